@@ -1,0 +1,68 @@
+"""Names for things: a registry that suggests the nearest name when one is not found.
+
+In:   decorated functions and classes, each in a file of its own.
+Out:  the thing behind a name, or an error that offers the closest ones.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from typing import Generic, TypeVar
+
+from glassformer.errors import ConfigurationError
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Words that end an error about an unknown name: the nearest one, and what there is."""
+    names = sorted(known)
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    did_you_mean = f" Did you mean {near[0]!r}?" if near else ""
+    return f"{did_you_mean} Known: {', '.join(names)}."
+
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Things of one kind by name; `package` names the folder whose files register themselves."""
+
+    def __init__(self, kind: str, package: str) -> None:
+        self.kind = kind
+        self.package = package
+        self._things: dict[str, T] = {}
+        self._complete = False
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Decorator: put a thing under a name that nothing else has taken."""
+
+        def keep(thing: T) -> T:
+            if name in self._things and self._things[name] is not thing:
+                raise ConfigurationError(f"Two {self.kind}s are called {name!r}; rename one of them.")
+            self._things[name] = thing
+            return thing
+
+        return keep
+
+    def __getitem__(self, name: str) -> T:
+        self._import_siblings()
+        if name not in self._things:
+            raise ConfigurationError(f"There is no {self.kind} called {name!r}.{suggest(name, self._things)}")
+        return self._things[name]
+
+    def __contains__(self, name: str) -> bool:
+        self._import_siblings()
+        return name in self._things
+
+    def __iter__(self) -> Iterator[str]:
+        self._import_siblings()
+        return iter(sorted(self._things))
+
+    def _import_siblings(self) -> None:
+        """Import every file of the package once: a plug-in is one file, dropped in its folder."""
+        if self._complete:
+            return
+        self._complete = True
+        folder = importlib.import_module(self.package)
+        for module in pkgutil.iter_modules(folder.__path__):
+            importlib.import_module(f"{self.package}.{module.name}")
