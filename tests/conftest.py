@@ -1,0 +1,55 @@
+"""What every test shares: determinism, one thread, no way out to the network, and honest skips."""
+
+import os
+import shutil
+import socket
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # two workers, two cores; read when torch is first imported
+
+import hypothesis
+import pytest
+
+# The same examples on every run, and no stop-watch: a slow machine must not fail a test.
+hypothesis.settings.register_profile(
+    "house",
+    derandomize=True,
+    deadline=None,
+    max_examples=30,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("house")
+
+
+def find_browser() -> str | None:
+    """The Chromium on this machine, if any."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests marked with what this machine lacks are skipped with the reason – except the browser in CI."""
+    if item.get_closest_marker("network") and os.environ.get("GLASSFORMER_NETWORK") != "1":
+        pytest.skip("reads a model hub; set GLASSFORMER_NETWORK=1 to run it")
+    if item.get_closest_marker("gpu"):
+        torch = pytest.importorskip("torch")
+        if not torch.cuda.is_available():
+            pytest.skip("this machine has no CUDA device")
+    if item.get_closest_marker("browser") and find_browser() is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("no Chromium on this machine; install it (apt-get install chromium)", pytrace=False)
+        pytest.skip("no Chromium on this machine")
+
+
+@pytest.fixture(autouse=True)
+def _no_way_out(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse connections beyond this machine, so that no test passes thanks to a download."""
+    if request.node.get_closest_marker("network"):
+        return
+    connect = socket.socket.connect
+
+    def connect_at_home(self: socket.socket, address: object) -> None:
+        host = address[0] if isinstance(address, tuple) else "localhost"  # a path: a Unix socket
+        if host not in ("127.0.0.1", "::1", "localhost"):
+            raise ConnectionRefusedError(f"a test tried to reach {host}; tests stay on this machine")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", connect_at_home)
