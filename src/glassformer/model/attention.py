@@ -1,0 +1,155 @@
+"""Attention: queries look at keys and take home a mixture of values.
+
+In:   hidden states (batch, token, width), and what may be seen.
+Out:  hidden states of the same shape; on the way, windows where a recorder may look.
+
+Two paths compute the same thing. The fused one (`scaled_dot_product_attention`) trains and runs; the explicit one
+forms every score and weight. A hook on the window `scores` or `pattern` is what opens the explicit path: nobody looks,
+nothing is formed. Shape letters: B batch, H head, T query, S key, D width, K head width.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from glassformer.config import ModelConfig
+from glassformer.model.positions import Rotation, rotate
+from glassformer.model.similarity import ProductSimilarity, build_similarity, hard, soft
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """Which keys a query may see, and by how much the sight of each is raised or lowered."""
+
+    allowed: Tensor | None = None  # (B or 1, 1, T or 1, S) boolean; None: every key, or those that `causal` leaves
+    causal: bool = False  # no key after its query; only where `allowed` is None and T = S
+    bias: Tensor | None = None  # (1, H, T, S), added to the scores: relative positions
+
+    def fused(self) -> Tensor | None:
+        """The one tensor that the fused kernel takes: boolean, or additive where there is a bias."""
+        if self.bias is None:
+            return self.allowed
+        allowed = self.explicit(self.bias.shape[-2], self.bias.shape[-1], self.bias.device)
+        return self.bias if allowed is None else self.bias.masked_fill(~allowed, float("-inf"))
+
+    def explicit(self, queries: int, keys: int, device: torch.device) -> Tensor | None:
+        """What may be seen, written out: the triangle too."""
+        return triangle(queries, keys, device) if self.causal else self.allowed
+
+
+def triangle(queries: int, keys: int, device: torch.device | None = None) -> Tensor:
+    """True where key ≤ query; with more keys than queries the last query sees all of them."""
+    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
+
+
+def combine(real: Tensor | None, *, causal: bool, queries: int) -> Mask:
+    """Padding and causality together (A5). `real` is (B, S), True at tokens that are not padding."""
+    if real is None:
+        return Mask(causal=causal)
+    allowed = real[:, None, None, :]  # (B, 1, 1, S)
+    if causal:
+        allowed = allowed & triangle(queries, real.shape[1], real.device)  # (B, 1, T, S)
+    return Mask(allowed)
+
+
+class LayerCache(Protocol):
+    """Keys and values of the tokens already seen by one attention."""
+
+    def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Store the keys and values of new tokens; give back all that there are."""
+
+
+class Attention(nn.Module):
+    """What self- and cross-attention share: heads, similarity, the two paths, the windows."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.heads = config.heads
+        self.best_keys = config.best_keys
+        self.dropout = config.attention_dropout
+        self.similarity = build_similarity(config.similarity, config.heads, config.head_width)
+        self.output: nn.Module = nn.Identity() if config.basic_attention else nn.Linear(config.width, config.width)
+        self.queries = nn.Identity()  # windows: (B, H, T, K)
+        self.keys = nn.Identity()  # (B, H, S, K)
+        self.values = nn.Identity()  # (B, H, S, K)
+        self.scores = nn.Identity()  # (B, H, T, S), bias included, before mask and softmax
+        self.pattern = nn.Identity()  # (B, H, T, S), after softmax, before dropout
+        self.mixed = nn.Identity()  # (B, H, T, K), the weighted sums of values
+
+    @property
+    def explicit(self) -> bool:
+        """Whether weights must be formed: somebody looks at them, or no fused kernel computes them."""
+        watched = self.scores._forward_hooks or self.pattern._forward_hooks
+        return bool(watched) or self.best_keys is not None or not isinstance(self.similarity, ProductSimilarity)
+
+    def split(self, hidden: Tensor) -> Tensor:
+        return hidden.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # (B, T, D) → (B, H, T, K)
+
+    def attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask) -> Tensor:
+        """softmax(similarity(Q, K)) V, heads concatenated, times W_O: equation 1 and section 3.2.2."""
+        queries, keys, values = self.queries(queries), self.keys(keys), self.values(values)
+        mixed = (self._explicit if self.explicit else self._fused)(queries, keys, values, mask)
+        return self.output(self.mixed(mixed).transpose(1, 2).flatten(2))  # (B, T, D)
+
+    def _fused(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask) -> Tensor:
+        assert isinstance(self.similarity, ProductSimilarity)
+        queries, keys, factor = self.similarity.fold(queries, keys)
+        dropout = self.dropout if self.training else 0.0
+        allowed = mask.fused()
+        causal = mask.causal and allowed is None
+        return F.scaled_dot_product_attention(queries, keys, values, allowed, dropout, causal, scale=factor)
+
+    def _explicit(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask) -> Tensor:
+        scores = self.similarity(queries, keys)
+        if mask.bias is not None:
+            scores = scores + mask.bias
+        scores = self.scores(scores)
+        allowed = mask.explicit(scores.shape[-2], scores.shape[-1], scores.device)
+        weights = soft(scores, allowed) if self.best_keys is None else hard(scores, self.best_keys, allowed)
+        weights = F.dropout(self.pattern(weights), self.dropout, self.training)
+        return weights @ values
+
+
+class SelfAttention(Attention):
+    """Queries, keys and values from the same tokens, by one fused projection."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.qkv = None if config.basic_attention else nn.Linear(config.width, 3 * config.width)
+
+    def forward(
+        self, hidden: Tensor, mask: Mask, rotation: Rotation | None = None, cache: LayerCache | None = None
+    ) -> Tensor:
+        if self.qkv is None:
+            queries = keys = values = self.split(hidden)
+        else:
+            queries, keys, values = (self.split(part) for part in self.qkv(hidden).chunk(3, dim=-1))
+        if rotation is not None:
+            queries, keys = rotate(queries, rotation), rotate(keys, rotation)
+        if cache is not None:
+            keys, values = cache.extend(keys, values)
+        return self.attend(queries, keys, values, mask)
+
+
+class CrossAttention(Attention):
+    """Queries from below, keys and values from the encoder's last layer."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.q = None if config.basic_attention else nn.Linear(config.width, config.width)
+        self.kv = None if config.basic_attention else nn.Linear(config.width, 2 * config.width)
+
+    def project(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values (B, H, S, K) of the encoder's states: the same for every step of a generation."""
+        if self.kv is None:
+            return self.split(memory), self.split(memory)
+        keys, values = self.kv(memory).chunk(2, dim=-1)
+        return self.split(keys), self.split(values)
+
+    def forward(self, hidden: Tensor, mask: Mask, keys: Tensor, values: Tensor) -> Tensor:
+        rows = hidden.unflatten(0, (keys.shape[0], -1)).flatten(1, 2)  # beams of one source: more queries of its row
+        queries = rows if self.q is None else self.q(rows)
+        return self.attend(self.split(queries), keys, values, mask).view_as(hidden)

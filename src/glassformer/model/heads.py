@@ -1,0 +1,78 @@
+"""What stands on top of a stack: words of the vocabulary, masked words, or classes.
+
+In:   hidden states (batch, token, width).
+Out:  logits (batch, token, vocabulary), or (batch, class).
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from glassformer.config import ModelConfig, Pooling
+from glassformer.model.layers import ACTIVATIONS, build_norm
+
+
+class LanguageHead(nn.Module):
+    """One score for each word: a product with its output vector. `weight` is None where embeddings are tied."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        narrow = config.embedding_width or config.width
+        self.weight = None if config.tie_embeddings else nn.Parameter(torch.empty(config.vocabulary_size, narrow))
+        self.narrow = nn.Linear(config.width, narrow) if config.embedding_width else None
+        self.bias = nn.Parameter(torch.zeros(config.vocabulary_size)) if config.output_bias else None
+
+    def prepare(self, hidden: Tensor) -> Tensor:
+        """What is multiplied with the output vectors: the hidden state, as narrow as they are."""
+        return hidden if self.narrow is None else self.narrow(hidden)
+
+    def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
+        """`embeddings` (vocabulary, width) are the output vectors where they are tied."""
+        weight = embeddings if self.weight is None else self.weight
+        return F.linear(self.prepare(hidden), weight, self.bias)
+
+
+class MaskedHead(LanguageHead):
+    """BERT's and ALBERT's: dense, activation, norm, then words; a bias for each word."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        narrow = config.embedding_width or config.width
+        self.narrow = nn.Linear(config.width, narrow)
+        self.norm = build_norm(config, narrow)
+        self.activation = ACTIVATIONS[config.activation]
+
+    def prepare(self, hidden: Tensor) -> Tensor:
+        return self.norm(self.activation(self.narrow(hidden)))
+
+
+class ClassifierHead(nn.Module):
+    """One vector for the whole text, then one score for each class."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.pooling = config.pooling
+        self.dropout = config.dropout
+        self.pooler = nn.Linear(config.width, config.width) if config.pooler else None
+        self.classes = nn.Linear(config.width, config.classes)
+
+    def forward(self, hidden: Tensor, real: Tensor | None = None) -> Tensor:
+        pooled = pool(hidden, real, self.pooling)  # (B, D)
+        if self.pooler is not None:
+            pooled = torch.tanh(self.pooler(pooled))
+        return self.classes(F.dropout(pooled, self.dropout, self.training))
+
+
+def pool(hidden: Tensor, real: Tensor | None, how: Pooling) -> Tensor:
+    """One vector of many, padding left out: the first real token's, the mean, or the largest of each feature."""
+    if real is None:
+        real = torch.ones(hidden.shape[:2], dtype=torch.bool, device=hidden.device)
+    match how:
+        case "first":
+            first = real.long().argmax(1)  # (B,)
+            return hidden[torch.arange(len(hidden), device=hidden.device), first]
+        case "mean":
+            counted = real[..., None].to(hidden.dtype)
+            return (hidden * counted).sum(1) / counted.sum(1).clamp(min=1)
+        case "max":
+            return hidden.masked_fill(~real[..., None], float("-inf")).amax(1)

@@ -1,0 +1,109 @@
+"""Where a token stands: sinusoidal and learned tables, rotations of queries and keys, a bias by distance.
+
+In:   positions (token,) or (batch, token) as whole numbers.
+Out:  vectors to add to embeddings, angles to turn queries and keys by, or a bias for scores.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.config import ModelConfig
+
+WAVELENGTH = 10_000.0  # the base of section 3.5; the longest sine is 2π times this
+
+
+def sinusoidal_table(length: int, width: int, *, halves: bool = False) -> Tensor:
+    """PE of section 3.5: sine and cosine alternate, or stand in two halves as in Marian. (length, width)"""
+    position = torch.arange(length, dtype=torch.float64)[:, None]
+    frequency = WAVELENGTH ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    angle = position * frequency  # (length, width / 2)
+    pair = (angle.sin(), angle.cos())
+    table = torch.cat(pair, dim=-1) if halves else torch.stack(pair, dim=-1).flatten(1)
+    return table.float()
+
+
+class SinusoidalPositions(nn.Module):
+    """A fixed table: nothing to learn, and a shift by k is a rotation of each pair."""
+
+    def __init__(self, length: int, width: int, *, halves: bool) -> None:
+        super().__init__()
+        self.register_buffer("table", sinusoidal_table(length, width, halves=halves), persistent=False)
+
+    def forward(self, positions: Tensor) -> Tensor:
+        table: Tensor = self.get_buffer("table")
+        return table[positions]
+
+
+class Rotation(NamedTuple):
+    """The angles of rotary positions: cosine and sine, (token, K/2) or (batch, 1, token, K/2)."""
+
+    cosine: Tensor
+    sine: Tensor
+
+
+class RotaryPositions(nn.Module):
+    """RoPE: each pair of features turns by an angle proportional to its position, so q·k knows distance only."""
+
+    def __init__(self, head_width: int) -> None:
+        super().__init__()
+        frequency = WAVELENGTH ** (-torch.arange(0, head_width, 2, dtype=torch.float64) / head_width)
+        self.register_buffer("frequency", frequency.float(), persistent=False)
+
+    def forward(self, positions: Tensor) -> Rotation:
+        frequency: Tensor = self.get_buffer("frequency")
+        angle = positions[..., None].float() * frequency  # (…, token, K/2)
+        if positions.dim() == 2:
+            angle = angle[:, None]  # (B, 1, token, K/2): the same for every head
+        return Rotation(angle.cos(), angle.sin())
+
+
+def rotate(vectors: Tensor, rotation: Rotation) -> Tensor:
+    """Turn feature i together with feature i + K/2, as Llama and GPT-NeoX pair them."""
+    first, second = vectors.chunk(2, dim=-1)
+    cosine, sine = rotation.cosine.to(vectors.dtype), rotation.sine.to(vectors.dtype)
+    return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
+
+
+class RelativeBias(nn.Module):
+    """One learned number for each head and bucket of distance, added to scores (T5): near exact, far logarithmic."""
+
+    def __init__(self, heads: int, *, causal: bool, buckets: int = 32, farthest: int = 128) -> None:
+        super().__init__()
+        self.causal = causal
+        self.buckets = buckets
+        self.farthest = farthest
+        self.table = nn.Embedding(buckets, heads)
+
+    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """From positions (…, T) and (…, S) to a bias (1 or B, H, T, S)."""
+        bias: Tensor = self.table(self.bucket(keys[..., None, :] - queries[..., :, None]))  # (…, T, S, H)
+        bias = bias.movedim(-1, -3)
+        return bias if bias.dim() == 4 else bias[None]
+
+    def bucket(self, distance: Tensor) -> Tensor:
+        """The bucket of key − query: half of the buckets for each direction, unless there is only the past."""
+        buckets, start = self.buckets, torch.zeros_like(distance)
+        if self.causal:
+            distance = (-distance).clamp(min=0)
+        else:
+            buckets //= 2
+            start = (distance > 0) * buckets
+            distance = distance.abs()
+        exact = buckets // 2
+        share = (distance.clamp(min=1).float() / exact).log() / math.log(self.farthest / exact)
+        far = (exact + (share * (buckets - exact)).long()).clamp(max=buckets - 1)
+        return start + torch.where(distance < exact, distance, far)
+
+
+def build_positions(config: ModelConfig, width: int) -> nn.Module | None:
+    """What is added to embeddings, if anything: rotary and relative positions act inside attention instead."""
+    match config.positions:
+        case "sinusoidal" | "sinusoidal-halves":
+            return SinusoidalPositions(config.max_length, width, halves=config.positions.endswith("halves"))
+        case "learned":
+            return nn.Embedding(config.max_length, width)
+        case _:
+            return None

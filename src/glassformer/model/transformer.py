@@ -1,0 +1,242 @@
+"""The Transformer: embeddings, an encoder, a decoder or both, and a head, as `ModelConfig` says.
+
+In:   token ids (batch, token); `real` (batch, token), True where a token is not padding (None: all are).
+Out:  logits, or hidden states where there is no head.
+
+Right padding of a decoder needs no mask: no real token looks ahead, so leave `real` out and the fast kernel runs.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from glassformer.config import ModelConfig
+from glassformer.errors import InputError
+from glassformer.model.attention import Mask, combine
+from glassformer.model.cache import Cache
+from glassformer.model.decoding import Decoding, begin_decoding
+from glassformer.model.heads import ClassifierHead, LanguageHead, MaskedHead
+from glassformer.model.layers import Block, Memory, build_norm
+from glassformer.model.positions import RelativeBias, RotaryPositions, build_positions
+
+
+class Embeddings(nn.Module):
+    """Token + position (+ segment), scaled, normed and widened as the configuration says."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        width = config.embedding_width or config.width
+        self.tokens = nn.Embedding(config.vocabulary_size, width)
+        self.scaled = nn.Identity()  # window: token vectors after × √width, before positions
+        self.positions = build_positions(config, width)
+        self.segments = nn.Embedding(config.segments, width) if config.segments else None
+        self.norm = build_norm(config, width) if config.embedding_norm else None
+        self.projection = nn.Linear(width, config.width) if config.embedding_width else None
+        self.factor = config.width**0.5 if config.scale_embeddings else 1.0
+        self.limit = config.max_length if self.positions is not None else None
+        self.dropout = config.dropout
+
+    def forward(
+        self, ids: Tensor, positions: Tensor, segments: Tensor | None = None, real: Tensor | None = None
+    ) -> Tensor:
+        hidden = self.tokens(ids)
+        hidden = self.scaled(hidden * self.factor if self.factor != 1.0 else hidden)
+        if self.positions is not None:
+            hidden = hidden + self.positions(positions)
+        if self.segments is not None:
+            hidden = hidden + self.segments(torch.zeros_like(ids) if segments is None else segments)
+        if self.norm is not None:
+            hidden = self.norm(hidden, real)
+        hidden = F.dropout(hidden, self.dropout, self.training)
+        return hidden if self.projection is None else self.projection(hidden)
+
+
+class Stack(nn.Module):
+    """Blocks one above the other, or one block used again and again; a last norm where norms come first."""
+
+    def __init__(self, config: ModelConfig, *, depth: int, causal: bool, cross: bool) -> None:
+        super().__init__()
+        self.depth = depth
+        self.causal = causal
+        blocks = 1 if config.share_layers else depth
+        self.layers = nn.ModuleList(Block(config, cross=cross) for _ in range(blocks))
+        self.norm = build_norm(config, config.width) if config.norm_position == "pre" else None
+        self.rotary = RotaryPositions(config.head_width) if config.positions == "rotary" else None
+        self.bias = RelativeBias(config.heads, causal=causal) if config.positions == "relative" else None
+
+    def block(self, layer: int) -> Block:
+        """The block at a depth; with shared layers always the same one."""
+        block = self.layers[layer % len(self.layers)]
+        assert isinstance(block, Block)
+        return block
+
+    def forward(
+        self,
+        hidden: Tensor,
+        positions: Tensor,
+        real: Tensor | None = None,
+        memories: Sequence[Memory] | None = None,
+        cache: Cache | None = None,
+    ) -> Tensor:
+        mask = self._mask(positions, real, hidden.shape[1], cache)
+        rotation = None if self.rotary is None else self.rotary(positions)
+        new = real if cache is None else None  # with a cache `real` is longer than what is new
+        for layer in range(self.depth):
+            memory = None if memories is None else memories[layer]
+            layer_cache = None if cache is None else cache.layer(layer)
+            hidden = self.block(layer)(hidden, mask, new, rotation, memory, layer_cache)
+        return hidden if self.norm is None else self.norm(hidden, new)
+
+    def _mask(self, positions: Tensor, real: Tensor | None, queries: int, cache: Cache | None) -> Mask:
+        if cache is not None:
+            mask = cache.mask(queries, real)
+            keys = cache.positions(positions, real)
+        else:
+            mask = combine(real, causal=self.causal, queries=queries)
+            keys = positions
+        return mask if self.bias is None else Mask(mask.allowed, mask.causal, self.bias(positions, keys))
+
+
+class Transformer(nn.Module):
+    """One network, three shapes: encoder (BERT), decoder (GPT-2), encoder-decoder (the paper)."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        depth = config.depth
+        both = config.shape == "encoder-decoder"
+        self.embeddings = Embeddings(config)
+        self.encoder = Stack(config, depth=depth["encoder"], causal=False, cross=False) if config.has_encoder else None
+        self.decoder = Stack(config, depth=depth["decoder"], causal=True, cross=both) if config.has_decoder else None
+        self.head: LanguageHead | ClassifierHead | None = None
+        if config.head != "none":
+            kinds = {"language": LanguageHead, "masked": MaskedHead, "classes": ClassifierHead}
+            self.head = kinds[config.head](config)
+        self.apply(self._initialise)
+        self._initialise_outputs()
+
+    def forward(
+        self,
+        ids: Tensor,
+        real: Tensor | None = None,
+        *,
+        target: Tensor | None = None,
+        target_real: Tensor | None = None,
+        segments: Tensor | None = None,
+    ) -> Tensor:
+        """Logits of every position at once: what training and looking need. `target` is the decoder's input."""
+        if self.config.shape == "encoder-decoder":
+            if target is None:
+                raise InputError("An encoder-decoder was given a source and no target; pass `target` or use generate().")
+            memory = self.encode(ids, real)
+            return self.logits(self.decode(target, target_real, memory=memory, memory_real=real))
+        hidden = self.encode(ids, real, segments) if self.decoder is None else self.decode(ids, real)
+        return self.logits(hidden, real)
+
+    def encode(self, ids: Tensor, real: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        """Hidden states (batch, token, width) of the encoder."""
+        assert self.encoder is not None
+        check_ids(ids, self.config.vocabulary_size)
+        positions = self.positions(ids, real)
+        return self.encoder(self.embeddings(ids, positions, segments, real), positions, real)
+
+    def decode(
+        self,
+        ids: Tensor,
+        real: Tensor | None = None,
+        *,
+        memory: Tensor | None = None,
+        memory_real: Tensor | None = None,
+    ) -> Tensor:
+        """Hidden states of the decoder for a whole target (teacher forcing)."""
+        assert self.decoder is not None
+        check_ids(ids, self.config.vocabulary_size)
+        positions = self.positions(ids, real)
+        memories = None if memory is None else self.memories(memory, memory_real)
+        return self.decoder(self.embeddings(ids, positions, None, real), positions, real, memories)
+
+    def begin(
+        self, ids: Tensor, real: Tensor | None = None, *, prefix: Tensor | None = None, capacity: int, cached: bool = True
+    ) -> Decoding:
+        """Start a generation; see `glassformer.model.decoding.Prompt`."""
+        return begin_decoding(self, ids, real, prefix, capacity, cached=cached)
+
+    def memories(self, memory: Tensor, real: Tensor | None = None) -> list[Memory]:
+        """The encoder's states as each decoder layer sees them."""
+        assert self.decoder is not None
+        mask = combine(real, causal=False, queries=1)
+        seen = []
+        for layer in range(self.decoder.depth):
+            cross = self.decoder.block(layer).cross
+            assert cross is not None
+            seen.append(Memory(*cross.project(memory), mask))
+        return seen
+
+    def logits(self, hidden: Tensor, real: Tensor | None = None) -> Tensor:
+        """What the head makes of hidden states; the hidden states themselves where there is none."""
+        if self.head is None:
+            return hidden
+        if isinstance(self.head, ClassifierHead):
+            return self.head(hidden, real)
+        return self.head(hidden, self.output_vectors())
+
+    def output_vectors(self) -> Tensor:
+        """One vector for each word, to be multiplied with the head's prepared states."""
+        assert isinstance(self.head, LanguageHead)
+        return self.embeddings.tokens.weight if self.head.weight is None else self.head.weight
+
+    def positions(self, ids: Tensor, real: Tensor | None, start: int = 0) -> Tensor:
+        """0, 1, 2 … (token,), or counted over real tokens (batch, token) where padding may stand on the left."""
+        length = start + ids.shape[1]
+        limit = self.embeddings.limit
+        if limit is not None and length > limit:
+            raise InputError(
+                f"The sequence has {length} tokens, but this network has positions for {limit}; "
+                "shorten the text, or build the network with a larger max_length."
+            )
+        if real is None:
+            return torch.arange(start, length, device=ids.device)
+        return (real.long().cumsum(1) - 1).clamp(min=0)[:, start:length]
+
+    def _initialise(self, module: nn.Module) -> None:
+        """Xavier for the paper's scaled embeddings, N(0, 0.02) for the families that came after it."""
+        paper = self.config.scale_embeddings
+        if isinstance(module, nn.Linear):
+            if paper:
+                nn.init.xavier_uniform_(module.weight)
+            else:
+                nn.init.normal_(module.weight, std=0.02)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=self.config.width**-0.5 if paper else 0.02)
+        elif isinstance(module, LanguageHead) and module.weight is not None:
+            nn.init.normal_(module.weight, std=self.config.width**-0.5 if paper else 0.02)
+
+    def _initialise_outputs(self) -> None:
+        """With norms first, what each sub-layer adds is made smaller as there are more of them (GPT-2)."""
+        if self.config.norm_position == "post" or self.config.scale_embeddings:
+            return
+        for name, parameter in self.named_parameters():
+            if name.endswith(("attention.output.weight", "feed_forward.contract.weight")):
+                nn.init.normal_(parameter, std=0.02 * (2 * self.config.layers) ** -0.5)
+
+
+def check_ids(ids: Tensor, vocabulary_size: int) -> None:
+    """Refuse an empty batch or an id outside the vocabulary; on a GPU the kernel itself has to."""
+    if ids.dim() != 2 or ids.numel() == 0:
+        raise InputError(
+            f"Token ids have the shape {tuple(ids.shape)}; a batch of sequences (batch, token) with at least one token "
+            "is needed. Was the text empty?"
+        )
+    if torch.compiler.is_compiling() or ids.device.type != "cpu":
+        return
+    smallest, largest = int(ids.min()), int(ids.max())
+    if smallest < 0 or largest >= vocabulary_size:
+        wrong = smallest if smallest < 0 else largest
+        raise InputError(
+            f"Token id {wrong} is not in the vocabulary of {vocabulary_size}; ids go from 0 to {vocabulary_size - 1}. "
+            "Does this tokenizer belong to this model?"
+        )
