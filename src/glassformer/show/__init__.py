@@ -1,0 +1,1 @@
+"""Views: what a person sees of a recording. Arrays in, pictures out; no network is ever asked."""

@@ -1,0 +1,108 @@
+"""The command line: exit codes, one-line errors, and a help that fits on one screen."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from glassformer import __version__, cli
+from glassformer.errors import InputError
+
+
+def with_verb(monkeypatch: pytest.MonkeyPatch, run: Callable[[cli.Arguments], None]) -> None:
+    """Make `glassformer try` run a function."""
+    monkeypatch.setattr(cli, "VERBS", (cli.Verb("try", "try something", lambda parser: None, run),))
+
+
+def test_an_error_that_a_person_can_mend_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(_: cli.Arguments) -> None:
+        raise InputError("The text is empty; write a sentence.")
+
+    with_verb(monkeypatch, refuse)
+    assert cli.main(["try"]) == 2
+    printed = capsys.readouterr()
+    assert printed.err == "glassformer: The text is empty; write a sentence.\n"
+    assert printed.out == ""
+
+
+def test_a_file_that_cannot_be_written_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with_verb(monkeypatch, lambda _: tmp_path.write_text("a folder is not a file"))
+    assert cli.main(["try"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"glassformer: {tmp_path}: Is a directory")
+    assert error.count("\n") == 1
+
+
+def test_an_interrupt_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupt(_: cli.Arguments) -> None:
+        raise KeyboardInterrupt
+
+    with_verb(monkeypatch, interrupt)
+    assert cli.main(["try"]) == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bug_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_verb(monkeypatch, lambda _: [][0])
+    with pytest.raises(IndexError):
+        cli.main(["try"])
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    many_lines = (
+        "from glassformer import cli; "
+        "cli.VERBS = (cli.Verb('try', 'try', lambda p: None, lambda a: print('line\\n' * 100_000)),); "
+        "raise SystemExit(cli.main(['try']))"
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-c", many_lines], stdout=writer, stderr=subprocess.PIPE, text=True
+    )
+    os.close(writer)
+    assert done.returncode == 141
+    assert done.stderr == ""
+
+
+def test_a_poor_terminal_gets_question_marks() -> None:
+    one_block = (
+        "from glassformer import cli; "
+        "cli.VERBS = (cli.Verb('try', 'try', lambda p: None, lambda a: print('█')),); "
+        "cli.main(['try'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", one_block],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "?\n"
+
+
+def test_the_help_fits_on_one_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["--help"])
+    text = capsys.readouterr().out
+    assert len(text.splitlines()) <= 24
+    assert all(verb.name in text for verb in cli.VERBS)
+
+
+def test_an_unknown_verb_lists_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["recrod"])
+    assert "record" in capsys.readouterr().err
+
+
+def test_it_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "glassformer", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"glassformer {__version__}\n"
