@@ -1,0 +1,42 @@
+"""The one noun in the middle: what a model did with a text, as NumPy arrays that check themselves.
+
+In:   arrays from a recorder (or a bundle file).
+Out:  Recording, AttentionMap, Tokens and their parts; tile arithmetic. Torch is never imported here.
+"""
+
+from glassformer.recording.attention_map import AttentionMap, Kind
+from glassformer.recording.evidence import Evidence
+from glassformer.recording.factors import Factors
+from glassformer.recording.generation import Alternative, Generation, Output, Step
+from glassformer.recording.recording import Recording
+from glassformer.recording.statistics import (
+    BINS,
+    THRESHOLD,
+    HeadStatistics,
+    Pyramid,
+    measure,
+    pixels,
+    thumbnail_level,
+)
+from glassformer.recording.tokens import Side, Tokens
+
+__all__ = [
+    "BINS",
+    "THRESHOLD",
+    "Alternative",
+    "AttentionMap",
+    "Evidence",
+    "Factors",
+    "Generation",
+    "HeadStatistics",
+    "Kind",
+    "Output",
+    "Pyramid",
+    "Recording",
+    "Side",
+    "Step",
+    "Tokens",
+    "measure",
+    "pixels",
+    "thumbnail_level",
+]

@@ -1,0 +1,95 @@
+"""How recorded arrays are checked and made read-only.
+
+In:   arrays from a recorder or a bundle, and the axes they should have.
+Out:  the same memory, read-only; or a RecordingError that says what we saw, what we wanted and what to do.
+"""
+
+import mmap
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import RecordingError
+
+Floats = NDArray[np.floating[Any]]
+Integers = NDArray[np.signedinteger[Any]]
+Booleans = NDArray[np.bool_]
+AnyArray = NDArray[Any]
+Axis = tuple[str, int | None]  # the name of an axis, and its length where it is known
+
+# The types an array may keep; anything else of the same family becomes the first of them.
+SINGLE = ("float32",)
+FLOATS = ("float32", "float16", "float64")
+DOUBLES = ("float64",)
+LONGS = ("int64",)
+INTEGERS = ("int64", "int32")
+BOOLEANS = ("bool",)
+
+_FAMILIES = {"f": "fiu", "i": "iu", "b": "b"}
+
+
+def refuse(saw: str, wanted: str, do: str) -> NoReturn:
+    """Raise the one error of this room, in the order every message has."""
+    raise RecordingError(f"{saw} {wanted} {do}")
+
+
+def freeze(name: str, value: Any, kinds: Sequence[str], axes: Sequence[Axis], do: str) -> AnyArray:
+    """A read-only view of `value`: no copy unless its type is not among `kinds`. The caller's array stays as it is."""
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        refuse(f"{name} is not an array.", f"Wanted axes {_spell(axes)}.", do)
+    if array.dtype.name not in kinds:
+        family = _FAMILIES[np.dtype(kinds[0]).kind]
+        if array.dtype.kind not in family and array.size > 0:
+            refuse(f"{name} holds {array.dtype.name} values.", f"Wanted {' or '.join(kinds)}.", do)
+        array = array.astype(kinds[0])
+    fits = array.ndim == len(axes) and all(
+        length is None or length == seen for (_, length), seen in zip(axes, array.shape, strict=True)
+    )
+    if not fits:
+        refuse(f"{name} has shape {array.shape}.", f"Wanted axes {_spell(axes)}.", do)
+    view = array.view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
+def is_mapped(array: AnyArray) -> bool:
+    """Whether the memory belongs to a file: such arrays are checked by samples, so that opening stays lazy."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    return isinstance(owner, mmap.mmap) or (
+        isinstance(owner, memoryview) and isinstance(owner.obj, mmap.mmap)
+    )
+
+
+def choose(count: int, limit: int) -> NDArray[np.int64]:
+    """At most `limit` indices spread evenly over `count`, the first and the last among them."""
+    if count <= limit:
+        return np.arange(count)
+    return np.unique(np.linspace(0, count - 1, max(limit, 2)).astype(np.int64))
+
+
+def require_text(name: str, value: Any, do: str) -> None:
+    """Refuse anything but a non-empty string."""
+    if not isinstance(value, str) or not value:
+        refuse(f"{name} is {value!r}.", "Wanted a name, a string that is not empty.", do)
+
+
+def require_count(name: str, value: Any, do: str) -> None:
+    """Refuse anything but a whole number from 0 up (a bool is not a number here)."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        refuse(f"{name} is {value!r}.", "Wanted a whole number from 0 up.", do)
+
+
+def keep(thing: Any, **fields: Any) -> None:
+    """Set checked fields of a frozen dataclass while it is being constructed."""
+    for name, value in fields.items():
+        object.__setattr__(thing, name, value)
+
+
+def _spell(axes: Sequence[Axis]) -> str:
+    return "(" + ", ".join(name if length is None else f"{name} {length}" for name, length in axes) + ")"

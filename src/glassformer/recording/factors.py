@@ -1,0 +1,208 @@
+"""A map that is not stored: queries, keys and row log-sum-exp, from which any part is computed when someone looks.
+
+In:   what the attention function was given (after rotary positions and the like), and each row's log-sum-exp.
+Out:  Factors; `scores` and `weights` of any rectangle of one head.
+
+    score(i, j)  = softcap(scale * q_i . k_j) + bias(i, j)      softcap(x) = c * tanh(x / c)
+    weight(i, j) = exp(score(i, j) - log_sum_exp(i))            where the mask allows j, else 0
+
+Query i stands at position i + offset, key j at position j. `causal` allows j <= i + offset; `window` allows
+|i + offset - j| < window; `key_mask` allows keys. A bias of minus infinity masks, too.
+"""
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+from glassformer.recording.arrays import (
+    BOOLEANS,
+    DOUBLES,
+    FLOATS,
+    SINGLE,
+    Booleans,
+    Floats,
+    freeze,
+    keep,
+    refuse,
+)
+
+_DO = "Give the queries and keys as the attention function received them."
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Factors:
+    """Everything a head's weights follow from; head h reads key head h // (heads / key heads) (grouped queries)."""
+
+    queries: Floats  # (head, query, width)
+    keys: Floats  # (key head, key, width)
+    log_sum_exp: NDArray[np.float64]  # (head, query) sink included
+    scale: float
+    bias: Floats | None = None  # (head or 1, query or 1, key or 1) added to the scores
+    distance_bias: Floats | None = (
+        None  # (head, query + key - 1) added where key - query = index - (query - 1)
+    )
+    causal: bool = False
+    window: int | None = None
+    offset: int = 0
+    key_mask: Booleans | None = None  # (key,) True where looking is allowed
+    softcap: float | None = None
+    sink: Floats | None = None  # (head,) the logit of a column that belongs to no key
+
+    def __post_init__(self) -> None:
+        keep(self, queries=freeze("queries", self.queries, FLOATS, _axes("head", "query", "width"), _DO))
+        heads, queries, width = self.queries.shape
+        axes = [("key head", None), ("key", None), ("width", width)]
+        keep(self, keys=freeze("keys", self.keys, FLOATS, axes, _DO))
+        key_heads, keys = self.keys.shape[:2]
+        if key_heads == 0 or heads % key_heads:
+            refuse(
+                f"There are {heads} heads and {key_heads} key heads.",
+                "Wanted a whole number of heads for each key head.",
+                _DO,
+            )
+        per_query = [("head", heads), ("query", queries)]
+        keep(self, log_sum_exp=freeze("log_sum_exp", self.log_sum_exp, DOUBLES, per_query, _DO))
+        if self.bias is not None:
+            keep(self, bias=freeze("bias", self.bias, SINGLE, _axes("head", "query", "key"), _DO))
+            if any(seen not in (1, full) for seen, full in zip(self.bias.shape, self.shape, strict=True)):
+                refuse(
+                    f"The bias has shape {self.bias.shape}.", f"Wanted {self.shape}, or 1 on any axis.", _DO
+                )
+        if self.distance_bias is not None:
+            axes = [("head", heads), ("query + key - 1", queries + keys - 1)]
+            keep(self, distance_bias=freeze("distance_bias", self.distance_bias, SINGLE, axes, _DO))
+        if self.key_mask is not None:
+            keep(self, key_mask=freeze("key_mask", self.key_mask, BOOLEANS, [("key", keys)], _DO))
+        if self.sink is not None:
+            keep(self, sink=freeze("sink", self.sink, FLOATS, [("head", heads)], _DO))
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        _require_number("scale", self.scale)
+        if self.softcap is not None:
+            _require_number("softcap", self.softcap)
+            if self.softcap <= 0:
+                refuse(
+                    f"The softcap is {self.softcap}.",
+                    "Wanted a number above 0.",
+                    "Leave it out where there is none.",
+                )
+        if self.window is not None and (not isinstance(self.window, int) or self.window < 1):
+            refuse(
+                f"The window is {self.window!r}.",
+                "Wanted a whole number from 1 up.",
+                "Leave it out where there is none.",
+            )
+        if not isinstance(self.offset, int):
+            refuse(
+                f"The offset is {self.offset!r}.",
+                "Wanted a whole number.",
+                "It is the first query's position.",
+            )
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(head, query, key)"""
+        return self.queries.shape[0], self.queries.shape[1], self.keys.shape[1]
+
+    def scores(self, head: int, queries: slice, keys: slice, precision: type[Any] = np.float64) -> Floats:
+        """What softmax is given for a rectangle of one head (query, key); minus infinity where the mask forbids."""
+        key_head = head // (self.queries.shape[0] // self.keys.shape[0])
+        left = self.queries[head, queries].astype(precision) * precision(self.scale)
+        scores: Floats = left @ self.keys[key_head, keys].astype(precision).T  # (query, key)
+        if self.softcap is not None:
+            cap = precision(self.softcap)
+            np.tanh(np.divide(scores, cap, out=scores), out=scores)
+            scores *= cap
+        if self.bias is not None:
+            scores += self._bias_of(self.bias, head, queries, keys)
+        if self.distance_bias is not None:
+            scores += self._distance_bias_of(self.distance_bias[head], queries, keys)
+        allowed = self.allowed(queries, keys)
+        if allowed is not None:
+            np.copyto(scores, -np.inf, where=~allowed)
+        return scores
+
+    def weights(self, head: int, queries: slice, keys: slice) -> NDArray[np.float32]:
+        """The weights of a rectangle of one head (query, key), computed in float64."""
+        exponents = self.scores(head, queries, keys)
+        exponents -= self.row_shift(head, queries)[:, None]
+        return np.exp(exponents, out=exponents).astype(np.float32)
+
+    def row_shift(self, head: int, queries: slice) -> NDArray[np.float64]:
+        """The log-sum-exp of rows (query,); infinity, not minus infinity, where a row may look nowhere, so that its weights are 0."""
+        shift = self.log_sum_exp[head, queries]
+        return np.where(shift == -np.inf, np.inf, shift)
+
+    def sink_weights(self) -> NDArray[np.float32] | None:
+        """The weight that goes to no key (head, query)."""
+        if self.sink is None:
+            return None
+        return np.exp(self.sink.astype(np.float64)[:, None] - self.log_sum_exp).astype(np.float32)
+
+    def allowed(self, queries: slice, keys: slice) -> Booleans | None:
+        """Which keys the mask allows in a rectangle, (query, key) or (1, key); None when all are."""
+        allowed: Booleans | None = None
+        if self.key_mask is not None and not self.key_mask[keys].all():
+            allowed = self.key_mask[keys][None, :]
+        nearest, furthest = (
+            queries.start + self.offset - (keys.stop - 1),
+            queries.stop - 1 + self.offset - keys.start,
+        )
+        ahead = self.causal and nearest < 0
+        far = self.window is not None and max(furthest, -nearest) >= self.window
+        if not (ahead or far):
+            return allowed
+        distance = (np.arange(queries.start, queries.stop) + self.offset)[:, None] - np.arange(
+            keys.start, keys.stop
+        )
+        for applies, inside in ((ahead, distance >= 0), (far, np.abs(distance) < (self.window or 0))):
+            if applies:
+                allowed = inside if allowed is None else allowed & inside
+        return allowed
+
+    def reach(self, queries: slice) -> slice:
+        """The keys that the causal mask and the window leave to some row of `queries`: nothing else need be computed."""
+        first, last = 0, self.keys.shape[1]
+        if self.causal:
+            last = min(last, queries.stop + self.offset)
+        if self.window is not None:
+            first = max(first, queries.start + self.offset - self.window + 1)
+            last = min(last, queries.stop - 1 + self.offset + self.window)
+        first = min(first, self.keys.shape[1])
+        return slice(first, max(first, last))
+
+    def _bias_of(self, bias: Floats, head: int, queries: slice, keys: slice) -> Floats:
+        plane = bias[head if bias.shape[0] > 1 else 0]
+        rows = queries if plane.shape[0] > 1 else slice(None)
+        return plane[rows, keys if plane.shape[1] > 1 else slice(None)]
+
+    def _distance_bias_of(self, table: Floats, queries: slice, keys: slice) -> Floats:
+        """A rectangle whose diagonals are constant, as a view of the table: row i starts one entry before row i - 1."""
+        rows, columns = queries.stop - queries.start, keys.stop - keys.start
+        if rows == 0 or columns == 0:
+            return (
+                table[:0].reshape(0, 1)[:, :0].reshape(0, 0)
+                if rows == columns
+                else np.zeros((rows, columns), table.dtype)
+            )
+        start = keys.start - queries.start + self.queries.shape[1] - 1
+        step = table.strides[0]
+        return as_strided(table[start:], (rows, columns), (-step, step), writeable=False)
+
+    def __repr__(self) -> str:
+        heads, queries, keys = self.shape
+        return f"Factors({heads} heads, {queries} queries x {keys} keys, width {self.queries.shape[2]})"
+
+
+def _axes(*names: str) -> list[tuple[str, int | None]]:
+    return [(name, None) for name in names]
+
+
+def _require_number(name: str, value: Any) -> None:
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not isfinite(value):
+        refuse(f"The {name} is {value!r}.", "Wanted a finite number.", _DO)

@@ -1,0 +1,248 @@
+"""What is always known about a head: numbers per query and per key, in O(n) memory, and a thumbnail.
+
+In:   arrays that a recorder measured while the model ran (or a small dense map, measured here in float64).
+Out:  HeadStatistics and Pyramid, checked and read-only.
+
+Conventions that everyone shares
+- Natural logarithms. `entropy` is that of the whole row; an attention sink, where there is one, is one more outcome.
+- `above`, `peak`, `distance` and `mass` speak of keys only, never of the sink.
+- `above` counts weights greater than `threshold`. Another threshold cannot be answered from here: it is counted
+  again from the weights (a histogram would not be exact).
+- Query i stands at position i + offset and key j at position j, so `distance` is the sum of w * |i + offset - j|.
+- Rows where `rows` is False are padding: their values mean nothing, and `mass` leaves them out.
+- Thumbnails and pyramids are pooled in squares of 2**level tokens from the top left corner; the last squares of a row or column
+  may be partial, and a mean is over the cells that exist.
+"""
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.recording.arrays import (
+    BOOLEANS,
+    DOUBLES,
+    FLOATS,
+    INTEGERS,
+    SINGLE,
+    Booleans,
+    Floats,
+    Integers,
+    choose,
+    freeze,
+    is_mapped,
+    keep,
+    refuse,
+)
+
+THRESHOLD = 0.01  # the default of "non-zero"
+BINS = 64  # a thumbnail has at most so many pixels a side
+
+_DO = "Measure all statistics of a map in one pass over the same rows and keys."
+_SLACK = 1e-2  # statistics of half-precision models are off by about this much
+_SAMPLE = 1024  # rows looked at in statistics that live in a file
+
+
+def thumbnail_level(queries: int, keys: int, bins: int = BINS) -> int:
+    """The finest level (2**level tokens a pixel, both ways) at which a map fits into bins x bins pixels."""
+    return max(0, (max(queries, keys, 1) - 1).bit_length() - (bins.bit_length() - 1))
+
+
+def pixels(tokens: int, level: int) -> int:
+    """How many pixels of 2**level tokens cover so many tokens."""
+    return -(-tokens >> level)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class HeadStatistics:
+    """The statistics of every head of one map; see the module for what each means."""
+
+    entropy: Floats  # (head, query) nats
+    peak: Floats  # (head, query) the largest weight
+    peak_key: Integers  # (head, query) its key
+    above: Integers  # (head, query) weights greater than threshold
+    log_sum_exp: NDArray[
+        np.float64
+    ]  # (head, query) of the scores, sink included; NaN where scores were not seen
+    distance: Floats  # (head, query) NaN where it means nothing
+    allowed: Integers  # (head, query) keys the mask allows; (query,) is accepted and shared by all heads
+    mass: Floats  # (head, key) weight received from real rows
+    thumbnail_mean: NDArray[np.float32]  # (head, query pixel, key pixel)
+    thumbnail_max: NDArray[np.float32]  # (head, query pixel, key pixel)
+    rows: Booleans  # (query,) True for real rows, False for padding
+    threshold: float = THRESHOLD
+
+    def __post_init__(self) -> None:
+        keep(self, entropy=freeze("entropy", self.entropy, FLOATS, [("head", None), ("query", None)], _DO))
+        heads, queries = self.entropy.shape
+        per_query = [("head", heads), ("query", queries)]
+        keep(
+            self,
+            peak=freeze("peak", self.peak, FLOATS, per_query, _DO),
+            peak_key=freeze("peak_key", self.peak_key, INTEGERS, per_query, _DO),
+            above=freeze("above", self.above, INTEGERS, per_query, _DO),
+            log_sum_exp=freeze("log_sum_exp", self.log_sum_exp, DOUBLES, per_query, _DO),
+            distance=freeze("distance", self.distance, FLOATS, per_query, _DO),
+            mass=freeze("mass", self.mass, FLOATS, [("head", heads), ("key", None)], _DO),
+            rows=freeze("rows", self.rows, BOOLEANS, [("query", queries)], _DO),
+        )
+        shared = np.ndim(self.allowed) == 1
+        allowed = freeze("allowed", self.allowed, INTEGERS, per_query[1:] if shared else per_query, _DO)
+        keep(self, allowed=np.broadcast_to(allowed, (heads, queries)) if shared else allowed)
+        if not isinstance(self.threshold, float) or not 0 <= self.threshold < 1:
+            refuse(
+                f"The threshold is {self.threshold!r}.", "Wanted a float from 0 up to 1.", "Use 0.01 or 1/n."
+            )
+        self._check_thumbnails(heads, queries)
+        self._check_values()
+
+    @property
+    def heads(self) -> int:
+        return int(self.mass.shape[0])
+
+    @property
+    def queries(self) -> int:
+        return int(self.entropy.shape[1])
+
+    @property
+    def keys(self) -> int:
+        return int(self.mass.shape[1])
+
+    @property
+    def level(self) -> int:
+        """The thumbnails show 2**level tokens a pixel."""
+        return _level_of(self.thumbnail_mean.shape[1:], self.queries, self.keys)
+
+    def _check_thumbnails(self, heads: int, queries: int) -> None:
+        axes = [("head", heads), ("query pixel", None), ("key pixel", None)]
+        mean = freeze("thumbnail_mean", self.thumbnail_mean, SINGLE, axes, _DO)
+        axes = [("head", heads), ("query pixel", mean.shape[1]), ("key pixel", mean.shape[2])]
+        maximum = freeze("thumbnail_max", self.thumbnail_max, SINGLE, axes, _DO)
+        keep(self, thumbnail_mean=mean, thumbnail_max=maximum)
+        _level_of(mean.shape[1:], queries, self.keys)
+
+    def _check_values(self) -> None:
+        chosen = choose(self.queries, _SAMPLE) if is_mapped(self.entropy) else np.arange(self.queries)
+        chosen = chosen[self.rows[chosen]]
+        allowed = self.allowed[:, chosen]  # (head, row)
+        some = allowed > 0
+        entropy, peak, peak_key = self.entropy[:, chosen], self.peak[:, chosen], self.peak_key[:, chosen]
+        most = np.log(np.maximum(allowed, 1) + 1.0)  # one more than allowed: the sink
+        checks = (
+            (
+                "entropy",
+                entropy,
+                some & ~((entropy >= -_SLACK) & (entropy <= most + _SLACK)),
+                f"0 to {log(2):.2f}…log(keys + 1)",
+            ),
+            ("peak", peak, some & ~((peak >= 0) & (peak <= 1 + _SLACK)), "0 to 1"),
+            (
+                "peak_key",
+                peak_key,
+                some & ~((peak_key >= 0) & (peak_key < self.keys)),
+                f"0 to {self.keys - 1}",
+            ),
+            ("allowed", allowed, ~((allowed >= 0) & (allowed <= self.keys)), f"0 to {self.keys}"),
+            (
+                "above",
+                self.above[:, chosen],
+                ~((self.above[:, chosen] >= 0) & (self.above[:, chosen] <= allowed)),
+                "0 to the number of allowed keys",
+            ),
+        )
+        for name, values, wrong, wanted in checks:
+            if wrong.any():
+                head, row = np.argwhere(wrong)[0]
+                refuse(
+                    f"{name} is {values[head, row]} in head {head}, query {chosen[row]}.",
+                    f"Wanted {wanted}.",
+                    "Look for NaN in the model's weights, or for a mask that the recorder did not see.",
+                )
+
+    def __repr__(self) -> str:
+        return f"HeadStatistics({self.heads} heads, {self.queries} queries x {self.keys} keys)"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Pyramid:
+    """One head pooled at 2**level tokens a pixel: every coarser level follows from it without the weights."""
+
+    level: int
+    mean: NDArray[np.float32]  # (query pixel, key pixel)
+    maximum: NDArray[np.float32]  # (query pixel, key pixel)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.level, int) or not 0 <= self.level < 32:
+            refuse(
+                f"The level of a pyramid is {self.level!r}.", "Wanted 0 to 31.", "6 means 64 tokens a pixel."
+            )
+        mean = freeze("Pyramid.mean", self.mean, SINGLE, [("query pixel", None), ("key pixel", None)], _DO)
+        axes = [("query pixel", mean.shape[0]), ("key pixel", mean.shape[1])]
+        keep(self, mean=mean, maximum=freeze("Pyramid.maximum", self.maximum, SINGLE, axes, _DO))
+
+    def __repr__(self) -> str:
+        return f"Pyramid(level {self.level}, {self.mean.shape[0]} x {self.mean.shape[1]} pixels)"
+
+
+def measure(
+    weights: Floats,
+    allowed: Booleans | None = None,
+    rows: Booleans | None = None,
+    log_sum_exp: Floats | None = None,
+    sink_weights: Floats | None = None,
+    offset: int = 0,
+    threshold: float = THRESHOLD,
+) -> HeadStatistics:
+    """Statistics of a dense map (head, query, key), in float64: the reference for every faster way. `allowed` broadcasts to the map."""
+    heads, queries, keys = weights.shape
+    exact = weights.astype(np.float64)  # (head, query, key)
+    permitted = np.broadcast_to(np.True_ if allowed is None else allowed, exact.shape)
+    real = np.ones(queries, dtype=bool) if rows is None else np.asarray(rows)
+    outcomes = (
+        exact
+        if sink_weights is None
+        else np.concatenate([exact, np.asarray(sink_weights)[..., None]], axis=-1)
+    )
+    logarithms = np.log(outcomes, out=np.zeros_like(outcomes), where=outcomes > 0)
+    positions = np.abs(np.arange(queries)[:, None] + offset - np.arange(keys))  # (query, key)
+    level = thumbnail_level(queries, keys)
+    pooled = [pool(head, level) for head in exact]
+    return HeadStatistics(
+        entropy=-(outcomes * logarithms).sum(axis=-1),
+        peak=exact.max(axis=-1, initial=0.0),
+        peak_key=exact.argmax(axis=-1) if keys else np.zeros((heads, queries), dtype=np.int64),
+        above=((weights > threshold) & permitted).sum(axis=-1),
+        log_sum_exp=np.full((heads, queries), np.nan) if log_sum_exp is None else log_sum_exp,
+        distance=(exact * positions).sum(axis=-1),
+        allowed=permitted.sum(axis=-1),
+        mass=exact[:, real].sum(axis=1),
+        thumbnail_mean=np.stack([mean for mean, _ in pooled]).astype(np.float32),
+        thumbnail_max=np.stack([maximum for _, maximum in pooled]).astype(np.float32),
+        rows=real,
+        threshold=threshold,
+    )
+
+
+def pool(matrix: Floats, level: int) -> tuple[Floats, Floats]:
+    """Mean and maximum of a (query, key) matrix over squares of 2**level cells, partial ones at the ends."""
+    if level == 0:
+        return matrix, matrix
+    starts = [np.arange(0, length, 1 << level) for length in matrix.shape]
+    counts = [np.diff(np.append(start, length)) for start, length in zip(starts, matrix.shape, strict=True)]
+    total = np.add.reduceat(np.add.reduceat(matrix, starts[0], axis=0), starts[1], axis=1)
+    maximum = np.maximum.reduceat(np.maximum.reduceat(matrix, starts[0], axis=0), starts[1], axis=1)
+    return total / np.outer(*counts).astype(matrix.dtype), maximum
+
+
+def _level_of(shape: tuple[int, ...], queries: int, keys: int) -> int:
+    """The level whose pixels have this shape; refuses a shape that no level has."""
+    for level in range(32):
+        if shape == (pixels(queries, level), pixels(keys, level)):
+            return level
+    level = thumbnail_level(queries, keys)
+    refuse(
+        f"The thumbnails have {shape[0]} x {shape[1]} pixels for {queries} queries and {keys} keys.",
+        f"Wanted squares of 2**level tokens, for example {pixels(queries, level)} x {pixels(keys, level)}.",
+        "Pool at thumbnail_level(queries, keys).",
+    )
