@@ -2,8 +2,48 @@
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from glassformer.show.terminal import draw_table, draw_weights, fit, measure, shade
+from glassformer.recording import AttentionMap, Evidence, Output, Recording, Tokens
+from glassformer.recording import measure as measure_statistics
+from glassformer.show.terminal import (
+    LEGEND,
+    draw_map,
+    draw_output,
+    draw_recording,
+    draw_weights,
+    find_focused_head,
+    fit,
+    measure,
+    shade,
+)
+
+EVIDENCE = Evidence(model="toy", model_hash="0" * 12, kernel="explicit", dtype="float32", exact=True)
+
+
+def tokens(side: str, texts: list[str]) -> Tokens:
+    return Tokens(side, tuple(texts), np.arange(len(texts)))
+
+
+def attention_map(
+    weights: NDArray[np.float32], query: Tokens, key: Tokens, *, dense: bool = True
+) -> AttentionMap:
+    kind = "self" if query is key else "cross"
+    statistics = measure_statistics(weights, allowed=weights > 0)
+    return AttentionMap("decoder", 0, kind, query, key, statistics, dense=weights if dense else None)
+
+
+def translation() -> Recording:
+    """I love you, from 我爱你: a blurred and a sharp head of cross-attention, and self-attention."""
+    source, target = tokens("source", ["我", "爱", "你"]), tokens("target", ["I", " love", " you"])
+    even = np.full((3, 3), 1 / 3, dtype=np.float32)
+    sharp = np.array([[0.9, 0.1, 0], [0, 1, 0], [0.5, 0, 0.5]], dtype=np.float32)
+    maps = (
+        attention_map(np.eye(3, dtype=np.float32)[None], target, target),
+        attention_map(np.stack([even, sharp]), target, source),
+    )
+    output = Output("decoder", np.array([[1, 2]] * 3), np.log([[0.75, 0.25]] * 3), {1: " too", 2: "\n"})
+    return Recording("toy", EVIDENCE, source, target, maps, output=output)
 
 
 @pytest.mark.parametrize(
@@ -29,18 +69,52 @@ def test_fitting_cuts_fills_and_shows_what_cannot_be_printed() -> None:
 
 
 def test_a_heat_map_has_a_row_for_each_query_and_a_column_for_each_key() -> None:
-    picture = draw_weights(["I", "love", "you"], ["我", "爱"], np.array([[0.9, 0.1], [0.0, 1.0], [0.5, 0.5]]))
+    picture = draw_weights(
+        ["I", " love", "you"], ["我", "爱"], np.array([[0.9, 0.1], [0.0, 1.0], [0.5, 0.5]])
+    )
     assert picture.splitlines() == ["     我 爱", "I    ███░░░", "love    ███", "you  ▓▓▓▓▓▓"]
 
 
+def test_the_sharpest_head_of_cross_attention_is_chosen() -> None:
+    chosen, head = find_focused_head(translation())
+    assert (chosen.kind, head) == ("cross", 1)
+
+
+def test_a_recording_on_one_screen() -> None:
+    assert draw_recording(translation()).splitlines() == [
+        "How many tokens a head looks at (exp of its mean entropy), by layer and head",
+        "                0     1",
+        "decoder 0     1.0",
+        "cross 0       3.0   1.4",
+        "",
+        "decoder layer 0, cross, head 1",
+        "     我 爱 你",
+        "I    ███░░░",
+        "love    ███",
+        "you  ▓▓▓   ▓▓▓",
+        LEGEND,
+        "",
+        "Next word:  too 75 %   ␣ 25 %",
+    ]
+
+
 def test_what_does_not_fit_is_said() -> None:
-    words = [f"w{index}" for index in range(50)]
-    picture = draw_weights(words, words, np.eye(50), columns=34)
-    assert picture.splitlines()[-1] == "(the first 10 tokens of 50 × 50)"
-    assert len(picture.splitlines()) == 12
-    assert all(measure(line) <= 34 for line in picture.splitlines())
+    words = tokens("source", [f"w{index}" for index in range(50)])
+    picture = draw_map(
+        attention_map(np.eye(50, dtype=np.float32)[None], words, words), 0, columns=48
+    ).splitlines()
+    assert picture[-1] == "The first 10 tokens of 50 × 50."
+    assert len(picture) == 14
+    assert all(measure(line) <= 48 for line in picture[:-2])
 
 
-def test_a_table_stands_under_its_names() -> None:
-    table = draw_table(["layer 0"], ["head 0", "head 1"], np.array([[1.25, 10.0]]))
-    assert table.splitlines() == ["         head 0 head 1", "layer 0     1.2   10.0"]
+def test_a_map_without_weights_is_not_invented() -> None:
+    words = tokens("source", ["a", "b"])
+    only_statistics = attention_map(np.eye(2, dtype=np.float32)[None], words, words, dense=False)
+    assert draw_map(only_statistics, 0).endswith("only its statistics were recorded.")
+
+
+def test_a_model_without_attention_says_so() -> None:
+    empty = Recording("recurrent", EVIDENCE, tokens("source", ["a"]))
+    assert draw_recording(empty) == "recurrent computes no attention: there is nothing to draw."
+    assert draw_output(empty) == ""

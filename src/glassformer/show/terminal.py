@@ -1,7 +1,7 @@
 """Attention in a terminal: heat maps made of shaded blocks, a first look that needs no browser.
 
-In:   labels and numbers of a recording.
-Out:  plain text, no colour codes; wide (Chinese, Japanese, Korean) characters are counted as two.
+In:   a Recording.
+Out:  plain text without colour codes; wide (Chinese, Japanese, Korean) characters are counted as two.
 """
 
 import unicodedata
@@ -10,10 +10,80 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-CELL = 3  # characters per column of a heat map
-LEGEND = "weight:  · under 5 %   ░ under 20 %   ▒ under 40 %   ▓ under 70 %   █ 70 % and more"
+from glassformer.recording import AttentionMap, Recording
+
+LEGEND = "· under 5 %   ░ under 20 %   ▒ under 40 %   ▓ under 70 %   █ 70 % and more"
 _BOUNDS = (0.0, 0.05, 0.2, 0.4, 0.7)
 _SHADES = " ·░▒▓█"  # one more than bounds: exactly nothing is blank
+_CELL = 3  # characters per column of a heat map
+_MARGIN = 18  # characters a query's name may take
+
+
+def draw_recording(recording: Recording, *, columns: int = 80) -> str:
+    """One screen: how focused each head is, the most focused one drawn, and what comes next."""
+    if not recording.maps:
+        return f"{recording.model} computes no attention: there is nothing to draw."
+    attention_map, head = find_focused_head(recording)
+    parts = [draw_focus(recording), draw_map(attention_map, head, columns=columns), draw_output(recording)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def draw_focus(recording: Recording) -> str:
+    """A table (map, head): over how many keys a head spreads its weight, exp of its mean entropy."""
+    maps = [each for each in recording.maps if each.step is None]
+    names = [f"{'cross' if each.kind == 'cross' else each.stack} {each.layer}" for each in maps]
+    heads = max(each.heads for each in maps)
+    margin = max(measure(name) for name in names) + 2
+    lines = ["How many tokens a head looks at (exp of its mean entropy), by layer and head"]
+    lines.append(" " * margin + "".join(f"{head:6d}" for head in range(heads)))
+    for name, each in zip(names, maps, strict=True):
+        spread = np.exp(_mean_rows(each, each.statistics.entropy))  # (head,)
+        lines.append(
+            fit(name, margin) + "".join("     –" if np.isnan(keys) else f"{keys:6.1f}" for keys in spread)
+        )
+    return "\n".join(lines)
+
+
+def draw_map(attention_map: AttentionMap, head: int, *, columns: int = 80) -> str:
+    """One head: a row for each token that looks, a column for each token that is looked at."""
+    title = f"{attention_map.name}, head {attention_map.require_head(head)}"
+    if not attention_map.has_weights:
+        return f"{title}: only its statistics were recorded."
+    queries, keys = attention_map.query.texts, attention_map.key.texts
+    shown = max((columns - _MARGIN) // _CELL, 1)
+    weights = attention_map.weights(head, slice(0, min(shown, len(queries))), slice(0, min(shown, len(keys))))
+    lines = [title, draw_weights(queries[:shown], keys[:shown], weights), LEGEND]
+    if max(len(queries), len(keys)) > shown:
+        lines.append(f"The first {shown} tokens of {len(queries)} × {len(keys)}.")
+    return "\n".join(lines)
+
+
+def draw_weights(queries: Sequence[str], keys: Sequence[str], weights: NDArray[np.floating]) -> str:
+    """Weights (query, key) as blocks under the first letters of each key."""
+    margin = min(max((measure(query.strip()) for query in queries), default=0) + 1, _MARGIN)
+    lines = [" " * margin + "".join(fit(fit(key.strip(), _CELL - 1), _CELL) for key in keys)]
+    for query, row in zip(queries, weights, strict=True):
+        name = fit(fit(query.strip(), margin - 1), margin)
+        lines.append(name + "".join(shade(float(weight)) * _CELL for weight in row))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def draw_output(recording: Recording) -> str:
+    """What the model finds most likely: a class, or the word after the last; empty where neither is known."""
+    output = recording.output
+    if output is None or (output.kind == "tokens" and output.stack != "decoder"):
+        return ""
+    likely = zip(output.texts(-1), output.probabilities[-1], strict=True)
+    names = [f"{text.strip() or '␣'} {100 * share:.0f} %" for text, share in list(likely)[:5]]
+    return f"{'Next word' if output.kind == 'tokens' else 'Class'}:  " + "   ".join(names)
+
+
+def find_focused_head(recording: Recording) -> tuple[AttentionMap, int]:
+    """The head with the least entropy for the keys it may see; a translator's cross-attention goes first."""
+    maps = [each for each in recording.maps if each.kind == "cross"] or recording.maps
+    best = [(_spread(each), place) for place, each in enumerate(maps)]
+    _, place = min(best, key=lambda pair: float(pair[0].min()))
+    return maps[place], int(best[place][0].argmin())
 
 
 def measure(text: str) -> int:
@@ -36,29 +106,16 @@ def shade(weight: float) -> str:
     return _SHADES[int(np.searchsorted(_BOUNDS, weight, side="left" if weight <= 0 else "right"))]
 
 
-def draw_weights(
-    queries: Sequence[str], keys: Sequence[str], weights: NDArray[np.floating], *, columns: int = 80
-) -> str:
-    """One head's weights (query, key): a row for who looks, a column for who is looked at.
-
-    What does not fit into `columns` is left out, and the last line says how much.
-    """
-    margin = min(max([measure(query) for query in queries], default=0) + 1, 18)
-    shown = max((columns - margin) // CELL, 1)
-    lines = [" " * margin + "".join(fit(fit(key.strip(), CELL - 1), CELL) for key in keys[:shown])]
-    for query, row in zip(queries[:shown], weights[:shown], strict=True):
-        lines.append(fit(query, margin) + "".join(shade(float(weight)) * CELL for weight in row[:shown]))
-    if max(len(queries), len(keys)) > shown:
-        lines.append(f"(the first {shown} tokens of {len(queries)} × {len(keys)})")
-    return "\n".join(line.rstrip() for line in lines)
+def _spread(attention_map: AttentionMap) -> NDArray[np.float64]:
+    """(head,) mean entropy as a share of the largest possible."""
+    largest = np.log(np.maximum(attention_map.statistics.allowed, 2))  # (head, query)
+    shares = _mean_rows(attention_map, attention_map.statistics.entropy / largest)
+    return np.where(np.isnan(shares), np.inf, shares)  # a head without a row is the last choice
 
 
-def draw_table(rows: Sequence[str], columns: Sequence[str], values: NDArray[np.floating]) -> str:
-    """Numbers (row, column) to one decimal place, under and beside their names."""
-    margin = max(measure(row) for row in rows) + 1
-    lines = [" " * margin + "".join(f"{column:>7}" for column in columns)]
-    lines += [
-        fit(name, margin) + "".join(f"{value:7.1f}" for value in row)
-        for name, row in zip(rows, values, strict=True)
-    ]
-    return "\n".join(lines)
+def _mean_rows(attention_map: AttentionMap, values: NDArray[np.floating]) -> NDArray[np.float64]:
+    """(head,) the mean over real rows that see any key at all; NaN where there is none."""
+    statistics = attention_map.statistics
+    counted = statistics.rows & (statistics.allowed > 0)  # (head, query)
+    total = np.where(counted, values, 0.0).sum(axis=1, dtype=np.float64)
+    return np.where(counted.any(axis=1), total / np.maximum(counted.sum(axis=1), 1), np.nan)
