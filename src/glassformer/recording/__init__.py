@@ -8,6 +8,7 @@ from glassformer.recording.attention_map import AttentionMap, Kind
 from glassformer.recording.evidence import Evidence
 from glassformer.recording.factors import Factors
 from glassformer.recording.generation import Alternative, Generation, Output, Step
+from glassformer.recording.pooling import count_pixels, pool_max, pool_mean
 from glassformer.recording.recording import Recording
 from glassformer.recording.statistics import (
     BINS,
@@ -15,9 +16,9 @@ from glassformer.recording.statistics import (
     HeadStatistics,
     Pyramid,
     measure,
-    pixels,
     thumbnail_level,
 )
+from glassformer.recording.tiles import build_pyramid, count_levels, tile
 from glassformer.recording.tokens import Side, Tokens
 
 __all__ = [
@@ -36,7 +37,12 @@ __all__ = [
     "Side",
     "Step",
     "Tokens",
+    "build_pyramid",
+    "count_levels",
+    "count_pixels",
     "measure",
-    "pixels",
+    "pool_max",
+    "pool_mean",
     "thumbnail_level",
+    "tile",
 ]

@@ -36,7 +36,7 @@ def refuse(saw: str, wanted: str, do: str) -> NoReturn:
 
 
 def freeze(name: str, value: Any, kinds: Sequence[str], axes: Sequence[Axis], do: str) -> AnyArray:
-    """A read-only view of `value`: no copy unless its type is not among `kinds`. The caller's array stays as it is."""
+    """A read-only view of `value`, which itself stays as it is; a copy only if its type is not among `kinds`."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):
@@ -57,7 +57,7 @@ def freeze(name: str, value: Any, kinds: Sequence[str], axes: Sequence[Axis], do
 
 
 def is_mapped(array: AnyArray) -> bool:
-    """Whether the memory belongs to a file: such arrays are checked by samples, so that opening stays lazy."""
+    """Whether the memory belongs to a file: such arrays are checked by samples, to open them lazily."""
     owner: Any = array
     while isinstance(owner, np.ndarray):
         owner = owner.base
@@ -67,10 +67,10 @@ def is_mapped(array: AnyArray) -> bool:
 
 
 def choose(count: int, limit: int) -> NDArray[np.int64]:
-    """At most `limit` indices spread evenly over `count`, the first and the last among them."""
+    """At most `limit` indices spread evenly over `count`, the last always among them."""
     if count <= limit:
         return np.arange(count)
-    return np.unique(np.linspace(0, count - 1, max(limit, 2)).astype(np.int64))
+    return np.linspace(count - 1, 0, limit).astype(np.int64)[::-1]
 
 
 def require_text(name: str, value: Any, do: str) -> None:

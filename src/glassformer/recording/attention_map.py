@@ -1,9 +1,7 @@
 """One layer's attention, with the tokens of both axes.
 
-In:   statistics (always), and what there is of: dense weights, factors, sinks, scores, query, key and value vectors, pyramids.
+In:   statistics (always), and what there is of dense weights, factors, sinks, scores, vectors and pyramids.
 Out:  AttentionMap; `weights` and `scores` of any rectangle, exact whichever way they are backed.
-
-An array in memory is checked whole; an array that lives in a file is checked by samples, so that opening stays lazy.
 """
 
 from collections.abc import Mapping
@@ -18,16 +16,16 @@ from glassformer.recording.arrays import (
     FLOATS,
     SINGLE,
     Floats,
-    choose,
     freeze,
-    is_mapped,
     keep,
     refuse,
     require_count,
     require_text,
 )
 from glassformer.recording.factors import Factors
-from glassformer.recording.statistics import HeadStatistics, Pyramid, pixels
+from glassformer.recording.pooling import count_pixels
+from glassformer.recording.row_sums import check_mass, check_rows
+from glassformer.recording.statistics import HeadStatistics, Pyramid
 from glassformer.recording.tokens import Tokens
 
 Kind = Literal["self", "cross"]
@@ -38,8 +36,6 @@ HALF_TOLERANCE = 1e-2  # the same where the model computes in half precision
 HALVES = ("float16", "bfloat16")
 
 _DO = "Record the map again; if it stays, the recorder is at fault."
-_SAMPLED_ROWS = 4
-_SAMPLED_KEYS = 1 << 23  # elements of the key vectors that a check of factors may read
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -80,8 +76,12 @@ class AttentionMap:
         self._check_shapes()
         self._check_pyramids()
         if self.relaxed is None:
-            self._check_mass()
-            self._check_rows()
+            check_mass(self.name, self.statistics, self.sink_weights, self.tolerance)
+            check_rows(
+                self.name, self.statistics, self.dense, self.factors, self.sink_weights, self.tolerance
+            )
+        else:
+            require_text("The reason why rows need not sum to one", self.relaxed, "Name the edit.")
 
     # What there is
 
@@ -121,7 +121,7 @@ class AttentionMap:
         if self.dense is not None:
             chosen = self.dense if head is None else self.dense[self.require_head(head)]
             return chosen[..., rows, columns]
-        factors = self._require_factors("weights")
+        factors = self.require_factors("weights")
         self._require_small(head, rows, columns)
         if head is not None:
             return factors.weights(self.require_head(head), rows, columns)
@@ -135,7 +135,7 @@ class AttentionMap:
         if self.dense_scores is not None:
             chosen = self.dense_scores if head is None else self.dense_scores[self.require_head(head)]
             return chosen[..., rows, columns]
-        factors = self._require_factors("scores")
+        factors = self.require_factors("scores")
         self._require_small(head, rows, columns)
         if head is not None:
             return factors.scores(self.require_head(head), rows, columns).astype(np.float32)
@@ -153,6 +153,16 @@ class AttentionMap:
             )
         return int(head)
 
+    def require_factors(self, what: str = "weights") -> Factors:
+        """The factors; refuses a map that kept only statistics."""
+        if self.factors is None:
+            refuse(
+                f"The map {self.name} kept no {what}, only statistics.",
+                f"Wanted dense {what} or the queries and keys they follow from.",
+                f"Record again with {what!r} in want=.",
+            )
+        return self.factors
+
     def __repr__(self) -> str:
         heads, queries, keys = self.shape
         backing = (
@@ -166,21 +176,13 @@ class AttentionMap:
 
     # Checks
 
-    def _require_factors(self, what: str) -> Factors:
-        if self.factors is None:
-            refuse(
-                f"The map {self.name} kept no {what}, only statistics.",
-                f"Wanted dense {what} or the queries and keys they follow from.",
-                f"Record again with {what!r} in want=.",
-            )
-        return self.factors
-
     def _require_small(self, head: int | None, rows: slice, columns: slice) -> None:
         heads = self.heads if head is None else 1
-        size = 4 * heads * (rows.stop - rows.start) * (columns.stop - columns.start)
+        shape = (heads, rows.stop - rows.start, columns.stop - columns.start)
+        size = 4 * shape[0] * shape[1] * shape[2]
         if size > LARGEST:
             refuse(
-                f"These weights would take {size / 2**30:.1f} GiB ({heads} x {rows.stop - rows.start} x {columns.stop - columns.start}).",
+                f"These weights would take {size / 2**30:.1f} GiB, {shape}.",
                 f"Wanted at most {LARGEST / 2**30:.0f} GiB at once.",
                 "Ask for one head and a slice of queries and keys, or for a tile.",
             )
@@ -224,66 +226,16 @@ class AttentionMap:
         keep(self, pyramids=MappingProxyType(dict(self.pyramids)))
         for head, pyramid in self.pyramids.items():
             self.require_head(head)
-            wanted = (pixels(len(self.query), pyramid.level), pixels(len(self.key), pyramid.level))
+            wanted = (
+                count_pixels(len(self.query), pyramid.level),
+                count_pixels(len(self.key), pyramid.level),
+            )
             if pyramid.mean.shape != wanted:
                 refuse(
                     f"The pyramid of head {head} has {pyramid.mean.shape} pixels at level {pyramid.level}.",
                     f"Wanted {wanted}.",
                     _DO,
                 )
-
-    def _check_mass(self) -> None:
-        """Summed over the keys, the mass received is the number of real rows: a check of every row in O(n)."""
-        looking = self.statistics.rows & (self.statistics.allowed > 0)  # (head, query)
-        rows = looking.sum(axis=1)  # (head,)
-        total = self.statistics.mass.sum(axis=1, dtype=np.float64)
-        if self.sink_weights is not None:
-            total = total + np.where(looking, self.sink_weights, 0).sum(axis=1, dtype=np.float64)
-        wrong = ~(np.abs(total - rows) <= self.tolerance * np.maximum(rows, 1))
-        if wrong.any():
-            head = int(wrong.argmax())
-            self._refuse_sum(
-                head, f"the mass received by all keys is {total[head]:.6g}", f"{rows[head]} rows"
-            )
-
-    def _check_rows(self) -> None:
-        if self.dense is None and self.factors is None:
-            return
-        array = self.dense if self.dense is not None else self.factors.keys  # type: ignore[union-attr]
-        real = np.flatnonzero(self.statistics.rows)
-        sampled = self.dense is None or is_mapped(array)
-        rows = real[choose(len(real), _SAMPLED_ROWS)] if sampled else real
-        per_head = max(1, array.size // max(1, self.heads))
-        heads = (
-            choose(self.heads, max(1, _SAMPLED_KEYS // per_head))[-self.heads :]
-            if sampled
-            else np.arange(self.heads)
-        )
-        for head in heads.tolist():
-            looking = rows[self.statistics.allowed[head, rows] > 0]
-            if sampled:
-                parts = [self.weights(head, slice(row, row + 1)) for row in looking.tolist()]
-            else:
-                parts = [self.dense[head] if len(looking) == len(self.query) else self.dense[head, looking]]  # type: ignore[index]
-            if not parts or not len(looking):
-                continue
-            sums = np.concatenate([part.sum(axis=-1) for part in parts])  # (row,)
-            lowest = min(float(part.min(initial=0.0)) for part in parts)
-            if self.sink_weights is not None:
-                sums = sums + self.sink_weights[head, looking]
-            wrong = ~(np.abs(sums - 1) <= self.tolerance)  # NaN is wrong, too
-            if wrong.any():
-                index = int(wrong.argmax())
-                self._refuse_sum(head, f"the weights of query {looking[index]} sum to {sums[index]:.6g}", "1")
-            if lowest < -self.tolerance:
-                self._refuse_sum(head, f"a weight is {lowest:.6g}", "0 or more")
-
-    def _refuse_sum(self, head: int, saw: str, wanted: str) -> None:
-        refuse(
-            f"In {self.name}, head {head}, {saw}.",
-            f"Wanted {wanted}, within {self.tolerance:g}.",
-            "Look for NaN in the model's weights, a sink that was not passed on, or an edit that needs relaxed=.",
-        )
 
 
 def span(part: slice | None, length: int, axis: str) -> slice:

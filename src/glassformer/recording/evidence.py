@@ -15,7 +15,7 @@ _DO = "Fill the stamp in when recording."
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Model, kernel, precision, exactness; `largest_error` is against `reference` in the self-check, None if there was none."""
+    """How the numbers were made; `largest_error` is that of the self-check against `reference`, None without one."""
 
     model: str
     model_hash: str

@@ -1,4 +1,4 @@
-"""A map that is not stored: queries, keys and row log-sum-exp, from which any part is computed when someone looks.
+"""A map that is not stored: queries, keys and row log-sum-exp, from which any part is computed on demand.
 
 In:   what the attention function was given (after rotary positions and the like), and each row's log-sum-exp.
 Out:  Factors; `scores` and `weights` of any rectangle of one head.
@@ -29,13 +29,14 @@ from glassformer.recording.arrays import (
     keep,
     refuse,
 )
+from glassformer.recording.products import arrange_keys, multiply
 
 _DO = "Give the queries and keys as the attention function received them."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Factors:
-    """Everything a head's weights follow from; head h reads key head h // (heads / key heads) (grouped queries)."""
+    """What weights follow from; with grouped queries, head h reads key head h // (heads / key heads)."""
 
     queries: Floats  # (head, query, width)
     keys: Floats  # (key head, key, width)
@@ -110,14 +111,19 @@ class Factors:
         return self.queries.shape[0], self.queries.shape[1], self.keys.shape[1]
 
     def scores(self, head: int, queries: slice, keys: slice, precision: type[Any] = np.float64) -> Floats:
-        """What softmax is given for a rectangle of one head (query, key); minus infinity where the mask forbids."""
-        key_head = head // (self.queries.shape[0] // self.keys.shape[0])
+        """What softmax is given for a rectangle of a head (query, key); minus infinity where masked."""
+        group = self.queries.shape[0] // self.keys.shape[0]
         left = self.queries[head, queries].astype(precision) * precision(self.scale)
-        scores: Floats = left @ self.keys[key_head, keys].astype(precision).T  # (query, key)
+        arranged = arrange_keys(self.keys[head // group, keys], precision)
+        scores = multiply(left, arranged)[:, : keys.stop - keys.start]  # (query, key)
+        self.finish(scores, head, queries, keys)
+        return scores
+
+    def finish(self, scores: Floats, head: int, queries: slice, keys: slice) -> None:
+        """Turn scaled dot products (query, key) into scores, in place: soft cap, biases, masks."""
         if self.softcap is not None:
-            cap = precision(self.softcap)
-            np.tanh(np.divide(scores, cap, out=scores), out=scores)
-            scores *= cap
+            np.tanh(np.divide(scores, self.softcap, out=scores), out=scores)
+            scores *= self.softcap
         if self.bias is not None:
             scores += self._bias_of(self.bias, head, queries, keys)
         if self.distance_bias is not None:
@@ -125,7 +131,6 @@ class Factors:
         allowed = self.allowed(queries, keys)
         if allowed is not None:
             np.copyto(scores, -np.inf, where=~allowed)
-        return scores
 
     def weights(self, head: int, queries: slice, keys: slice) -> NDArray[np.float32]:
         """The weights of a rectangle of one head (query, key), computed in float64."""
@@ -134,7 +139,7 @@ class Factors:
         return np.exp(exponents, out=exponents).astype(np.float32)
 
     def row_shift(self, head: int, queries: slice) -> NDArray[np.float64]:
-        """The log-sum-exp of rows (query,); infinity, not minus infinity, where a row may look nowhere, so that its weights are 0."""
+        """The log-sum-exp of rows (query,); plus infinity where a row may look nowhere, so that its weights are 0."""
         shift = self.log_sum_exp[head, queries]
         return np.where(shift == -np.inf, np.inf, shift)
 
@@ -166,7 +171,7 @@ class Factors:
         return allowed
 
     def reach(self, queries: slice) -> slice:
-        """The keys that the causal mask and the window leave to some row of `queries`: nothing else need be computed."""
+        """The keys that causal mask and window leave to some row of `queries`: no other need be computed."""
         first, last = 0, self.keys.shape[1]
         if self.causal:
             last = min(last, queries.stop + self.offset)
@@ -182,16 +187,12 @@ class Factors:
         return plane[rows, keys if plane.shape[1] > 1 else slice(None)]
 
     def _distance_bias_of(self, table: Floats, queries: slice, keys: slice) -> Floats:
-        """A rectangle whose diagonals are constant, as a view of the table: row i starts one entry before row i - 1."""
+        """A rectangle with constant diagonals, as a view of the table: each row starts one entry earlier."""
         rows, columns = queries.stop - queries.start, keys.stop - keys.start
-        if rows == 0 or columns == 0:
-            return (
-                table[:0].reshape(0, 1)[:, :0].reshape(0, 0)
-                if rows == columns
-                else np.zeros((rows, columns), table.dtype)
-            )
         start = keys.start - queries.start + self.queries.shape[1] - 1
         step = table.strides[0]
+        if rows == 0 or columns == 0:
+            return np.zeros((rows, columns), dtype=table.dtype)
         return as_strided(table[start:], (rows, columns), (-step, step), writeable=False)
 
     def __repr__(self) -> str:

@@ -4,18 +4,16 @@ In:   arrays that a recorder measured while the model ran (or a small dense map,
 Out:  HeadStatistics and Pyramid, checked and read-only.
 
 Conventions that everyone shares
-- Natural logarithms. `entropy` is that of the whole row; an attention sink, where there is one, is one more outcome.
+- Natural logarithms. `entropy` is that of the whole row, where an attention sink is one more outcome.
 - `above`, `peak`, `distance` and `mass` speak of keys only, never of the sink.
-- `above` counts weights greater than `threshold`. Another threshold cannot be answered from here: it is counted
-  again from the weights (a histogram would not be exact).
-- Query i stands at position i + offset and key j at position j, so `distance` is the sum of w * |i + offset - j|.
+- `above` counts weights greater than `threshold`. For another threshold they are counted again from the weights;
+  nothing kept here could answer exactly.
+- Query i stands at position i + offset, key j at position j; `distance` is the sum of w * |i + offset - j|.
 - Rows where `rows` is False are padding: their values mean nothing, and `mass` leaves them out.
-- Thumbnails and pyramids are pooled in squares of 2**level tokens from the top left corner; the last squares of a row or column
-  may be partial, and a mean is over the cells that exist.
+- Thumbnails and pyramids are pooled in squares of 2**level tokens (see pooling.py), all rows included.
 """
 
 from dataclasses import dataclass
-from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +33,7 @@ from glassformer.recording.arrays import (
     keep,
     refuse,
 )
+from glassformer.recording.pooling import count_pixels, pool_max, pool_mean
 
 THRESHOLD = 0.01  # the default of "non-zero"
 BINS = 64  # a thumbnail has at most so many pixels a side
@@ -47,11 +46,6 @@ _SAMPLE = 1024  # rows looked at in statistics that live in a file
 def thumbnail_level(queries: int, keys: int, bins: int = BINS) -> int:
     """The finest level (2**level tokens a pixel, both ways) at which a map fits into bins x bins pixels."""
     return max(0, (max(queries, keys, 1) - 1).bit_length() - (bins.bit_length() - 1))
-
-
-def pixels(tokens: int, level: int) -> int:
-    """How many pixels of 2**level tokens cover so many tokens."""
-    return -(-tokens >> level)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -128,28 +122,19 @@ class HeadStatistics:
         allowed = self.allowed[:, chosen]  # (head, row)
         some = allowed > 0
         entropy, peak, peak_key = self.entropy[:, chosen], self.peak[:, chosen], self.peak_key[:, chosen]
-        most = np.log(np.maximum(allowed, 1) + 1.0)  # one more than allowed: the sink
-        checks = (
+        above = self.above[:, chosen]
+        most = np.log(np.maximum(allowed, 1) + 1.0) + _SLACK  # one more than allowed: the sink
+        checks = (  # name, values, which are wrong (NaN is), what they should be
             (
                 "entropy",
                 entropy,
-                some & ~((entropy >= -_SLACK) & (entropy <= most + _SLACK)),
-                f"0 to {log(2):.2f}…log(keys + 1)",
+                some & ~((entropy >= -_SLACK) & (entropy <= most)),
+                "0 to log(allowed keys)",
             ),
             ("peak", peak, some & ~((peak >= 0) & (peak <= 1 + _SLACK)), "0 to 1"),
-            (
-                "peak_key",
-                peak_key,
-                some & ~((peak_key >= 0) & (peak_key < self.keys)),
-                f"0 to {self.keys - 1}",
-            ),
+            ("peak_key", peak_key, some & ~((peak_key >= 0) & (peak_key < self.keys)), "one of the keys"),
             ("allowed", allowed, ~((allowed >= 0) & (allowed <= self.keys)), f"0 to {self.keys}"),
-            (
-                "above",
-                self.above[:, chosen],
-                ~((self.above[:, chosen] >= 0) & (self.above[:, chosen] <= allowed)),
-                "0 to the number of allowed keys",
-            ),
+            ("above", above, ~((above >= 0) & (above <= allowed)), "0 to the number of allowed keys"),
         )
         for name, values, wrong, wanted in checks:
             if wrong.any():
@@ -189,12 +174,12 @@ def measure(
     weights: Floats,
     allowed: Booleans | None = None,
     rows: Booleans | None = None,
-    log_sum_exp: Floats | None = None,
+    log_sum_exp: NDArray[np.float64] | None = None,
     sink_weights: Floats | None = None,
     offset: int = 0,
     threshold: float = THRESHOLD,
 ) -> HeadStatistics:
-    """Statistics of a dense map (head, query, key), in float64: the reference for every faster way. `allowed` broadcasts to the map."""
+    """Statistics of a dense map (head, query, key) in float64: the reference for faster ways. Masks may broadcast."""
     heads, queries, keys = weights.shape
     exact = weights.astype(np.float64)  # (head, query, key)
     permitted = np.broadcast_to(np.True_ if allowed is None else allowed, exact.shape)
@@ -207,7 +192,6 @@ def measure(
     logarithms = np.log(outcomes, out=np.zeros_like(outcomes), where=outcomes > 0)
     positions = np.abs(np.arange(queries)[:, None] + offset - np.arange(keys))  # (query, key)
     level = thumbnail_level(queries, keys)
-    pooled = [pool(head, level) for head in exact]
     return HeadStatistics(
         entropy=-(outcomes * logarithms).sum(axis=-1),
         peak=exact.max(axis=-1, initial=0.0),
@@ -217,32 +201,26 @@ def measure(
         distance=(exact * positions).sum(axis=-1),
         allowed=permitted.sum(axis=-1),
         mass=exact[:, real].sum(axis=1),
-        thumbnail_mean=np.stack([mean for mean, _ in pooled]).astype(np.float32),
-        thumbnail_max=np.stack([maximum for _, maximum in pooled]).astype(np.float32),
+        thumbnail_mean=np.stack([pool_mean(head, level) for head in exact]).astype(np.float32),
+        thumbnail_max=np.stack([pool_max(head, level) for head in exact]).astype(np.float32),
         rows=real,
         threshold=threshold,
     )
 
 
-def pool(matrix: Floats, level: int) -> tuple[Floats, Floats]:
-    """Mean and maximum of a (query, key) matrix over squares of 2**level cells, partial ones at the ends."""
-    if level == 0:
-        return matrix, matrix
-    starts = [np.arange(0, length, 1 << level) for length in matrix.shape]
-    counts = [np.diff(np.append(start, length)) for start, length in zip(starts, matrix.shape, strict=True)]
-    total = np.add.reduceat(np.add.reduceat(matrix, starts[0], axis=0), starts[1], axis=1)
-    maximum = np.maximum.reduceat(np.maximum.reduceat(matrix, starts[0], axis=0), starts[1], axis=1)
-    return total / np.outer(*counts).astype(matrix.dtype), maximum
-
-
 def _level_of(shape: tuple[int, ...], queries: int, keys: int) -> int:
     """The level whose pixels have this shape; refuses a shape that no level has."""
-    for level in range(32):
-        if shape == (pixels(queries, level), pixels(keys, level)):
-            return level
-    level = thumbnail_level(queries, keys)
-    refuse(
-        f"The thumbnails have {shape[0]} x {shape[1]} pixels for {queries} queries and {keys} keys.",
-        f"Wanted squares of 2**level tokens, for example {pixels(queries, level)} x {pixels(keys, level)}.",
-        "Pool at thumbnail_level(queries, keys).",
-    )
+    fitting = (level for level in range(32) if shape == _pixels(queries, keys, level))
+    level = next(fitting, None)
+    if level is None:
+        wanted = _pixels(queries, keys, thumbnail_level(queries, keys))
+        refuse(
+            f"The thumbnails have {shape[0]} x {shape[1]} pixels for {queries} queries and {keys} keys.",
+            f"Wanted squares of 2**level tokens, for example {wanted[0]} x {wanted[1]}.",
+            "Pool at thumbnail_level(queries, keys).",
+        )
+    return level
+
+
+def _pixels(queries: int, keys: int, level: int) -> tuple[int, int]:
+    return count_pixels(queries, level), count_pixels(keys, level)

@@ -1,6 +1,6 @@
 """The tokens of one side: what a map's axis is made of.
 
-In:   decoded pieces of text with their ids, character offsets and word numbers; or just a count, for patches and frames.
+In:   decoded pieces of text with ids, character offsets and word numbers; or a count, for patches and frames.
 Out:  Tokens, checked and read-only.
 """
 

@@ -1,0 +1,44 @@
+"""Means and maxima over squares of 2**level cells, counted from the upper left corner.
+
+In:   a matrix (query, key), whose sides need not be multiples of a square's.
+Out:  one number a square; squares at the right and lower edge may be partial, and a mean is over the cells that exist.
+"""
+
+import numpy as np
+
+from glassformer.recording.arrays import Floats
+
+
+def count_pixels(tokens: int, level: int) -> int:
+    """How many pixels of 2**level tokens cover so many tokens."""
+    return -(-tokens >> level)
+
+
+def count_cells(shape: tuple[int, int], level: int) -> Floats:
+    """How many cells of a matrix of this shape lie in each square (row pixel, column pixel)."""
+    rows, columns = (np.diff(np.append(np.arange(0, length, 1 << level), length)) for length in shape)
+    return np.outer(rows, columns).astype(np.float32)
+
+
+def pool_mean(matrix: Floats, level: int) -> Floats:
+    """The mean of each square."""
+    return pool_sum(matrix, level) / count_cells(matrix.shape, level).astype(matrix.dtype)
+
+
+def pool_sum(matrix: Floats, level: int) -> Floats:
+    """The sum of each square."""
+    return _reduce(np.add, matrix, level)
+
+
+def pool_max(matrix: Floats, level: int) -> Floats:
+    """The largest of each square; weights are not negative, so zeros may fill up the partial ones."""
+    return _reduce(np.maximum, matrix, level)
+
+
+def _reduce(operation: np.ufunc, matrix: Floats, level: int) -> Floats:
+    missing = [-length % (1 << level) for length in matrix.shape]
+    whole = np.pad(matrix, [(0, missing[0]), (0, missing[1])]) if any(missing) else matrix
+    rows, columns, side = whole.shape[0] >> level, whole.shape[1] >> level, 1 << level
+    # Rows first: adding whole rows is fast, and leaves little for the short sums along a row.
+    strips = operation.reduce(whole.reshape(rows, side, whole.shape[1]), axis=1)  # (row pixel, column)
+    return operation.reduce(strips.reshape(rows, columns, side), axis=2)

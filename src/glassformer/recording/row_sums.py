@@ -1,0 +1,93 @@
+"""Whether the rows of a map sum to one, together with the sink: the check that catches most mistakes of a recorder.
+
+In:   the statistics of a map and its dense weights or factors.
+Out:  nothing, or a RecordingError that names head and row.
+
+Every row counts in the mass that keys received, which is checked in O(n). Dense weights in memory are checked row
+by row; factors, and whatever lives in a file, by samples, so that recording stays fast and opening lazy.
+"""
+
+from collections.abc import Iterable
+from typing import NoReturn
+
+import numpy as np
+
+from glassformer.recording.arrays import AnyArray, Floats, choose, is_mapped, refuse
+from glassformer.recording.factors import Factors
+from glassformer.recording.statistics import HeadStatistics
+
+_SAMPLED_ROWS = 3
+_SAMPLED_HEADS = 4
+_SAMPLED_KEYS = 1 << 23  # elements of the key vectors that one check may read
+
+
+def check_mass(name: str, statistics: HeadStatistics, sink: Floats | None, tolerance: float) -> None:
+    """Summed over keys and sink, the mass received is the number of real rows that may look somewhere."""
+    looking = statistics.rows & (statistics.allowed > 0)  # (head, query)
+    rows = looking.sum(axis=1)  # (head,)
+    total = statistics.mass.sum(axis=1, dtype=np.float64)
+    if sink is not None:
+        total = total + np.where(looking, sink, 0).sum(axis=1, dtype=np.float64)
+    wrong = ~(np.abs(total - rows) <= tolerance * np.maximum(rows, 1))
+    if wrong.any():
+        head = int(wrong.argmax())
+        _refuse(
+            name, head, f"all keys together received {total[head]:.6g}", f"{rows[head]}, one a row", tolerance
+        )
+
+
+def check_rows(
+    name: str,
+    statistics: HeadStatistics,
+    dense: Floats | None,
+    factors: Factors | None,
+    sink: Floats | None,
+    tolerance: float,
+) -> None:
+    """Each row of weights, or a sample of them, is not negative and sums to one; rows with no allowed key are left out."""
+    real = np.flatnonzero(statistics.rows)
+    if dense is not None and not is_mapped(dense):
+        chosen: Iterable[tuple[int, AnyArray]] = ((head, real) for head in range(statistics.heads))
+    else:
+        chosen = _sample(statistics, real, factors)
+    for head, rows in chosen:
+        looking = rows[statistics.allowed[head, rows] > 0]
+        if len(looking) == 0 or (dense is None and factors is None):
+            continue
+        weights = _read(head, looking, dense, factors)  # (row, key)
+        sums = weights.sum(axis=-1)
+        if sink is not None:
+            sums = sums + sink[head, looking]
+        wrong = ~(np.abs(sums - 1) <= tolerance)  # NaN is wrong, too
+        if wrong.any():
+            row = int(wrong.argmax())
+            _refuse(name, head, f"the weights of query {looking[row]} sum to {sums[row]:.6g}", "1", tolerance)
+        if (lowest := float(weights.min())) < -tolerance:
+            _refuse(name, head, f"a weight is {lowest:.6g}", "0 or more", tolerance)
+
+
+def _sample(
+    statistics: HeadStatistics, real: AnyArray, factors: Factors | None
+) -> Iterable[tuple[int, AnyArray]]:
+    """A few rows of a few heads; fewer heads where each needs many keys. The last head shows a mix-up of key heads."""
+    size = 1 if factors is None else factors.keys[0].size
+    heads = choose(statistics.heads, min(_SAMPLED_HEADS, max(1, _SAMPLED_KEYS // max(size, 1))))
+    rows = real[choose(len(real), _SAMPLED_ROWS)]
+    return ((head, rows) for head in heads.tolist())
+
+
+def _read(head: int, rows: AnyArray, dense: Floats | None, factors: Factors | None) -> Floats:
+    """The weights of these rows of a head (row, key)."""
+    if dense is not None:
+        return dense[head] if len(rows) == dense.shape[1] else dense[head, rows]
+    assert factors is not None
+    whole = slice(0, factors.shape[2])
+    return np.concatenate([factors.weights(head, slice(row, row + 1), whole) for row in rows.tolist()])
+
+
+def _refuse(name: str, head: int, saw: str, wanted: str, tolerance: float) -> NoReturn:
+    refuse(
+        f"In {name}, head {head}, {saw}.",
+        f"Wanted {wanted}, within {tolerance:g}.",
+        "Look for NaN in the model's weights, a mask or sink the recorder missed, or an edit that needs relaxed=.",
+    )

@@ -1,0 +1,188 @@
+"""Any part of a map at any zoom: what a page asks for when someone pans and zooms like in a street map.
+
+In:   an AttentionMap, a head, a level (2**level tokens a pixel, both ways) and a place.
+Out:  pixels (query pixel, key pixel), float32: exact weights at level 0, their means or maxima above it.
+
+A coarse level is read from the head's pyramid, or from the thumbnail, where one is fine enough; otherwise it is
+computed from queries and keys in panels that fit the cache, leaving out what the causal mask or a window hides.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.recording.arrays import Floats, refuse, require_count
+from glassformer.recording.attention_map import AttentionMap
+from glassformer.recording.factors import Factors
+from glassformer.recording.pooling import count_cells, count_pixels, pool_max, pool_mean, pool_sum
+from glassformer.recording.products import BLOCK, arrange_keys, multiply
+from glassformer.recording.statistics import Pyramid
+
+How = Literal["mean", "max"]
+Pixels = NDArray[np.float32]
+
+SIZE = 256  # pixels a side
+PYRAMID_LEVEL = 6  # 64 tokens a pixel: finer tiles are computed in time, coarser ones are not
+_PANEL = 256  # query rows at once
+_CHUNK = 512  # keys at once: a panel of both stays in the second-level cache
+_WORKERS = min(4, os.cpu_count() or 1)
+
+
+def count_levels(attention_map: AttentionMap, size: int = SIZE) -> int:
+    """How many levels there are, from one token a pixel up to the whole map in one tile."""
+    longest = max(len(attention_map.query), len(attention_map.key), 1)
+    return next(level for level in range(64) if count_pixels(longest, level) <= size) + 1
+
+
+def tile(
+    attention_map: AttentionMap,
+    head: int,
+    level: int,
+    row: int,
+    column: int,
+    size: int = SIZE,
+    how: How = "mean",
+) -> Pixels:
+    """One tile: size x size pixels, fewer at the right and lower edge."""
+    attention_map.require_head(head)
+    for name, number in (("level", level), ("row", row), ("column", column)):
+        require_count(f"The {name} of a tile", number, "Count tiles from the upper left corner.")
+    if how not in ("mean", "max"):
+        refuse(f"A tile was asked for by {how!r}.", "Wanted 'mean' or 'max'.", "Choose one of the two.")
+    _, queries, keys = attention_map.shape
+    rows, columns = _extent(row, size, level, queries), _extent(column, size, level, keys)
+    if rows.start >= rows.stop or columns.start >= columns.stop:
+        refuse(
+            f"There is no tile at row {row}, column {column} of level {level}.",
+            f"Wanted rows below {count_pixels(queries, level) / size:g} and columns below "
+            f"{count_pixels(keys, level) / size:g}, rounded up.",
+            "Choose a tile within the map.",
+        )
+    if level == 0:
+        return attention_map.weights(head, rows, columns)
+    pyramid = _pyramid_of(attention_map, head, level)
+    if pyramid is not None:
+        return _coarsen(pyramid, level, rows, columns, how)
+    if attention_map.dense is not None:
+        matrix = attention_map.dense[head, rows, columns]
+        return pool_mean(matrix, level) if how == "mean" else pool_max(matrix, level)
+    mean, maximum = pool_factors(attention_map.require_factors(), head, level, rows, columns, (how,))
+    return mean if how == "mean" else maximum
+
+
+def build_pyramid(attention_map: AttentionMap, head: int, level: int = PYRAMID_LEVEL) -> Pyramid:
+    """One pass over a whole head: minutes of arithmetic for very long texts, so recorders do it while recording."""
+    head = attention_map.require_head(head)
+    rows, columns = slice(0, len(attention_map.query)), slice(0, len(attention_map.key))
+    if attention_map.dense is not None:
+        matrix = attention_map.dense[head]
+        return Pyramid(level, pool_mean(matrix, level), pool_max(matrix, level))
+    return Pyramid(
+        level, *pool_factors(attention_map.require_factors(), head, level, rows, columns, ("mean", "max"))
+    )
+
+
+def pool_factors(
+    factors: Factors, head: int, level: int, rows: slice, columns: slice, want: tuple[How, ...]
+) -> tuple[Pixels, Pixels]:
+    """Mean and maximum (those wanted; zeros otherwise) over squares of 2**level tokens, computed in float32."""
+    fine = min(level, PYRAMID_LEVEL)  # the panels are pooled so far at once, the rest below
+    sums, peaks = _survey(factors, head, fine, rows, columns, want)
+    coarser = level - fine
+    cells = count_cells((rows.stop - rows.start, columns.stop - columns.start), level)
+    return (pool_sum(sums, coarser) / cells).astype(np.float32), pool_max(peaks, coarser)
+
+
+def _survey(
+    factors: Factors, head: int, level: int, rows: slice, columns: slice, want: tuple[How, ...]
+) -> tuple[Pixels, Pixels]:
+    """Sums and maxima of the pixels of a rectangle, panel by panel; level is at most PYRAMID_LEVEL."""
+    shape = (count_pixels(rows.stop - rows.start, level), count_pixels(columns.stop - columns.start, level))
+    sums, peaks = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
+    reach = _chunks(factors.reach(rows), columns)
+    if reach.start >= reach.stop:
+        return sums, peaks
+    group = factors.queries.shape[0] // factors.keys.shape[0]
+    arranged = arrange_keys(factors.keys[head // group, reach], np.float32)
+
+    def survey_panel(start: int) -> None:
+        panel = slice(start, min(start + _PANEL, rows.stop))
+        near = _chunks(factors.reach(panel), columns)
+        queries, shift = _prepare(factors, head, panel)
+        above = (start - rows.start) >> level
+        for first in range(near.start, near.stop, _CHUNK):
+            keys = slice(first, min(first + _CHUNK, columns.stop))
+            block = (first - reach.start) // BLOCK
+            exponents = multiply(queries, arranged[block : block + _CHUNK // BLOCK])  # (256, <= 512), padded
+            height, width = panel.stop - panel.start, keys.stop - keys.start
+            factors.finish(exponents[:height, :width], head, panel, keys)
+            exponents[:, width:] = -np.inf
+            exponents -= shift[:, None]
+            left = (first - columns.start) >> level
+            place = np.s_[
+                above : above + count_pixels(height, level), left : left + count_pixels(width, level)
+            ]
+            if "max" in want:
+                peak = pool_max(exponents, level)[: count_pixels(height, level), : count_pixels(width, level)]
+                np.exp(peak, out=peaks[place])
+            if "mean" in want:
+                np.exp(exponents, out=exponents)
+                sums[place] = pool_sum(exponents, level)[
+                    : count_pixels(height, level), : count_pixels(width, level)
+                ]
+
+    starts = range(rows.start, rows.stop, _PANEL)
+    with ThreadPoolExecutor(min(_WORKERS, len(starts))) as workers:
+        list(workers.map(survey_panel, starts))
+    return sums, peaks
+
+
+def _prepare(factors: Factors, head: int, panel: slice) -> tuple[Floats, Floats]:
+    """The scaled queries of a panel (256, width) and their log-sum-exp (256,); rows past the end get weight 0."""
+    height = panel.stop - panel.start
+    queries = np.zeros((_PANEL, factors.queries.shape[2]), dtype=np.float32)
+    np.multiply(factors.queries[head, panel], np.float32(factors.scale), out=queries[:height])
+    shift = np.full(_PANEL, np.inf, dtype=np.float32)
+    shift[:height] = factors.row_shift(head, panel)
+    return queries, shift
+
+
+def _chunks(reach: slice, columns: slice) -> slice:
+    """The part of `columns` within reach, widened to whole chunks counted from the first column."""
+    start = max(reach.start, columns.start)
+    start -= (start - columns.start) % _CHUNK
+    return slice(start, min(reach.stop, columns.stop))
+
+
+def _extent(index: int, size: int, level: int, tokens: int) -> slice:
+    """The tokens under the index-th tile of an axis."""
+    return slice((index * size) << level, min(((index + 1) * size) << level, tokens))
+
+
+def _pyramid_of(attention_map: AttentionMap, head: int, level: int) -> Pyramid | None:
+    """A pyramid that is fine enough for a level: the head's own, or else its thumbnail."""
+    pyramid = attention_map.pyramids.get(head)
+    if pyramid is not None and pyramid.level <= level:
+        return pyramid
+    statistics = attention_map.statistics
+    if statistics.level <= level:
+        return Pyramid(statistics.level, statistics.thumbnail_mean[head], statistics.thumbnail_max[head])
+    return None
+
+
+def _coarsen(pyramid: Pyramid, level: int, rows: slice, columns: slice, how: How) -> Pixels:
+    """Pixels of a level from the finer ones of a pyramid: maxima of maxima, means weighted by their cells."""
+    finer = pyramid.level
+    part = np.s_[
+        rows.start >> finer : count_pixels(rows.stop, finer),
+        columns.start >> finer : count_pixels(columns.stop, finer),
+    ]
+    coarser = level - finer
+    if how == "max":
+        return pool_max(pyramid.maximum[part], coarser)
+    shape = (rows.stop - rows.start, columns.stop - columns.start)
+    sums = pool_sum(pyramid.mean[part] * count_cells(shape, finer), coarser)
+    return (sums / count_cells(shape, level)).astype(np.float32)
