@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from glassformer.config import ModelConfig
+from glassformer.model.linear import Linear
 from glassformer.model.positions import Rotation, rotate
 from glassformer.model.similarity import ProductSimilarity, build_similarity, hard, soft
 
@@ -71,7 +72,7 @@ class Attention(nn.Module):
         self.best_keys = config.best_keys
         self.dropout = config.attention_dropout
         self.similarity = build_similarity(config.similarity, config.heads, config.head_width)
-        self.output: nn.Module = nn.Identity() if config.basic_attention else nn.Linear(config.width, config.width)
+        self.output: nn.Module = nn.Identity() if config.basic_attention else Linear(config.width, config.width)
         self.queries = nn.Identity()  # windows: (B, H, T, K)
         self.keys = nn.Identity()  # (B, H, S, K)
         self.values = nn.Identity()  # (B, H, S, K)
@@ -118,7 +119,7 @@ class SelfAttention(Attention):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
-        self.qkv = None if config.basic_attention else nn.Linear(config.width, 3 * config.width)
+        self.qkv = None if config.basic_attention else Linear(config.width, 3 * config.width)
 
     def forward(
         self, hidden: Tensor, mask: Mask, rotation: Rotation | None = None, cache: LayerCache | None = None
@@ -139,8 +140,8 @@ class CrossAttention(Attention):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
-        self.q = None if config.basic_attention else nn.Linear(config.width, config.width)
-        self.kv = None if config.basic_attention else nn.Linear(config.width, 2 * config.width)
+        self.q = None if config.basic_attention else Linear(config.width, config.width)
+        self.kv = None if config.basic_attention else Linear(config.width, 2 * config.width)
 
     def project(self, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values (B, H, S, K) of the encoder's states: the same for every step of a generation."""

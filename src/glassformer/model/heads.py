@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from glassformer.config import ModelConfig, Pooling
 from glassformer.model.layers import ACTIVATIONS, build_norm
+from glassformer.model.linear import Linear, PackedWeight, multiply
 
 
 class LanguageHead(nn.Module):
@@ -19,8 +20,9 @@ class LanguageHead(nn.Module):
         super().__init__()
         narrow = config.embedding_width or config.width
         self.weight = None if config.tie_embeddings else nn.Parameter(torch.empty(config.vocabulary_size, narrow))
-        self.narrow = nn.Linear(config.width, narrow) if config.embedding_width else None
+        self.narrow = Linear(config.width, narrow) if config.embedding_width else None
         self.bias = nn.Parameter(torch.zeros(config.vocabulary_size)) if config.output_bias else None
+        self.packed = PackedWeight()
 
     def prepare(self, hidden: Tensor) -> Tensor:
         """What is multiplied with the output vectors: the hidden state, as narrow as they are."""
@@ -29,7 +31,7 @@ class LanguageHead(nn.Module):
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
         """`embeddings` (vocabulary, width) are the output vectors where they are tied."""
         weight = embeddings if self.weight is None else self.weight
-        return F.linear(self.prepare(hidden), weight, self.bias)
+        return multiply(self.prepare(hidden), weight, self.bias, self.packed)
 
 
 class MaskedHead(LanguageHead):
@@ -38,7 +40,7 @@ class MaskedHead(LanguageHead):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
         narrow = config.embedding_width or config.width
-        self.narrow = nn.Linear(config.width, narrow)
+        self.narrow = Linear(config.width, narrow)
         self.norm = build_norm(config, narrow)
         self.activation = ACTIVATIONS[config.activation]
 
@@ -53,8 +55,8 @@ class ClassifierHead(nn.Module):
         super().__init__()
         self.pooling = config.pooling
         self.dropout = config.dropout
-        self.pooler = nn.Linear(config.width, config.width) if config.pooler else None
-        self.classes = nn.Linear(config.width, config.classes)
+        self.pooler = Linear(config.width, config.width) if config.pooler else None
+        self.classes = Linear(config.width, config.classes)
 
     def forward(self, hidden: Tensor, real: Tensor | None = None) -> Tensor:
         pooled = pool(hidden, real, self.pooling)  # (B, D)

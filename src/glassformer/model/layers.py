@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from glassformer.config import Activation, ModelConfig
 from glassformer.model.attention import CrossAttention, LayerCache, Mask, SelfAttention
+from glassformer.model.linear import Linear
 from glassformer.model.positions import Rotation
 
 ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
@@ -51,9 +52,9 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.expand = nn.Linear(config.width, config.feed_forward)
+        self.expand = Linear(config.width, config.feed_forward)
         self.active = nn.Identity()  # window: (B, T, feed_forward), what the activation switched on
-        self.contract = nn.Linear(config.feed_forward, config.width)
+        self.contract = Linear(config.feed_forward, config.width)
         self.activation = ACTIVATIONS[config.activation]
 
     def forward(self, hidden: Tensor) -> Tensor:

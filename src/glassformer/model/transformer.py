@@ -19,6 +19,7 @@ from glassformer.model.cache import Cache
 from glassformer.model.decoding import Decoding, begin_decoding
 from glassformer.model.heads import ClassifierHead, LanguageHead, MaskedHead
 from glassformer.model.layers import Block, Memory, build_norm
+from glassformer.model.linear import Linear
 from glassformer.model.positions import RelativeBias, RotaryPositions, build_positions
 
 
@@ -33,7 +34,7 @@ class Embeddings(nn.Module):
         self.positions = build_positions(config, width)
         self.segments = nn.Embedding(config.segments, width) if config.segments else None
         self.norm = build_norm(config, width) if config.embedding_norm else None
-        self.projection = nn.Linear(width, config.width) if config.embedding_width else None
+        self.projection = Linear(width, config.width) if config.embedding_width else None
         self.factor = config.width**0.5 if config.scale_embeddings else 1.0
         self.limit = config.max_length if self.positions is not None else None
         self.dropout = config.dropout

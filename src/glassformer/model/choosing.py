@@ -1,0 +1,166 @@
+"""How the next token is chosen: what a person may set, and the rules that change scores before the choice.
+
+In:   scores (row, vocabulary) of the next token, and the tokens before it.
+Out:  scores after the rules; the best or a drawn token of each row.
+
+The order of the rules is that of `transformers`: repetition, n-grams, least length, then – for sampling only –
+temperature, top-k, top-p. Greedy choice and sampling apply them to logits, beam search to log-probabilities.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassformer.config import check_types
+from glassformer.errors import ConfigurationError, InputError
+
+CHUNK = 128  # words looked at together when the best of a large vocabulary are sought
+NEVER = float("-inf")
+PADDING = -1  # stands for padding in a history: no token has this id
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationSettings:
+    """How to go from a prompt to an answer. The defaults are greedy: always the likeliest token."""
+
+    max_new_tokens: int = 128  # stop here; a network with a limit of positions may stop earlier
+    min_new_tokens: int = 0  # no end before this many
+    beams: int = 1  # hypotheses followed side by side; 1: no beam search
+    length_penalty: float = 1.0  # a hypothesis scores Σ log p / length ** penalty; above 1 favours long ones
+    n_best: int = 1  # how many finished hypotheses of a beam search are handed back
+    early_stopping: bool = False  # stop at `beams` finished hypotheses, even if a better one may follow
+    sample: bool = False  # draw the token instead of taking the likeliest
+    temperature: float = 1.0  # below 1 sharpens the distribution that is drawn from, above 1 flattens it
+    top_k: int | None = None  # draw from the k likeliest only
+    top_p: float = 1.0  # draw from the fewest tokens that together have this probability
+    seed: int | None = None  # the same seed draws the same tokens; None: different ones every time
+    repetition_penalty: float = 1.0  # above 1 makes tokens that were already there less likely
+    no_repeat_ngram: int = 0  # no n tokens in a row may come twice; 0: they may
+    forbidden: tuple[int, ...] = ()  # tokens that are never chosen, such as Marian's padding
+    alternatives: int = 0  # how many of the likeliest tokens are kept for each step
+    cache: bool = True  # keep keys and values; False computes everything again at every step
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        for name in ("max_new_tokens", "beams", "n_best", "top_k"):
+            _check_least(name, getattr(self, name), 1)
+        for name in ("min_new_tokens", "no_repeat_ngram", "alternatives"):
+            _check_least(name, getattr(self, name), 0)
+        for name in ("temperature", "repetition_penalty", "top_p"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise ConfigurationError(f"{name} = {getattr(self, name)} is not possible; it must be above 0.")
+        _check_together(self)
+
+
+def _check_least(name: str, value: int | None, least: int) -> None:
+    if value is not None and value < least:
+        raise ConfigurationError(f"{name} = {value} is too small; it must be at least {least}.")
+
+
+def _check_together(settings: GenerationSettings) -> None:
+    if settings.top_p > 1:
+        raise ConfigurationError(f"top_p = {settings.top_p} is more than certainty; it must be at most 1.")
+    if settings.min_new_tokens > settings.max_new_tokens:
+        raise ConfigurationError(
+            f"min_new_tokens = {settings.min_new_tokens} is more than max_new_tokens = {settings.max_new_tokens}; "
+            "lower the one or raise the other."
+        )
+    if settings.n_best > settings.beams:
+        raise ConfigurationError(
+            f"n_best = {settings.n_best} hypotheses cannot come of beams = {settings.beams}; raise `beams`."
+        )
+    if settings.sample and settings.beams > 1:
+        raise ConfigurationError("Sampling follows one hypothesis and beam search many; set beams = 1 or sample = false.")
+    if not settings.length_penalty == settings.length_penalty or abs(settings.length_penalty) == float("inf"):
+        raise ConfigurationError(f"length_penalty = {settings.length_penalty} is not a number to compare with.")
+    if any(not isinstance(token, int) or isinstance(token, bool) or token < 0 for token in settings.forbidden):
+        raise ConfigurationError(f"forbidden = {settings.forbidden} must hold token ids, whole numbers from 0.")
+
+
+class Rules:
+    """The rules that hold for one generation."""
+
+    def __init__(self, settings: GenerationSettings, end_id: int | None) -> None:
+        self.settings = settings
+        self.end_id = end_id
+        self.forbidden = list(settings.forbidden)
+        self.reads_history = settings.repetition_penalty != 1.0 or settings.no_repeat_ngram > 0
+
+    def apply(self, scores: Tensor, history: Tensor | None, step: int) -> Tensor:
+        """Scores with what is unwanted lowered and what is not allowed at -∞. `history` is (row, token)."""
+        ends = self.end_id is not None and step < self.settings.min_new_tokens
+        if not (ends or self.forbidden or self.reads_history):
+            return scores
+        scores = scores.clone()
+        if history is not None and self.settings.repetition_penalty != 1.0:
+            _lower_repeated(scores, history, self.settings.repetition_penalty)
+        if history is not None and self.settings.no_repeat_ngram:
+            _forbid_ngrams(scores, history, self.settings.no_repeat_ngram)
+        if self.forbidden:
+            scores[:, self.forbidden] = NEVER
+        if ends:
+            scores[:, self.end_id] = NEVER
+        return scores
+
+    def narrow(self, logits: Tensor) -> Tensor:
+        """Temperature, top-k and top-p: the logits of the distribution that is drawn from."""
+        settings = self.settings
+        if settings.temperature != 1.0:
+            logits = logits / settings.temperature
+        if settings.top_k is not None:
+            least = best_of(logits, min(settings.top_k, logits.shape[-1]))[0][:, -1:]
+            logits = logits.masked_fill(logits < least, NEVER)
+        if settings.top_p < 1.0:
+            ordered, order = logits.sort(dim=-1, descending=True)
+            share = ordered.softmax(dim=-1)
+            surplus = share.cumsum(dim=-1) - share >= settings.top_p  # better tokens have enough already
+            logits = logits.masked_fill(surplus.scatter(1, order, surplus), NEVER)
+        return logits
+
+
+def _lower_repeated(scores: Tensor, history: Tensor, penalty: float) -> None:
+    """Divide what is positive, multiply what is negative (Keskar 2019); in place."""
+    seen = torch.where(history == PADDING, history[:, -1:], history)  # the last token is always real
+    values = scores.gather(1, seen)
+    scores.scatter_(1, seen, torch.where(values < 0, values * penalty, values / penalty))
+
+
+def _forbid_ngrams(scores: Tensor, history: Tensor, size: int) -> None:
+    """Where the last n-1 tokens have stood before, what followed them may not follow again; in place."""
+    if history.shape[1] < size:
+        return
+    windows = history.unfold(1, size, 1)  # (row, window, n)
+    start = history[:, history.shape[1] - size + 1 :]  # (row, n-1)
+    matches = (windows[..., :-1] == start[:, None]).all(dim=-1) & (windows[..., -1] != PADDING)
+    rows, places = matches.nonzero(as_tuple=True)
+    scores[rows, windows[rows, places, -1]] = NEVER
+
+
+def best_of(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The `count` best scores of each row and their ids, best first; exact, and fast for large vocabularies.
+
+    The best words lie in the chunks with the highest maxima, so only that many chunks are sorted through.
+    """
+    rows, size = scores.shape
+    chunks = size // CHUNK
+    if count >= chunks:
+        return scores.topk(count)
+    if count == 1:
+        ids = _best(scores, chunks)
+        return scores.gather(1, ids), ids
+    body = scores[:, : chunks * CHUNK].view(rows, chunks, CHUNK) if size % CHUNK == 0 else None
+    if body is None:
+        body = scores[:, : chunks * CHUNK].unflatten(1, (chunks, CHUNK))
+    leading = body.amax(dim=-1).topk(count).indices  # (row, count)
+    within = body.gather(1, leading[..., None].expand(-1, -1, CHUNK))  # (row, count, CHUNK)
+    places = (leading[..., None] * CHUNK + torch.arange(CHUNK, device=scores.device)).flatten(1)
+    rest = torch.arange(chunks * CHUNK, size, device=scores.device).expand(rows, -1)
+    values, order = torch.cat((within.flatten(1), scores[:, chunks * CHUNK :]), dim=1).topk(count)
+    return values, torch.cat((places, rest), dim=1).gather(1, order)
+
+
+def _best(scores: Tensor, chunks: int) -> Tensor:
+    raise NotImplementedError

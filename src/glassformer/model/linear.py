@@ -1,0 +1,122 @@
+"""Matrix products with the kernels that are fastest where we run.
+
+In:   activations (…, input) and weights (output, input).
+Out:  activations (…, output): what `torch.nn.functional.linear` gives, to rounding.
+
+On a CPU torch's `linear` calls the BLAS it was built with, which for the few rows of a generation step reads weights at
+a fraction of the memory's speed. oneDNN, also part of torch, is faster there: most of all with weights laid out for it
+once ("packed"). docs/decisions has the measurements. Everywhere else, and under a compiler, plain `linear` is used.
+"""
+
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
+
+FEW_ROWS = 64  # up to here packed weights win clearly; beyond, arithmetic hides the reading of weights
+PACK_FOR = 8  # rows the layout is made for: good from 1 to FEW_ROWS
+PACK_AFTER = 2  # calls with few rows before a weight is packed: a single short text should not pay for it
+
+
+def multiply(inputs: Tensor, weight: Tensor, bias: Tensor | None, packed: "PackedWeight | None" = None) -> Tensor:
+    """inputs · weightᵀ + bias."""
+    if not _suits_onednn(inputs, weight):
+        return F.linear(inputs, weight, bias)
+    if torch.is_grad_enabled() and (weight.requires_grad or inputs.requires_grad):
+        return _Product.apply(inputs, weight, bias)
+    rows = inputs.numel() // inputs.shape[-1]
+    if packed is not None and rows <= FEW_ROWS:
+        weight = packed.of(weight)
+    return _onednn(inputs, weight, bias)
+
+
+class Linear(nn.Linear):
+    """`nn.Linear` through `multiply`."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__(inputs, outputs)
+        self.packed = PackedWeight()
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return multiply(inputs, self.weight, self.bias, self.packed)
+
+
+class PackedWeight:
+    """A weight laid out for products with few rows; made when it pays, made anew when the weight has changed."""
+
+    def __init__(self) -> None:
+        self._key: tuple[int, int] | None = None
+        self._calls = 0
+        self._weight: Tensor | None = None
+
+    def of(self, weight: Tensor) -> Tensor:
+        """The packed form of `weight`, or `weight` itself while it has not been used often enough."""
+        if weight.is_inference():
+            return weight  # such tensors do not count their changes
+        key = (weight.data_ptr(), weight._version)
+        if key != self._key:
+            self._key, self._calls, self._weight = key, 0, None
+        self._calls += 1
+        if self._weight is None and self._calls > PACK_AFTER:
+            self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.detach(), PACK_FOR)
+        return weight if self._weight is None else self._weight
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "PackedWeight":
+        return PackedWeight()
+
+    def __reduce__(self) -> tuple[type["PackedWeight"], tuple[()]]:
+        return PackedWeight, ()
+
+
+class _Product(torch.autograd.Function):
+    """The product and its gradients; the weight's own gradient stays with BLAS, which is faster at that shape."""
+
+    @staticmethod
+    def forward(context: Any, inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        context.save_for_backward(inputs, weight)
+        context.biased = bias is not None
+        return _onednn(inputs, weight, bias)
+
+    @staticmethod
+    @once_differentiable
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        inputs, weight = context.saved_tensors
+        gradient = gradient.contiguous()
+        flat = gradient.flatten(0, -2)  # (row, output)
+        to_inputs = _onednn(gradient, weight.t(), None) if context.needs_input_grad[0] else None
+        to_weight = flat.t() @ inputs.flatten(0, -2) if context.needs_input_grad[1] else None
+        to_bias = flat.sum(0) if context.biased and context.needs_input_grad[2] else None
+        return to_inputs, to_weight, to_bias
+
+
+def _onednn(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    product: Tensor = torch.ops.mkldnn._linear_pointwise(inputs, weight, bias, "none", [], "")
+    return product
+
+
+def _suits_onednn(inputs: Tensor, weight: Tensor) -> bool:
+    return (
+        inputs.device.type == "cpu"
+        and inputs.dtype == torch.float32
+        and weight.dtype == torch.float32
+        and inputs.numel() > 0
+        and not torch.compiler.is_compiling()
+        and not torch.is_autocast_enabled("cpu")
+        and _onednn_works()
+    )
+
+
+@cache
+def _onednn_works() -> bool:
+    """Whether this build of torch has the two operations, and they compute what `linear` does."""
+    try:
+        with torch.no_grad():
+            inputs, weight, bias = torch.arange(12.0).view(1, 3, 4), torch.arange(20.0).view(5, 4), torch.arange(5.0)
+            expected = F.linear(inputs, weight, bias)
+            packed = torch.ops.mkldnn._reorder_linear_weight(weight, PACK_FOR)
+            return all(torch.allclose(_onednn(inputs, form, bias), expected) for form in (weight, packed))
+    except (AttributeError, RuntimeError, NotImplementedError):
+        return False
