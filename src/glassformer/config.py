@@ -20,7 +20,7 @@ Positions = Literal["sinusoidal", "sinusoidal-halves", "learned", "rotary", "rel
 Similarity = Literal["scaled-dot", "dot", "bilinear", "additive", "cosine"]
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu"]
 Head = Literal["none", "language", "masked", "classes"]
-Pooling = Literal["first", "mean", "max"]
+Pooling = Literal["first", "last", "mean", "max"]
 
 Settings = TypeVar("Settings")
 
@@ -57,7 +57,7 @@ class ModelConfig:
     tie_embeddings: bool = True  # output vectors are the input embeddings
     output_bias: bool = False  # one bias for each word of the vocabulary
     classes: int = 0  # for `head = "classes"`
-    pooling: Pooling = "first"  # how a classifier makes one vector of many
+    pooling: Pooling = "first"  # how a classifier makes one vector of many; in a decoder only the last token saw all
     pooler: bool = False  # a dense layer and tanh between pooling and classes (BERT)
 
     dropout: float = 0.1

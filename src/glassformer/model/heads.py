@@ -66,13 +66,16 @@ class ClassifierHead(nn.Module):
 
 
 def pool(hidden: Tensor, real: Tensor | None, how: Pooling) -> Tensor:
-    """One vector of many, padding left out: the first real token's, the mean, or the largest of each feature."""
+    """One vector of many, padding left out: the first or last real token's, the mean, or the largest of each feature."""
     if real is None:
         real = torch.ones(hidden.shape[:2], dtype=torch.bool, device=hidden.device)
     match how:
         case "first":
             first = real.long().argmax(1)  # (B,)
             return hidden[torch.arange(len(hidden), device=hidden.device), first]
+        case "last":
+            last = real.shape[1] - 1 - real.flip(1).long().argmax(1)  # (B,)
+            return hidden[torch.arange(len(hidden), device=hidden.device), last]
         case "mean":
             counted = real[..., None].to(hidden.dtype)
             return (hidden * counted).sum(1) / counted.sum(1).clamp(min=1)
