@@ -57,7 +57,7 @@ class ModelConfig:
     tie_embeddings: bool = True  # output vectors are the input embeddings
     output_bias: bool = False  # one bias for each word of the vocabulary
     classes: int = 0  # for `head = "classes"`
-    pooling: Pooling = "first"  # how a classifier makes one vector of many; in a decoder only the last token saw all
+    pooling: Pooling = "first"  # one vector of many, for classes; in a decoder only the last saw all
     pooler: bool = False  # a dense layer and tanh between pooling and classes (BERT)
 
     dropout: float = 0.1

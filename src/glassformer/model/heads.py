@@ -66,7 +66,7 @@ class ClassifierHead(nn.Module):
 
 
 def pool(hidden: Tensor, real: Tensor | None, how: Pooling) -> Tensor:
-    """One vector of many, padding left out: the first or last real token's, the mean, or the largest of each feature."""
+    """One vector of many, padding left out: the first or last real token's, the mean, or each feature's largest."""
     if real is None:
         real = torch.ones(hidden.shape[:2], dtype=torch.bool, device=hidden.device)
     match how:
