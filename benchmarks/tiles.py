@@ -1,7 +1,7 @@
 """How long a tile of a 100,000-token head takes, level by level.
 
 In:   nothing; the queries and keys are random, the log-sum-exp of a row is measured where it is needed.
-Out:  the median and the largest time of each level, printed. The bars: 50 ms at one token a pixel, 500 ms at any level.
+Out:  the median and the largest time of each level, printed. The bars: 50 ms at level 0, 500 ms at any level.
 
     python benchmarks/tiles.py [tokens] [repeats]
 """
@@ -26,7 +26,7 @@ def make_head(tokens: int, causal: bool) -> AttentionMap:
     queries = random.normal(size=(1, tokens, WIDTH)).astype(np.float32)
     keys = random.normal(size=(1, tokens, WIDTH)).astype(np.float32)
     allowed = np.arange(1, tokens + 1) if causal else np.full(tokens, tokens)
-    # The scores are normal with variance |q|^2 / width, so their log-sum-exp is close to log n + variance / 2.
+    # The scores are normal with variance |q|^2 / width: their log-sum-exp is near log n + variance / 2.
     log_sum_exp = np.log(allowed) + (queries.astype(np.float64) ** 2).sum(axis=-1) / WIDTH / 2
     side = count_pixels(tokens, thumbnail_level(tokens, tokens))
     ones = np.ones((1, tokens))

@@ -36,7 +36,7 @@ def refuse(saw: str, wanted: str, do: str) -> NoReturn:
 
 
 def freeze(name: str, value: Any, kinds: Sequence[str], axes: Sequence[Axis], do: str) -> AnyArray:
-    """A read-only view of `value`, which itself stays as it is; a copy only if its type is not among `kinds`."""
+    """A read-only view of `value`, which stays as it is; copied only if its type is not among `kinds`."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):

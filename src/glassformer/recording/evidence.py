@@ -15,7 +15,7 @@ _DO = "Fill the stamp in when recording."
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How the numbers were made; `largest_error` is that of the self-check against `reference`, None without one."""
+    """How numbers were made; `largest_error` is that of the self-check against `reference`, if any."""
 
     model: str
     model_hash: str

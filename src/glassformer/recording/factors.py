@@ -43,9 +43,7 @@ class Factors:
     log_sum_exp: NDArray[np.float64]  # (head, query) sink included
     scale: float
     bias: Floats | None = None  # (head or 1, query or 1, key or 1) added to the scores
-    distance_bias: Floats | None = (
-        None  # (head, query + key - 1) added where key - query = index - (query - 1)
-    )
+    distance_bias: Floats | None = None  # (head, query + key - 1) entry key - query + (query count - 1)
     causal: bool = False
     window: int | None = None
     offset: int = 0
@@ -135,11 +133,12 @@ class Factors:
     def weights(self, head: int, queries: slice, keys: slice) -> NDArray[np.float32]:
         """The weights of a rectangle of one head (query, key), computed in float64."""
         exponents = self.scores(head, queries, keys)
-        exponents -= self.row_shift(head, queries)[:, None]
-        return np.exp(exponents, out=exponents).astype(np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):  # infinity and NaN are for the row check to refuse
+            exponents -= self.row_shift(head, queries)[:, None]
+            return np.exp(exponents, out=exponents).astype(np.float32)
 
     def row_shift(self, head: int, queries: slice) -> NDArray[np.float64]:
-        """The log-sum-exp of rows (query,); plus infinity where a row may look nowhere, so that its weights are 0."""
+        """The log-sum-exp of rows (query,); plus infinity for a row without keys: its weights are 0."""
         shift = self.log_sum_exp[head, queries]
         return np.where(shift == -np.inf, np.inf, shift)
 
@@ -154,20 +153,17 @@ class Factors:
         allowed: Booleans | None = None
         if self.key_mask is not None and not self.key_mask[keys].all():
             allowed = self.key_mask[keys][None, :]
-        nearest, furthest = (
-            queries.start + self.offset - (keys.stop - 1),
-            queries.stop - 1 + self.offset - keys.start,
-        )
-        ahead = self.causal and nearest < 0
-        far = self.window is not None and max(furthest, -nearest) >= self.window
-        if not (ahead or far):
+        rows = np.arange(queries.start, queries.stop) + self.offset
+        columns = np.arange(keys.start, keys.stop)
+        if rows.size == 0 or columns.size == 0:
             return allowed
-        distance = (np.arange(queries.start, queries.stop) + self.offset)[:, None] - np.arange(
-            keys.start, keys.stop
-        )
-        for applies, inside in ((ahead, distance >= 0), (far, np.abs(distance) < (self.window or 0))):
-            if applies:
-                allowed = inside if allowed is None else allowed & inside
+        least, most = rows[0] - columns[-1], rows[-1] - columns[0]  # of the distances in the rectangle
+        if self.causal and least < 0:
+            behind = rows[:, None] >= columns
+            allowed = behind if allowed is None else allowed & behind
+        if self.window is not None and max(most, -least) >= self.window:
+            near = np.abs(rows[:, None] - columns) < self.window
+            allowed = near if allowed is None else allowed & near
         return allowed
 
     def reach(self, queries: slice) -> slice:

@@ -1,7 +1,7 @@
 """Means and maxima over squares of 2**level cells, counted from the upper left corner.
 
 In:   a matrix (query, key), whose sides need not be multiples of a square's.
-Out:  one number a square; squares at the right and lower edge may be partial, and a mean is over the cells that exist.
+Out:  one number a square; squares at the far edges may be partial: a mean is over cells that exist.
 """
 
 import numpy as np

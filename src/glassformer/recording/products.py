@@ -3,9 +3,9 @@
 In:   query vectors (query, width) and key vectors (key, width).
 Out:  their dot products (query, key).
 
-A large product makes BLAS start a thread for every core and wait for them by spinning, which on a busy machine
-cost twenty times the product itself. Products of 64 x 64 stay below the size at which it does so, ran as fast as
-one large single-threaded product, and leave the threads to the caller.
+A large product makes BLAS start a thread for every core and wait for them by spinning; on a busy machine that
+cost twenty times the product itself. Products of 64 x 64 stay below the size at which it does so, run as fast
+as one large product on one thread, and leave the threads to the caller.
 """
 
 from typing import Any

@@ -91,7 +91,7 @@ class Recording:
                 refuse(f"The map {each.name} has target tokens.", "Wanted a target side.", "Give target=.")
             if each.relaxed is not None and not self.evidence.edits:
                 refuse(
-                    f"Rows of {each.name} need not sum to one ({each.relaxed}), but the evidence names no edit.",
+                    f"Rows of {each.name} may miss one ({each.relaxed}), but the evidence names no edit.",
                     "Wanted the edit in the evidence.",
                     "List it in Evidence.edits.",
                 )

@@ -1,10 +1,10 @@
-"""Whether the rows of a map sum to one, together with the sink: the check that catches most mistakes of a recorder.
+"""Whether the rows of a map sum to one, sink included: the check that catches most mistakes of a recorder.
 
 In:   the statistics of a map and its dense weights or factors.
 Out:  nothing, or a RecordingError that names head and row.
 
-Every row counts in the mass that keys received, which is checked in O(n). Dense weights in memory are checked row
-by row; factors, and whatever lives in a file, by samples, so that recording stays fast and opening lazy.
+Every row counts in the mass that keys received, which is checked in O(n). Dense weights in memory are checked
+row by row; factors, and whatever lives in a file, by samples, so that recording stays fast and opening lazy.
 """
 
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ def check_rows(
     sink: Floats | None,
     tolerance: float,
 ) -> None:
-    """Each row of weights, or a sample of them, is not negative and sums to one; rows with no allowed key are left out."""
+    """Rows, or a sample of them, are not negative and sum to one; rows with no allowed key are left out."""
     real = np.flatnonzero(statistics.rows)
     if dense is not None and not is_mapped(dense):
         chosen: Iterable[tuple[int, AnyArray]] = ((head, real) for head in range(statistics.heads))
@@ -69,7 +69,7 @@ def check_rows(
 def _sample(
     statistics: HeadStatistics, real: AnyArray, factors: Factors | None
 ) -> Iterable[tuple[int, AnyArray]]:
-    """A few rows of a few heads; fewer heads where each needs many keys. The last head shows a mix-up of key heads."""
+    """A few rows of a few heads, fewer where keys are many; the last head shows a mix-up of key heads."""
     size = 1 if factors is None else factors.keys[0].size
     heads = choose(statistics.heads, min(_SAMPLED_HEADS, max(1, _SAMPLED_KEYS // max(size, 1))))
     rows = real[choose(len(real), _SAMPLED_ROWS)]
@@ -89,5 +89,5 @@ def _refuse(name: str, head: int, saw: str, wanted: str, tolerance: float) -> No
     refuse(
         f"In {name}, head {head}, {saw}.",
         f"Wanted {wanted}, within {tolerance:g}.",
-        "Look for NaN in the model's weights, a mask or sink the recorder missed, or an edit that needs relaxed=.",
+        "Look for NaN in the model, a mask or sink the recorder missed, or an edit that needs relaxed=.",
     )

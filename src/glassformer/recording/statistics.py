@@ -6,7 +6,7 @@ Out:  HeadStatistics and Pyramid, checked and read-only.
 Conventions that everyone shares
 - Natural logarithms. `entropy` is that of the whole row, where an attention sink is one more outcome.
 - `above`, `peak`, `distance` and `mass` speak of keys only, never of the sink.
-- `above` counts weights greater than `threshold`. For another threshold they are counted again from the weights;
+- `above` counts weights greater than `threshold`. For another one they are counted again from the weights:
   nothing kept here could answer exactly.
 - Query i stands at position i + offset, key j at position j; `distance` is the sum of w * |i + offset - j|.
 - Rows where `rows` is False are padding: their values mean nothing, and `mass` leaves them out.
@@ -179,7 +179,7 @@ def measure(
     offset: int = 0,
     threshold: float = THRESHOLD,
 ) -> HeadStatistics:
-    """Statistics of a dense map (head, query, key) in float64: the reference for faster ways. Masks may broadcast."""
+    """Statistics of a dense map (head, query, key) in float64: the reference for faster ways."""
     heads, queries, keys = weights.shape
     exact = weights.astype(np.float64)  # (head, query, key)
     permitted = np.broadcast_to(np.True_ if allowed is None else allowed, exact.shape)

@@ -3,8 +3,8 @@
 In:   an AttentionMap, a head, a level (2**level tokens a pixel, both ways) and a place.
 Out:  pixels (query pixel, key pixel), float32: exact weights at level 0, their means or maxima above it.
 
-A coarse level is read from the head's pyramid, or from the thumbnail, where one is fine enough; otherwise it is
-computed from queries and keys in panels that fit the cache, leaving out what the causal mask or a window hides.
+A coarse level is read from the head's pyramid or the thumbnail, where one is fine enough; otherwise it is
+computed from queries and keys in panels that fit the cache, without what causal mask and window hide.
 """
 
 import os
@@ -50,6 +50,8 @@ def tile(
     attention_map.require_head(head)
     for name, number in (("level", level), ("row", row), ("column", column)):
         require_count(f"The {name} of a tile", number, "Count tiles from the upper left corner.")
+    if not isinstance(size, int) or size < 1:
+        refuse(f"The size of a tile is {size!r}.", "Wanted a whole number from 1 up.", f"{SIZE} is usual.")
     if how not in ("mean", "max"):
         refuse(f"A tile was asked for by {how!r}.", "Wanted 'mean' or 'max'.", "Choose one of the two.")
     _, queries, keys = attention_map.shape
@@ -74,21 +76,20 @@ def tile(
 
 
 def build_pyramid(attention_map: AttentionMap, head: int, level: int = PYRAMID_LEVEL) -> Pyramid:
-    """One pass over a whole head: minutes of arithmetic for very long texts, so recorders do it while recording."""
+    """One pass over a whole head, seconds for a very long text: recorders do it while recording."""
     head = attention_map.require_head(head)
     rows, columns = slice(0, len(attention_map.query)), slice(0, len(attention_map.key))
     if attention_map.dense is not None:
         matrix = attention_map.dense[head]
         return Pyramid(level, pool_mean(matrix, level), pool_max(matrix, level))
-    return Pyramid(
-        level, *pool_factors(attention_map.require_factors(), head, level, rows, columns, ("mean", "max"))
-    )
+    factors = attention_map.require_factors()
+    return Pyramid(level, *pool_factors(factors, head, level, rows, columns, ("mean", "max")))
 
 
 def pool_factors(
     factors: Factors, head: int, level: int, rows: slice, columns: slice, want: tuple[How, ...]
 ) -> tuple[Pixels, Pixels]:
-    """Mean and maximum (those wanted; zeros otherwise) over squares of 2**level tokens, computed in float32."""
+    """Mean and maximum (zeros where not wanted) over squares of 2**level tokens, computed in float32."""
     fine = min(level, PYRAMID_LEVEL)  # the panels are pooled so far at once, the rest below
     sums, peaks = _survey(factors, head, fine, rows, columns, want)
     coarser = level - fine
@@ -112,27 +113,21 @@ def _survey(
         panel = slice(start, min(start + _PANEL, rows.stop))
         near = _chunks(factors.reach(panel), columns)
         queries, shift = _prepare(factors, head, panel)
-        above = (start - rows.start) >> level
+        height, down = panel.stop - start, (start - rows.start) >> level
         for first in range(near.start, near.stop, _CHUNK):
-            keys = slice(first, min(first + _CHUNK, columns.stop))
+            keys = slice(first, min(first + _CHUNK, near.stop))
+            width, right = keys.stop - first, (first - columns.start) >> level
             block = (first - reach.start) // BLOCK
-            exponents = multiply(queries, arranged[block : block + _CHUNK // BLOCK])  # (256, <= 512), padded
-            height, width = panel.stop - panel.start, keys.stop - keys.start
+            exponents = multiply(queries, arranged[block : block - (-width // BLOCK)])  # (256, width), padded
             factors.finish(exponents[:height, :width], head, panel, keys)
             exponents[:, width:] = -np.inf
             exponents -= shift[:, None]
-            left = (first - columns.start) >> level
-            place = np.s_[
-                above : above + count_pixels(height, level), left : left + count_pixels(width, level)
-            ]
+            filled = np.s_[: count_pixels(height, level), : count_pixels(width, level)]
             if "max" in want:
-                peak = pool_max(exponents, level)[: count_pixels(height, level), : count_pixels(width, level)]
-                np.exp(peak, out=peaks[place])
+                np.exp(pool_max(exponents, level)[filled], out=peaks[down:, right:][filled])
             if "mean" in want:
                 np.exp(exponents, out=exponents)
-                sums[place] = pool_sum(exponents, level)[
-                    : count_pixels(height, level), : count_pixels(width, level)
-                ]
+                sums[down:, right:][filled] = pool_sum(exponents, level)[filled]
 
     starts = range(rows.start, rows.stop, _PANEL)
     with ThreadPoolExecutor(min(_WORKERS, len(starts))) as workers:
@@ -141,7 +136,7 @@ def _survey(
 
 
 def _prepare(factors: Factors, head: int, panel: slice) -> tuple[Floats, Floats]:
-    """The scaled queries of a panel (256, width) and their log-sum-exp (256,); rows past the end get weight 0."""
+    """Scaled queries of a panel (256, width) and log-sum-exp (256,); rows past the end get weight 0."""
     height = panel.stop - panel.start
     queries = np.zeros((_PANEL, factors.queries.shape[2]), dtype=np.float32)
     np.multiply(factors.queries[head, panel], np.float32(factors.scale), out=queries[:height])

@@ -1,0 +1,173 @@
+"""A tile at any level is the brute-force pooling of the dense map."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glassformer.errors import RecordingError
+from glassformer.recording import (
+    AttentionMap,
+    Factors,
+    Pyramid,
+    Tokens,
+    build_pyramid,
+    count_levels,
+    measure,
+    tile,
+)
+
+
+def pool_by_hand(matrix: np.ndarray, level: int, how: str) -> np.ndarray:
+    side = 2**level
+    rows, columns = -(-matrix.shape[0] // side), -(-matrix.shape[1] // side)
+    pooled = np.empty((rows, columns))
+    for row in range(rows):
+        for column in range(columns):
+            square = matrix[row * side : (row + 1) * side, column * side : (column + 1) * side]
+            pooled[row, column] = square.mean() if how == "mean" else square.max()
+    return pooled
+
+
+def make_long(causal=True, window=None, queries=700, keys=700, key_heads=1, offset=0, bias=None):
+    """Two heads, long enough for several panels and chunks, with the dense map beside them."""
+    random = np.random.default_rng(3)
+    q = random.normal(size=(2, queries, 16)).astype(np.float32)
+    k = random.normal(size=(key_heads, keys, 16)).astype(np.float32)
+    scores = (
+        q.astype(np.float64) @ np.repeat(k, 2 // key_heads, axis=0).swapaxes(1, 2).astype(np.float64) * 0.4
+    )
+    if bias is not None:
+        scores += bias[:, np.arange(keys) - np.arange(queries)[:, None] + queries - 1]
+    distance = np.arange(queries)[:, None] + offset - np.arange(keys)
+    allowed = np.ones((queries, keys), dtype=bool)
+    if causal:
+        allowed &= distance >= 0
+    if window is not None:
+        allowed &= np.abs(distance) < window
+    scores = np.where(allowed, scores, -np.inf)
+    log_sum_exp = np.log(np.exp(scores).sum(axis=-1))
+    weights = np.exp(scores - log_sum_exp[..., None])
+    statistics = measure(weights, allowed, log_sum_exp=log_sum_exp, offset=offset)
+    factors = Factors(q, k, log_sum_exp, 0.4, distance_bias=bias, causal=causal, window=window, offset=offset)
+    tokens = Tokens.positional("source", queries), Tokens.positional("source", keys)
+    backed = AttentionMap("decoder", 0, "self", *tokens, statistics, factors=factors)
+    dense = AttentionMap("decoder", 0, "self", *tokens, statistics, dense=weights.astype(np.float32))
+    return backed, dense, weights
+
+
+@pytest.fixture(scope="module")
+def long():
+    return make_long()
+
+
+@pytest.mark.parametrize("how", ["mean", "max"])
+@pytest.mark.parametrize(
+    "features",
+    [
+        {},
+        {"causal": False},
+        {"window": 50},
+        {"causal": False, "window": 300, "key_heads": 2},
+        {"causal": False, "queries": 130, "keys": 650},
+        {"queries": 300, "keys": 650, "offset": 350},
+        {"bias": np.random.default_rng(5).normal(size=(2, 1399)).astype(np.float32)},
+    ],
+    ids=str,
+)
+def test_every_tile_of_every_level(features, how):
+    backed, dense, weights = make_long(**features)
+    for size in (64, 256):
+        for level in range(count_levels(backed, size)):
+            whole = pool_by_hand(weights[1], level, how)
+            for row in range(-(-whole.shape[0] // size)):
+                for column in range(-(-whole.shape[1] // size)):
+                    part = whole[row * size : (row + 1) * size, column * size : (column + 1) * size]
+                    for map_ in (backed, dense):
+                        pixels = tile(map_, 1, level, row, column, size, how)
+                        assert pixels.dtype == np.float32
+                        np.testing.assert_allclose(pixels, part, rtol=1e-5, atol=1e-6)
+
+
+def test_a_pyramid_replaces_the_weights_at_its_level_and_above(long):
+    backed, dense, weights = long
+    for built in (build_pyramid(backed, 0, 3), build_pyramid(dense, 0, 3)):
+        np.testing.assert_allclose(built.mean, pool_by_hand(weights[0], 3, "mean"), atol=1e-6)
+        np.testing.assert_allclose(built.maximum, pool_by_hand(weights[0], 3, "max"), atol=1e-6)
+    marked = Pyramid(3, built.mean + 1, built.maximum + 1)  # so that a tile shows where it comes from
+    map_ = AttentionMap(
+        "decoder",
+        0,
+        "self",
+        dense.query,
+        dense.key,
+        dense.statistics,
+        dense=dense.dense,
+        pyramids={0: marked},
+    )
+    np.testing.assert_allclose(tile(map_, 0, 2, 0, 0), pool_by_hand(weights[0], 2, "mean"), atol=1e-6)
+    for level in (3, 4, 6):
+        for how in ("mean", "max"):
+            expected = pool_by_hand(weights[0], level, how) + 1
+            np.testing.assert_allclose(tile(map_, 0, level, 0, 0, how=how), expected, atol=1e-5)
+    np.testing.assert_allclose(tile(map_, 1, 3, 0, 0), pool_by_hand(weights[1], 3, "mean"), atol=1e-6)
+
+
+def test_statistics_alone_still_give_the_coarse_levels(long):
+    backed, _, weights = long
+    bare = AttentionMap("decoder", 0, "self", backed.query, backed.key, backed.statistics)
+    np.testing.assert_allclose(tile(bare, 1, 4, 0, 0), pool_by_hand(weights[1], 4, "mean"), atol=1e-6)
+    with pytest.raises(RecordingError, match="kept no weights, only statistics.*want="):
+        tile(bare, 1, 3, 0, 0)
+
+
+def test_levels_end_with_the_whole_map_in_one_tile(long):
+    assert count_levels(long[0]) == 3  # 700, 350, 175 pixels
+    assert count_levels(long[0], 64) == 5
+    assert tile(long[0], 0, 2, 0, 0).shape == (175, 175)
+
+
+def test_what_the_mask_hides_is_not_computed(long, monkeypatch):
+    rows_seen = []
+    finish = Factors.finish
+
+    def watch(self, scores, head, queries, keys):
+        rows_seen.append((queries.start, keys.start))
+        finish(self, scores, head, queries, keys)
+
+    monkeypatch.setattr(Factors, "finish", watch)
+    assert not tile(long[0], 0, 1, 0, 1, 128).any()  # queries 0 to 255, keys 256 to 511
+    assert rows_seen == []
+
+
+@given(st.integers(1, 150), st.integers(1, 150), st.integers(0, 5), st.integers(1, 70))
+def test_sizes_that_fit_nothing(make, queries, keys, level, size):
+    random = np.random.default_rng(queries * 151 + keys)
+    weights = random.dirichlet(np.ones(keys), size=(1, queries))
+    with np.errstate(divide="ignore"):
+        bias = np.log(weights).astype(np.float32)  # any map, written as a bias
+    zeros = np.zeros((1, queries, 4), np.float32), np.zeros((1, keys, 4), np.float32)
+    factors = Factors(*zeros, np.zeros((1, queries)), 1.0, bias=bias)
+    tokens = Tokens.positional("target", queries), Tokens.positional("source", keys)
+    map_ = AttentionMap("decoder", 0, "cross", *tokens, measure(weights), factors=factors)
+    for how in ("mean", "max"):
+        whole = pool_by_hand(weights[0], level, how)
+        np.testing.assert_allclose(
+            tile(map_, 0, level, 0, 0, size, how), whole[:size, :size], rtol=1e-5, atol=1e-6
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((2, 0, 0, 0), "no head 2"),
+        ((0, -1, 0, 0), "level of a tile is -1"),
+        ((0, 0, 3, 0), "no tile at row 3, column 0 of level 0"),
+        ((0, 9, 0, 1), "no tile at row 0, column 1 of level 9"),
+        ((0, 0, 0, 0, 256, "median"), "'median'.*'mean' or 'max'"),
+        ((0, 0, 0, 0, 0), "size"),
+    ],
+)
+def test_a_tile_that_is_not_there(long, arguments, message):
+    with pytest.raises(RecordingError, match=message):
+        tile(long[0], *arguments)
