@@ -1,0 +1,1 @@
+"""Text on its way to a network and back: tokenizers, readers, batches."""

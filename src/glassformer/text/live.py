@@ -1,0 +1,81 @@
+"""A tokenizer of transformers that somebody already has in hand, fast or slow.
+
+In:   the tokenizer, as it is: its own settings decide what it adds around a text.
+Out:  a `Tokenizer` as every other. A slow one cannot tell where in the text a token stands: no offsets, no
+      words.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from glassformer.text.display import Spelling, display, display_bytes, find_spelling
+from glassformer.text.tokenizer import ROLES, Encoding, Role, Tokenizer, check_text
+
+
+class LiveTokenizer(Tokenizer):
+    """A thin cover over a `PreTrainedTokenizerBase`."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self.library = getattr(
+            tokenizer, "backend_tokenizer", None
+        )  # a fast one stands on the tokenizers library
+        roles: dict[Role, int] = {}
+        for role, (theirs, _) in ROLES.items():
+            token_id = getattr(tokenizer, f"{theirs}_id", None)
+            if token_id is not None:
+                roles[role] = int(token_id)
+        self.added = dict(tokenizer.added_tokens_decoder)  # by id
+        self.spelling: Spelling = "bytes" if hasattr(tokenizer, "byte_decoder") else "spaces"
+        if self.library is not None:
+            self.spelling = find_spelling(self.library.decoder, self.library.pre_tokenizer)
+        super().__init__(roles, tokenizer.all_special_ids)
+
+    @property
+    def size(self) -> int:
+        return max(self.tokenizer.get_vocab().values(), default=-1) + 1
+
+    def encode(
+        self, text: str, second_text: str | None = None, *, special: bool = True, target: bool = False
+    ) -> Encoding:
+        check_text(text, second_text)
+        pair = (
+            {"text_target": text, "text_pair_target": second_text}
+            if target
+            else {"text": text, "text_pair": second_text}
+        )
+        found = self.tokenizer(**pair, add_special_tokens=special, return_token_type_ids=True, verbose=False)
+        if self.library is not None:
+            return self.read(found.encodings[0], text, second_text)
+        ids = tuple(found["input_ids"])
+        return Encoding(
+            ids=ids,
+            texts=self.display(ids),
+            special=tuple(map(self.is_special, ids)),
+            segments=tuple(found.get("token_type_ids", [0] * len(ids))),
+            text=text if second_text is None else f"{text}\n{second_text}",
+        )
+
+    def decode(self, ids: Iterable[int], *, special: bool = False) -> str:
+        return str(self.tokenizer.decode(list(ids), skip_special_tokens=not special))
+
+    def display(self, ids: Iterable[int]) -> tuple[str, ...]:
+        return tuple(map(self._display, ids))
+
+    def find(self, piece: str) -> int | None:
+        return self.tokenizer.get_vocab().get(piece)
+
+    def save(self, folder: str | Path) -> None:
+        self.tokenizer.save_pretrained(folder)
+
+    def _display(self, token_id: int) -> str:
+        piece = self.tokenizer.convert_ids_to_tokens(token_id)
+        if piece is None:
+            return f"‹{token_id}›"
+        if token_id in self.added:
+            return display(piece, "plain")
+        high_byte = self.library is None and len(piece) == 1 and "\x80" <= piece <= "\xff"
+        if high_byte and not self.tokenizer.decode([token_id]):
+            return display_bytes(bytes([ord(piece)]))  # one byte of a character, spelt as Latin-1 (ByT5)
+        return display(piece, self.spelling)

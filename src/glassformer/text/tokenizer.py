@@ -1,0 +1,289 @@
+"""Text into tokens and back, with everything a picture needs to know about each token.
+
+In:   text, or two texts; a folder, a `tokenizers.Tokenizer`, or a live tokenizer of transformers.
+Out:  `Encoding` (one text) or `Batch` (many, padded); text again from ids. Nothing is ever cut off silently.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import tokenizers
+import torch
+from torch import Tensor
+
+from glassformer.errors import CheckpointError, InputError
+from glassformer.text.display import display, find_spelling
+
+Side = Literal["left", "right"]
+Role = Literal["padding", "unknown", "start", "end", "class", "separator", "mask"]
+
+# What transformers calls each role, and the names that tokens of this role usually have: many published
+# folders name no roles, because they are written into the Python class that goes with the model.
+ROLES: dict[Role, tuple[str, tuple[str, ...]]] = {
+    "padding": ("pad_token", ("[PAD]", "<pad>", "<|pad|>")),
+    "unknown": ("unk_token", ("[UNK]", "<unk>")),
+    "start": ("bos_token", ("<s>", "[BOS]", "<bos>", "<|endoftext|>")),
+    "end": ("eos_token", ("</s>", "[EOS]", "<eos>", "<|endoftext|>")),
+    "class": ("cls_token", ("[CLS]", "<cls>")),
+    "separator": ("sep_token", ("[SEP]", "<sep>")),
+    "mask": ("mask_token", ("[MASK]", "<mask>")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """One text (or pair) as tokens. Offsets point into `text`, where a second text follows on a new line."""
+
+    ids: tuple[int, ...]
+    texts: tuple[str, ...]  # what to display
+    special: tuple[bool, ...]  # [CLS], </s> and the like
+    segments: tuple[int, ...]  # 0 for the first text, 1 for the second
+    text: str
+    offsets: tuple[tuple[int, int], ...] | None = None  # first and one past the last character; None: unknown
+    words: tuple[int, ...] | None = None  # the word each token belongs to, -1 for none; None: unknown
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Batch(NamedTuple):
+    """Encodings of unequal length in one rectangle; all (batch, token)."""
+
+    ids: Tensor
+    real: Tensor  # True where a token is not padding
+    segments: Tensor
+
+
+class Tokenizer(ABC):
+    """What every tokenizer here can do; `open_tokenizer` and `wrap_tokenizer` make one."""
+
+    def __init__(self, roles: Mapping[Role, int], special_ids: Iterable[int]) -> None:
+        self.roles = dict(roles)  # ids of the tokens that play a role
+        # An unknown or masked word is a word of the text, unless its token has another role too (GPT-2).
+        others = {token_id for role, token_id in roles.items() if role not in ("unknown", "mask")}
+        words = {roles[role] for role in ("unknown", "mask") if role in roles}
+        self.special_ids = (set(special_ids) | others) - (words - others)
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """One more than the largest id it can give."""
+
+    @abstractmethod
+    def encode(
+        self, text: str, second_text: str | None = None, *, special: bool = True, target: bool = False
+    ) -> Encoding:
+        """Tokens of a text; `special` adds what the model wants around it; `target`: it is a translation."""
+
+    @abstractmethod
+    def decode(self, ids: Iterable[int], *, special: bool = False) -> str:
+        """Text again; special tokens are left out unless wanted."""
+
+    @abstractmethod
+    def display(self, ids: Iterable[int]) -> tuple[str, ...]:
+        """What to show for each id; an id that the vocabulary lacks is shown as its number."""
+
+    @abstractmethod
+    def find(self, piece: str) -> int | None:
+        """The id of a token as the vocabulary spells it."""
+
+    def is_special(self, token_id: int) -> bool:
+        """Whether a token stands for no word of the text: padding, start, end, a language."""
+        return token_id in self.special_ids
+
+    @abstractmethod
+    def save(self, folder: str | Path) -> None:
+        """Write it so that `open_tokenizer`, and AutoTokenizer of transformers, open it."""
+
+    def encode_batch(
+        self, texts: Sequence[str], *, special: bool = True, target: bool = False, side: Side = "right"
+    ) -> Batch:
+        """Many texts at once, padded on one side."""
+        if not texts:
+            raise InputError("The batch has no text; give at least one.")
+        encodings = [self.encode(text, special=special, target=target) for text in texts]
+        return self.pad(encodings, side=side)
+
+    def read(self, encoding: tokenizers.Encoding, text: str, second_text: str | None) -> Encoding:
+        """The library's encoding as ours: the second text's offsets and words follow those of the first."""
+        rows = list(zip(encoding.sequence_ids, encoding.word_ids, strict=True))
+        first_words = 1 + max((word for part, word in rows if part == 0 and word is not None), default=-1)
+        starts, shifts = {0: 0, 1: first_words}, {None: 0, 0: 0, 1: len(text) + 1}
+        return Encoding(
+            ids=tuple(encoding.ids),
+            texts=self.display(encoding.ids),
+            special=tuple(
+                part is None or self.is_special(token_id)
+                for token_id, (part, _) in zip(encoding.ids, rows, strict=True)
+            ),
+            segments=tuple(encoding.type_ids),
+            text=text if second_text is None else f"{text}\n{second_text}",
+            offsets=tuple(
+                (first + shifts[part], last + shifts[part])
+                for (first, last), (part, _) in zip(encoding.offsets, rows, strict=True)
+            ),
+            words=tuple(-1 if part is None or word is None else word + starts[part] for part, word in rows),
+        )
+
+    def pad(self, encodings: Sequence[Encoding], *, side: Side = "right") -> Batch:
+        """Encodings in one rectangle. Without a padding token, id 0 fills it: `real` keeps it unseen."""
+        length = max(map(len, encodings))
+        ids = torch.full((len(encodings), length), self.roles.get("padding", 0))
+        real = torch.zeros(ids.shape, dtype=torch.bool)
+        segments = torch.zeros_like(ids)
+        for row, encoding in enumerate(encodings):
+            start = length - len(encoding) if side == "left" else 0
+            part = slice(start, start + len(encoding))
+            ids[row, part] = torch.tensor(encoding.ids, dtype=torch.long)
+            segments[row, part] = torch.tensor(encoding.segments, dtype=torch.long)
+            real[row, part] = True
+        return Batch(ids, real, segments)
+
+
+class LibraryTokenizer(Tokenizer):
+    """A tokenizer of the `tokenizers` library: everything that a `tokenizer.json` describes."""
+
+    def __init__(self, library: tokenizers.Tokenizer, settings: Mapping[str, Any] | None = None) -> None:
+        library.no_truncation()  # saved settings would cut text off without a word
+        library.no_padding()
+        self.library = library
+        self.settings = dict(settings or {})  # what else a tokenizer_config.json says: kept for saving
+        self.spelling = find_spelling(library.decoder, library.pre_tokenizer)
+        self.added = library.get_added_tokens_decoder()  # by id; the vocabulary proper spells them otherwise
+        special_ids = {token_id for token_id, token in self.added.items() if token.special}
+        super().__init__(_find_roles(library, self.settings, special_ids), special_ids)
+
+    @property
+    def size(self) -> int:
+        ids = self.library.get_vocab(with_added_tokens=True).values()
+        return max(ids, default=-1) + 1
+
+    def encode(
+        self, text: str, second_text: str | None = None, *, special: bool = True, target: bool = False
+    ) -> Encoding:
+        del target  # one vocabulary for both languages
+        check_text(text, second_text)
+        encoding = self.library.encode(text, second_text, add_special_tokens=special)
+        return self.read(encoding, text, second_text)
+
+    def decode(self, ids: Iterable[int], *, special: bool = False) -> str:
+        return self.library.decode(list(ids), skip_special_tokens=not special)
+
+    def display(self, ids: Iterable[int]) -> tuple[str, ...]:
+        return tuple(map(self._display, ids))
+
+    def find(self, piece: str) -> int | None:
+        return self.library.token_to_id(piece)
+
+    def save(self, folder: str | Path) -> None:
+        settings = {"tokenizer_class": "PreTrainedTokenizerFast", **self.settings}
+        for role, token_id in self.roles.items():
+            settings.setdefault(ROLES[role][0], self.library.id_to_token(token_id))
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        self.library.save(str(Path(folder) / "tokenizer.json"))
+        text = json.dumps(settings, ensure_ascii=False, indent=2)
+        (Path(folder) / "tokenizer_config.json").write_text(f"{text}\n", encoding="utf-8")
+
+    def _display(self, token_id: int) -> str:
+        piece = self.library.id_to_token(token_id)
+        if piece is None:
+            return f"‹{token_id}›"
+        return display(piece, "plain" if token_id in self.added else self.spelling)
+
+
+def open_tokenizer(folder: str | Path) -> Tokenizer:
+    """The tokenizer of a model folder: its `tokenizer.json`, or what transformers makes of other files."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise CheckpointError(
+            f"There is no folder {folder}; give the folder that holds the tokenizer's files."
+        )
+    path = folder / "tokenizer.json"
+    if not path.is_file():
+        return _open_with_transformers(folder)
+    try:
+        library = tokenizers.Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises nothing more precise
+        raise CheckpointError(f"{path} is not a tokenizer: {error}. Fetch or save it again.") from error
+    settings = _read_json(folder / "special_tokens_map.json") | _read_json(folder / "tokenizer_config.json")
+    return LibraryTokenizer(library, settings)
+
+
+def wrap_tokenizer(tokenizer: Any) -> Tokenizer:
+    """Any tokenizer as one of ours: our own, one of the `tokenizers` library, a live one of transformers."""
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer
+    if isinstance(tokenizer, tokenizers.Tokenizer):
+        return LibraryTokenizer(tokenizers.Tokenizer.from_str(tokenizer.to_str()))  # theirs stays as it is
+    if callable(tokenizer) and hasattr(tokenizer, "convert_ids_to_tokens"):
+        from glassformer.text.live import LiveTokenizer
+
+        return LiveTokenizer(tokenizer)
+    raise InputError(
+        f"A {type(tokenizer).__name__} is not a tokenizer; give one of the tokenizers library, "
+        "one of transformers, or a folder to open_tokenizer()."
+    )
+
+
+def check_text(*texts: str | None) -> None:
+    """Refuse what is not text: another type, or half of a character."""
+    for text in texts:
+        if text is None:
+            continue
+        if not isinstance(text, str):
+            raise InputError(f"The text is a {type(text).__name__}; give a string.")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"Character {error.start} of the text is half of a pair (U+{ord(text[error.start]):04X}); "
+                "decode the text as UTF-8, or as UTF-16 with both halves."
+            ) from error
+
+
+def _find_roles(
+    library: tokenizers.Tokenizer, settings: Mapping[str, Any], special_ids: set[int]
+) -> dict[Role, int]:
+    """Ids by role: as the settings say, otherwise special tokens of the usual names."""
+    found: dict[Role, int] = {}
+    for role, (theirs, usual) in ROLES.items():
+        named = settings.get(theirs)
+        name = named.get("content") if isinstance(named, Mapping) else named
+        token_id = library.token_to_id(name) if isinstance(name, str) else None
+        if token_id is None:
+            candidates = (library.token_to_id(each) for each in usual)
+            token_id = next((each for each in candidates if each in special_ids), None)
+        if token_id is not None:
+            found[role] = token_id
+    return found
+
+
+def _open_with_transformers(folder: Path) -> Tokenizer:
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # a missing file, a missing package, a class that it does not know
+        raise CheckpointError(
+            f"{folder} has no tokenizer.json, and transformers finds no tokenizer there either: {error} "
+            "Add the tokenizer's files to the folder."
+        ) from error
+    return wrap_tokenizer(tokenizer)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise CheckpointError(f"{path} is not valid JSON: {error}. Fetch or save it again.") from error
+    if not isinstance(content, dict):
+        raise CheckpointError(
+            f"{path} holds a {type(content).__name__}, not settings. Fetch or save it again."
+        )
+    return content
