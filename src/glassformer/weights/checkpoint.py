@@ -1,0 +1,221 @@
+"""A model folder in and out: config.json, model.safetensors or shards, tokenizer, generation_config.json.
+
+In:   a folder that `transformers` or we wrote; or one of our networks.
+Out:  a `Checkpoint`; or a folder, written completely or not at all. What is a GPT-2, BERT, ALBERT or Marian
+      opens in `transformers` too; anything else is written in our own words.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from glassformer.config import ModelConfig, RecurrentConfig
+from glassformer.errors import CheckpointError, GlassformerError
+from glassformer.model.choosing import GenerationSettings
+from glassformer.model.recurrent import RecurrentTranslator
+from glassformer.model.transformer import Transformer
+from glassformer.registry import suggest
+from glassformer.weights.family import FAMILIES, Family
+from glassformer.weights.folder import TOKENIZER_FILES, replace_folder, write_json
+from glassformer.weights.generation import FILE as GENERATION
+from glassformer.weights.generation import IDS, find_generation, read_generation, write_generation
+from glassformer.weights.mapping import Table, Tensors, read, unwritable, write
+from glassformer.weights.own import KINDS, own_table, read_own_config, write_own_config
+from glassformer.weights.tensors import FolderTensors, convert, read_json, write_tensors
+
+CONFIG = "config.json"
+SHARD_BYTES = 5_000_000_000
+
+Network = Transformer | RecurrentTranslator
+
+
+class SavesItself(Protocol):
+    """A tokenizer: writes its files into a folder."""
+
+    def save(self, folder: Path) -> None:
+        """Write tokenizer.json and what belongs to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What a folder holds. The network is on the CPU, in float32, ready to be looked at (`eval`)."""
+
+    network: Network
+    config: ModelConfig | RecurrentConfig
+    model_type: str  # "gpt2", "bert" …; "glassformer" for what only we have
+    tokenizer: Path | None  # the folder, if it has a tokenizer
+    generation: GenerationSettings  # how the model wants to generate
+    labels: tuple[str, ...] = ()  # names of a classifier's classes
+
+
+def open_checkpoint(folder: str | Path) -> Checkpoint:
+    """Read a model folder; whatever is wrong with it is one error that names the file."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise CheckpointError(f"{folder} is not a folder; give the folder of a model, with its {CONFIG}.")
+    settings = read_json(folder / CONFIG)
+    generation = find_generation(folder, settings)
+    settings |= {name: generation[name] for name in IDS if generation.get(name) is not None}
+    try:
+        config, family = _read_config(settings)
+    except GlassformerError as error:
+        raise CheckpointError(f"{folder / CONFIG}: {error}") from error
+    tensors = FolderTensors(folder)
+    try:
+        network = _fill(config, family, tensors)
+    except CheckpointError as error:
+        raise CheckpointError(f"{folder}: {error}") from error
+    shape = config.shape if isinstance(config, ModelConfig) else "encoder-decoder"
+    return Checkpoint(
+        network,
+        config,
+        settings["model_type"],
+        folder if any((folder / name).is_file() for name in TOKENIZER_FILES) else None,
+        read_generation(folder / GENERATION, generation, shape),
+        _read_labels(settings, config),
+    )
+
+
+def adopt(model: nn.Module) -> Transformer:
+    """Our network with the weights of a live `transformers` model, which is left as it is."""
+    settings = {**cast("Any", model).config.to_dict(), "architectures": [type(model).__name__]}
+    config, family = _read_config(settings)
+    network = _fill(config, family, _LiveTensors(model.state_dict()))
+    assert isinstance(network, Transformer)
+    return network
+
+
+def save_checkpoint(
+    network: Network,
+    folder: str | Path,
+    tokenizer: SavesItself | None = None,
+    dtype: torch.dtype | None = None,
+    *,
+    generation: GenerationSettings | None = None,
+    labels: Sequence[str] = (),
+    max_shard_bytes: int = SHARD_BYTES,
+) -> str:
+    """Write a model folder and tell its model_type; `dtype` None keeps the network's own.
+
+    Files of the folder that are no part of a model stay. An interrupted write leaves the old model, or none.
+    """
+    folder = Path(folder)
+    state = network.state_dict()
+    settings, table = _choose_format(network.config, state)
+    settings["dtype"] = str(dtype or next(network.parameters()).dtype).removeprefix("torch.")
+    settings |= _write_labels(settings["model_type"], network.config, labels)
+    tensors = {name: convert(name, tensor, dtype) for name, tensor in write(table, state).items()}
+    with replace_folder(folder) as new:
+        write_tensors(tensors, new, max_shard_bytes)
+        if tokenizer is not None:
+            tokenizer.save(new)
+        if not isinstance(network.config, ModelConfig) or network.config.has_decoder:
+            write_json(new / GENERATION, write_generation(network.config, generation))
+        write_json(new / CONFIG, settings)
+    return str(settings["model_type"])
+
+
+def explain_format(config: ModelConfig | RecurrentConfig) -> dict[str, str | None]:
+    """For each family of `transformers`: why this configuration is none of it, or None where it is."""
+    if isinstance(config, RecurrentConfig):
+        return dict.fromkeys(FAMILIES, "it is recurrent")
+    answers = {name: FAMILIES[name].write_config(config) for name in FAMILIES}
+    return {name: answer if isinstance(answer, str) else None for name, answer in answers.items()}
+
+
+def _read_config(settings: Mapping[str, Any]) -> tuple[ModelConfig | RecurrentConfig, Family | None]:
+    kind = settings.get("model_type")
+    if not isinstance(kind, str):
+        raise CheckpointError(
+            f"`model_type` is {kind!r} and does not say which network this is.{suggest('', FAMILIES)}"
+        )
+    if kind in KINDS:
+        return read_own_config(settings), None
+    if kind not in FAMILIES:
+        raise CheckpointError(
+            f"There is no network for model_type {kind!r} here.{suggest(kind, [*FAMILIES, *KINDS])}"
+        )
+    return FAMILIES[kind].read_config(settings), FAMILIES[kind]
+
+
+def _fill(config: ModelConfig | RecurrentConfig, family: Family | None, tensors: Tensors) -> Network:
+    with _Unpainted():
+        network = Transformer(config) if isinstance(config, ModelConfig) else RecurrentTranslator(config)
+    state = network.state_dict()
+    table = own_table(state)
+    if family is not None:
+        assert isinstance(config, ModelConfig)
+        table = family.table(config)
+    with torch.no_grad():
+        for name, tensor in read(table, state, tensors):
+            state[name].copy_(tensor)
+    return network.eval()
+
+
+class _Unpainted(TorchFunctionMode):
+    """Parameters keep whatever their memory held: all of it is about to be overwritten."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        del types
+        if getattr(func, "__module__", None) == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
+
+
+class _LiveTensors:
+    """The state of a module that is already in memory."""
+
+    def __init__(self, state: Mapping[str, Tensor]) -> None:
+        self.state = state
+        self.shapes = {name: tuple(tensor.shape) for name, tensor in state.items()}
+
+    def tensor(self, name: str) -> Tensor:
+        return self.state[name].detach().to("cpu", torch.float32)
+
+
+def _choose_format(
+    config: ModelConfig | RecurrentConfig, state: Mapping[str, Tensor]
+) -> tuple[dict[str, Any], Table]:
+    """The family that this network is one of, or our own words."""
+    if isinstance(config, ModelConfig):
+        for name in FAMILIES:
+            settings = FAMILIES[name].write_config(config)
+            table = FAMILIES[name].table(config)
+            if isinstance(settings, dict) and not unwritable(table, state):
+                return {"model_type": name, **settings}, table
+    return write_own_config(config), own_table(state)
+
+
+def _read_labels(settings: Mapping[str, Any], config: ModelConfig | RecurrentConfig) -> tuple[str, ...]:
+    if not isinstance(config, ModelConfig) or config.head != "classes":
+        return ()
+    labels = settings.get("labels")
+    if isinstance(labels, list):
+        return tuple(map(str, labels))
+    names = settings.get("id2label")
+    return (
+        tuple(str(names.get(str(i), names.get(i, i))) for i in range(len(names)))
+        if isinstance(names, dict)
+        else ()
+    )
+
+
+def _write_labels(kind: str, config: ModelConfig | RecurrentConfig, labels: Sequence[str]) -> dict[str, Any]:
+    if not isinstance(config, ModelConfig) or config.head != "classes":
+        return {}
+    if labels and len(labels) != config.classes:
+        raise CheckpointError(
+            f"There are {len(labels)} labels for {config.classes} classes; give one for each class."
+        )
+    names = list(labels) or [f"LABEL_{number}" for number in range(config.classes)]
+    if kind in KINDS:
+        return {"labels": names}
+    return {
+        "id2label": {str(number): name for number, name in enumerate(names)},
+        "label2id": {name: number for number, name in enumerate(names)},
+    }

@@ -1,0 +1,241 @@
+"""Rules that carry weights between another library's names and ours, in both directions.
+
+In:   a table of rules, and tensors under one side's names.
+Out:  the same numbers under the other side's names, or one error that lists everything that does not fit.
+
+A name may hold `{}` where a layer's number stands: such a rule counts for every layer that the network has.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from glassformer.errors import CheckpointError
+
+MOST_GROUPS = 8  # of names in one error; the rest is counted
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """How tensors change on the way: `read` makes ours of theirs, `write` undoes it, into so many tensors."""
+
+    read: Callable[[Sequence[Tensor]], Tensor]
+    write: Callable[[Tensor, int], list[Tensor]]
+
+
+PLAIN = Operation(lambda theirs: theirs[0], lambda ours, _: [ours])
+TRANSPOSED = Operation(lambda theirs: theirs[0].t(), lambda ours, _: [ours.t()])  # GPT-2's Conv1D: (in, out)
+JOINED = Operation(
+    lambda theirs: torch.cat(list(theirs)), lambda ours, parts: list(ours.chunk(parts))
+)  # along dim 0
+ROW = Operation(lambda theirs: theirs[0][0], lambda ours, _: [ours[None]])  # the only row of a table
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One of our names, and where its numbers stand in a foreign file."""
+
+    theirs: tuple[str, ...]  # several are joined; none: they have no such thing, and ours must be zero
+    ours: str | None  # None: known, and not needed
+    operation: Operation = PLAIN
+    also: tuple[str, ...] = ()  # further names of the same tensor (tied weights); any one of them is enough
+    optional: bool = False  # zero where it is missing
+
+
+def carry(theirs: str | tuple[str, ...], ours: str, operation: Operation = PLAIN, *also: str) -> Rule:
+    """A rule for one tensor of ours; several of theirs are joined along dim 0."""
+    names = (theirs,) if isinstance(theirs, str) else theirs
+    return Rule(names, ours, JOINED if len(names) > 1 else operation, also)
+
+
+def carry_layer(theirs: str | tuple[str, ...], ours: str, operation: Operation = PLAIN) -> tuple[Rule, Rule]:
+    """Two rules, for weight and bias; a bias has nothing to transpose."""
+    names = (theirs,) if isinstance(theirs, str) else theirs
+    return (
+        carry(tuple(f"{name}.weight" for name in names), f"{ours}.weight", operation),
+        carry(tuple(f"{name}.bias" for name in names), f"{ours}.bias"),
+    )
+
+
+def ignore(*names: str) -> tuple[Rule, ...]:
+    """Rules for names that are known and not needed."""
+    return tuple(Rule((name,), None) for name in names)
+
+
+class Tensors(Protocol):
+    """Tensors by name, whose shapes are known before any of them is read."""
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """The shape of every tensor there is."""
+
+    def tensor(self, name: str) -> Tensor:
+        """One of them, as float32 where it is a fraction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rules of one network, and what may differ in how a file spells the names."""
+
+    rules: tuple[Rule, ...]
+    prefix: str = ""  # that names of the bare network lack: `bert.`
+    old_endings: Mapping[str, str] = field(default_factory=dict)  # `.gamma` for `.weight`
+
+    def spell(self, name: str, known: Callable[[str], bool]) -> str:
+        """A file's name as the rules spell it; itself where they do not know it at all."""
+        for old, new in self.old_endings.items():
+            if name.endswith(old):
+                name = name.removesuffix(old) + new
+        return next((form for form in (name, self.prefix + name) if known(form)), name)
+
+
+def read(table: Table, ours: Mapping[str, Tensor], theirs: Tensors) -> Iterator[tuple[str, Tensor]]:
+    """Every tensor of `ours` (which gives names and shapes) made from `theirs`; checked before the first."""
+    rules = expand(table.rules, ours)
+    found, surplus = _recognise(table, rules, theirs.shapes)
+    _check(rules, ours, theirs.shapes, found, surplus)
+    return _read(rules, ours, theirs, found)
+
+
+def write(table: Table, ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Our tensors under their names. What they have no place for must be zero; see `unwritable`."""
+    tensors: dict[str, Tensor] = {}
+    for rule in expand(table.rules, ours):
+        if rule.ours is not None and rule.theirs:
+            parts = rule.operation.write(ours[rule.ours], len(rule.theirs))
+            tensors.update(zip(rule.theirs, parts, strict=True))
+    return tensors
+
+
+def unwritable(table: Table, ours: Mapping[str, Tensor]) -> list[str]:
+    """Our names whose numbers would be lost: they have no such tensor, and ours is not zero."""
+    placeless = (rule.ours for rule in expand(table.rules, ours) if rule.ours is not None and not rule.theirs)
+    return [name for name in placeless if bool(ours[name].any())]
+
+
+def expand(rules: Iterable[Rule], ours: Mapping[str, Tensor]) -> list[Rule]:
+    """One rule for each layer where there is a `{}`; rules of ours that this network lacks are left out."""
+    expanded: list[Rule] = []
+    for rule in rules:
+        if rule.ours is None:
+            expanded.append(rule)
+        elif "{}" not in rule.ours:
+            expanded += [rule] if rule.ours in ours else []
+        else:
+            layer = 0
+            while rule.ours.format(layer) in ours:
+                expanded.append(_at(rule, rule.ours.format(layer), layer))
+                layer += 1
+    unknown = set(ours) - {rule.ours for rule in expanded}
+    assert not unknown, f"no rule carries {sorted(unknown)}"
+    return expanded
+
+
+def _at(rule: Rule, ours: str, layer: int) -> Rule:
+    theirs = tuple(name.format(layer) for name in rule.theirs)
+    return replace(rule, theirs=theirs, ours=ours, also=tuple(name.format(layer) for name in rule.also))
+
+
+def _recognise(table: Table, rules: list[Rule], names: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+    """The file's name for each name of the rules, and the names that are surplus: unknown, or told twice."""
+    exact = {name for rule in rules for name in (*rule.theirs, *rule.also) if "{}" not in name}
+    patterns = [name for rule in rules for name in rule.theirs if "{}" in name]
+    any_layer = re.compile("|".join(re.escape(name).replace(r"\{\}", r"\d+") for name in patterns) or r"(?!)")
+
+    def known(name: str) -> bool:
+        return name in exact or any_layer.fullmatch(name) is not None
+
+    found: dict[str, str] = {}
+    surplus: list[str] = []
+    for name in names:
+        spelt = table.spell(name, known)
+        if known(spelt) and spelt not in found:
+            found[spelt] = name
+        else:
+            surplus.append(name)
+    return found, surplus
+
+
+def _check(
+    rules: list[Rule],
+    ours: Mapping[str, Tensor],
+    shapes: Mapping[str, tuple[int, ...]],
+    found: Mapping[str, str],
+    surplus: list[str],
+) -> None:
+    """Refuse with everything that is missing, surplus or of another shape."""
+    missing, misshapen = [], []
+    for rule in rules:
+        if rule.ours is None or not rule.theirs:
+            continue
+        blank = torch.empty(ours[rule.ours].shape, device="meta")
+        for name, part in zip(rule.theirs, rule.operation.write(blank, len(rule.theirs)), strict=True):
+            present = [same for same in (name, *rule.also) if same in found]
+            if not present and not rule.optional:
+                missing.append(name)
+            for same in present:
+                actual = found[same]
+                if shapes[actual] != tuple(part.shape):
+                    misshapen.append((actual, shapes[actual], tuple(part.shape)))
+    if missing or surplus or misshapen:
+        raise CheckpointError(_complaint(missing, surplus, misshapen))
+
+
+def _complaint(
+    missing: list[str], surplus: list[str], misshapen: list[tuple[str, tuple[int, ...], tuple[int, ...]]]
+) -> str:
+    parts = []
+    if missing:
+        parts.append(f"{len(missing)} missing: {shorten(missing)}")
+    if surplus:
+        parts.append(f"{len(surplus)} surplus: {shorten(surplus)}")
+    if misshapen:
+        wrong = [f"{name} is {actual}, wanted {wanted}" for name, actual, wanted in misshapen]
+        parts.append(f"{len(wrong)} of another shape: {shorten(wrong)}")
+    return f"The weights do not fit the configuration. {'; '.join(parts)}. Are both from the same model?"
+
+
+def shorten(names: Iterable[str]) -> str:
+    """Names in words: those that differ in a layer's number are told once, a long list is cut."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(re.sub(r"(?<=\.)\d+(?=\.)", "{}", name), []).append(name)
+    told = [
+        same[0] if len(same) == 1 else f"{pattern} (in {len(same)} layers)"
+        for pattern, same in list(groups.items())[:MOST_GROUPS]
+    ]
+    rest = sum(len(same) for same in list(groups.values())[MOST_GROUPS:])
+    return ", ".join(told) + (f" and {rest} more" if rest else "")
+
+
+def _read(
+    rules: list[Rule], ours: Mapping[str, Tensor], theirs: Tensors, found: Mapping[str, str]
+) -> Iterator[tuple[str, Tensor]]:
+    for rule in rules:
+        if rule.ours is None:
+            continue
+        tensors = []
+        for name in rule.theirs:
+            present = [found[same] for same in (name, *rule.also) if same in found]
+            if present:
+                tensors.append(_the_same(present, theirs))
+        if len(tensors) == len(rule.theirs) and tensors:
+            yield rule.ours, rule.operation.read(tensors)
+        else:  # optional, or theirs have no such thing
+            yield rule.ours, torch.zeros(ours[rule.ours].shape)
+
+
+def _the_same(names: list[str], theirs: Tensors) -> Tensor:
+    """One tensor that stands under several names; different numbers under them are a contradiction."""
+    first, *others = (theirs.tensor(name) for name in names)
+    for name, other in zip(names[1:], others, strict=True):
+        if not torch.equal(first, other):
+            raise CheckpointError(
+                f"The configuration ties {name} to {names[0]}, but the file holds other numbers for it. "
+                "Set tie_word_embeddings to false in config.json if they are meant to differ."
+            )
+    return first

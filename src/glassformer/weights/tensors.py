@@ -1,0 +1,172 @@
+"""Safetensors files: one, or shards with an index, in and out. Pickles are refused: they can run code.
+
+In:   a folder; or tensors by name and a folder to write them to.
+Out:  the shapes of everything in it, and tensors one at a time; or files that were written completely.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from glassformer.errors import CheckpointError
+
+WHOLE = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+SHARD = "model-{:05d}-of-{:05d}.safetensors"
+FRACTIONS = {"F64", "F32", "F16", "BF16"}  # in the words of safetensors
+WHOLE_NUMBERS = {"I64", "I32", "I16", "I8", "U8", "BOOL"}
+UNSAFE = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.h5", "*.msgpack")
+
+
+class FolderTensors:
+    """The tensors of a folder, by name; only headers are read before a tensor is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = _find_files(folder)  # the file of each name
+        self._shapes: dict[str, tuple[int, ...]] = {}
+        self._open: dict[Path, Any] = {}
+        for path in dict.fromkeys(self.files.values()):
+            self._read_header(path)
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        return self._shapes
+
+    def tensor(self, name: str) -> Tensor:
+        """A copy of one tensor; fractions of any size as float32."""
+        try:
+            tensor: Tensor = self._open[self.files[name]].get_tensor(name)
+        except (SafetensorError, OSError) as error:
+            raise CheckpointError(
+                f"{self.files[name]}: cannot read {name} ({error}). Fetch the file again."
+            ) from error
+        return tensor.to(torch.float32) if tensor.is_floating_point() else tensor.clone()
+
+    def _read_header(self, path: Path) -> None:
+        file = _open_file(path)
+        self._open[path] = file
+        present = set(file.keys())
+        for name, place in self.files.items():
+            if place != path:
+                continue
+            if name not in present:
+                raise CheckpointError(
+                    f"{path} lacks {name}, which the index says it holds. Fetch the folder again."
+                )
+            part = file.get_slice(name)
+            if part.get_dtype() not in FRACTIONS | WHOLE_NUMBERS:
+                raise CheckpointError(
+                    f"{path}: {name} is stored as {part.get_dtype()} (quantised?); "
+                    "float32, float16 or bfloat16 is needed. Save the model in one of these."
+                )
+            self._shapes[name] = tuple(part.get_shape())
+
+
+def _open_file(path: Path) -> Any:
+    try:
+        return safe_open(path, framework="pt")
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{path} is missing. Fetch the folder again.") from error
+    except (SafetensorError, OSError) as error:
+        size = path.stat().st_size
+        raise CheckpointError(
+            f"{path} ({size:,} bytes) is not a whole safetensors file: {error}. "
+            "It may be truncated or damaged; fetch it again."
+        ) from error
+
+
+def _find_files(folder: Path) -> dict[str, Path]:
+    """The file of each tensor: all in one, or as the index says."""
+    if (folder / WHOLE).exists():
+        return dict.fromkeys(_open_file(folder / WHOLE).keys(), folder / WHOLE)
+    if (folder / INDEX).exists():
+        return _read_index(folder / INDEX)
+    unsafe = sorted(path.name for pattern in UNSAFE for path in folder.glob(pattern))
+    if unsafe:
+        raise CheckpointError(
+            f"{folder} holds its weights as {unsafe[0]} and not as {WHOLE}. A pickled file can run any code "
+            "when it is opened, so it is refused. If you trust it, convert it once with transformers: "
+            "AutoModel….from_pretrained(folder).save_pretrained(folder, safe_serialization=True)."
+        )
+    raise CheckpointError(f"{folder} has no weights: neither {WHOLE} nor {INDEX} is there.")
+
+
+def _read_index(path: Path) -> dict[str, Path]:
+    places = read_json(path).get("weight_map")
+    if not isinstance(places, dict) or not places:
+        raise CheckpointError(f"{path} has no `weight_map` that says which file holds which tensor.")
+    for name, file in places.items():
+        if not isinstance(file, str) or Path(file).name != file:
+            raise CheckpointError(f"{path} places {name} in {file!r}; a file beside it is needed.")
+    return {name: path.parent / file for name, file in places.items()}
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file; anything else is said in one sentence."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{path} is missing. Is this the folder of a model?") from error
+    except OSError as error:
+        raise CheckpointError(f"Cannot read {path}: {error.strerror}.") from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise CheckpointError(f"{path} is not valid JSON: {error}. Mend it or fetch it again.") from error
+    if not isinstance(content, dict):
+        raise CheckpointError(f"{path} holds a {type(content).__name__}; an object {{…}} is needed.")
+    return content
+
+
+def write_tensors(tensors: Mapping[str, Tensor], folder: Path, max_shard_bytes: int) -> None:
+    """Write one file, or shards and their index where it would be larger than `max_shard_bytes`."""
+    shards = _divide(tensors, max_shard_bytes)
+    if len(shards) == 1:
+        _write_file(shards[0], folder / WHOLE)
+        return
+    places: dict[str, str] = {}
+    for number, shard in enumerate(shards, 1):
+        file = SHARD.format(number, len(shards))
+        _write_file(shard, folder / file)
+        places |= dict.fromkeys(shard, file)
+    total = sum(_bytes(tensor) for tensor in tensors.values())
+    index = {"metadata": {"total_size": total}, "weight_map": places}
+    (folder / INDEX).write_text(json.dumps(index, indent=2) + "\n", encoding="utf-8")
+
+
+def convert(name: str, tensor: Tensor, dtype: torch.dtype | None) -> Tensor:
+    """A tensor on its own, on the CPU and of the wanted type; a number too large for that type is refused."""
+    tensor = tensor.detach().cpu()
+    if dtype is not None and tensor.is_floating_point():
+        converted = tensor.to(dtype)
+        if not bool(converted.isfinite().all()) and bool(tensor.isfinite().all()):
+            raise CheckpointError(f"{name} has numbers too large for {dtype}; save with dtype=torch.float32.")
+        tensor = converted
+    return tensor.clone(memory_format=torch.contiguous_format)  # parts of one tensor must not share memory
+
+
+def _divide(tensors: Mapping[str, Tensor], most: int) -> list[dict[str, Tensor]]:
+    shards: list[dict[str, Tensor]] = [{}]
+    size = 0
+    for name, tensor in tensors.items():
+        if shards[-1] and size + _bytes(tensor) > most:
+            shards.append({})
+            size = 0
+        shards[-1][name] = tensor
+        size += _bytes(tensor)
+    return shards
+
+
+def _bytes(tensor: Tensor) -> int:
+    return tensor.numel() * tensor.element_size()
+
+
+def _write_file(tensors: Mapping[str, Tensor], path: Path) -> None:
+    save_file(dict(tensors), path, metadata={"format": "pt"})
+    with path.open("rb") as file:
+        os.fsync(file.fileno())  # on the disk before it gets its name
