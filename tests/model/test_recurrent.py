@@ -94,6 +94,21 @@ def test_beams_go_on_from_the_rows_they_chose(context: str, cell: str, cached: b
         torch.testing.assert_close(logits[row], expected)
 
 
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("context", ["fixed", "attention"])
+def test_sources_that_are_finished_leave(context: str, cached: bool) -> None:
+    network = build(context, "lstm")
+    decoding = network.begin(SOURCE, REAL, capacity=6, cached=cached)
+    decoding.select(torch.tensor([0, 0, 1, 1]))
+    before = decoding.step(torch.tensor([5, 6, 7, 8]))
+    decoding.keep(torch.tensor([1]))
+    torch.testing.assert_close(decoding.logits, before[2:])
+    logits = decoding.step(torch.tensor([3, 4]))
+    for row, history in enumerate(torch.tensor([[1, 7, 3], [1, 8, 4]])):
+        expected = network(SOURCE[1:], REAL[1:], target=history[None])[0, -1]
+        torch.testing.assert_close(logits[row], expected)
+
+
 def test_without_a_prefix_the_start_token_comes_first() -> None:
     network = build("attention")
     expected = network(SOURCE, REAL, target=TARGET[:, :1])[:, 0]

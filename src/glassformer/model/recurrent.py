@@ -4,10 +4,10 @@ In:   source ids (batch, token) and `real`, True where a token is not padding; f
 Out:  logits (batch, target, vocabulary).
 
 With `context = "fixed"` the whole source is one vector C, given to every step of the decoder (Cho 2014,
-Sutskever 2014). With `context = "attention"` step i looks back at every state of the encoder and gets a Cᵢ of
-its own (Bahdanau 2015). The windows of that attention are named as the Transformer's. Each step depends on the
-one before, so `queries`, `scores`, `pattern` and `mixed` open once for every target token, with one query: those
-calls, one after another, are the query axis of one map. `keys` and `values` open once for a source.
+Sutskever 2014). With `context = "attention"` step i looks back at every state of the encoder and gets a Cᵢ
+of its own (Bahdanau 2015). The windows of that attention are named as the Transformer's. Each step depends on
+the one before, so `queries`, `scores`, `pattern` and `mixed` open once for every target token, with one query:
+those calls, one after another, are the query axis of one map. `keys` and `values` open once for a source.
 """
 
 from typing import NamedTuple
@@ -34,6 +34,16 @@ class Source(NamedTuple):
     judged: Tensor  # (B, 1, S, D) U h, what attention makes of every state, once for all steps
     values: Tensor  # (B, 1, S, D) the encoder's state after each token
     allowed: Tensor | None  # (B, 1, 1, S) True at real tokens; None: all are
+
+    def take(self, sources: Tensor) -> "Source":
+        """What is known about these sources of the batch alone."""
+        return Source(
+            self.summary[sources],
+            tuple(part[:, sources] for part in self.start),
+            self.judged[sources],
+            self.values[sources],
+            None if self.allowed is None else self.allowed[sources],
+        )
 
 
 class RecurrentEncoder(nn.Module):
@@ -236,6 +246,12 @@ class RecurrentDecoding:
         self.logits = self.logits.index_select(0, rows)
         if not self.cached:
             self.ids = self.ids.index_select(0, rows)
+
+    def keep(self, sources: Tensor) -> None:
+        every = torch.arange(len(self.logits), device=sources.device)
+        rows = every.unflatten(0, (len(self.source.summary), -1))[sources].flatten()
+        self.source = self.source.take(sources)
+        self.select(rows)
 
     def _run(self, ids: Tensor) -> Tensor:
         logits, self.state = self.network.decode(ids, self.state, self.source)
