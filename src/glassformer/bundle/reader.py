@@ -1,0 +1,72 @@
+"""Opening a bundle: everything checked against the file before anything is mapped.
+
+In:   the path of a file that anyone may have written.
+Out:  a Recording whose arrays are views of the mapped file; or a BundleError that says what was seen.
+"""
+
+import json
+import mmap
+import stat
+from os import PathLike, fstat
+from pathlib import Path
+
+import numpy as np
+
+from glassformer.bundle.description import restore
+from glassformer.bundle.layout import DESCRIPTION, Entry, read_header, refuse
+from glassformer.errors import BundleError, RecordingError
+from glassformer.recording import Recording
+from glassformer.recording.arrays import AnyArray
+
+
+def open(path: str | PathLike[str]) -> Recording:
+    """The recording in a bundle. Its arrays stay on disk until used, so leave the file in place meanwhile."""
+    place = Path(path)
+    try:
+        if not stat.S_ISREG(place.stat().st_mode):  # a pipe would wait for ever
+            raise refuse(place, "is not a regular file", "a bundle file")
+        with place.open("rb") as file:
+            size = fstat(file.fileno()).st_size
+            data, entries = read_header(file, size, place)
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise BundleError(
+            f"{place} could not be opened: {error.strerror}. Wanted a bundle file that can be read. Check the path."
+        ) from error
+    return _read(mapped, data, entries, place)
+
+
+def _read(mapped: mmap.mmap, data: int, entries: dict[str, Entry], path: Path) -> Recording:
+    if DESCRIPTION not in entries or entries[DESCRIPTION].dtype != "uint8":
+        raise refuse(
+            path, f"has no array of bytes called {DESCRIPTION!r}", "the description of the recording in it"
+        )
+    described = entries.pop(DESCRIPTION)
+    arrays = {name: _view(mapped, data, entry) for name, entry in entries.items()}
+    try:
+        text = mapped[data + described.start : data + described.stop].decode()
+        return restore(json.loads(text), arrays)
+    except RecordingError as error:
+        raise refuse(
+            path, f"holds a recording that cannot be true ({error})", "one that checks out"
+        ) from error
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
+        # Types check their values, not the kind of every field: a hostile description may break them in any way.
+        reason = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else str(error)
+        raise refuse(
+            path, f"has a description that cannot be read ({reason})", "one written by save"
+        ) from error
+
+
+def _view(mapped: mmap.mmap, data: int, entry: Entry) -> AnyArray:
+    kind = np.dtype(entry.dtype).newbyteorder("<")
+    count = (entry.stop - entry.start) // kind.itemsize
+    return np.frombuffer(mapped, kind, count, data + entry.start).reshape(entry.shape)

@@ -1,0 +1,211 @@
+"""Writing a bundle: whole or not at all.
+
+In:   a Recording; and, before it is complete, arrays declared one by one and filled in place on disk.
+Out:  one file, moved to its name when the last byte is safe. After an exception, or on a full disk, nothing stays.
+"""
+
+import json
+import mmap
+import os
+import tempfile
+import weakref
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+import numpy as np
+
+from glassformer.bundle.description import describe
+from glassformer.bundle.layout import DESCRIPTION, LENGTH_BYTES, NAMES, Entry, write_header
+from glassformer.errors import BundleError
+from glassformer.recording import Recording
+from glassformer.recording.arrays import AnyArray
+
+_ALIGNMENT = 64  # bytes
+_ENTRY = 256  # bytes of header that one array may take
+_NAME = 96  # characters of its name
+_PIECE = 1 << 24  # bytes written at once
+_EXPECTED = 4096  # arrays, where nobody knows
+
+
+def save(recording: Recording, path: str | PathLike[str]) -> None:
+    """Write a recording to one file, replacing what was there only when all is written."""
+    count = 0
+
+    def tally(_where: str, _array: AnyArray) -> str:
+        nonlocal count
+        count += 1
+        return ""
+
+    describe(recording, tally)
+    with BundleWriter(path, arrays=count) as writer:
+        writer.finish(recording)
+
+
+class BundleWriter:
+    """A bundle in the making, beside its future name. Use it in a `with` block and end with `finish`."""
+
+    def __init__(self, path: str | PathLike[str], arrays: int = _EXPECTED) -> None:
+        self.path = Path(path)
+        # Padding may add an array before each; the description is one more.
+        self._header = _round_up(LENGTH_BYTES + _ENTRY * (2 * arrays + 2)) - LENGTH_BYTES
+        self._entries: list[Entry] = []
+        self._names: dict[tuple[object, ...], str] = {}  # what makes an array the same → its name
+        self._declared: dict[
+            str, tuple[AnyArray, mmap.mmap | None]
+        ] = {}  # kept, so that no address is used twice
+        self._position = 0  # bytes of data so far
+        try:
+            handle, name = tempfile.mkstemp(
+                prefix=f".{self.path.name}.", suffix=".part", dir=self.path.parent
+            )
+        except OSError as error:
+            raise self._failure(error) from error
+        self._file: BinaryIO = os.fdopen(handle, "r+b")
+        self._part = Path(name)
+        self._clean = weakref.finalize(self, _discard, self._file, self._part)
+
+    def __enter__(self) -> "BundleWriter":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.discard()
+
+    def declare(self, name: str, shape: Sequence[int], dtype: str = "float32") -> AnyArray:
+        """Room for an array on disk, as a writable view of zeros: fill it, use it in the recording, then `finish`."""
+        entry = self._allot(name, tuple(int(length) for length in shape), np.dtype(dtype).name)
+        size = entry.stop - entry.start
+        start = LENGTH_BYTES + self._header + entry.start
+        mapped = None
+        if size == 0:
+            array: AnyArray = np.zeros(entry.shape, entry.dtype)
+        else:
+            try:
+                _reserve(self._file, start, size)
+                before = start % mmap.ALLOCATIONGRANULARITY
+                mapped = mmap.mmap(self._file.fileno(), size + before, offset=start - before)
+            except OSError as error:
+                raise self._failure(error) from error
+            count = size // np.dtype(entry.dtype).itemsize
+            array = np.frombuffer(mapped, entry.dtype, count, before).reshape(entry.shape)
+        self._declared[name] = (array, mapped)
+        self._names[_identify(array)] = name
+        return array
+
+    def release(self, name: str) -> None:
+        """Give the memory of a declared array back to the system; it stays on disk and can be read as before."""
+        mapped = self._declared[name][1]
+        if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            mapped.flush()
+            mapped.madvise(mmap.MADV_DONTNEED)
+
+    def finish(self, recording: Recording) -> None:
+        """Write the rest of the recording, then move the file to its name."""
+        try:
+            description = describe(recording, self._write_once)
+            text = json.dumps(description, separators=(",", ":"), allow_nan=False).encode()
+            self._write(DESCRIPTION, np.frombuffer(text, np.uint8))
+            header = write_header(self._entries, self._header)
+            self._file.seek(0)
+            self._file.write(header)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            _open_to_others(self._part)
+            self._part.replace(self.path)
+        except OSError as error:
+            raise self._failure(error) from error
+        self.discard()
+
+    def discard(self) -> None:
+        """Close, and remove what was not finished."""
+        self._clean()
+
+    def _write_once(self, where: str, array: AnyArray) -> str:
+        """The name of an array in the file, which is written if it is not there yet."""
+        if array.ndim > 1 and array.shape[0] > 0 and array.strides[0] == 0:  # one row, shared by all
+            array = array[0]
+        identity = _identify(array)
+        if identity not in self._names:
+            self._write(where, array)
+            self._names[identity] = where
+        return self._names[identity]
+
+    def _write(self, name: str, array: AnyArray) -> None:
+        entry = self._allot(name, array.shape, array.dtype.name)
+        self._file.seek(LENGTH_BYTES + self._header + entry.start)
+        # Long arrays that are not contiguous are copied piece by piece, never whole.
+        rows = max(1, _PIECE // max(1, array.nbytes // max(1, len(array)))) if array.ndim else 1
+        for start in range(0, len(array), rows):
+            piece = np.ascontiguousarray(array[start : start + rows])
+            self._file.write(piece.astype(piece.dtype.newbyteorder("<"), copy=False).tobytes())
+
+    def _allot(self, name: str, shape: tuple[int, ...], dtype: str) -> Entry:
+        """The place of the next array, on a multiple of 64 bytes: an array of padding fills the gap, if any."""
+        if not 0 < len(name) <= _NAME or any(entry.name == name for entry in self._entries):
+            raise BundleError(
+                f"An array of the bundle is called {name!r}. Wanted a new name of up to {_NAME} characters. Rename it."
+            )
+        if dtype not in NAMES or any(length < 0 for length in shape):
+            raise BundleError(
+                f"The array {name!r} is {dtype} {shape}. Wanted one of {', '.join(NAMES)}. Convert it first."
+            )
+        gap = _round_up(self._position) - self._position
+        if gap:
+            self._entries.append(
+                Entry(f"padding/{self._position}", "uint8", (gap,), self._position, self._position + gap)
+            )
+            self._position += gap
+        size = int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize
+        entry = Entry(name, dtype, shape, self._position, self._position + size)
+        self._entries.append(entry)
+        self._position = entry.stop
+        return entry
+
+    def _failure(self, error: OSError) -> BundleError:
+        return BundleError(
+            f"{self.path} could not be written: {error.strerror}. Wanted a folder that can be written, with room. "
+            "Nothing was left behind; choose another place."
+        )
+
+
+def _identify(array: AnyArray) -> tuple[object, ...]:
+    """Equal for two arrays that are the same view of the same memory."""
+    return (
+        array.__array_interface__["data"][0],
+        array.shape,
+        array.strides,
+        array.dtype.str,
+        array.nbytes == 0,
+    )
+
+
+def _round_up(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+def _reserve(file: BinaryIO, start: int, size: int) -> None:
+    """Take the disk space now: a full disk is an error here, where later it would kill the process."""
+    file.flush()
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), start, size)
+        return
+    file.seek(start)
+    for piece in range(0, size, _PIECE):
+        file.write(bytes(min(_PIECE, size - piece)))
+    file.flush()
+
+
+def _open_to_others(path: Path) -> None:
+    """The permissions that a plainly created file has; a temporary one is private."""
+    mask = os.umask(0)
+    os.umask(mask)
+    path.chmod(0o666 & ~mask)
+
+
+def _discard(file: BinaryIO, part: Path) -> None:
+    file.close()
+    part.unlink(missing_ok=True)
