@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 from torch import Tensor
 
+from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import InputError
+from glassformer.model.attention import Mask
 from glassformer.model.cache import Cache
 from glassformer.model.layers import Memory
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Decoding(Protocol):
-    """What every network that generates can do, Transformer or recurrent."""
+    """What every network that generates can do, Transformer or recurrent. At first a source has one row."""
 
     logits: Tensor  # (row, vocabulary) for the next token of each row
 
@@ -26,89 +28,157 @@ class Decoding(Protocol):
         """Append one token (row,) to each row; the new `logits`."""
 
     def select(self, rows: Tensor) -> None:
-        """Go on with these rows in this order. Rows of one source stay together and are equally many."""
+        """Go on with these rows in this order: every source stays in its place, each with equally many rows.
+
+        Until the next step `logits` may still be those of the old rows.
+        """
+
+    def keep(self, sources: Tensor) -> None:
+        """Go on with all rows of these sources and leave out the others; `logits` too."""
 
 
 class Prompt(Protocol):
     """A network that can begin a generation: for a decoder `ids` is the prompt, otherwise the source."""
 
+    @property
+    def config(self) -> ModelConfig | RecurrentConfig:
+        """Names the vocabulary, the end token and the longest sequence."""
+
     def begin(
-        self, ids: Tensor, real: Tensor | None = None, *, prefix: Tensor | None = None, capacity: int, cached: bool = True
+        self,
+        ids: Tensor,
+        real: Tensor | None = None,
+        *,
+        prefix: Tensor | None = None,
+        capacity: int,
+        cached: bool = True,
     ) -> Decoding:
-        """`prefix` (batch, token) opens the target of an encoder-decoder; `capacity` is for all tokens of a row."""
+        """`prefix` (batch, token) opens the target of an encoder-decoder; `capacity` counts a row's tokens."""
 
 
 class CachedDecoding:
-    """Each step computes one token: older keys and values are kept, the encoder's are computed once."""
+    """Each step computes one token: older keys and values are kept, the encoder's are computed once.
 
-    def __init__(self, network: "Transformer", ids: Tensor, real: Tensor | None, memories: list[Memory] | None, capacity: int):
+    To the decoder the beams of a source are tokens of one row (source, beam), all at the same position; the
+    cache knows what each may see.
+    """
+
+    def __init__(
+        self,
+        network: "Transformer",
+        ids: Tensor,
+        real: Tensor | None,
+        memories: list[Memory] | None,
+        capacity: int,
+    ):
         assert network.decoder is not None
         self.network = network
         self.decoder = network.decoder
         self.memories = memories
-        self.real = real  # (row, token) of the tokens so far, where some are padding
+        self.sources = len(ids)
         self.cache = Cache(self.decoder.depth, capacity)
-        self.logits = self._run(ids)
+        positions = network.positions(ids, real)
+        self.next = positions[..., -1:] + 1  # (1,) or (source, 1): the position of the next token
+        self.logits = self._run(ids, positions, real)[:, -1]
 
     def step(self, ids: Tensor) -> Tensor:
-        if self.real is not None:
-            self.real = torch.cat((self.real, self.real.new_ones(len(ids), 1)), dim=1)
-        self.logits = self._run(ids[:, None])
+        ids = ids.view(self.sources, -1)  # (source, beam)
+        positions = self.next.expand(*self.next.shape[:-1], ids.shape[1])
+        self.logits = self._run(ids, positions).flatten(0, 1)
+        self.next = self.next + 1
         return self.logits
 
     def select(self, rows: Tensor) -> None:
-        self.cache.select(rows)
-        self.logits = self.logits.index_select(0, rows)
-        if self.real is not None:
-            self.real = self.real.index_select(0, rows)
+        self.cache.select(
+            rows.view(self.sources, -1) % self.cache.beams
+        )  # rows are counted through all sources
 
-    def _run(self, ids: Tensor) -> Tensor:
-        network = self.network
-        positions = network.positions(ids, self.real, start=self.cache.length)
-        hidden = network.embeddings(ids, positions)
-        hidden = self.decoder(hidden, positions, self.real, self.memories, self.cache)
-        return network.logits(hidden[:, -1:])[:, 0]
+    def keep(self, sources: Tensor) -> None:
+        self.logits = self.logits.unflatten(0, (self.sources, -1)).index_select(0, sources).flatten(0, 1)
+        self.sources = len(sources)
+        self.cache.keep(sources)
+        self.memories = keep_memories(self.memories, sources)
+        if self.next.dim() == 2:
+            self.next = self.next.index_select(0, sources)
+
+    def _run(self, ids: Tensor, positions: Tensor, real: Tensor | None = None) -> Tensor:
+        self.cache.open(positions, real)
+        first = self.cache.length == 0
+        hidden = self.network.embeddings(ids, positions)
+        hidden = self.decoder(hidden, positions, None, self.memories, self.cache)
+        return self.network.logits(hidden[:, -1:] if first else hidden)
 
 
 class RecomputedDecoding:
     """Each step computes everything again: slow, and what the cached way must agree with."""
 
-    def __init__(self, network: "Transformer", ids: Tensor, real: Tensor | None, memories: list[Memory] | None):
+    def __init__(
+        self, network: "Transformer", ids: Tensor, real: Tensor | None, memories: list[Memory] | None
+    ):
         assert network.decoder is not None
         self.network = network
+        self.decoder = network.decoder
         self.memories = memories
+        self.sources = len(ids)
         self.ids = ids
         self.real = real
-        self.logits = self._run()
+        self.logits = self._run(network.positions(ids, real))
 
     def step(self, ids: Tensor) -> Tensor:
         self.ids = torch.cat((self.ids, ids[:, None]), dim=1)
-        if self.real is not None:
+        if self.real is None:
+            positions = torch.arange(self.ids.shape[1], device=ids.device)
+        else:
             self.real = torch.cat((self.real, self.real.new_ones(len(ids), 1)), dim=1)
-        self.logits = self._run()
+            positions = (self.real.long().cumsum(1) - 1).clamp(min=0)
+        self.logits = self._run(positions)
         return self.logits
 
     def select(self, rows: Tensor) -> None:
         self.ids = self.ids.index_select(0, rows)
-        self.logits = self.logits.index_select(0, rows)
-        if self.real is not None:
-            self.real = self.real.index_select(0, rows)
+        self.real = None if self.real is None else self.real.index_select(0, rows)
 
-    def _run(self) -> Tensor:
+    def keep(self, sources: Tensor) -> None:
+        beams = len(self.ids) // self.sources
+        rows = (sources[:, None] * beams + torch.arange(beams, device=sources.device)).flatten()
+        self.select(rows)
+        self.logits = self.logits.index_select(0, rows)
+        self.sources = len(sources)
+        self.memories = keep_memories(self.memories, sources)
+
+    def _run(self, positions: Tensor) -> Tensor:
         network = self.network
-        assert network.decoder is not None
-        positions = network.positions(self.ids, self.real)
         hidden = network.embeddings(self.ids, positions, None, self.real)
-        hidden = network.decoder(hidden, positions, self.real, self.memories)
+        hidden = self.decoder(hidden, positions, self.real, self.memories)
         return network.logits(hidden[:, -1:])[:, 0]
 
 
+def keep_memories(memories: list[Memory] | None, sources: Tensor) -> list[Memory] | None:
+    """What the decoder sees of these sources."""
+    if memories is None:
+        return None
+    kept = []
+    for memory in memories:
+        allowed = None if memory.mask.allowed is None else memory.mask.allowed.index_select(0, sources)
+        keys, values = (part.index_select(0, sources) for part in (memory.keys, memory.values))
+        kept.append(Memory(keys, values, Mask(allowed)))
+    return kept
+
+
 def begin_decoding(
-    network: "Transformer", ids: Tensor, real: Tensor | None, prefix: Tensor | None, capacity: int, *, cached: bool
+    network: "Transformer",
+    ids: Tensor,
+    real: Tensor | None,
+    prefix: Tensor | None,
+    capacity: int,
+    *,
+    cached: bool,
 ) -> Decoding:
     """Read the prompt, or encode the source and read the start of the target."""
     if network.decoder is None:
-        raise InputError("An encoder alone has no decoder to generate with; use a decoder or an encoder-decoder.")
+        raise InputError(
+            "An encoder alone has no decoder to generate with; use a decoder or an encoder-decoder."
+        )
     memories = None
     if network.encoder is not None:
         memories = network.memories(network.encode(ids, real), real)
@@ -127,5 +197,7 @@ def start_of_target(start_id: int | None, source: Tensor, prefix: Tensor | None)
     if prefix is not None:
         return prefix
     if start_id is None:
-        raise InputError("The configuration names no start_id; set it, or pass the first target tokens as `prefix`.")
+        raise InputError(
+            "The configuration names no start_id; set it, or pass the first target tokens as `prefix`."
+        )
     return torch.full((len(source), 1), start_id, dtype=torch.long, device=source.device)
