@@ -3,19 +3,19 @@
 In:   scores (row, vocabulary) of the next token, and the tokens before it.
 Out:  scores after the rules; the best or a drawn token of each row.
 
-The order of the rules is that of `transformers`: repetition, n-grams, least length, then – for sampling only –
-temperature, top-k, top-p. Greedy choice and sampling apply them to logits, beam search to log-probabilities.
+The order of the rules is that of `transformers`: repetition, n-grams, least length; then, for sampling
+only, temperature, top-k, top-p. Greedy choice and sampling apply them to logits, beam search to
+log-probabilities.
 """
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from glassformer.config import check_types
-from glassformer.errors import ConfigurationError, InputError
+from glassformer.errors import ConfigurationError
 
 CHUNK = 128  # words looked at together when the best of a large vocabulary are sought
 NEVER = float("-inf")
@@ -51,7 +51,9 @@ class GenerationSettings:
             _check_least(name, getattr(self, name), 0)
         for name in ("temperature", "repetition_penalty", "top_p"):
             if not 0 < getattr(self, name) < float("inf"):
-                raise ConfigurationError(f"{name} = {getattr(self, name)} is not possible; it must be above 0.")
+                raise ConfigurationError(
+                    f"{name} = {getattr(self, name)} is not possible; it must be above 0."
+                )
         _check_together(self)
 
 
@@ -65,19 +67,27 @@ def _check_together(settings: GenerationSettings) -> None:
         raise ConfigurationError(f"top_p = {settings.top_p} is more than certainty; it must be at most 1.")
     if settings.min_new_tokens > settings.max_new_tokens:
         raise ConfigurationError(
-            f"min_new_tokens = {settings.min_new_tokens} is more than max_new_tokens = {settings.max_new_tokens}; "
-            "lower the one or raise the other."
+            f"min_new_tokens = {settings.min_new_tokens} is more than "
+            f"max_new_tokens = {settings.max_new_tokens}; lower the one or raise the other."
         )
     if settings.n_best > settings.beams:
         raise ConfigurationError(
             f"n_best = {settings.n_best} hypotheses cannot come of beams = {settings.beams}; raise `beams`."
         )
     if settings.sample and settings.beams > 1:
-        raise ConfigurationError("Sampling follows one hypothesis and beam search many; set beams = 1 or sample = false.")
-    if not settings.length_penalty == settings.length_penalty or abs(settings.length_penalty) == float("inf"):
-        raise ConfigurationError(f"length_penalty = {settings.length_penalty} is not a number to compare with.")
-    if any(not isinstance(token, int) or isinstance(token, bool) or token < 0 for token in settings.forbidden):
-        raise ConfigurationError(f"forbidden = {settings.forbidden} must hold token ids, whole numbers from 0.")
+        raise ConfigurationError(
+            "Sampling follows one hypothesis and beam search many; set beams = 1 or sample = false."
+        )
+    if not -10 <= settings.length_penalty <= 10:
+        raise ConfigurationError(
+            f"length_penalty = {settings.length_penalty} is out of range; it must be from -10 to 10."
+        )
+    if any(
+        not isinstance(token, int) or isinstance(token, bool) or token < 0 for token in settings.forbidden
+    ):
+        raise ConfigurationError(
+            f"forbidden = {settings.forbidden} must hold token ids, whole numbers from 0."
+        )
 
 
 class Rules:
@@ -139,28 +149,68 @@ def _forbid_ngrams(scores: Tensor, history: Tensor, size: int) -> None:
     scores[rows, windows[rows, places, -1]] = NEVER
 
 
+def draw(logits: Tensor, chances: Tensor) -> Tensor:
+    """One token (row,) by its probability: where `chances` (row,), uniform in [0, 1), fall among the sums."""
+    heaps = logits.double().softmax(dim=-1).cumsum(dim=-1)
+    marks = chances.double()[:, None] * heaps[:, -1:]
+    return torch.searchsorted(heaps, marks, right=True)[
+        :, 0
+    ]  # the first heap that is higher: never one of width 0
+
+
+def draw_chances(seed: int | None, rows: int, steps: int) -> Tensor:
+    """Uniform numbers (row, step): a row's depend on the seed and its number, not on the rows beside it."""
+    generator = torch.Generator()
+    if seed is None:
+        generator.seed()
+        seed = generator.initial_seed()
+    chances = []
+    for row in range(rows):
+        digest = hashlib.sha256(f"{seed}, {row}".encode()).digest()
+        generator.manual_seed(int.from_bytes(digest[:7]))
+        chances.append(
+            torch.rand(steps, generator=generator)
+        )  # float32: cannot round up to 1 where it is used
+    return torch.stack(chances)
+
+
+def likeliest(scores: Tensor) -> Tensor:
+    """The best token (row,), the first of equals; `argmax`, but fast for large vocabularies on a CPU."""
+    chunks = _chunks(scores)
+    if chunks is None:
+        return scores.argmax(dim=-1)
+    maxima = torch.cat(
+        (chunks.amax(dim=-1), scores[:, chunks[0].numel() :]), dim=1
+    )  # what is left over: one by one
+    first = maxima.argmax(dim=-1, keepdim=True)
+    chunk = first.clamp(max=chunks.shape[1] - 1)
+    inside = chunks.gather(1, chunk[..., None].expand(-1, -1, CHUNK)).argmax(dim=-1)  # (row, 1)
+    best = torch.where(
+        first < chunks.shape[1], chunk * CHUNK + inside, first + chunks[0].numel() - chunks.shape[1]
+    )
+    return best[:, 0]
+
+
 def best_of(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The `count` best scores of each row and their ids, best first; exact, and fast for large vocabularies.
+    """The `count` best scores of each row and their tokens, best first: a `topk` for large vocabularies.
 
-    The best words lie in the chunks with the highest maxima, so only that many chunks are sorted through.
+    The best words lie in the chunks with the highest maxima: only as many chunks are looked through.
     """
-    rows, size = scores.shape
-    chunks = size // CHUNK
-    if count >= chunks:
-        return scores.topk(count)
-    if count == 1:
-        ids = _best(scores, chunks)
-        return scores.gather(1, ids), ids
-    body = scores[:, : chunks * CHUNK].view(rows, chunks, CHUNK) if size % CHUNK == 0 else None
-    if body is None:
-        body = scores[:, : chunks * CHUNK].unflatten(1, (chunks, CHUNK))
-    leading = body.amax(dim=-1).topk(count).indices  # (row, count)
-    within = body.gather(1, leading[..., None].expand(-1, -1, CHUNK))  # (row, count, CHUNK)
-    places = (leading[..., None] * CHUNK + torch.arange(CHUNK, device=scores.device)).flatten(1)
-    rest = torch.arange(chunks * CHUNK, size, device=scores.device).expand(rows, -1)
-    values, order = torch.cat((within.flatten(1), scores[:, chunks * CHUNK :]), dim=1).topk(count)
-    return values, torch.cat((places, rest), dim=1).gather(1, order)
+    chunks = _chunks(scores)
+    if chunks is None or chunks.shape[1] <= count:
+        values, tokens = scores.topk(count)
+        return values, tokens
+    leading = chunks.amax(dim=-1).topk(count).indices  # (row, count)
+    within = chunks.gather(1, leading[..., None].expand(-1, -1, CHUNK)).flatten(1)  # (row, count · CHUNK)
+    values, places = torch.cat((within, scores[:, chunks[0].numel() :]), dim=1).topk(count)
+    chunk = leading.gather(1, (places // CHUNK).clamp(max=count - 1))
+    left_over = places - count * CHUNK + chunks[0].numel()
+    return values, torch.where(places < count * CHUNK, chunk * CHUNK + places % CHUNK, left_over)
 
 
-def _best(scores: Tensor, chunks: int) -> Tensor:
-    raise NotImplementedError
+def _chunks(scores: Tensor) -> Tensor | None:
+    """(row, chunk, CHUNK) of all but what is left over; None where the plain way is as fast."""
+    chunks = scores.shape[1] // CHUNK
+    if chunks < 8 or scores.device.type != "cpu":
+        return None
+    return scores[:, : chunks * CHUNK].unflatten(1, (chunks, CHUNK))

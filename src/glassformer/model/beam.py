@@ -1,0 +1,183 @@
+"""Beam search: several hypotheses of each source side by side, the likeliest kept at every step.
+
+In:   an `Opening` (the network has read the prompts), `GenerationSettings` with `beams` above 1.
+Out:  for each source the best finished hypotheses, and the tree of all that were considered.
+
+At each step every beam offers its likeliest continuations, and the best 2 × beams of a source are its
+candidates: enough that as many as there are beams go on even if each beam offers its end. Of these, ends
+among the best `beams` are finished hypotheses; the best others go on. The search of a source is over when it
+has `beams` finished hypotheses and – without `early_stopping` – the best running one, at its present length,
+scores no better than the worst of them. Scoring and stopping are those of `transformers`.
+"""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from glassformer.errors import InputError
+from glassformer.model.choosing import NEVER, GenerationSettings, best_of
+from glassformer.model.hypotheses import (
+    DROPPED,
+    FINISHED,
+    KEPT,
+    ROOT,
+    Considered,
+    Generated,
+    Trace,
+    read_hypothesis,
+)
+from glassformer.model.prompt import Opening
+
+
+class BeamSearch:
+    """Shape letters: B sources still searched, W beams (1 at first), C candidates = 2 × beams, V words."""
+
+    def __init__(self, opening: Opening, settings: GenerationSettings) -> None:
+        self.trace = Trace()
+        self.settings = settings
+        self.opening = opening
+        self.decoding = opening.decoding
+        self.history = opening.history  # (B · W, token)
+        self.candidates = 2 * settings.beams
+        self.end_id = ROOT if opening.end_id is None else opening.end_id  # no token has the id -1
+        device = self.decoding.logits.device
+        sources = len(opening.room)
+        self.rows = list(range(sources))  # of the batch, those still searched
+        self.room = torch.tensor(opening.room, device=device)
+        self.totals = torch.zeros(sources, 1, device=device)  # (B, W)
+        self.nodes = torch.full((sources, 1), ROOT, device=device)  # (B, W) the last node of each beam
+        self.tokens: Tensor | None = None  # (B, W) not read by the network yet
+        self.scores = torch.full(
+            (sources, settings.beams), NEVER, device=device
+        )  # (B, beams) finished, best first
+        self.ends = torch.full((sources, settings.beams), ROOT, device=device)  # (B, beams) their last nodes
+        self.finished: dict[
+            int, tuple[list[float], list[int]]
+        ] = {}  # by row of the batch, when its search is over
+        self._close(self.room == 0)
+
+    def advance(self) -> bool:
+        if not self.rows:
+            return False
+        if self.tokens is not None:
+            self.decoding.step(self.tokens.flatten())
+        step = len(self.trace.steps)
+        considered = self._consider(step)
+        full = self.room == step + 1  # (B,) there is no room for another token
+        ended = full[:, None] | (considered.tokens == self.end_id)  # (B, C)
+        order = ended.byte().argsort(dim=1, stable=True)[
+            :, : self.settings.beams
+        ]  # (B, W) best first, ends last
+        self._finish(considered, ended)
+        self._follow(considered, order)
+        considered.states = considered.states.scatter(1, order, KEPT).where(~ended, considered.states)
+        self.trace.steps.append(considered)
+        self._close(full | self._hopeless(step))
+        return True
+
+    def results(self) -> list[Generated]:
+        """The best finished hypotheses of each row."""
+        generated = []
+        for row, room in enumerate(self.opening.room):
+            tree = self.trace.tree(row)
+            pairs = [(score, end) for score, end in zip(*self.finished[row], strict=True) if score != NEVER]
+            paths = [
+                (tree.path(end // self.candidates, end), score)
+                for score, end in pairs[: self.settings.n_best]
+            ]
+            if not paths and room:
+                raise InputError(
+                    f"No hypothesis of row {row} could be finished: the rules leave no token to choose. "
+                    "Loosen no_repeat_ngram, min_new_tokens or forbidden."
+                )
+            best = tuple(
+                read_hypothesis(path, self.opening.end_id, score) for path, score in paths or [([], 0.0)]
+            )
+            generated.append(Generated(best, tree))
+        return generated
+
+    def _consider(self, step: int) -> Considered:
+        """The best continuations of all beams of a source together."""
+        sources, beams = self.totals.shape
+        log_probabilities = self.decoding.logits.float().log_softmax(dim=-1)  # (B · W, V)
+        log_probabilities = self.opening.rules.apply(log_probabilities, self.history, step)
+        kept = self.settings.alternatives
+        values, tokens = best_of(
+            log_probabilities, min(max(self.candidates, kept), log_probabilities.shape[1])
+        )
+        alternatives = None
+        if kept:
+            alternatives = tuple(
+                numbers[:, :kept].unflatten(0, (sources, beams)) for numbers in (values, tokens)
+            )
+        offered = min(self.candidates, values.shape[1])
+        values, tokens = (
+            numbers[:, :offered].reshape(sources, -1) for numbers in (values, tokens)
+        )  # (B, W · offered)
+        totals = self.totals.repeat_interleave(offered, dim=1) + values
+        lacking = self.candidates - totals.shape[1]
+        if lacking > 0:  # a tiny vocabulary at the first step: fill up with what can never be chosen
+            values, totals = (F.pad(numbers, (0, lacking), value=NEVER) for numbers in (values, totals))
+            tokens = F.pad(tokens, (0, lacking))
+        totals, places = totals.topk(self.candidates)  # (B, C)
+        origin = (places // offered).clamp(max=beams - 1)
+        return Considered(
+            step=step,
+            rows=self.rows,
+            parents=self.nodes.gather(1, origin),
+            tokens=tokens.gather(1, places),
+            log_probabilities=values.gather(1, places),
+            totals=totals,
+            states=torch.full_like(places, DROPPED),
+            beams=origin,
+            alternatives=alternatives,
+        )
+
+    def _finish(self, considered: Considered, ended: Tensor) -> None:
+        """Ends among the best candidates are hypotheses; the best of old and new ones are remembered."""
+        beams, length = self.settings.beams, considered.step + 1
+        ended, totals = ended[:, :beams], considered.totals[:, :beams]
+        considered.states[:, :beams][ended] = FINISHED
+        scores = (totals / length**self.settings.length_penalty).masked_fill(~ended, NEVER)
+        ends = considered.step * self.candidates + torch.arange(beams, device=ended.device)
+        self.scores, best = torch.cat((self.scores, scores), dim=1).topk(beams)
+        self.ends = torch.cat((self.ends, ends.expand_as(self.ends)), dim=1).gather(1, best)
+
+    def _follow(self, considered: Considered, order: Tensor) -> None:
+        """Go on with these candidates (B, W): their beams branch, or stop."""
+        sources, beams = self.totals.shape
+        origin = considered.beams.gather(1, order)
+        first = torch.arange(
+            0, sources * beams, beams, device=order.device
+        )  # the row of each source's first beam
+        rows = (first[:, None] + origin).flatten()
+        self.decoding.select(rows)
+        self.tokens = considered.tokens.gather(1, order)
+        self.totals = considered.totals.gather(1, order)
+        self.nodes = considered.step * self.candidates + order
+        if self.history is not None:
+            self.history = torch.cat((self.history[rows], self.tokens.view(-1, 1)), dim=1)
+
+    def _hopeless(self, step: int) -> Tensor:
+        """(B,) Whether no running beam can still be among the best: measured at its present length."""
+        worst = self.scores[:, -1]
+        if self.settings.early_stopping:
+            worst = torch.where(worst > NEVER, -NEVER, NEVER)  # as many as there are beams are enough
+        return ~(self.totals[:, 0] / (step + 1) ** self.settings.length_penalty > worst)
+
+    def _close(self, closed: Tensor) -> None:
+        """Put away what these sources (B,) have found; the others go on without them."""
+        if not bool(closed.any()):
+            return
+        results = zip(closed.tolist(), self.rows, self.scores.tolist(), self.ends.tolist(), strict=True)
+        self.finished.update({row: (scores, ends) for over, row, scores, ends in results if over})
+        places = (~closed).nonzero()[:, 0]
+        self.rows = [self.rows[place] for place in places.tolist()]
+        if not self.rows:
+            return
+        self.decoding.keep(places)
+        for name in ("room", "totals", "nodes", "scores", "ends"):
+            setattr(self, name, getattr(self, name)[places])
+        self.tokens = None if self.tokens is None else self.tokens[places]
+        if self.history is not None:
+            self.history = self.history.unflatten(0, (len(closed), -1))[places].flatten(0, 1)

@@ -1,0 +1,125 @@
+"""The start of a generation: what is asked is checked, padded, measured and read by the network.
+
+In:   token ids of one or several rows, as a person or a tokenizer gives them.
+Out:  an `Opening`: the network ready to choose the first token, and how far each row may go.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from glassformer.config import ModelConfig, RecurrentConfig
+from glassformer.errors import InputError
+from glassformer.model.choosing import PADDING, GenerationSettings, Rules
+from glassformer.model.decoding import Decoding, Prompt, start_of_target
+from glassformer.model.transformer import check_ids
+
+
+@dataclass(slots=True)
+class Opening:
+    """Everything a search needs to know at its beginning."""
+
+    decoding: Decoding
+    rules: Rules
+    end_id: int | None
+    history: Tensor | None  # (row, token) the tokens so far, -1 at padding; None where no rule reads them
+    room: list[int]  # how many new tokens each row may have
+
+
+def pad_left(rows: Sequence[Sequence[int]], padding_id: int = 0) -> tuple[Tensor, Tensor]:
+    """Rows of different length as one batch: ids and `real`, both (batch, token), padding on the left.
+
+    A decoder continues its last token, so this is how its prompts are padded; an encoder does not mind.
+    """
+    if not rows or not all(rows):
+        raise InputError("A prompt is empty; give at least one token for each row.")
+    longest = max(map(len, rows))
+    ids = torch.tensor([[padding_id] * (longest - len(row)) + list(row) for row in rows])
+    real = torch.tensor([[False] * (longest - len(row)) + [True] * len(row) for row in rows])
+    return ids, real
+
+
+def open_prompt(
+    network: Prompt, ids: Tensor, real: Tensor | None, settings: GenerationSettings, prefix: Tensor | None
+) -> Opening:
+    """Check the prompt and let the network read it."""
+    config = network.config
+    _check_prompt(config, ids, real, prefix)
+    _check_settings(config, settings)
+    if _continues_prompt(config):
+        start, counts = ids, [ids.shape[1]] * len(ids) if real is None else real.sum(dim=1).tolist()
+    else:
+        start = start_of_target(config.start_id, ids, prefix)
+        counts = [start.shape[1]] * len(start)
+    room = [_room(count, _limit(config), settings.max_new_tokens) for count in counts]
+    rules = Rules(settings, config.end_id)
+    history = None
+    if rules.reads_history:
+        padded = _continues_prompt(config) and real is not None
+        history = torch.where(real, start, PADDING) if padded and real is not None else start
+    decoding = network.begin(
+        ids, real, prefix=prefix, capacity=start.shape[1] + max(room), cached=settings.cache
+    )
+    return Opening(decoding, rules, config.end_id, history, room)
+
+
+def _continues_prompt(config: ModelConfig | RecurrentConfig) -> bool:
+    """A decoder alone: what is generated stands behind the prompt, not behind a start of its own."""
+    return isinstance(config, ModelConfig) and config.shape == "decoder"
+
+
+def _limit(config: ModelConfig | RecurrentConfig) -> int | None:
+    """The longest sequence; None for positions that can be counted on for ever."""
+    endless = isinstance(config, ModelConfig) and config.positions in ("rotary", "relative", "none")
+    return None if endless else config.max_length
+
+
+def _room(count: int, limit: int | None, wanted: int) -> int:
+    if limit is None:
+        return wanted
+    if count > limit:
+        raise InputError(
+            f"The prompt has {count} tokens, but this network has positions for {limit}; "
+            "shorten the text, or build the network with a larger max_length."
+        )
+    return min(wanted, limit - count)
+
+
+def _check_prompt(
+    config: ModelConfig | RecurrentConfig, ids: Tensor, real: Tensor | None, prefix: Tensor | None
+) -> None:
+    check_ids(ids, config.vocabulary_size)
+    if prefix is not None:
+        check_ids(prefix, config.vocabulary_size)
+        if len(prefix) != len(ids):
+            raise InputError(
+                f"There are {len(ids)} sources and {len(prefix)} prefixes; give one prefix for each."
+            )
+    if real is None:
+        return
+    if real.shape != ids.shape or real.dtype != torch.bool:
+        raise InputError(
+            f"`real` is {real.dtype} with the shape {tuple(real.shape)}; "
+            f"it must be boolean, with the shape of the ids, {tuple(ids.shape)}."
+        )
+    if not bool(real.any(dim=1).all()):
+        raise InputError("A row of the batch is nothing but padding; leave out empty texts.")
+    if _continues_prompt(config) and not bool(real[:, -1].all()):
+        raise InputError(
+            "A prompt ends in padding, where it should be continued; pad prompts on the left (`pad_left`)."
+        )
+
+
+def _check_settings(config: ModelConfig | RecurrentConfig, settings: GenerationSettings) -> None:
+    if isinstance(config, ModelConfig) and (not config.has_decoder or config.head != "language"):
+        raise InputError(
+            f"This network is an {config.shape} with the head {config.head!r}; "
+            "generation needs a decoder that predicts words (head = 'language')."
+        )
+    if max(settings.forbidden, default=0) >= config.vocabulary_size:
+        raise InputError(
+            f"forbidden names the token {max(settings.forbidden)}, but the vocabulary has "
+            f"{config.vocabulary_size}; leave it out."
+        )
