@@ -3,8 +3,8 @@
 In:   a Recording, or arrays declared while recording.
 Out:  a `.bundle` file; from a file, a Recording whose arrays stay on disk until someone looks. Without torch.
 
-The file is valid safetensors: its header's metadata say `format: glassformer-recording` and `version: 1`, its tensors
-are the recording's arrays, and the tensor `recording` holds, as JSON in UTF-8, everything that is not an array.
+The file is valid safetensors: the metadata in its header say `format: glassformer-recording`, `version: 1`;
+its tensors are the arrays, and the tensor `recording` holds, as JSON, everything that is not an array.
 """
 
 from glassformer.bundle.reader import open

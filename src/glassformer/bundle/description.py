@@ -3,8 +3,8 @@
 In:   a Recording and a function that gives an array a name; or such JSON and the arrays by name.
 Out:  JSON; or a Recording that has checked itself.
 
-An object is written as its type and fields, an array as {"array": name}, a mapping as {"pairs": [[key, value], …]},
-a float that JSON lacks as {"float": "nan"}. Tokens that several maps share are written once and referred to.
+An object is written as its type and fields, an array as {"array": name}, a mapping as a list of {"pairs"}, a float
+that JSON lacks as {"float": "nan"}. Tokens, which maps share, are written once and referred to.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,80 +42,96 @@ _TYPES: dict[str, type[Any]] = {
 
 def describe(recording: Recording, place: Place) -> dict[str, Any]:
     """Everything of a recording that is not an array; each array is handed to `place`."""
-    tokens: dict[int, int] = {}  # the identity of Tokens → their number
-    written: list[Any] = []
-
-    def write(value: Any, where: str) -> Any:
-        if isinstance(value, Tokens):
-            if id(value) not in tokens:
-                tokens[id(value)] = len(written)
-                written.append(write_object(value, f"tokens/{len(written)}"))
-            return {"tokens": tokens[id(value)]}
-        if isinstance(value, np.ndarray):
-            return {"array": place(where, value)}
-        if is_dataclass(value):
-            return write_object(value, where)
-        if isinstance(value, Mapping):
-            return {"pairs": [[key, write(each, f"{where}/{key}")] for key, each in value.items()]}
-        if isinstance(value, tuple):
-            return [write(each, f"{where}/{index}") for index, each in enumerate(value)]
-        if isinstance(value, float) and not isfinite(value):
-            return {"float": str(float(value))}
-        return value
-
-    def write_object(value: Any, where: str) -> dict[str, Any]:
-        parts = {
-            field.name: write(getattr(value, field.name), f"{where}/{field.name}") for field in fields(value)
-        }
-        return {"type": type(value).__name__, "fields": parts}
-
-    content = write_object(recording, "content")
-    return {"tokens": written, "content": content}
+    scribe = _Scribe(place)
+    content = scribe.write_object(recording, "content")
+    return {"tokens": scribe.tokens, "content": content}
 
 
 def restore(description: Any, arrays: Mapping[str, AnyArray]) -> Recording:
-    """The recording that `describe` described. Raises ValueError, or what the types raise, on anything else."""
-    tokens: list[Tokens] = []
-
-    def read(value: Any) -> Any:
-        if isinstance(value, list):
-            return tuple(read(each) for each in value)
-        if not isinstance(value, dict):
-            return value
-        if set(value) == {"type", "fields"}:
-            return read_object(value)
-        if len(value) != 1:
-            raise ValueError(f"an object has the keys {sorted(value)[:5]}")
-        [(kind, content)] = value.items()
-        if kind == "array":
-            if content not in arrays:
-                raise ValueError(f"the array {content!r} is missing")
-            return arrays[content]
-        if kind == "pairs":
-            return {key: read(each) for key, each in content}
-        if kind == "float":
-            return float(content)
-        if kind == "tokens" and type(content) is int and 0 <= content < len(tokens):
-            return tokens[content]
-        raise ValueError(f"an object is a {kind!r} of {str(content)[:40]!r}")
-
-    def read_object(value: dict[str, Any]) -> Any:
-        name, parts = value["type"], value["fields"]
-        if not isinstance(name, str) or name not in _TYPES or not isinstance(parts, dict):
-            raise ValueError(f"there is no type {name!r} in a recording")
-        wanted = {field.name for field in fields(_TYPES[name])}
-        if set(parts) != wanted:
-            raise ValueError(f"{name} has wrong or missing fields: {sorted(set(parts) ^ wanted)[:5]}")
-        return _TYPES[name](**{key: read(each) for key, each in parts.items()})
-
+    """The recording that `describe` described; ValueError, or what the types raise, on anything else."""
     if not isinstance(description, dict) or set(description) != {"tokens", "content"}:
         raise ValueError("it has no tokens and content")
+    reader = _Reader(arrays)
     for each in description["tokens"]:
-        found = read(each)
+        found = reader.read(each)
         if not isinstance(found, Tokens):
             raise ValueError(f"a {type(found).__name__} stands among the tokens")
-        tokens.append(found)
-    recording = read(description["content"])
+        reader.tokens.append(found)
+    recording = reader.read(description["content"])
     if not isinstance(recording, Recording):
         raise ValueError(f"it describes a {type(recording).__name__}")
     return recording
+
+
+class _Scribe:
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.tokens: list[Any] = []
+        self._numbers: dict[int, int] = {}  # the identity of Tokens → their number
+
+    def write(self, value: Any, where: str) -> Any:
+        if isinstance(value, Tokens):
+            return {"tokens": self._number(value)}
+        if isinstance(value, np.ndarray):
+            return {"array": self.place(where, value)}
+        if isinstance(value, Mapping):
+            return {"pairs": [[key, self.write(each, f"{where}/{key}")] for key, each in value.items()]}
+        if isinstance(value, tuple):
+            return [self.write(each, f"{where}/{index}") for index, each in enumerate(value)]
+        if isinstance(value, float) and not isfinite(value):
+            return {"float": str(float(value))}
+        return self.write_object(value, where) if is_dataclass(value) else value
+
+    def write_object(self, value: Any, where: str) -> dict[str, Any]:
+        parts = {
+            each.name: self.write(getattr(value, each.name), f"{where}/{each.name}") for each in fields(value)
+        }
+        return {"type": type(value).__name__, "fields": parts}
+
+    def _number(self, tokens: Tokens) -> int:
+        if id(tokens) not in self._numbers:
+            self._numbers[id(tokens)] = number = len(self.tokens)
+            self.tokens.append(self.write_object(tokens, f"tokens/{number}"))
+        return self._numbers[id(tokens)]
+
+
+class _Reader:
+    def __init__(self, arrays: Mapping[str, AnyArray]) -> None:
+        self.arrays = arrays
+        self.tokens: list[Tokens] = []
+        self._kinds: dict[str, Callable[[Any], Any]] = {
+            "array": self._read_array,
+            "pairs": lambda pairs: {key: self.read(each) for key, each in pairs},
+            "float": float,
+            "tokens": self._read_tokens,
+        }
+
+    def read(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return tuple(self.read(each) for each in value)
+        if not isinstance(value, dict):
+            return value
+        if set(value) == {"type", "fields"}:
+            return self._read_object(value["type"], value["fields"])
+        if len(value) != 1 or not set(value) <= set(self._kinds):
+            raise ValueError(f"an object has the keys {sorted(value)[:5]}")
+        [(kind, content)] = value.items()
+        return self._kinds[kind](content)
+
+    def _read_object(self, name: Any, parts: Any) -> Any:
+        if not isinstance(name, str) or name not in _TYPES or not isinstance(parts, dict):
+            raise ValueError(f"there is no type {name!r} in a recording")
+        wanted = {each.name for each in fields(_TYPES[name])}
+        if set(parts) != wanted:
+            raise ValueError(f"{name} has wrong or missing fields: {sorted(set(parts) ^ wanted)[:5]}")
+        return _TYPES[name](**{key: self.read(each) for key, each in parts.items()})
+
+    def _read_array(self, name: Any) -> AnyArray:
+        if name not in self.arrays:
+            raise ValueError(f"the array {name!r} is missing")
+        return self.arrays[name]
+
+    def _read_tokens(self, number: Any) -> Tokens:
+        if type(number) is not int or not 0 <= number < len(self.tokens):
+            raise ValueError(f"there are no tokens of number {number!r}")
+        return self.tokens[number]

@@ -1,7 +1,7 @@
 """Where each array lies in a bundle file: the safetensors header, read with suspicion.
 
 In:   an open file, or the entries that a writer made.
-Out:  entries whose bytes are known to lie inside the file, side by side; or a BundleError that says what was seen.
+Out:  entries whose bytes lie inside the file, side by side; or a BundleError that says what was seen.
 """
 
 import json
@@ -71,7 +71,7 @@ def read_header(file: BinaryIO, size: int, path: Path) -> tuple[int, dict[str, E
         raise refuse(
             path,
             f"says its header takes {length} bytes, in a file of {size}",
-            f"a header within the file and of at most {LONGEST_HEADER} bytes; it may be truncated, or no bundle",
+            f"a header inside the file, of at most {LONGEST_HEADER} bytes; is it truncated, or no bundle?",
         )
     try:
         table = json.loads(file.read(length).decode(), object_pairs_hook=_without_repeats)
@@ -104,18 +104,18 @@ def _check_metadata(metadata: Any, path: Path) -> None:
         )
     if metadata.get("version") != VERSION:
         raise BundleError(
-            f"{path} is a bundle of version {metadata.get('version')!r}. This Glassformer reads version {VERSION!r}. "
+            f"{path} is a bundle of version {metadata.get('version')!r}. Wanted version {VERSION!r}. "
             "Open it with the Glassformer that wrote it, or record again."
         )
 
 
 def _read_entry(name: str, entry: Any, size: int, path: Path) -> Entry:
-    """One line of the table. Nothing is computed with NumPy here: numbers in a hostile header may be of any size."""
+    """One line of the table, without NumPy: numbers in a hostile header may be of any size."""
     place = f"describes the array {name[:80]!r} as {str(entry)[:200]}"
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
         raise refuse(path, place, "dtype, shape and data_offsets")
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-    if dtype not in DTYPES if isinstance(dtype, str) else True:
+    if not isinstance(dtype, str) or dtype not in DTYPES:
         raise refuse(path, place, f"one of the types {', '.join(DTYPES)}")
     if not (_are_counts(shape) and len(shape) <= 8 and all(length <= max(size, 1) for length in shape)):
         raise refuse(path, place, "a shape of at most 8 whole numbers, none larger than the file")

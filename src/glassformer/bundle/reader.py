@@ -31,7 +31,7 @@ def open(path: str | PathLike[str]) -> Recording:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
         raise BundleError(
-            f"{place} could not be opened: {error.strerror}. Wanted a bundle file that can be read. Check the path."
+            f"{place} could not be opened: {error.strerror}. Wanted a readable bundle. Check the path."
         ) from error
     return _read(mapped, data, entries, place)
 
@@ -59,7 +59,7 @@ def _read(mapped: mmap.mmap, data: int, entries: dict[str, Entry], path: Path) -
         OverflowError,
         RecursionError,
     ) as error:
-        # Types check their values, not the kind of every field: a hostile description may break them in any way.
+        # Types check values rather than the type of every field: a hostile description can break them anyhow.
         reason = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else str(error)
         raise refuse(
             path, f"has a description that cannot be read ({reason})", "one written by save"

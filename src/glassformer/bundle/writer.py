@@ -1,17 +1,19 @@
 """Writing a bundle: whole or not at all.
 
 In:   a Recording; and, before it is complete, arrays declared one by one and filled in place on disk.
-Out:  one file, moved to its name when the last byte is safe. After an exception, or on a full disk, nothing stays.
+Out:  one file, moved to its name when the last byte is safe; after an exception, or on a full disk, none.
 """
 
 import json
 import mmap
 import os
-import tempfile
 import weakref
 from collections.abc import Sequence
+from contextlib import suppress
+from math import prod
 from os import PathLike
 from pathlib import Path
+from secrets import token_hex
 from types import TracebackType
 from typing import BinaryIO
 
@@ -51,20 +53,15 @@ class BundleWriter:
         self.path = Path(path)
         # Padding may add an array before each; the description is one more.
         self._header = _round_up(LENGTH_BYTES + _ENTRY * (2 * arrays + 2)) - LENGTH_BYTES
-        self._entries: list[Entry] = []
+        self._entries: dict[str, Entry] = {}
         self._names: dict[tuple[object, ...], str] = {}  # what makes an array the same → its name
-        self._declared: dict[
-            str, tuple[AnyArray, mmap.mmap | None]
-        ] = {}  # kept, so that no address is used twice
+        self._declared: dict[str, tuple[AnyArray, mmap.mmap | None]] = {}  # kept: no address comes twice
         self._position = 0  # bytes of data so far
+        self._part = self.path.with_name(f".{self.path.name}.{token_hex(8)}.part")
         try:
-            handle, name = tempfile.mkstemp(
-                prefix=f".{self.path.name}.", suffix=".part", dir=self.path.parent
-            )
+            self._file: BinaryIO = self._part.open("x+b")
         except OSError as error:
             raise self._failure(error) from error
-        self._file: BinaryIO = os.fdopen(handle, "r+b")
-        self._part = Path(name)
         self._clean = weakref.finalize(self, _discard, self._file, self._part)
 
     def __enter__(self) -> "BundleWriter":
@@ -76,7 +73,7 @@ class BundleWriter:
         self.discard()
 
     def declare(self, name: str, shape: Sequence[int], dtype: str = "float32") -> AnyArray:
-        """Room for an array on disk, as a writable view of zeros: fill it, use it in the recording, then `finish`."""
+        """Room for an array on disk, as a writable view of zeros: fill it and use it in the recording."""
         entry = self._allot(name, tuple(int(length) for length in shape), np.dtype(dtype).name)
         size = entry.stop - entry.start
         start = LENGTH_BYTES + self._header + entry.start
@@ -97,10 +94,9 @@ class BundleWriter:
         return array
 
     def release(self, name: str) -> None:
-        """Give the memory of a declared array back to the system; it stays on disk and can be read as before."""
+        """Give the memory of a declared array back; its content stays on disk and can be read as before."""
         mapped = self._declared[name][1]
         if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
-            mapped.flush()
             mapped.madvise(mmap.MADV_DONTNEED)
 
     def finish(self, recording: Recording) -> None:
@@ -109,12 +105,11 @@ class BundleWriter:
             description = describe(recording, self._write_once)
             text = json.dumps(description, separators=(",", ":"), allow_nan=False).encode()
             self._write(DESCRIPTION, np.frombuffer(text, np.uint8))
-            header = write_header(self._entries, self._header)
+            header = write_header(self._entries.values(), self._header)
             self._file.seek(0)
             self._file.write(header)
             self._file.flush()
             os.fsync(self._file.fileno())
-            _open_to_others(self._part)
             self._part.replace(self.path)
         except OSError as error:
             raise self._failure(error) from error
@@ -144,10 +139,10 @@ class BundleWriter:
             self._file.write(piece.astype(piece.dtype.newbyteorder("<"), copy=False).tobytes())
 
     def _allot(self, name: str, shape: tuple[int, ...], dtype: str) -> Entry:
-        """The place of the next array, on a multiple of 64 bytes: an array of padding fills the gap, if any."""
-        if not 0 < len(name) <= _NAME or any(entry.name == name for entry in self._entries):
+        """The place of the next array, on a multiple of 64 bytes; an array of padding fills the gap."""
+        if not 0 < len(name) <= _NAME or name in self._entries:
             raise BundleError(
-                f"An array of the bundle is called {name!r}. Wanted a new name of up to {_NAME} characters. Rename it."
+                f"An array of the bundle is called {name!r}. Wanted a new name, up to {_NAME} letters. Rename it."
             )
         if dtype not in NAMES or any(length < 0 for length in shape):
             raise BundleError(
@@ -155,19 +150,18 @@ class BundleWriter:
             )
         gap = _round_up(self._position) - self._position
         if gap:
-            self._entries.append(
-                Entry(f"padding/{self._position}", "uint8", (gap,), self._position, self._position + gap)
-            )
-            self._position += gap
-        size = int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize
-        entry = Entry(name, dtype, shape, self._position, self._position + size)
-        self._entries.append(entry)
-        self._position = entry.stop
+            self._append(f"padding/{self._position}", "uint8", (gap,))
+        return self._append(name, dtype, shape)
+
+    def _append(self, name: str, dtype: str, shape: tuple[int, ...]) -> Entry:
+        stop = self._position + prod(shape) * np.dtype(dtype).itemsize
+        self._entries[name] = entry = Entry(name, dtype, shape, self._position, stop)
+        self._position = stop
         return entry
 
     def _failure(self, error: OSError) -> BundleError:
         return BundleError(
-            f"{self.path} could not be written: {error.strerror}. Wanted a folder that can be written, with room. "
+            f"{self.path} could not be written: {error.strerror}. Wanted a folder with room for it. "
             "Nothing was left behind; choose another place."
         )
 
@@ -199,13 +193,7 @@ def _reserve(file: BinaryIO, start: int, size: int) -> None:
     file.flush()
 
 
-def _open_to_others(path: Path) -> None:
-    """The permissions that a plainly created file has; a temporary one is private."""
-    mask = os.umask(0)
-    os.umask(mask)
-    path.chmod(0o666 & ~mask)
-
-
 def _discard(file: BinaryIO, part: Path) -> None:
-    file.close()
+    with suppress(OSError):  # on a full disk, what is still buffered cannot be written
+        file.close()
     part.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ Out:  AttentionMap; `weights` and `scores` of any rectangle, exact whichever way
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from types import MappingProxyType
 from typing import Literal
 
@@ -73,8 +74,22 @@ class AttentionMap:
         require_text(
             "The dtype of a map", self.dtype, "Name the precision the model computed in, such as float32."
         )
+        parts = ((self.query, Tokens), (self.key, Tokens), (self.statistics, HeadStatistics))
+        for part, wanted in parts:
+            if not isinstance(part, wanted):
+                refuse(
+                    f"A part of the map is {part!r}.",
+                    f"Wanted {wanted.__name__}.",
+                    "Give each part its place.",
+                )
         self._check_shapes()
         self._check_pyramids()
+        if self.scale is not None and not (isinstance(self.scale, (int, float)) and isfinite(self.scale)):
+            refuse(
+                f"The scale of the map is {self.scale!r}.",
+                "Wanted a finite number.",
+                "Leave it out if unknown.",
+            )
         if self.relaxed is None:
             check_mass(self.name, self.statistics, self.sink_weights, self.tolerance)
             check_rows(
@@ -223,9 +238,13 @@ class AttentionMap:
             keep(self, sink_weights=freeze("sink_weights", self.sink_weights, SINGLE, matrix[:2], _DO))
 
     def _check_pyramids(self) -> None:
-        keep(self, pyramids=MappingProxyType(dict(self.pyramids)))
+        keep(
+            self,
+            pyramids=MappingProxyType(
+                {self.require_head(head): self.pyramids[head] for head in self.pyramids}
+            ),
+        )
         for head, pyramid in self.pyramids.items():
-            self.require_head(head)
             wanted = (
                 count_pixels(len(self.query), pyramid.level),
                 count_pixels(len(self.key), pyramid.level),

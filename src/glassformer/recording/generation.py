@@ -49,7 +49,11 @@ class Output:
         keep(self, ids=freeze("Output.ids", self.ids, LONGS, [("position", None), ("k", None)], _DO))
         axes = [("position", self.ids.shape[0]), ("k", self.ids.shape[1])]
         logs = freeze("Output.log_probabilities", self.log_probabilities, FLOATS, axes, _DO)
-        keep(self, log_probabilities=logs, vocabulary=MappingProxyType(dict(self.vocabulary)))
+        keep(
+            self,
+            log_probabilities=logs,
+            vocabulary=MappingProxyType({int(key): text for key, text in self.vocabulary.items()}),
+        )
         if not (logs <= _SLACK).all():
             refuse(
                 f"A log-probability is {logs.max()}.",

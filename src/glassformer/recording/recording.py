@@ -34,6 +34,8 @@ class Recording:
 
     def __post_init__(self) -> None:
         require_text("The model of a recording", self.model, "Give the name it was loaded by.")
+        if not isinstance(self.evidence, Evidence):
+            refuse(f"The evidence is {self.evidence!r}.", "Wanted Evidence.", "Stamp every recording.")
         if self.source.side != "source" or (self.target is not None and self.target.side != "target"):
             refuse(
                 "The tokens are on the wrong side.",

@@ -46,6 +46,8 @@ class Tokens:
             refuse(
                 f"A token's text is {strange!r}.", "Wanted a string.", "Decode each token before recording."
             )
+        if self.text is not None and not isinstance(self.text, str):
+            refuse(f"The text is {self.text!r}.", "Wanted a string.", "Leave it out for what is not text.")
         axis = ("token", count)
         keep(self, ids=freeze("Tokens.ids", self.ids, LONGS, [axis], _DO))
         left_out = np.size(self.special) == 0  # then none is special
