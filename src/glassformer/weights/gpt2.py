@@ -1,4 +1,4 @@
-"""GPT-2: a decoder, norms first, learned positions, tied embeddings; its matrices stand transposed (Conv1D)."""
+"""GPT-2: a decoder, norms first, learned positions, tied embeddings; matrices stand transposed (Conv1D)."""
 
 from typing import Any
 

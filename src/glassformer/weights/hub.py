@@ -1,4 +1,4 @@
-"""From a name to a folder: a path, a model that ships with us (`zoo/…`), or one fetched from the hub and kept.
+"""From a name to a folder: a path, a model that ships with us (`zoo/…`), or one fetched from the hub.
 
 In:   a name.
 Out:  a folder on this machine; or one sentence why there is none.
@@ -6,12 +6,14 @@ Out:  a folder on this machine; or one sentence why there is none.
 The hub is huggingface_hub's: HF_ENDPOINT, HF_HOME, HF_TOKEN and HF_HUB_OFFLINE mean what they mean there.
 """
 
+import re
 from pathlib import Path
 
 from glassformer.errors import CheckpointError
 from glassformer.registry import suggest
 from glassformer.weights.folder import TOKENIZER_FILES
 
+LONGEST_NAME = 96  # on the hub
 ZOO = Path(__file__).parent.parent / "zoo"
 WANTED = (  # and nothing else: no pickles, no code, no weights of other frameworks
     "config.json",
@@ -49,16 +51,7 @@ def _find_in_zoo(name: str) -> Path:
 
 def _is_path(name: str) -> bool:
     """Hub names are `model` or `owner/model`; anything else was meant as a path."""
-    from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id
-
-    if name.startswith((".", "/", "~")) or "\\" in name:
-        return True
-    try:
-        validate_repo_id(name)
-    except HFValidationError:
-        return True
-    return False
+    return re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)?", name) is None or len(name) > LONGEST_NAME
 
 
 def _fetch(name: str) -> Path:
@@ -78,14 +71,14 @@ def _fetch(name: str) -> Path:
             "Check the spelling; for a private model set HF_TOKEN."
         ) from error
     except LocalEntryNotFoundError as error:
-        raise CheckpointError(_why_absent(name, hub, constants.is_offline_mode())) from error
+        raise CheckpointError(_why_absent(name, hub, constants.HF_HUB_OFFLINE)) from error
     except Exception as error:  # of the HTTP library, which differs between versions of huggingface_hub
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise CheckpointError(f"Fetching {name} from {hub} failed: {reason}. Try again later.") from error
     if not any(folder.glob("*.safetensors")):
         raise CheckpointError(
-            f"{name} has no safetensors at {hub}, only weights in formats that are refused here: a pickle can run any "
-            "code when it is opened. If you trust it, convert it once with transformers: "
+            f"{name} has no safetensors at {hub}, only formats refused here: a pickle can run any code "
+            "when it is opened. If you trust it, convert it once with transformers: "
             f"AutoModel….from_pretrained({name!r}).save_pretrained(folder, safe_serialization=True)."
         )
     return folder
