@@ -1,0 +1,110 @@
+"""A first look: a tiny translator that learns a phrase book in seconds, so that its attention has a meaning.
+
+In:   nothing but a seed; the sentences are made up here.
+Out:  a network and its tokenizer, ready to be recorded.
+
+French puts the colour behind the noun, so cross-attention has to leave the diagonal, and can be seen to do so.
+"""
+
+from collections.abc import Callable
+from random import Random
+
+import torch
+from torch import Tensor
+
+from glassformer.config import ModelConfig
+from glassformer.model.transformer import Transformer
+from glassformer.text.builders import build_words
+from glassformer.text.tokenizer import LibraryTokenizer
+
+SENTENCE = "the white cat follows the black dog"
+STEPS = 200
+
+_NOUNS = {
+    "cat": "chat",
+    "dog": "chien",
+    "horse": "cheval",
+    "boy": "garçon",
+    "train": "train",
+    "garden": "jardin",
+}
+_COLOURS = {"white": "blanc", "black": "noir", "green": "vert", "red": "rouge", "grey": "gris"}
+_VERBS = {"sees": "voit", "loves": "aime", "follows": "suit", "seeks": "cherche"}
+_BATCH = 64
+_RATE = 3e-3
+_WARM_UP = 30  # steps until the rate is reached
+
+
+def teach_translator(
+    report: Callable[[int, float], None], *, steps: int = STEPS, seed: int = 0
+) -> tuple[Transformer, LibraryTokenizer]:
+    """Train from scratch on `steps` batches of new sentences; `report` hears each step's number and loss."""
+    book = {"the": "le", **_NOUNS, **_COLOURS, **_VERBS}
+    tokenizer = build_words([*book, *book.values()])
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # so small a network only waits for a second one
+    try:
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            network = Transformer(_configure(tokenizer))
+            _train(network, tokenizer, Random(seed), steps, report)
+    finally:
+        torch.set_num_threads(threads)
+    return network.eval(), tokenizer
+
+
+def invent_pair(random: Random) -> tuple[str, str]:
+    """A sentence and its translation."""
+    subject, verb, thing = _invent_phrase(random), random.choice(list(_VERBS)), _invent_phrase(random)
+    return f"{subject[0]} {verb} {thing[0]}", f"{subject[1]} {_VERBS[verb]} {thing[1]}"
+
+
+def _invent_phrase(random: Random) -> tuple[str, str]:
+    noun = random.choice(list(_NOUNS))
+    if random.random() < 0.35:
+        return f"the {noun}", f"le {_NOUNS[noun]}"
+    colour = random.choice(list(_COLOURS))
+    return f"the {colour} {noun}", f"le {_NOUNS[noun]} {_COLOURS[colour]}"
+
+
+def _configure(tokenizer: LibraryTokenizer) -> ModelConfig:
+    return ModelConfig(
+        vocabulary_size=tokenizer.size,
+        layers=1,
+        width=64,
+        heads=2,
+        feed_forward=128,
+        max_length=32,
+        norm_position="pre",
+        dropout=0.0,
+        padding_id=tokenizer.roles["padding"],
+        start_id=tokenizer.roles["start"],
+        end_id=tokenizer.roles["end"],
+    )
+
+
+def _train(
+    network: Transformer,
+    tokenizer: LibraryTokenizer,
+    random: Random,
+    steps: int,
+    report: Callable[[int, float], None],
+) -> None:
+    optimizer = torch.optim.Adam(network.parameters(), lr=_RATE)
+    for step in range(steps):
+        optimizer.param_groups[0]["lr"] = _RATE * min(1.0, (step + 1) / _WARM_UP)
+        loss = _loss(network, tokenizer, [invent_pair(random) for _ in range(_BATCH)])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        report(step, loss.item())
+
+
+def _loss(network: Transformer, tokenizer: LibraryTokenizer, pairs: list[tuple[str, str]]) -> Tensor:
+    """Teacher forcing: the decoder reads the right words, shifted by one, and predicts each next one."""
+    sources = tokenizer.encode_batch([english for english, _ in pairs])
+    targets = tokenizer.encode_batch([french for _, french in pairs])
+    starts = torch.full((len(pairs), 1), tokenizer.roles["start"])
+    read = torch.cat((starts, targets.ids[:, :-1]), dim=1)  # (B, T)
+    logits = network(sources.ids, sources.real, target=read)  # (B, T, V)
+    return torch.nn.functional.cross_entropy(logits[targets.real], targets.ids[targets.real])
