@@ -7,13 +7,20 @@ Nothing heavy is imported before a verb needs it: `--help` answers at once.
 """
 
 import argparse
+import itertools
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from glassformer import __version__
-from glassformer.errors import GlassformerError
+from glassformer.errors import GlassformerError, InputError
+
+if TYPE_CHECKING:
+    from glassformer.model.choosing import GenerationSettings
+    from glassformer.weights.checkpoint import Checkpoint
 
 Arguments = argparse.Namespace
 Parser = argparse.ArgumentParser
@@ -29,16 +36,140 @@ class Verb:
     run: Callable[[Arguments], None]
 
 
-def _demo(_: Arguments) -> None:
+def _run_demo(_: Arguments) -> None:
     print("The demonstration is being built.")
+
+
+def _add_generate(parser: Parser) -> None:
+    parser.add_argument("model", metavar="MODEL", help=MODEL)
+    parser.add_argument("text", metavar="TEXT", help="what to continue, or to translate")
+    parser.add_argument("--max-new-tokens", type=int, metavar="N", help="stop here at the latest")
+    parser.add_argument("--beams", type=int, metavar="N", help="follow N hypotheses side by side")
+    parser.add_argument("--n-best", type=int, metavar="N", help="show the N best of them")
+    parser.add_argument("--length-penalty", type=float, metavar="X", help="above 1 favours long answers")
+    parser.add_argument(
+        "--sample", action="store_true", default=None, help="draw words, not always the likeliest"
+    )
+    parser.add_argument(
+        "--temperature", type=float, metavar="X", help="below 1 draws more carefully, above more wildly"
+    )
+    parser.add_argument("--top-k", type=int, metavar="N", help="draw from the N likeliest only")
+    parser.add_argument(
+        "--top-p", type=float, metavar="X", help="draw from the fewest words with this probability"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="draw the same words every time")
+    parser.add_argument(
+        "--repetition-penalty", type=float, metavar="X", help="above 1 avoids words already there"
+    )
+
+
+def _run_generate(arguments: Arguments) -> None:
+    from glassformer.model.choosing import GenerationSettings
+    from glassformer.weights.checkpoint import open_checkpoint
+    from glassformer.weights.hub import find_folder
+
+    words = {field.name for field in fields(GenerationSettings)}
+    asked = {name: value for name, value in vars(arguments).items() if name in words and value is not None}
+    checkpoint = open_checkpoint(find_folder(arguments.model))
+    for piece in _generate(
+        checkpoint, _require_text(arguments.text), replace(checkpoint.generation, **asked)
+    ):
+        print(piece, end="", flush=True)
+    print()
+
+
+def _generate(checkpoint: "Checkpoint", text: str, settings: "GenerationSettings") -> Iterator[str]:
+    """The answer piece by piece as it grows; a beam search only knows its answers at the end."""
+    import torch
+
+    from glassformer.model.generate import generate, stream
+    from glassformer.text.tokenizer import open_tokenizer
+
+    if checkpoint.tokenizer is None:
+        raise InputError("The model folder has no tokenizer, so text cannot be read; add its tokenizer.json.")
+    tokenizer = open_tokenizer(checkpoint.tokenizer)
+    continues = getattr(checkpoint.config, "shape", None) == "decoder"
+    prompt = list(tokenizer.encode(text).ids)
+    if continues and prompt[-1:] == [tokenizer.roles.get("end")]:
+        prompt.pop()  # the end of the prompt is not the end of the text
+    ids = torch.tensor([prompt])
+    if settings.beams > 1:
+        for answer in generate(checkpoint.network, ids, None, settings)[0].n_best:
+            yield f"{tokenizer.decode([*prompt, *answer.words] if continues else answer.words)}"
+            yield f"  ({answer.score:.3f})\n" if settings.n_best > 1 else ""
+        return
+    known, shown = prompt if continues else [], ""
+    for nodes in itertools.chain([[]], stream(checkpoint.network, ids, None, settings)):
+        known += [node.token for node in nodes]
+        whole = tokenizer.decode(known).rstrip("\ufffd")  # half a character waits for its other half
+        yield whole[len(shown) :]
+        shown = whole
+
+
+def _add_convert(parser: Parser) -> None:
+    parser.add_argument("source", metavar="MODEL", help=MODEL)
+    parser.add_argument(
+        "folder", metavar="FOLDER", type=Path, help="where to write config.json and model.safetensors"
+    )
+    parser.add_argument(
+        "--dtype", choices=("float32", "float16", "bfloat16"), help="the precision of the file"
+    )
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace the model that is already in FOLDER"
+    )
+
+
+def _run_convert(arguments: Arguments) -> None:
+    import torch
+
+    from glassformer.text.tokenizer import open_tokenizer
+    from glassformer.weights.checkpoint import open_checkpoint, save_checkpoint
+    from glassformer.weights.hub import find_folder
+
+    if (arguments.folder / "config.json").exists() and not arguments.overwrite:
+        raise InputError(
+            f"There is a model in {arguments.folder} already; choose another folder or add --overwrite."
+        )
+    checkpoint = open_checkpoint(find_folder(arguments.source))
+    kind = save_checkpoint(
+        checkpoint.network,
+        arguments.folder,
+        None if checkpoint.tokenizer is None else open_tokenizer(checkpoint.tokenizer),
+        getattr(torch, arguments.dtype) if arguments.dtype else None,
+        generation=checkpoint.generation,
+        labels=checkpoint.labels,
+    )
+    print(f"Wrote a {kind} model to {arguments.folder}.")
+
+
+def _run_models(_: Arguments) -> None:
+    from glassformer.weights.presets import PRESETS
+
+    print("MODEL is a folder, or the name of a GPT-2, BERT, ALBERT or Marian on the Hugging Face hub.")
+    print("Published sizes:\n")
+    print(f"{'':20} {'shape':16} {'layers':>6} {'width':>6} {'heads':>6} {'words':>6}")
+    for name, config in PRESETS.items():
+        numbers = (config.layers, config.width, config.heads, config.vocabulary_size)
+        print(f"{name:20} {config.shape:16} " + " ".join(f"{number:6d}" for number in numbers))
 
 
 def _add_nothing(_: Parser) -> None:
     """For a verb without arguments."""
 
 
+def _require_text(text: str) -> str:
+    if not text.strip():
+        raise InputError("The text is empty; give a sentence, in quotation marks.")
+    return text
+
+
+MODEL = "a folder, or a name on the Hugging Face hub; `glassformer models` lists some"
+
 VERBS = (
-    Verb("demo", "record a tiny network on a preset sentence and draw what it saw", _add_nothing, _demo),
+    Verb("demo", "watch a tiny network at work (what happens without a verb)", _add_nothing, _run_demo),
+    Verb("generate", "continue or translate a text, word by word", _add_generate, _run_generate),
+    Verb("convert", "write a model as a folder that transformers opens, too", _add_convert, _run_convert),
+    Verb("models", "list what can be opened", _add_nothing, _run_models),
 )
 
 
@@ -46,7 +177,7 @@ def build_parser() -> Parser:
     """The parser of every verb in VERBS; no verb at all means `demo`."""
     parser = Parser(prog="glassformer", description="A Transformer you can see through.")
     parser.add_argument("--version", action="version", version=f"glassformer {__version__}")
-    parser.set_defaults(run=_demo)
+    parser.set_defaults(run=_run_demo)
     verbs = parser.add_subparsers(title="verbs", metavar="VERB")
     for verb in VERBS:
         verb_parser = verbs.add_parser(
