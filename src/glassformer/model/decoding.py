@@ -53,7 +53,7 @@ class Prompt(Protocol):
         capacity: int,
         cached: bool = True,
     ) -> Decoding:
-        """`prefix` (batch, token) opens the target of an encoder-decoder; `capacity` counts a row's tokens."""
+        """`prefix` (batch, token) opens the target of an encoder-decoder; `capacity` counts its tokens."""
 
 
 class CachedDecoding:
@@ -188,8 +188,17 @@ def begin_decoding(
     if real is not None and bool(real.all()):
         real = None
     if cached:
-        return CachedDecoding(network, ids, real, memories, capacity)
+        return _cached_kind(ids)(network, ids, real, memories, capacity)
     return RecomputedDecoding(network, ids, real, memories)
+
+
+def _cached_kind(ids: Tensor) -> type[CachedDecoding]:
+    """On a GPU steps are replayed as a graph, outside of which launching them would take most of the time."""
+    if ids.device.type != "cuda" or torch.is_grad_enabled():
+        return CachedDecoding
+    from glassformer.model.graph import GraphDecoding  # it builds on this module
+
+    return GraphDecoding
 
 
 def start_of_target(start_id: int | None, source: Tensor, prefix: Tensor | None) -> Tensor:

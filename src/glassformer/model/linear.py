@@ -72,7 +72,7 @@ class PackedWeight:
 
 
 class _Product(torch.autograd.Function):
-    """The product and its gradients; the weight's own gradient stays with BLAS, which is faster at that shape."""
+    """The product and its gradients, each by the library that was faster at its shape."""
 
     @staticmethod
     def forward(context: Any, inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -87,9 +87,15 @@ class _Product(torch.autograd.Function):
         gradient = gradient.contiguous()
         flat = gradient.flatten(0, -2)  # (row, output)
         to_inputs = _onednn(gradient, weight.t(), None) if context.needs_input_grad[0] else None
-        to_weight = flat.t() @ inputs.flatten(0, -2) if context.needs_input_grad[1] else None
+        to_weight = _weight_gradient(flat, inputs.flatten(0, -2)) if context.needs_input_grad[1] else None
         to_bias = flat.sum(0) if context.biased and context.needs_input_grad[2] else None
         return to_inputs, to_weight, to_bias
+
+
+def _weight_gradient(gradient: Tensor, inputs: Tensor) -> Tensor:
+    """gradientᵀ · inputs (output, input): BLAS, except for a narrow result."""
+    narrow = inputs.shape[1] > gradient.shape[1]
+    return _onednn(gradient.t(), inputs.t(), None) if narrow else gradient.t() @ inputs
 
 
 def _onednn(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:

@@ -20,6 +20,7 @@ from glassformer.model.decoding import Decoding, begin_decoding
 from glassformer.model.heads import ClassifierHead, LanguageHead, MaskedHead
 from glassformer.model.layers import Block, Memory, build_norm
 from glassformer.model.linear import Linear
+from glassformer.model.loss import word_loss
 from glassformer.model.positions import RelativeBias, RotaryPositions, build_positions
 
 
@@ -182,6 +183,11 @@ class Transformer(nn.Module):
         if isinstance(self.head, ClassifierHead):
             return self.head(hidden, real)
         return self.head(hidden, self.output_vectors())
+
+    def loss(self, hidden: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
+        """Cross-entropy of the words that `hidden` should predict; labels of `loss.IGNORED` do not count."""
+        assert isinstance(self.head, LanguageHead)
+        return word_loss(self.head.prepare(hidden), self.output_vectors(), labels, self.head.bias, smoothing)
 
     def output_vectors(self) -> Tensor:
         """One vector for each word, to be multiplied with the head's prepared states."""

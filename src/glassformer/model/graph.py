@@ -1,0 +1,131 @@
+"""Generation on a GPU as one recorded graph: a step is a single launch instead of hundreds.
+
+In:   a decoding whose prompt has been read.
+Out:  the same decoding, whose steps replay a captured CUDA graph over buffers that never move.
+
+Every step attends over all slots and a table hides those that are not filled yet, so that all steps have one shape.
+"""
+
+import torch
+from torch import Tensor
+
+from glassformer.model.attention import Mask
+from glassformer.model.cache import Cache, KeptLayer
+from glassformer.model.decoding import CachedDecoding
+
+
+class FixedLayer(KeptLayer):
+    """The buffers of a `KeptLayer`, written at slots that a tensor names, and always read whole."""
+
+    def __init__(self, layer: KeptLayer, slots: Tensor) -> None:
+        super().__init__(layer.capacity)
+        assert layer.keys is not None and layer.values is not None
+        self.slots = slots
+        self.keys, self.values, self.length = layer.keys, layer.values, layer.length
+        self.keys[:, :, layer.length :] = 0  # never seen, but 0 × NaN would be
+        self.values[:, :, layer.length :] = 0
+
+    def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        assert self.keys is not None and self.values is not None
+        self.keys.index_copy_(2, self.slots, keys)
+        self.values.index_copy_(2, self.slots, values)
+        return self.keys, self.values
+
+
+class FixedCache(Cache):
+    """A `Cache` whose tensors keep their shapes: the table of what is seen covers slots not filled yet, too."""
+
+    def __init__(self, cache: Cache, sources: int) -> None:
+        first = cache.layers[0]
+        assert first.keys is not None and cache.slot_positions is not None
+        device = first.keys.device
+        self.beams = cache.beams
+        self.slots = torch.arange(cache.length, cache.length + cache.beams, device=device)  # where new tokens go
+        self.own = torch.eye(cache.beams, dtype=torch.bool, device=device).expand(sources, -1, -1)
+        self.seen = torch.zeros(sources, cache.beams, first.capacity, dtype=torch.bool, device=device)
+        self.seen[..., : cache.length] = True if cache.seen is None else cache.seen
+        self.slot_positions = cache.slot_positions.new_zeros(*cache.slot_positions.shape[:-1], first.capacity)
+        self.slot_positions[..., : cache.length] = cache.slot_positions
+        self.layers = [FixedLayer(layer, self.slots) for layer in cache.layers]
+
+    def open(self, positions: Tensor, real: Tensor | None = None) -> None:  # noqa: ARG002
+        assert self.seen is not None and self.slot_positions is not None
+        self.seen.index_copy_(2, self.slots, self.own)
+        self.slot_positions.index_copy_(-1, self.slots, positions)
+
+    def mask(self, queries: int, real: Tensor | None) -> Mask:  # noqa: ARG002
+        assert self.seen is not None
+        return Mask(self.seen[:, None])
+
+    def select(self, origin: Tensor) -> None:
+        assert self.seen is not None and origin.shape[1] == self.beams
+        self.seen.copy_(self.seen.take_along_dim(origin[..., None], dim=1))
+
+
+class GraphDecoding(CachedDecoding):
+    """A `CachedDecoding` whose steps are captured once and replayed. `logits` are overwritten by the next step."""
+
+    _graph: torch.cuda.CUDAGraph | None = None
+    _fixed: FixedCache | None = None
+
+    def step(self, ids: Tensor) -> Tensor:
+        ids = ids.view(self.sources, -1)
+        if self._graph is None:
+            self._capture(ids)
+        assert self._graph is not None
+        self._ids.copy_(ids)
+        self._graph.replay()
+        self.taken += 1
+        self.logits = self._logits
+        return self.logits
+
+    def select(self, rows: Tensor) -> None:
+        if self._fixed is not None and rows.numel() != self.sources * self._fixed.beams:
+            self._release()
+        super().select(rows)
+
+    def keep(self, sources: Tensor) -> None:
+        self._release()
+        super().keep(sources)
+
+    def _capture(self, ids: Tensor) -> None:
+        """Record one step. A trial run first loads and chooses kernels; what it changed is put back."""
+        self._ids = ids.clone()
+        self.next = self.next.clone()
+        self._loose, self._fixed, self.taken = self.cache, FixedCache(self.cache, self.sources), 0
+        self.cache = self._fixed
+        changing = (self._fixed.slots, self._fixed.seen, self._fixed.slot_positions, self.next)
+        before = [tensor.clone() for tensor in changing if tensor is not None]
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            self._advance()
+        torch.cuda.current_stream().wait_stream(stream)
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self._graph):
+            self._logits = self._advance()
+        for tensor, saved in zip(changing, before, strict=True):
+            assert tensor is not None
+            tensor.copy_(saved)
+
+    def _advance(self) -> Tensor:
+        """One step on the fixed buffers: the work that the graph records."""
+        assert self._fixed is not None
+        positions = self.next.expand(*self.next.shape[:-1], self._ids.shape[1])
+        logits = self._run(self._ids, positions).flatten(0, 1)
+        self.next += 1
+        self._fixed.slots += self._fixed.beams
+        return logits
+
+    def _release(self) -> None:
+        """Back to a cache that can change its shape; the next step captures anew."""
+        if self._fixed is None:
+            return
+        loose, fixed = self._loose, self._fixed
+        for layer in loose.layers:
+            layer.length += self.taken * fixed.beams
+        assert fixed.seen is not None and fixed.slot_positions is not None
+        loose.seen = fixed.seen[..., : loose.length].clone()
+        loose.slot_positions = fixed.slot_positions[..., : loose.length].clone()
+        self.logits = self.logits.clone()
+        self.cache, self._fixed, self._graph = loose, None, None
