@@ -3,7 +3,7 @@
 In:   a Recording and a function that gives an array a name; or such JSON and the arrays by name.
 Out:  JSON; or a Recording that has checked itself.
 
-An object is written as its type and fields, an array as {"array": name}, a mapping as a list of {"pairs"}, a float
+An object is written as its type and fields, an array as {"array": name}, a mapping as {"pairs": …}, a float
 that JSON lacks as {"float": "nan"}. Tokens, which maps share, are written once and referred to.
 """
 

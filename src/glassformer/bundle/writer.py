@@ -142,7 +142,7 @@ class BundleWriter:
         """The place of the next array, on a multiple of 64 bytes; an array of padding fills the gap."""
         if not 0 < len(name) <= _NAME or name in self._entries:
             raise BundleError(
-                f"An array of the bundle is called {name!r}. Wanted a new name, up to {_NAME} letters. Rename it."
+                f"An array is called {name!r}. Wanted a new name, of {_NAME} letters at most. Rename it."
             )
         if dtype not in NAMES or any(length < 0 for length in shape):
             raise BundleError(

@@ -1,0 +1,172 @@
+"""A map checks itself, and says what is wrong."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from glassformer.errors import RecordingError
+from glassformer.recording import AttentionMap, Pyramid, Tokens, measure
+from glassformer.recording.attention_map import LARGEST
+
+
+def test_it_knows_what_it_has(make):
+    example = make("causal")
+    dense, backed, bare = (example.map(backing) for backing in ("dense", "factors", "none"))
+    assert dense.shape == backed.shape == (4, 24, 24)
+    assert (dense.has_weights, dense.has_scores) == (True, False)
+    assert (backed.has_weights, backed.has_scores) == (True, True)
+    assert (bare.has_weights, bare.has_scores) == (False, False)
+    assert repr(backed) == "AttentionMap(decoder layer 0, self: 4 heads, 24 x 24, factors)"
+    assert np.shares_memory(backed.queries, example.factors.queries)  # there to look at, not copied
+    assert backed.scale == 0.5
+
+
+def test_a_dense_map_gives_views(make):
+    map_ = make("causal").map("dense")
+    part = map_.weights(2, slice(3, 5), slice(0, 4))
+    assert np.shares_memory(part, map_.dense)
+    with pytest.raises(ValueError, match="read-only"):
+        part[0, 0] = 1
+
+
+def test_scores_can_be_kept_densely(make):
+    example = make("soft-capped")
+    map_ = example.map("dense", dense_scores=example.scores)
+    np.testing.assert_allclose(map_.scores(1), example.map("factors").scores(1), atol=1e-6)
+
+
+def test_what_was_not_kept_cannot_be_asked_for(make):
+    example = make("causal")
+    with pytest.raises(RecordingError, match=r"kept no weights, only statistics.*'weights' in want="):
+        example.map("none").weights(0)
+    with pytest.raises(RecordingError, match=r"kept no scores.*'scores' in want="):
+        example.map("dense").scores(0)
+
+
+def test_too_much_at_once_is_refused_with_its_size(make, monkeypatch):
+    map_ = make("causal").map("factors")
+    assert LARGEST == 2**30
+    monkeypatch.setattr("glassformer.recording.attention_map.LARGEST", 4 * 24 * 24)
+    assert map_.weights(0).shape == (24, 24)
+    with pytest.raises(RecordingError, match=r"GiB, \(4, 24, 24\).*or for a tile"):
+        map_.weights()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((4,), "no head 4 in decoder layer 0, self. Wanted 0 to 3"),
+        ((-1,), "no head -1"),
+        ((0, slice(0, 25)), "query slice is"),
+        ((0, None, slice(5, 4)), "key slice is"),
+        ((0, slice(0, 9, 2)), "no step"),
+        ((0, slice(-2, None)), "query slice is"),
+    ],
+)
+@pytest.mark.parametrize("backing", ["dense", "factors"])
+def test_a_rectangle_that_is_not_there(make, backing, arguments, message):
+    with pytest.raises(RecordingError, match=message):
+        make("causal").map(backing).weights(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"stack": ""}, "stack of a map is ''"),
+        ({"layer": -1}, "layer of a map is -1"),
+        ({"layer": True}, "layer of a map is True"),
+        ({"kind": "both"}, "kind of the map is 'both'"),
+        ({"step": -1}, "step of a map is -1"),
+        ({"dtype": None}, "dtype of a map is None"),
+        ({"query": ("a", "b")}, "Wanted Tokens"),
+        ({"query": Tokens.positional("source", 23)}, "speak of 24 queries and 24 keys. Wanted 23 and 24"),
+        ({"dense": np.zeros((4, 24, 23))}, r"dense has shape \(4, 24, 23\)"),
+        ({"dense_scores": np.zeros((3, 24, 24))}, "dense_scores has shape"),
+        ({"values": np.zeros((4, 23, 8))}, "values has shape"),
+        ({"queries": np.zeros((3, 24, 8))}, "queries has shape"),
+        ({"sink_weights": np.zeros((4, 23))}, "sink_weights has shape"),
+        ({"scale": float("inf")}, "scale of the map is inf"),
+        ({"pyramids": {0: Pyramid(2, np.zeros((5, 6)), np.zeros((5, 6)))}}, r"Wanted \(6, 6\)"),
+        ({"pyramids": {4: Pyramid(2, np.zeros((6, 6)), np.zeros((6, 6)))}}, "no head 4"),
+        ({"relaxed": ""}, "reason why rows need not sum to one"),
+    ],
+)
+def test_what_cannot_be_is_refused(make, changes, message):
+    with pytest.raises(RecordingError, match=message):
+        make("causal").map("dense", **changes)
+
+
+# Rows sum to one
+
+
+def test_factors_of_another_shape(make):
+    with pytest.raises(RecordingError, match=r"factors of .* have shape \(4, 20, 24\)"):
+        make("causal").map("none", factors=make("causal", 20, 24).factors)
+
+
+def spoil(weights, head, query, factor):
+    changed = weights.astype(np.float32)
+    changed[head, query] *= factor
+    return changed
+
+
+def test_one_wrong_row_is_found_and_named(make):
+    example = make("causal")
+    with pytest.raises(RecordingError, match=r"head 2, the weights of query 7 sum to 1.1.*Wanted 1, within"):
+        example.map("dense", dense=spoil(example.weights, 2, 7, 1.1))
+    with pytest.raises(RecordingError, match=r"query 7 sum to nan"):
+        example.map("dense", dense=spoil(example.weights, 2, 7, np.nan))
+
+
+def test_a_negative_weight_is_found(make):
+    example = make("full")
+    weights = example.weights.astype(np.float32)
+    weights[1, 3, :2] = [-0.5, weights[1, 3, :2].sum() + 0.5]
+    with pytest.raises(RecordingError, match=r"head 1, a weight is -0\.5"):
+        example.map("dense", dense=weights)
+
+
+def test_half_precision_may_be_further_off(make):
+    example = make("causal")
+    slightly = spoil(example.weights, 2, 7, 1.005)
+    with pytest.raises(RecordingError):
+        example.map("dense", dense=slightly)
+    for dtype in ("float16", "bfloat16"):
+        example.map("dense", dense=slightly, dtype=dtype)
+
+
+def test_a_relaxed_map_needs_a_reason_not_ones(make):
+    example = make("causal")
+    assert example.map("dense", dense=spoil(example.weights, 2, 7, 0), relaxed="head 2 zeroed").relaxed
+
+
+def test_padded_rows_and_rows_without_keys_need_not_sum_to_one():
+    weights = np.full((1, 3, 2), 0.5)
+    weights[0, 1:] = 0
+    allowed = np.array([[True, True], [False, False], [True, True]])
+    statistics = measure(weights, allowed, rows=[True, True, False])
+    tokens = Tokens.positional("target", 3), Tokens.positional("source", 2)
+    AttentionMap("decoder", 0, "cross", *tokens, statistics, dense=weights)
+    statistics = measure(weights, allowed)
+    with pytest.raises(RecordingError, match=r"all keys together received 1\. Wanted 2, one a row"):
+        AttentionMap("decoder", 0, "cross", *tokens, statistics, dense=weights)
+
+
+def test_a_forgotten_sink_is_found_without_any_weights(make):
+    example = make("sink")
+    with pytest.raises(RecordingError, match=r"all keys together received .*Wanted 24, one a row.*sink"):
+        example.map("none", sink_weights=None)
+
+
+def test_factors_that_do_not_fit_are_found(make):
+    example = make("causal")
+    for wrong in (
+        replace(example.factors, scale=0.25),
+        replace(example.factors, causal=False),
+        replace(example.factors, log_sum_exp=example.log_sum_exp + 0.01),
+        replace(example.factors, keys=example.factors.keys[::-1]),
+        replace(example.factors, keys=example.factors.keys * np.nan),
+    ):
+        with pytest.raises(RecordingError, match=r"the weights of query \d+ sum to"):
+            example.map("none", factors=wrong)

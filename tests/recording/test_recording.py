@@ -1,0 +1,186 @@
+"""A recording holds together, and can be asked for its parts."""
+
+from dataclasses import replace
+from math import inf, nan
+
+import numpy as np
+import pytest
+
+from glassformer.errors import RecordingError
+from glassformer.recording import Alternative, Evidence, Generation, Output, Recording, Step, Tokens
+
+SOURCE, TARGET = Tokens.positional("source", 24), Tokens.positional("target", 24)
+
+
+@pytest.fixture
+def recording(make, evidence):
+    example = make("causal")
+    maps = [example.map("dense", layer=layer) for layer in range(3)]
+    maps += [example.map("dense", kind="cross"), example.map("dense", stack="encoder", query=SOURCE)]
+    maps += [example.map("none", layer=0, step=step) for step in (0, 1)]
+    return Recording("tiny", evidence, SOURCE, TARGET, tuple(maps), {"encoder": np.zeros((2, 24, 5))})
+
+
+def test_maps_by_place(recording):
+    assert recording.map("decoder", 2).layer == 2
+    assert recording.map("decoder", kind="cross").kind == "cross"
+    assert recording.map(layer=1).stack == "decoder"  # the only stack with a second layer
+    assert recording.map("decoder", step=1).step == 1
+
+
+def test_a_map_that_is_not_there_lists_those_that_are(recording, evidence):
+    listed = (
+        "No map is decoder, layer 7, self. There are: decoder self layers 0 to 2; decoder cross layers 0; "
+        "encoder self layers 0; decoder self layers 0, steps 0 to 1. Choose one of these."
+    )
+    with pytest.raises(RecordingError) as caught:
+        recording.map("decoder", 7)
+    assert str(caught.value) == listed
+    with pytest.raises(RecordingError, match="More than one map is any stack, layer 0, self"):
+        recording.map()
+    with pytest.raises(RecordingError, match=r"There are: none\. Record with attention maps"):
+        Recording("tiny", evidence, SOURCE).map()
+
+
+def test_its_short_form_tells_the_essentials(recording):
+    assert repr(recording).splitlines() == [
+        "Recording of tiny: 24 source tokens, 24 target tokens",
+        "  maps: decoder self layers 0 to 2; decoder cross layers 0; encoder self layers 0; "
+        "decoder self layers 0, steps 0 to 1",
+        "  hidden: encoder (2, 24, 5)",
+        f"  evidence: {recording.evidence}",
+    ]
+
+
+def test_nothing_can_be_changed(recording):
+    with pytest.raises(AttributeError):
+        recording.model = "another"
+    with pytest.raises(TypeError):
+        recording.hidden["encoder"] = None
+    with pytest.raises(ValueError, match="read-only"):
+        recording.hidden["encoder"][0, 0, 0] = 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": ""}, "model of a recording is ''"),
+        ({"evidence": None}, "evidence is None"),
+        ({"source": TARGET}, "wrong side"),
+        ({"target": None}, "has target tokens. Wanted a target side"),
+        ({"hidden": {"encoder": np.zeros((2, 23, 5))}}, "are of 23 tokens. Wanted 24"),
+        ({"hidden": {"encoder": np.zeros((24, 5))}}, "hidden states of the encoder has shape"),
+        ({"hidden": {"encoder": np.full((2, 24, 5), nan)}}, "NaN or infinity, first after layer 0"),
+        ({"hidden": {"": np.zeros((2, 24, 5))}}, "stack of hidden states is ''"),
+    ],
+)
+def test_what_cannot_be_is_refused(recording, changes, message):
+    with pytest.raises(RecordingError, match=message):
+        replace(recording, **changes)
+
+
+def test_maps_have_one_place_each_and_edits_are_stamped(recording, evidence, make):
+    with pytest.raises(RecordingError, match="two maps called decoder layer 0, self"):
+        replace(recording, maps=(recording.maps[0], recording.maps[0]))
+    relaxed = make("causal").map("dense", relaxed="head 1 zeroed")
+    with pytest.raises(RecordingError, match=r"head 1 zeroed.*the evidence names no edit"):
+        replace(recording, maps=(relaxed,))
+    stamped = replace(recording, maps=(relaxed,), evidence=replace(evidence, edits=("zero head 1",)))
+    assert str(stamped.evidence).endswith("edited: zero head 1")
+
+
+# Evidence
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model_hash": ""}, "Evidence.model_hash is ''"),
+        ({"exact": 1}, "Evidence.exact is 1"),
+        ({"largest_error": nan}, "largest error is nan"),
+        ({"largest_error": -1.0}, "largest error is -1.0"),
+        ({"reference": None}, "Evidence.reference is None.*what the error was measured against"),
+        ({"edits": ("",)}, "line of Evidence.edits is ''"),
+        ({"versions": {"torch": 2}}, r"Evidence.versions\['torch'\] is 2"),
+    ],
+)
+def test_evidence_that_says_nothing_is_refused(evidence, changes, message):
+    with pytest.raises(RecordingError, match=message):
+        replace(evidence, **changes)
+
+
+def test_evidence_without_a_check_says_so(evidence):
+    assert str(evidence) == (
+        "tiny (0123456789ab) · eager kernel · float32 · exact · largest error 0.0e+00 against eager"
+    )
+    line = str(Evidence("m", "ab", "sdpa + recomputed", "bfloat16", False))
+    assert (
+        line == "m (ab) · sdpa + recomputed kernel · bfloat16 · approximate · not checked against a reference"
+    )
+
+
+# Output and generation
+
+
+def test_output_in_words():
+    output = Output("decoder", [[1, 2], [2, 1]], np.log([[0.75, 0.25], [0.5, 0.5]]), {1: "one", 2: "two"})
+    assert output.texts(1) == ("two", "one")
+    np.testing.assert_allclose(output.probabilities[0], [0.75, 0.25])
+    assert repr(output) == "Output(decoder, tokens, 2 positions, top 2)"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"log_probabilities": [[0.5, -1.0]]}, "log-probability is 0.5"),
+        ({"log_probabilities": [[nan, -1.0]]}, "log-probability is nan"),
+        ({"log_probabilities": [[-1.0]]}, "log_probabilities has shape"),
+        ({"vocabulary": {1: "one"}}, "Id 2 has no text"),
+        ({"kind": "words"}, "kind of the output is 'words'"),
+    ],
+)
+def test_output_that_cannot_be(changes, message):
+    parts = {
+        "stack": "d",
+        "ids": [[1, 2]],
+        "log_probabilities": [[-0.1, -2.0]],
+        "vocabulary": {1: "a", 2: "b"},
+    }
+    with pytest.raises(RecordingError, match=message):
+        Output(**(parts | changes))
+
+
+def test_a_beam_tree():
+    nodes = (
+        Step(0, 5, "I", -0.1),
+        Step(0, 6, "We", -0.9, beam=1),
+        Step(1, 7, " love", -0.2, (Alternative(8, " like", -1.0),), parent=0, score=-0.3),
+        Step(1, 7, " love", -inf, beam=1, parent=1),
+    )
+    generation = Generation((nodes[0], nodes[2]), nodes, "beam")
+    assert generation.text == "I love"
+    assert repr(generation) == "Generation(beam, 2 steps, 4 nodes)"
+    with pytest.raises(RecordingError, match="Step 0 says it is step 1"):
+        Generation((nodes[2],))
+    with pytest.raises(RecordingError, match="Node 0 at step 1 continues node 0"):
+        Generation((), (nodes[2],))
+    with pytest.raises(RecordingError, match="Node 1 at step 1 has parent None"):
+        Generation((), (nodes[0], replace(nodes[2], parent=None)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"index": -1}, "index of a step is -1"),
+        ({"token": 1.5}, "token of step 0 is 1.5"),
+        ({"text": None}, "text of step 0 is None"),
+        ({"log_probability": 0.5}, "log-probability of step 0 is 0.5"),
+        ({"log_probability": nan}, "log-probability of step 0 is nan"),
+        ({"beam": -1}, "beam of a step is -1"),
+        ({"parent": -1}, "parent of a step is -1"),
+        ({"score": nan}, "score of step 0 is nan"),
+    ],
+)
+def test_a_step_that_cannot_be(changes, message):
+    with pytest.raises(RecordingError, match=message):
+        replace(Step(0, 5, "I", -0.1), **changes)
