@@ -47,13 +47,10 @@ class BeamSearch:
         self.totals = torch.zeros(sources, 1, device=device)  # (B, W)
         self.nodes = torch.full((sources, 1), ROOT, device=device)  # (B, W) the last node of each beam
         self.tokens: Tensor | None = None  # (B, W) not read by the network yet
-        self.scores = torch.full(
-            (sources, settings.beams), NEVER, device=device
-        )  # (B, beams) finished, best first
-        self.ends = torch.full((sources, settings.beams), ROOT, device=device)  # (B, beams) their last nodes
-        self.finished: dict[
-            int, tuple[list[float], list[int]]
-        ] = {}  # by row of the batch, when its search is over
+        # Finished hypotheses, best first: scores and last nodes (B, beams); by row when its search is over.
+        self.scores = torch.full((sources, settings.beams), NEVER, device=device)
+        self.ends = torch.full((sources, settings.beams), ROOT, device=device)
+        self.finished: dict[int, tuple[list[float], list[int]]] = {}
         self._close(self.room == 0)
 
     def advance(self) -> bool:
@@ -65,9 +62,8 @@ class BeamSearch:
         considered = self._consider(step)
         full = self.room == step + 1  # (B,) there is no room for another token
         ended = full[:, None] | (considered.tokens == self.end_id)  # (B, C)
-        order = ended.byte().argsort(dim=1, stable=True)[
-            :, : self.settings.beams
-        ]  # (B, W) best first, ends last
+        order = ended.byte().argsort(dim=1, stable=True)  # best first, ends last
+        order = order[:, : self.settings.beams]  # (B, W)
         self._finish(considered, ended)
         self._follow(considered, order)
         considered.states = considered.states.scatter(1, order, KEPT).where(~ended, considered.states)
@@ -80,40 +76,32 @@ class BeamSearch:
         generated = []
         for row, room in enumerate(self.opening.room):
             tree = self.trace.tree(row)
-            pairs = [(score, end) for score, end in zip(*self.finished[row], strict=True) if score != NEVER]
-            paths = [
-                (tree.path(end // self.candidates, end), score)
-                for score, end in pairs[: self.settings.n_best]
-            ]
-            if not paths and room:
+            best = list(zip(*self.finished[row], strict=True))[: self.settings.n_best]
+            found = [(score, tree.path(end // self.candidates, end)) for score, end in best if score != NEVER]
+            if not found and room:
                 raise InputError(
                     f"No hypothesis of row {row} could be finished: the rules leave no token to choose. "
                     "Loosen no_repeat_ngram, min_new_tokens or forbidden."
                 )
-            best = tuple(
-                read_hypothesis(path, self.opening.end_id, score) for path, score in paths or [([], 0.0)]
-            )
-            generated.append(Generated(best, tree))
+            found = found or [(0.0, [])]
+            hypotheses = (read_hypothesis(path, self.opening.end_id, score) for score, path in found)
+            generated.append(Generated(tuple(hypotheses), tree))
         return generated
 
     def _consider(self, step: int) -> Considered:
         """The best continuations of all beams of a source together."""
         sources, beams = self.totals.shape
         log_probabilities = self.decoding.logits.float().log_softmax(dim=-1)  # (B · W, V)
-        log_probabilities = self.opening.rules.apply(log_probabilities, self.history, step)
+        if self.opening.rules.hold(step):
+            last = (self.room == step + 1).repeat_interleave(beams)  # (B · W,)
+            self.opening.rules.apply(log_probabilities, self.history, step, last)
         kept = self.settings.alternatives
-        values, tokens = best_of(
-            log_probabilities, min(max(self.candidates, kept), log_probabilities.shape[1])
-        )
-        alternatives = None
-        if kept:
-            alternatives = tuple(
-                numbers[:, :kept].unflatten(0, (sources, beams)) for numbers in (values, tokens)
-            )
-        offered = min(self.candidates, values.shape[1])
-        values, tokens = (
-            numbers[:, :offered].reshape(sources, -1) for numbers in (values, tokens)
-        )  # (B, W · offered)
+        count = min(max(self.candidates, kept), log_probabilities.shape[1])
+        values, tokens = best_of(log_probabilities, count)
+        both = values.view(sources, beams, -1), tokens.view(sources, beams, -1)  # (B, W, count)
+        alternatives = (both[0][..., :kept], both[1][..., :kept]) if kept else None
+        offered = min(self.candidates, count)
+        values, tokens = (numbers[..., :offered].flatten(1) for numbers in both)  # (B, W · offered)
         totals = self.totals.repeat_interleave(offered, dim=1) + values
         lacking = self.candidates - totals.shape[1]
         if lacking > 0:  # a tiny vocabulary at the first step: fill up with what can never be chosen
@@ -137,7 +125,7 @@ class BeamSearch:
         """Ends among the best candidates are hypotheses; the best of old and new ones are remembered."""
         beams, length = self.settings.beams, considered.step + 1
         ended, totals = ended[:, :beams], considered.totals[:, :beams]
-        considered.states[:, :beams][ended] = FINISHED
+        considered.states[:, :beams].masked_fill_(ended, FINISHED)
         scores = (totals / length**self.settings.length_penalty).masked_fill(~ended, NEVER)
         ends = considered.step * self.candidates + torch.arange(beams, device=ended.device)
         self.scores, best = torch.cat((self.scores, scores), dim=1).topk(beams)
@@ -147,9 +135,7 @@ class BeamSearch:
         """Go on with these candidates (B, W): their beams branch, or stop."""
         sources, beams = self.totals.shape
         origin = considered.beams.gather(1, order)
-        first = torch.arange(
-            0, sources * beams, beams, device=order.device
-        )  # the row of each source's first beam
+        first = torch.arange(0, sources * beams, beams, device=order.device)  # the first row of each source
         rows = (first[:, None] + origin).flatten()
         self.decoding.select(rows)
         self.tokens = considered.tokens.gather(1, order)

@@ -40,6 +40,7 @@ class GenerationSettings:
     repetition_penalty: float = 1.0  # above 1 makes tokens that were already there less likely
     no_repeat_ngram: int = 0  # no n tokens in a row may come twice; 0: they may
     forbidden: tuple[int, ...] = ()  # tokens that are never chosen, such as Marian's padding
+    force_end: bool = False  # an answer that has reached its length gets the end token as its last one
     alternatives: int = 0  # how many of the likeliest tokens are kept for each step
     cache: bool = True  # keep keys and values; False computes everything again at every step
 
@@ -97,23 +98,30 @@ class Rules:
         self.settings = settings
         self.end_id = end_id
         self.forbidden = list(settings.forbidden)
+        self.forces_end = settings.force_end and end_id is not None
         self.reads_history = settings.repetition_penalty != 1.0 or settings.no_repeat_ngram > 0
 
-    def apply(self, scores: Tensor, history: Tensor | None, step: int) -> Tensor:
-        """Scores with what is unwanted lowered and what is not allowed at -∞. `history` is (row, token)."""
-        ends = self.end_id is not None and step < self.settings.min_new_tokens
-        if not (ends or self.forbidden or self.reads_history):
-            return scores
-        scores = scores.clone()
+    def hold(self, step: int) -> bool:
+        """Whether any rule has a say at this step."""
+        short = self.end_id is not None and step < self.settings.min_new_tokens
+        return short or bool(self.forbidden) or self.reads_history or self.forces_end
+
+    def apply(self, scores: Tensor, history: Tensor | None, step: int, last: Tensor) -> None:
+        """Lower what is unwanted and set what is not allowed to -∞, in place.
+
+        `history` (row, token) are the tokens so far; `last` (row,) is True where a row takes its last one.
+        """
         if history is not None and self.settings.repetition_penalty != 1.0:
             _lower_repeated(scores, history, self.settings.repetition_penalty)
         if history is not None and self.settings.no_repeat_ngram:
             _forbid_ngrams(scores, history, self.settings.no_repeat_ngram)
         if self.forbidden:
             scores[:, self.forbidden] = NEVER
-        if ends:
+        if self.end_id is not None and step < self.settings.min_new_tokens:
             scores[:, self.end_id] = NEVER
-        return scores
+        if self.forces_end:
+            scores.masked_fill_(last[:, None], NEVER)
+            scores[last, self.end_id] = 0.0
 
     def narrow(self, logits: Tensor) -> Tensor:
         """Temperature, top-k and top-p: the logits of the distribution that is drawn from."""

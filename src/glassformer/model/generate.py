@@ -157,7 +157,13 @@ class Walk:
 
     def _choose(self, step: int) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor] | None]:
         """Tokens (row,), their log-probabilities, and those of the likeliest with them."""
-        scores = self.opening.rules.apply(self.decoding.logits.float(), self.history, step)
+        scores = self.decoding.logits.float()
+        if self.opening.rules.hold(step):
+            last = torch.tensor(
+                [step + 1 == self.opening.room[row] for row in self.rows], device=scores.device
+            )
+            scores = scores.clone()  # the network's own logits stay as they are
+            self.opening.rules.apply(scores, self.history, step, last)
         if self.chances is None:
             tokens = likeliest(scores)
         else:

@@ -143,7 +143,10 @@ class Considered:
             return [[]] * len(self.rows)
         values, tokens = (numbers.tolist() for numbers in self.alternatives)
         return [
-            [tuple(map(Choice, *pair)) for pair in zip(*beams, strict=True)]
+            [
+                tuple(Choice(*pair) for pair in zip(*choices, strict=True) if pair[1] != -math.inf)
+                for choices in zip(*beams, strict=True)
+            ]
             for beams in zip(tokens, values, strict=True)
         ]
 
