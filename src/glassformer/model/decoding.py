@@ -142,7 +142,7 @@ class RecomputedDecoding:
         beams = len(self.ids) // self.sources
         rows = (sources[:, None] * beams + torch.arange(beams, device=sources.device)).flatten()
         self.select(rows)
-        self.logits = self.logits.index_select(0, rows)
+        self.logits = self.logits.unflatten(0, (self.sources, -1)).index_select(0, sources).flatten(0, 1)
         self.sources = len(sources)
         self.memories = keep_memories(self.memories, sources)
 
