@@ -148,7 +148,12 @@ def table(config: ModelConfig) -> Table:
         ),
         *(() if config.pooler else ignore("albert.pooler.weight", "albert.pooler.bias")),
     )
-    return Table(rules, prefix="albert.", old_endings={".gamma": ".weight", ".beta": ".bias"})
+    return Table(
+        rules,
+        bare=config.head == "none",
+        prefix="albert.",
+        old_endings={".gamma": ".weight", ".beta": ".bias"},
+    )
 
 
 ALBERT = FAMILIES.register("albert")(Family("albert", ARCHITECTURES, read_config, write_config, table))

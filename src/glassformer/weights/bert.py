@@ -139,7 +139,9 @@ def table(config: ModelConfig) -> Table:
         *ignore("bert.embeddings.position_ids", "cls.seq_relationship.weight", "cls.seq_relationship.bias"),
         *(() if config.pooler else ignore("bert.pooler.dense.weight", "bert.pooler.dense.bias")),
     )
-    return Table(rules, prefix="bert.", old_endings={".gamma": ".weight", ".beta": ".bias"})
+    return Table(
+        rules, bare=config.head == "none", prefix="bert.", old_endings={".gamma": ".weight", ".beta": ".bias"}
+    )
 
 
 BERT = FAMILIES.register("bert")(Family("bert", ARCHITECTURES, read_config, write_config, table))

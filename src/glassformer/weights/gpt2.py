@@ -125,7 +125,7 @@ def table(config: ModelConfig) -> Table:
         Rule((), "head.classes.bias"),
         *ignore(f"{layer}.attn.bias", f"{layer}.attn.masked_bias"),
     )
-    return Table(rules, prefix="transformer.")
+    return Table(rules, bare=config.head == "none", prefix="transformer.")
 
 
 GPT2 = FAMILIES.register("gpt2")(Family("gpt2", ARCHITECTURES, read_config, write_config, table))

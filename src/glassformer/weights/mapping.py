@@ -17,6 +17,7 @@ from torch import Tensor
 from glassformer.errors import CheckpointError
 
 MOST_GROUPS = 8  # of names in one error; the rest is counted
+ROUNDING = 1e-2  # of numbers up to 1 that may have been stored as bfloat16
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Rule:
     operation: Operation = PLAIN
     also: tuple[str, ...] = ()  # further names of the same tensor (tied weights); any one of them is enough
     optional: bool = False  # zero where it is missing
+    fixed: Tensor | None = None  # numbers that ours has by construction: a file that holds others is refused
 
 
 def carry(theirs: str | tuple[str, ...], ours: str, operation: Operation = PLAIN, *also: str) -> Rule:
@@ -83,6 +85,7 @@ class Table:
 
     rules: tuple[Rule, ...]
     prefix: str = ""  # that names of the bare network lack: `bert.`
+    bare: bool = False  # so they are written without it
     old_endings: Mapping[str, str] = field(default_factory=dict)  # `.gamma` for `.weight`
 
     def spell(self, name: str, known: Callable[[str], bool]) -> str:
@@ -108,7 +111,9 @@ def write(table: Table, ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
         if rule.ours is not None and rule.theirs:
             parts = rule.operation.write(ours[rule.ours], len(rule.theirs))
             tensors.update(zip(rule.theirs, parts, strict=True))
-    return tensors
+    if not table.bare:
+        return tensors
+    return {name.removeprefix(table.prefix): tensor for name, tensor in tensors.items()}
 
 
 def unwritable(table: Table, ours: Mapping[str, Tensor]) -> list[str]:
@@ -217,6 +222,7 @@ def _read(
 ) -> Iterator[tuple[str, Tensor]]:
     for rule in rules:
         if rule.ours is None:
+            _check_fixed(rule, theirs, found)
             continue
         tensors = []
         for name in rule.theirs:
@@ -239,3 +245,17 @@ def _the_same(names: list[str], theirs: Tensors) -> Tensor:
                 "Set tie_word_embeddings to false in config.json if they are meant to differ."
             )
     return first
+
+
+def _check_fixed(rule: Rule, theirs: Tensors, found: Mapping[str, str]) -> None:
+    if rule.fixed is None or rule.theirs[0] not in found:
+        return
+    tensor = theirs.tensor(found[rule.theirs[0]])
+    rows = min(len(tensor), len(rule.fixed))  # a table may be longer than is needed
+    if tensor.shape[1:] != rule.fixed.shape[1:] or not torch.allclose(
+        tensor[:rows], rule.fixed[:rows], atol=ROUNDING
+    ):
+        raise CheckpointError(
+            f"{found[rule.theirs[0]]} holds other numbers than our network, where they are fixed; "
+            "it cannot be opened as one of ours."
+        )

@@ -4,6 +4,7 @@ from typing import Any
 
 from glassformer.config import Head, ModelConfig
 from glassformer.errors import CheckpointError
+from glassformer.model.positions import sinusoidal_table
 from glassformer.weights.family import (
     FAMILIES,
     FOREIGN_ACTIVATIONS,
@@ -18,7 +19,7 @@ from glassformer.weights.family import (
     truth,
     whole,
 )
-from glassformer.weights.mapping import ROW, Rule, Table, carry, carry_layer, ignore
+from glassformer.weights.mapping import ROW, Rule, Table, carry_layer
 
 ARCHITECTURES: dict[str, Head] = {"MarianMTModel": "language"}
 NORM_EPSILON = 1e-5  # no setting there: torch's default
@@ -35,6 +36,7 @@ def read_config(settings: Settings) -> ModelConfig:
             "add_final_layer_norm": False,
             "static_position_embeddings": True,
             "share_encoder_decoder_embeddings": True,
+            "tie_word_embeddings": True,  # otherwise nothing is tied there, not even encoder and decoder
             "decoder_vocab_size": vocabulary,
         },
     )
@@ -53,7 +55,6 @@ def read_config(settings: Settings) -> ModelConfig:
         norm_epsilon=NORM_EPSILON,
         scale_embeddings=truth(settings, "scale_embedding", False),
         head=find_head(settings, ARCHITECTURES),
-        tie_embeddings=truth(settings, "tie_word_embeddings", True),
         output_bias=True,
         dropout=number(settings, "dropout", 0.1),
         attention_dropout=number(settings, "attention_dropout", 0.0),
@@ -90,6 +91,7 @@ def write_config(config: ModelConfig) -> dict[str, Any] | str:
         "segments": (0,),
         "residual_scale": (False,),
         "share_layers": (False,),
+        "tie_embeddings": (True,),
     }
     if reason := find_difference(config, wanted):
         return reason
@@ -109,7 +111,7 @@ def write_config(config: ModelConfig) -> dict[str, Any] | str:
         "max_position_embeddings": config.max_length,
         "activation_function": FOREIGN_ACTIVATIONS[config.activation],
         "scale_embedding": config.scale_embeddings,
-        "tie_word_embeddings": config.tie_embeddings,
+        "tie_word_embeddings": True,
         "dropout": config.dropout,
         "attention_dropout": config.attention_dropout,
         "activation_dropout": 0.0,
@@ -123,15 +125,15 @@ def write_config(config: ModelConfig) -> dict[str, Any] | str:
 
 def table(config: ModelConfig) -> Table:
     """Marian's names. One embedding may stand under four of them; a bias that is missing is zero."""
-    tied = ("lm_head.weight",) if config.tie_embeddings else ()
-    embeddings = ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", *tied)
+    embeddings = ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight")
+    sines = sinusoidal_table(config.max_length, config.width, halves=True)
     rules = (
         Rule(("model.shared.weight",), "embeddings.tokens.weight", also=embeddings),
         *_stack("encoder"),
         *_stack("decoder"),
-        carry("lm_head.weight", "head.weight"),
         Rule(("final_logits_bias",), "head.bias", ROW, optional=True),
-        *ignore("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"),
+        Rule(("model.encoder.embed_positions.weight",), None, fixed=sines),
+        Rule(("model.decoder.embed_positions.weight",), None, fixed=sines),
     )
     return Table(rules, prefix="model.")
 
