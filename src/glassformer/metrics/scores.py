@@ -1,0 +1,260 @@
+"""What a metric says: numbers with their caption, their places and the reason wherever there is no number.
+
+In:   totals and counts per head and row, from a metric.
+Out:  Score; `roll_up` to heads, layers and the whole model; `pool` of the scores of several texts.
+
+    value = sum of totals / sum of counts                  (rule "mean")
+    value = largest total among those with a count         (rule "maximum")
+
+The sums run over the rows of a head, the heads of a layer, the layers of a model: so averages are weighted by
+rows at every level. A count of zero leaves the value undefined, which is NaN, and `undefined` says why.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import GlassformerError, InputError
+from glassformer.recording import AttentionMap, Kind
+
+Over = Literal["query", "head", "token", "pair", "layer", "model"]
+Rule = Literal["mean", "maximum", "none"]  # how values are rolled up
+Numbers = NDArray[np.float64]
+
+LEVELS: tuple[Over, ...] = ("query", "head", "layer", "model")  # each can be rolled up into those after it
+
+
+class UndefinedError(GlassformerError):
+    """Raised by a metric that has no value for a map; the score then shows the reason instead of a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """One thing said in both languages of the page."""
+
+    english: str
+    chinese: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What a metric is called and how its values read; the English caption is the metric's docstring."""
+
+    label: Phrase
+    caption: str  # in Chinese
+    lower: Phrase | None = None  # what a low value means
+    higher: Phrase | None = None
+
+
+class Place(NamedTuple):
+    """Where a value belongs: a map, or with `step` None a layer's whole map."""
+
+    stack: str
+    layer: int
+    kind: Kind
+    step: int | None = None
+
+    @classmethod
+    def of(cls, attention_map: AttentionMap) -> "Place":
+        return cls(attention_map.stack, attention_map.layer, attention_map.kind, attention_map.step)
+
+    def __str__(self) -> str:
+        step = "" if self.step is None else f", step {self.step}"
+        return f"{self.stack} layer {self.layer}, {self.kind}{step}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """What a head metric finds in a map: for each head and row, or for each head, a total and a count."""
+
+    totals: NDArray[Any]  # (head, query) or (head,)
+    counts: NDArray[Any]  # the same shape
+    undefined: str  # why there is no value where counts add up to zero
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """The values of one place; NaN where undefined."""
+
+    place: Place | None  # None: the whole model
+    axes: tuple[str, ...]  # of the values: ("head",), ("head", "query"), ("query", "key") …
+    values: Numbers
+    totals: Numbers | None = None  # the two that values follow from, where they can be rolled up
+    counts: Numbers | None = None
+    undefined: str = ""  # why some values are NaN
+    labels: tuple[tuple[str, ...], ...] = ()  # names along each axis, where numbers would not do
+
+    def __post_init__(self) -> None:
+        for name in ("values", "totals", "counts"):
+            array = getattr(self, name)
+            if array is not None:
+                view = np.asarray(array, dtype=np.float64).view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
+    @classmethod
+    def from_sums(cls, place: Place | None, axes: tuple[str, ...], rows: Rows, rule: Rule) -> "Part":
+        """The part whose values are totals / counts, or totals where the rule is the maximum."""
+        totals, counts = np.asarray(rows.totals, dtype=np.float64), np.asarray(rows.counts, dtype=np.float64)
+        known = counts > 0
+        divisor = counts if rule == "mean" else np.ones_like(counts)
+        values = np.full(totals.shape, np.nan)
+        np.divide(totals, divisor, out=values, where=known)
+        return cls(place, axes, values, totals, counts, "" if known.all() else rows.undefined)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Score:
+    """One metric of one recording, part by part."""
+
+    name: str
+    caption: Phrase
+    wording: Wording
+    unit: str
+    range: tuple[float | None, float | None]  # None: no bound
+    over: Over
+    rule: Rule
+    parts: tuple[Part, ...]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(self.parts))
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+
+    @property
+    def undefined(self) -> str:
+        """Every reason for which some value is missing."""
+        return _join(part.undefined for part in self.parts)
+
+    @property
+    def value(self) -> float:
+        """The one number of a score that has one: of the whole model, or of a single layer."""
+        if len(self.parts) != 1 or self.parts[0].values.ndim:
+            raise InputError(
+                f"{self.name} over {self.over} has many values. Wanted one. "
+                "Roll it up to 'model', or choose a part."
+            )
+        return float(self.parts[0].values)
+
+    def part(
+        self, stack: str | None = None, layer: int = 0, kind: Kind = "self", step: int | None = None
+    ) -> Part:
+        """The part of a map; without `stack`, of the only stack that has one."""
+        found = [
+            part
+            for part in self.parts
+            if part.place is not None
+            and (stack is None or part.place.stack == stack)
+            and part.place[1:] == (layer, kind, step)
+        ]
+        if len(found) != 1:
+            known = "; ".join(str(part.place) for part in self.parts)
+            raise InputError(
+                f"{len(found)} parts of {self.name} are {stack or 'any stack'}, layer {layer}, {kind}. "
+                f"Wanted one. Choose among: {known}."
+            )
+        return found[0]
+
+    def roll_up(self, over: Over) -> "Score":
+        """The same score per head, per layer or for the whole model."""
+        if over == self.over:
+            return self
+        sums = all(part.totals is not None and part.counts is not None for part in self.parts)
+        if over not in LEVELS[1:] or self.over not in LEVELS or LEVELS.index(over) < LEVELS.index(self.over):
+            raise InputError(
+                f"{self.name} is over {self.over}. Wanted it over {over}. "
+                "Scores roll up from query to head, layer and model, in this order."
+            )
+        if self.rule == "none" or not sums:
+            raise InputError(
+                f"{self.name} cannot be rolled up to {over}: its values do not add up. "
+                f"Read it over {self.over}, or roll up before taking a difference."
+            )
+        return replace(self, over=over, parts=tuple(_roll_up(self.parts, over, self.rule)))
+
+    def __repr__(self) -> str:
+        lines = [f"{self.wording.label.english} ({self.name}) over {self.over}, {self.unit}"]
+        for part in self.parts[:12]:
+            place = "whole model" if part.place is None else str(part.place)
+            shown = f"{float(part.values):.4g}" if part.values.ndim == 0 else _spell(part.values)
+            lines.append(f"  {place}: {shown}")
+        if len(self.parts) > 12:
+            lines.append(f"  … {len(self.parts) - 12} more")
+        if self.undefined:
+            lines.append(f"  nan: {self.undefined}")
+        return "\n".join(lines)
+
+
+def pool(scores: Iterable[Score]) -> Score:
+    """The score of several texts together: totals and counts of each place are added up."""
+    given = list(scores)
+    if not given:
+        raise InputError("There is no score to pool. Wanted at least one. Score a recording first.")
+    first = given[0]
+    strange = next((each for each in given if (each.name, each.over) != (first.name, first.over)), None)
+    if strange is not None:
+        raise InputError(
+            f"{first.name} over {first.over} and {strange.name} over {strange.over} were given together. "
+            "Wanted one metric at one level. Pool them separately."
+        )
+    if first.rule == "none" or first.over not in LEVELS[1:]:
+        raise InputError(
+            f"{first.name} over {first.over} cannot be pooled: its values do not add up across texts. "
+            "Compare its parts one by one."
+        )
+    parts = [part for each in given for part in each.parts]
+    return replace(first, parts=tuple(_roll_up(parts, first.over, first.rule)))
+
+
+def _roll_up(parts: Sequence[Part], over: Over, rule: Rule) -> Iterable[Part]:
+    """Groups of parts, added up; where a layer's whole map was kept, its generation steps are left out."""
+    whole = {part.place for part in parts if part.place is not None and part.place.step is None}
+    groups: dict[Place | None, list[Part]] = {}
+    for part in parts:
+        layer = None if part.place is None else part.place._replace(step=None)
+        if part.place == layer or layer not in whole:
+            groups.setdefault(None if over == "model" else layer, []).append(part)
+    axes = ("head",) if over == "head" else ()
+    for place, group in groups.items():
+        reduced = [_reduce(part, len(axes), rule) for part in group]
+        if len({totals.shape for totals, _ in reduced}) > 1:
+            raise InputError(
+                f"The maps of {place} have different numbers of heads. Wanted one number. "
+                "Pool recordings of one model only."
+            )
+        totals = _combine([totals for totals, _ in reduced], [counts for _, counts in reduced], rule)
+        counts = np.sum([counts for _, counts in reduced], axis=0)
+        yield Part.from_sums(place, axes, Rows(totals, counts, _join(part.undefined for part in group)), rule)
+
+
+def _reduce(part: Part, kept: int, rule: Rule) -> tuple[Numbers, Numbers]:
+    """Totals and counts of a part with only its first `kept` axes left."""
+    assert part.totals is not None
+    assert part.counts is not None
+    shape = (*part.totals.shape[:kept], -1)
+    totals = np.moveaxis(part.totals.reshape(shape), -1, 0)
+    counts = np.moveaxis(part.counts.reshape(shape), -1, 0)
+    return _combine(list(totals), list(counts), rule), counts.sum(axis=0)
+
+
+def _combine(totals: Sequence[Numbers], counts: Sequence[Numbers], rule: Rule) -> Numbers:
+    if rule == "mean":
+        return np.sum(totals, axis=0)
+    known = np.where(np.asarray(counts) > 0, np.asarray(totals), -np.inf)
+    largest = known.max(axis=0, initial=-np.inf)
+    return np.where(np.isfinite(largest), largest, 0.0)
+
+
+def _join(reasons: Iterable[str]) -> str:
+    """Each reason once, in order."""
+    return " ".join(dict.fromkeys(reason for reason in reasons if reason))
+
+
+def _spell(values: Numbers) -> str:
+    if values.ndim == 1 and len(values) <= 16:
+        return " ".join(f"{value:.4g}" for value in values)
+    return " x ".join(str(length) for length in values.shape) + " values"
