@@ -1,0 +1,82 @@
+"""Position patterns: heads that look at a fixed place, whatever the text says.
+
+In:   a self-attention map.
+Out:  mean weight on the previous token, the next, the token itself, the first.
+
+Rows that have such a place and a choice are averaged: a row that may look at one key only says nothing.
+"""
+
+import numpy as np
+
+from glassformer.metrics.blocks import count_outcomes, read_diagonal
+from glassformer.metrics.metric import head_metric
+from glassformer.metrics.scores import Phrase, Rows, UndefinedError, Wording
+from glassformer.recording import AttentionMap
+
+_NO_ROW = "No row has such a token and a choice where to look."
+
+
+def _word(english: str, chinese: str, place: str, place_in_chinese: str) -> Wording:
+    """Labels of one pattern; all four read alike."""
+    return Wording(
+        Phrase(english, chinese),
+        f"落在{place_in_chinese}上的平均权重。",
+        lower=Phrase(f"Near 0: {place} is ignored.", f"接近 0：忽略{place_in_chinese}。"),
+        higher=Phrase(
+            f"Near 1: the head always looks at {place}.", f"接近 1：该头总是关注{place_in_chinese}。"
+        ),
+    )
+
+
+@head_metric(
+    "previous_token",
+    _word("Previous token", "前一词元", "the token before", "前一个词元"),
+    unit="share",
+    needs="weights",
+)
+def look_back(attention_map: AttentionMap) -> Rows:
+    """The weight on the token just before, averaged over rows."""
+    return _along(attention_map, -1)
+
+
+@head_metric(
+    "next_token",
+    _word("Next token", "后一词元", "the token after", "后一个词元"),
+    unit="share",
+    needs="weights",
+)
+def look_ahead(attention_map: AttentionMap) -> Rows:
+    """The weight on the token just after, averaged over rows; 0 where a causal mask hides it."""
+    return _along(attention_map, 1)
+
+
+@head_metric(
+    "self_token",
+    _word("Self", "自身", "the token itself", "词元自身"),
+    unit="share",
+    needs="weights",
+)
+def look_at_self(attention_map: AttentionMap) -> Rows:
+    """The weight on the token itself (the diagonal), averaged over rows."""
+    return _along(attention_map, 0)
+
+
+@head_metric("first_token", _word("First token", "首个词元", "the first token", "第一个词元"), unit="share")
+def look_at_first(attention_map: AttentionMap) -> Rows:
+    """The weight on the first key, averaged over rows."""
+    statistics = attention_map.statistics
+    if statistics.keys == 0:
+        raise UndefinedError("There is no key.")
+    looking = statistics.rows & (statistics.allowed > 0)
+    choosing = looking & (count_outcomes(attention_map) > 1)
+    forced = looking & ~choosing & (statistics.peak_key == 0)  # rows that can look at the first key only
+    without_choice = np.where(forced, statistics.peak, 0.0).sum(axis=1, dtype=np.float64)
+    totals = np.maximum(statistics.mass[:, 0] - without_choice, 0.0)
+    return Rows(totals, choosing.sum(axis=1), _NO_ROW)
+
+
+def _along(attention_map: AttentionMap, shift: int) -> Rows:
+    """The weights of one diagonal, in rows that have a choice."""
+    weights, inside = read_diagonal(attention_map, shift)
+    counted = inside & (count_outcomes(attention_map) > 1)
+    return Rows(np.where(counted, weights, 0.0), counted, _NO_ROW)
