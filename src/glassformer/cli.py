@@ -9,6 +9,7 @@ Nothing heavy is imported before a verb needs it: `--help` answers at once.
 import argparse
 import itertools
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -37,7 +38,51 @@ class Verb:
 
 
 def _run_demo(_: Arguments) -> None:
-    print("The demonstration is being built.")
+    from glassformer.recorders.demo import SENTENCE, STEPS, teach_translator
+    from glassformer.recorders.recorder import load
+    from glassformer.show.terminal import draw_recording
+
+    def report(step: int, loss: float) -> None:
+        if sys.stdout.isatty() or step + 1 == STEPS:
+            start = "\r" if sys.stdout.isatty() else ""
+            print(f"{start}  step {step + 1} of {STEPS}, loss {loss:.3f}", end="", flush=True)
+
+    print("A tiny Transformer learns to translate, from sentences made up as it goes:")
+    recording = load(*teach_translator(report), name="demo").record(SENTENCE)
+    assert recording.target is not None
+    print(f"\n\n  {SENTENCE}\n  {recording.target.text}\n")
+    print(draw_recording(recording, columns=_columns()))
+    print("\nEach row is a word it has read → the word it writes next. French puts the colour last:")
+    print("for `chat` it looks past `white` at `cat`, and for `blanc` back again.")
+    print('\nYour turn:  glassformer record gpt2 "The animal was too tired to cross the street"')
+
+
+def _add_record(parser: Parser) -> None:
+    parser.add_argument("model", metavar="MODEL", help=MODEL)
+    parser.add_argument("text", metavar="TEXT", help="what the model reads")
+    parser.add_argument(
+        "--target", metavar="TEXT", help="a translation to read along; without it, the model's own"
+    )
+    parser.add_argument("--output", metavar="FILE.bundle", type=Path, help="keep the recording")
+    parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help="draw a head of this part")
+    parser.add_argument("--layer", type=int, metavar="N", help="draw a head of this layer, from 0")
+    parser.add_argument(
+        "--head", type=int, metavar="N", help="draw this head, from 0; otherwise the most focused"
+    )
+
+
+def _run_record(arguments: Arguments) -> None:
+    from glassformer import bundle
+    from glassformer.recorders.recorder import load
+    from glassformer.show.terminal import draw_recording
+
+    recording = load(arguments.model).record(_require_text(arguments.text), arguments.target)
+    if arguments.output:
+        bundle.save(recording, arguments.output)
+    chosen = {"part": arguments.part, "layer": arguments.layer, "head": arguments.head}
+    print(draw_recording(recording, **chosen, columns=_columns()))
+    if arguments.output:
+        print(f"\nKept in {arguments.output}.")
 
 
 def _add_generate(parser: Parser) -> None:
@@ -95,10 +140,10 @@ def _generate(checkpoint: "Checkpoint", text: str, settings: "GenerationSettings
     ids = torch.tensor([prompt])
     if settings.beams > 1:
         for answer in generate(checkpoint.network, ids, None, settings)[0].n_best:
-            yield f"{tokenizer.decode([*prompt, *answer.words] if continues else answer.words)}"
+            yield tokenizer.decode([*prompt, *answer.words] if continues else answer.words)
             yield f"  ({answer.score:.3f})\n" if settings.n_best > 1 else ""
         return
-    known, shown = prompt if continues else [], ""
+    known, shown = list(prompt) if continues else [], ""
     for nodes in itertools.chain([[]], stream(checkpoint.network, ids, None, settings)):
         known += [node.token for node in nodes]
         whole = tokenizer.decode(known).rstrip("\ufffd")  # half a character waits for its other half
@@ -153,6 +198,10 @@ def _run_models(_: Arguments) -> None:
         print(f"{name:20} {config.shape:16} " + " ".join(f"{number:6d}" for number in numbers))
 
 
+def _columns() -> int:
+    return min(shutil.get_terminal_size().columns, 160)
+
+
 def _add_nothing(_: Parser) -> None:
     """For a verb without arguments."""
 
@@ -167,6 +216,7 @@ MODEL = "a folder, or a name on the Hugging Face hub; `glassformer models` lists
 
 VERBS = (
     Verb("demo", "watch a tiny network at work (what happens without a verb)", _add_nothing, _run_demo),
+    Verb("record", "record a model on a text and draw where it looks", _add_record, _run_record),
     Verb("generate", "continue or translate a text, word by word", _add_generate, _run_generate),
     Verb("convert", "write a model as a folder that transformers opens, too", _add_convert, _run_convert),
     Verb("models", "list what can be opened", _add_nothing, _run_models),

@@ -4,20 +4,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from glassformer.errors import InputError, RecordingError
 from glassformer.recording import AttentionMap, Evidence, Output, Recording, Tokens
 from glassformer.recording import measure as measure_statistics
 from glassformer.show.terminal import (
     LEGEND,
+    choose_head,
     draw_map,
     draw_output,
     draw_recording,
     draw_weights,
-    find_focused_head,
     fit,
     measure,
     shade,
 )
 
+WORDS = {1: " too", 2: "\n", 3: " never"}
 EVIDENCE = Evidence(model="toy", model_hash="0" * 12, kernel="explicit", dtype="float32", exact=True)
 
 
@@ -42,7 +44,7 @@ def translation() -> Recording:
         attention_map(np.eye(3, dtype=np.float32)[None], target, target),
         attention_map(np.stack([even, sharp]), target, source),
     )
-    output = Output("decoder", np.array([[1, 2]] * 3), np.log([[0.75, 0.25]] * 3), {1: " too", 2: "\n"})
+    output = Output("decoder", np.array([[1, 2, 3]] * 3), np.log([[0.75, 0.249, 0.001]] * 3), WORDS)
     return Recording("toy", EVIDENCE, source, target, maps, output=output)
 
 
@@ -76,8 +78,21 @@ def test_a_heat_map_has_a_row_for_each_query_and_a_column_for_each_key() -> None
 
 
 def test_the_sharpest_head_of_cross_attention_is_chosen() -> None:
-    chosen, head = find_focused_head(translation())
+    chosen, head = choose_head(translation())
     assert (chosen.kind, head) == ("cross", 1)
+
+
+def test_a_head_can_be_asked_for() -> None:
+    recording = translation()
+    chosen, head = choose_head(recording, part="decoder")
+    assert (chosen.kind, head) == ("self", 0)
+    assert choose_head(recording, head=0)[1] == 0
+    with pytest.raises(
+        InputError, match="no layer 7 of cross; choose a layer from 0 to 0, of cross or decoder"
+    ):
+        choose_head(recording, layer=7)
+    with pytest.raises(RecordingError, match="no head 9"):
+        choose_head(recording, head=9)
 
 
 def test_a_recording_on_one_screen() -> None:
@@ -88,13 +103,15 @@ def test_a_recording_on_one_screen() -> None:
         "cross 0       3.0   1.4",
         "",
         "decoder layer 0, cross, head 1",
-        "     我 爱 你",
-        "I    ███░░░",
-        "love    ███",
-        "you  ▓▓▓   ▓▓▓",
+        "           我 爱 你",
+        "I → love   ███░░░",
+        "love → you    ███",
+        "you → too  ▓▓▓   ▓▓▓",
         LEGEND,
         "",
         "Next word:  too 75 %   ␣ 25 %",
+        "",
+        f"Evidence:  {EVIDENCE}",
     ]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.errors import InputError
 from glassformer.recording import AttentionMap, Recording
 
 LEGEND = "· under 5 %   ░ under 20 %   ▒ under 40 %   ▓ under 70 %   █ 70 % and more"
@@ -19,19 +20,27 @@ _CELL = 3  # characters per column of a heat map
 _MARGIN = 18  # characters a query's name may take
 
 
-def draw_recording(recording: Recording, *, columns: int = 80) -> str:
-    """One screen: how focused each head is, the most focused one drawn, and what comes next."""
+def draw_recording(
+    recording: Recording,
+    *,
+    part: str | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+    columns: int = 80,
+) -> str:
+    """One screen: how focused each head is, one of them drawn, what comes next, and the evidence."""
     if not recording.maps:
         return f"{recording.model} computes no attention: there is nothing to draw."
-    attention_map, head = find_focused_head(recording)
-    parts = [draw_focus(recording), draw_map(attention_map, head, columns=columns), draw_output(recording)]
-    return "\n\n".join(part for part in parts if part)
+    attention_map, chosen = choose_head(recording, part=part, layer=layer, head=head)
+    picture = draw_map(attention_map, chosen, rows=name_rows(recording, attention_map), columns=columns)
+    evidence = f"Evidence:  {recording.evidence}"
+    return "\n\n".join(filter(None, (draw_focus(recording), picture, draw_output(recording), evidence)))
 
 
 def draw_focus(recording: Recording) -> str:
     """A table (map, head): over how many keys a head spreads its weight, exp of its mean entropy."""
     maps = [each for each in recording.maps if each.step is None]
-    names = [f"{'cross' if each.kind == 'cross' else each.stack} {each.layer}" for each in maps]
+    names = [f"{name_part(each)} {each.layer}" for each in maps]
     heads = max(each.heads for each in maps)
     margin = max(measure(name) for name in names) + 2
     lines = ["How many tokens a head looks at (exp of its mean entropy), by layer and head"]
@@ -44,12 +53,14 @@ def draw_focus(recording: Recording) -> str:
     return "\n".join(lines)
 
 
-def draw_map(attention_map: AttentionMap, head: int, *, columns: int = 80) -> str:
+def draw_map(
+    attention_map: AttentionMap, head: int, *, rows: Sequence[str] | None = None, columns: int = 80
+) -> str:
     """One head: a row for each token that looks, a column for each token that is looked at."""
     title = f"{attention_map.name}, head {attention_map.require_head(head)}"
     if not attention_map.has_weights:
         return f"{title}: only its statistics were recorded."
-    queries, keys = attention_map.query.texts, attention_map.key.texts
+    queries, keys = rows or attention_map.query.texts, attention_map.key.texts
     shown = max((columns - _MARGIN) // _CELL, 1)
     weights = attention_map.weights(head, slice(0, min(shown, len(queries))), slice(0, min(shown, len(keys))))
     lines = [title, draw_weights(queries[:shown], keys[:shown], weights), LEGEND]
@@ -73,17 +84,51 @@ def draw_output(recording: Recording) -> str:
     output = recording.output
     if output is None or (output.kind == "tokens" and output.stack != "decoder"):
         return ""
-    likely = zip(output.texts(-1), output.probabilities[-1], strict=True)
-    names = [f"{text.strip() or '␣'} {100 * share:.0f} %" for text, share in list(likely)[:5]]
+    likely = list(zip(output.texts(-1), output.probabilities[-1].tolist(), strict=True))[:5]
+    named = [(text, share) for text, share in likely if share >= 0.005] or likely[:1]
+    names = [f"{text.strip() or '␣'} {100 * share:.0f} %" for text, share in named]
     return f"{'Next word' if output.kind == 'tokens' else 'Class'}:  " + "   ".join(names)
 
 
-def find_focused_head(recording: Recording) -> tuple[AttentionMap, int]:
-    """The head with the least entropy for the keys it may see; a translator's cross-attention goes first."""
-    maps = [each for each in recording.maps if each.kind == "cross"] or recording.maps
-    best = [(_spread(each), place) for place, each in enumerate(maps)]
-    _, place = min(best, key=lambda pair: float(pair[0].min()))
-    return maps[place], int(best[place][0].argmin())
+def choose_head(
+    recording: Recording, *, part: str | None = None, layer: int | None = None, head: int | None = None
+) -> tuple[AttentionMap, int]:
+    """The head that was asked for; of those left open, the one with least entropy for the keys it may see.
+
+    `part` is encoder, decoder or cross; where nothing is said, a translator's cross-attention goes first.
+    """
+    parts = sorted({name_part(each) for each in recording.maps})
+    wanted = "cross" if part is None and "cross" in parts else part
+    maps = [
+        each
+        for each in recording.maps
+        if (wanted is None or name_part(each) == wanted) and (layer is None or each.layer == layer)
+    ]
+    if not maps:
+        layers = sorted({each.layer for each in recording.maps})
+        raise InputError(
+            f"There is no layer {layer} of {wanted or recording.model}; choose a layer from {layers[0]} to "
+            f"{layers[-1]}, of {' or '.join(parts)}."
+        )
+    heads = [range(each.heads) if head is None else (each.require_head(head),) for each in maps]
+    places = [(place, number) for place, numbers in enumerate(heads) for number in numbers]
+    spreads = [_spread(each) for each in maps]
+    place, number = min(places, key=lambda pair: float(spreads[pair[0]][pair[1]]))
+    return maps[place], number
+
+
+def name_part(attention_map: AttentionMap) -> str:
+    """Encoder, decoder or cross: what attention happens in this map."""
+    return "cross" if attention_map.kind == "cross" else attention_map.stack
+
+
+def name_rows(recording: Recording, attention_map: AttentionMap) -> list[str]:
+    """Names for the rows of a map: in cross-attention a word that was read, and the one it led to."""
+    read = [text.strip() for text in attention_map.query.texts]
+    if attention_map.kind != "cross" or not read:
+        return read
+    last = recording.output.texts(-1)[0].strip() if recording.output else "…"
+    return [f"{word} → {following}" for word, following in zip(read, [*read[1:], last], strict=True)]
 
 
 def measure(text: str) -> int:
