@@ -60,7 +60,8 @@ def open_checkpoint(folder: str | Path) -> Checkpoint:
         raise CheckpointError(f"{folder} is not a folder; give the folder of a model, with its {CONFIG}.")
     settings = read_json(folder / CONFIG)
     generation = find_generation(folder, settings)
-    settings |= {name: generation[name] for name in IDS if generation.get(name) is not None}
+    if settings.get("model_type") not in KINDS:
+        settings |= {name: generation[name] for name in IDS if generation.get(name) is not None}
     try:
         config, family = _read_config(settings)
     except GlassformerError as error:
