@@ -1,0 +1,1 @@
+"""The door between the wings: a network runs once, and a Recording comes out."""

@@ -1,0 +1,70 @@
+"""Which model this is: a hash over everything it has learned, and the assurance that all of it is numbers.
+
+In:   a network.
+Out:  the SHA-256 of its weights, or an error that names the first weight that is not a number.
+
+Hashing reads every byte, so the result is kept until a weight changes. Torch counts changes in place; a few
+numbers of every weight are compared as well, for changes that it does not count (through `.data`).
+"""
+
+import hashlib
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.errors import RecordingError
+
+_SAMPLES = 16  # numbers of each weight that are compared
+
+
+class Identity:
+    """The hash of one network, computed when first asked for and again after a change."""
+
+    def __init__(self, network: nn.Module) -> None:
+        self.network = network
+        self._seen: tuple[object, ...] | None = None
+        self._hash = ""
+
+    def hash(self) -> str:
+        """Hexadecimal SHA-256 over names, types, shapes and bytes of all weights, by name."""
+        weights = dict(sorted(self.network.state_dict().items()))
+        seen = _glance(weights)
+        if seen != self._seen:
+            _check_numbers(weights)
+            self._hash = _hash(weights)
+            self._seen = seen
+        return self._hash
+
+
+def _glance(weights: dict[str, Tensor]) -> tuple[object, ...]:
+    """What differs when a weight was changed or replaced, at almost no cost."""
+    places = tuple(
+        (name, weight.data_ptr(), None if weight.is_inference() else weight._version)
+        for name, weight in weights.items()
+    )
+    samples = [_sample(weight) for weight in weights.values()]
+    return (*places, *(torch.cat(samples).tolist() if samples else ()))
+
+
+def _sample(weight: Tensor) -> Tensor:
+    flat = weight.detach().reshape(-1)
+    return flat[:: max(1, flat.numel() // _SAMPLES)][:_SAMPLES].double()
+
+
+def _check_numbers(weights: dict[str, Tensor]) -> None:
+    for name, weight in weights.items():
+        if weight.is_floating_point() and not bool(weight.isfinite().all()):
+            wrong = int((~weight.isfinite()).sum())
+            raise RecordingError(
+                f"The weight {name} holds {wrong} of {weight.numel()} numbers that are NaN or infinite; "
+                "nothing that follows is true. Load a checkpoint from before the training went wrong."
+            )
+
+
+def _hash(weights: dict[str, Tensor]) -> str:
+    digest = hashlib.sha256()
+    for name, weight in weights.items():
+        digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}\n".encode())
+        content = weight.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+        digest.update(content.numpy().data)
+    return digest.hexdigest()

@@ -1,0 +1,262 @@
+"""Our own networks, recorded through their windows.
+
+In:   a Transformer or a recurrent translator, its tokenizer, a text.
+Out:  a Recording. The network runs once, in evaluation mode, on its explicit path; weights are those before
+      dropout. Afterwards mode, hooks and gradients are as they were, also where something went wrong.
+"""
+
+import platform
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from glassformer import __version__
+from glassformer.config import ModelConfig
+from glassformer.errors import InputError
+from glassformer.model.choosing import GenerationSettings
+from glassformer.model.decoding import start_of_target
+from glassformer.model.generate import GREEDY, at_inference, generate
+from glassformer.model.recurrent import RecurrentTranslator
+from glassformer.model.transformer import Transformer, check_ids
+from glassformer.recorders.identity import Identity
+from glassformer.recorders.outputs import read_classes, read_generation, read_words
+from glassformer.recorders.reading import Inputs, Reader, as_tokens
+from glassformer.recorders.recorder import USUAL, Edit, check_want
+from glassformer.recorders.windows import Network, Watch
+from glassformer.recording import Evidence, Generation, Output, Recording, Tokens
+from glassformer.text.tokenizer import Encoding, open_tokenizer, wrap_tokenizer
+from glassformer.weights.checkpoint import open_checkpoint
+
+ALTERNATIVES = 5  # kept for each generated word where nothing else is said
+CHECKED_TOKENS = 16  # of a text, for the self-check
+LARGEST = 8 << 30  # bytes of maps that one recording may form
+
+
+def is_ours(model: Any) -> TypeGuard[Network]:
+    """Whether a network has windows."""
+    return isinstance(model, (Transformer, RecurrentTranslator))
+
+
+def open_ours(folder: Path, name: str) -> "OurSubject":
+    """The model of a folder, with the tokenizer, the labels and the manner of generating that it brings."""
+    checkpoint = open_checkpoint(folder)
+    tokenizer = None if checkpoint.tokenizer is None else open_tokenizer(checkpoint.tokenizer)
+    subject = OurSubject(checkpoint.network, tokenizer, name=name)
+    subject.generation, subject.labels = checkpoint.generation, checkpoint.labels
+    return subject
+
+
+class OurSubject:
+    """One of our networks with its tokenizer; without one it takes token ids, shown as numbers."""
+
+    def __init__(self, network: Network, tokenizer: Any = None, *, name: str | None = None) -> None:
+        self.network = network
+        self.name = name or type(network).__name__
+        self.tokenizer = None if tokenizer is None else wrap_tokenizer(tokenizer)
+        self.generation = GREEDY  # how it generates where nothing else is said
+        self.labels: tuple[str, ...] = ()  # of its classes
+        self.reader = Reader(self.name, self.tokenizer)
+        self.identity = Identity(network)
+        self._errors: dict[str, float] = {}  # of the self-check, by the model's hash
+
+    @property
+    def shape(self) -> str:
+        """As in `ModelConfig`."""
+        config = self.network.config
+        return config.shape if isinstance(config, ModelConfig) else "encoder-decoder"
+
+    def record(
+        self,
+        inputs: Inputs,
+        target: Inputs | None = None,
+        *,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        second_text: str | None = None,
+        decode: GenerationSettings | None = None,
+        want: Collection[str] = USUAL,
+        edits: Sequence[Edit] = (),
+    ) -> Recording:
+        """See `Subject`. A decoder alone records its prompt; with `decode` it goes on writing first."""
+        wanted = check_want(want)
+        self._check_request(target, decode, source_language)
+        source = self.reader.read_source(inputs, second_text, target_language)
+        self._check_ids(source)
+        model_hash = self.identity.hash()
+        error = self._check_once(model_hash, source)
+        with ExitStack() as changes:
+            for edit in edits:
+                changes.enter_context(edit.apply(self.network))
+            source, written, generation = self._write(source, target, decode)
+            self._check_size(source, written, wanted)
+            tokens = _both(source, written)
+            relaxed = "; ".join(str(edit) for edit in edits if edit.relaxes) or None
+            watch = Watch(self.network, *tokens, wanted, relaxed)
+            logits = self._run(source, written, watch)
+        return Recording(
+            model=self.name,
+            evidence=self._evidence(model_hash, error, edits, wanted),
+            source=tokens[0],
+            target=tokens[1],
+            maps=watch.maps,
+            hidden=watch.hidden,
+            output=self._output(logits) if "output" in wanted else None,
+            generation=generation,
+        )
+
+    # What goes in
+
+    def _check_request(
+        self, target: Inputs | None, decode: GenerationSettings | None, source_language: str | None
+    ) -> None:
+        if target is not None and self.shape != "encoder-decoder":
+            raise InputError(
+                f"{self.name} has one stack and no target side; put everything into one text, "
+                "or leave `target` out."
+            )
+        if decode is not None and target is not None:
+            raise InputError("The target is given, so there is nothing to decode; leave one of the two out.")
+        if decode is not None and self.shape == "encoder":
+            raise InputError(f"{self.name} is an encoder and cannot generate; leave `decode` out.")
+        if source_language is not None:
+            raise InputError(
+                f"{self.name} reads a text without being told its language; leave `source_language` out."
+            )
+
+    def _check_ids(self, encoding: Encoding) -> None:
+        """The network does so itself on a CPU only; on a GPU a foreign id would stop the process."""
+        check_ids(torch.tensor([encoding.ids], dtype=torch.long), self.network.config.vocabulary_size)
+
+    def _check_size(self, source: Encoding, written: Encoding | None, want: Collection[str]) -> None:
+        """Refuse maps that no memory holds before the network tries to form them."""
+        config = self.network.config
+        heads, depth = (
+            (config.heads, sum(config.depth.values())) if isinstance(config, ModelConfig) else (1, 1)
+        )
+        longest = max(len(source), len(written) if written is not None else 0)
+        kept = depth if {"weights", "scores"} & set(want) else 1
+        size = 4 * heads * longest * longest * kept
+        if size > LARGEST:
+            raise InputError(
+                f"The maps of {longest} tokens would take {size / 2**30:.0f} GiB, more than {LARGEST >> 30}; "
+                "shorten the text" + (", or leave weights and scores out of `want`." if kept > 1 else ".")
+            )
+
+    # What the network writes
+
+    def _write(
+        self, source: Encoding, target: Inputs | None, decode: GenerationSettings | None
+    ) -> tuple[Encoding, Encoding | None, Generation | None]:
+        """The source, the target and, where the network wrote one of them, how it did."""
+        if self.shape == "encoder-decoder":
+            generation = None
+            if target is None:
+                words, generation = self._generate(source.ids, decode)
+                written = self.reader.recognise(words, target=True)
+            else:
+                written = self.reader.read_target(target)
+            start = start_of_target(self.network.config.start_id, torch.zeros(1, 1), None)
+            written = self.reader.prepend(int(start), written)
+            self._check_ids(written)
+            return source, written, generation
+        if decode is None:
+            return source, None, None
+        ids = source.ids
+        if len(ids) > 1 and ids[-1] == self.network.config.end_id:
+            ids = ids[:-1]  # the end of the prompt is not the end of the text
+        words, generation = self._generate(ids, decode)
+        return self.reader.recognise((*ids, *words), target=False), None, generation
+
+    def _generate(
+        self, ids: Sequence[int], decode: GenerationSettings | None
+    ) -> tuple[tuple[int, ...], Generation]:
+        settings = decode or replace(self.generation, alternatives=ALTERNATIVES)
+        generated = generate(self.network, self._tensor(ids), None, settings)[0]
+        return generated.words, read_generation(generated, settings, self.reader.show)
+
+    # One run
+
+    def _run(self, source: Encoding, written: Encoding | None, watch: Watch | None) -> Tensor:
+        """Logits of the only text: (token, vocabulary), or (class,)."""
+        with ExitStack() as contexts:
+            contexts.enter_context(at_inference(self.network))
+            if watch is not None:
+                contexts.enter_context(watch.watching())
+            ids = self._tensor(source.ids)
+            if written is not None:
+                logits = self.network(ids, target=self._tensor(written.ids))
+            else:
+                logits = self.network(ids, segments=self._segments(source))
+            return logits[0]
+
+    def _tensor(self, numbers: Sequence[int]) -> Tensor:
+        return torch.tensor([numbers], device=next(self.network.parameters()).device)
+
+    def _segments(self, source: Encoding) -> Tensor | None:
+        config = self.network.config
+        known = config.segments if isinstance(config, ModelConfig) else 0
+        if known and max(source.segments) >= known:
+            raise InputError(
+                f"The tokenizer counts {max(source.segments) + 1} segments and {self.name} knows {known}; "
+                "does this tokenizer belong to this model?"
+            )
+        return self._tensor(source.segments) if known else None
+
+    def _check_once(self, model_hash: str, source: Encoding) -> float | None:
+        """How far logits of the explicit path are from those of the fused one; once for each model."""
+        if isinstance(self.network, RecurrentTranslator):
+            return None  # it has one path only
+        if model_hash not in self._errors:
+            part = slice(CHECKED_TOKENS)
+            cut = (source.ids[part], source.texts[part], source.special[part], source.segments[part])
+            short = Encoding(*cut, text="")
+            written = short if self.shape == "encoder-decoder" else None
+            seen = self._run(short, written, Watch(self.network, *_both(short, written), ()))
+            plain = self._run(short, written, None)
+            self._errors[model_hash] = float((seen - plain).abs().max())
+        return self._errors[model_hash]
+
+    # What comes out
+
+    def _output(self, logits: Tensor) -> Output | None:
+        config = self.network.config
+        stack = "encoder" if self.shape == "encoder" else "decoder"
+        head = config.head if isinstance(config, ModelConfig) else "language"
+        if head == "none":
+            return None
+        if head == "classes":
+            return read_classes(logits, stack, self.labels)
+        return read_words(logits, stack, self.reader.show)
+
+    def _evidence(
+        self, model_hash: str, error: float | None, edits: Sequence[Edit], want: Collection[str]
+    ) -> Evidence:
+        notes = []
+        if isinstance(self.network, RecurrentTranslator):
+            if self.network.decoder.attention is None:
+                notes.append("One fixed context for all words: this network has no attention to record.")
+            if "hidden" in want:
+                notes.append("Hidden states are those of the top recurrent layer.")
+        versions = {"glassformer": __version__, "torch": torch.__version__, "numpy": np.__version__}
+        return Evidence(
+            model=self.name,
+            model_hash=model_hash,
+            kernel="explicit",
+            dtype=str(next(self.network.parameters()).dtype).removeprefix("torch."),
+            exact=True,
+            largest_error=error,
+            reference=None if error is None else f"the fused kernel (logits of {CHECKED_TOKENS} tokens)",
+            edits=tuple(map(str, edits)),
+            versions={**versions, "python": platform.python_version()},
+            notes=tuple(notes),
+        )
+
+
+def _both(source: Encoding, written: Encoding | None) -> tuple[Tokens, Tokens | None]:
+    return as_tokens("source", source), None if written is None else as_tokens("target", written)

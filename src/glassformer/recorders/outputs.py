@@ -1,0 +1,75 @@
+"""What a network said, as a recording keeps it: its likeliest outputs, and how a text was generated.
+
+In:   logits, or what a search left behind; a way to show ids.
+Out:  `Output` and `Generation`.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from torch import Tensor
+
+from glassformer.model.choosing import GenerationSettings
+from glassformer.model.hypotheses import ROOT, Choice, Generated, Node
+from glassformer.recording import Alternative, Generation, Output, Step
+
+LIKELIEST = 10  # outputs kept for each position
+
+Show = Callable[[Iterable[int]], Sequence[str]]
+
+
+def read_words(logits: Tensor, stack: str, show: Show) -> Output:
+    """The likeliest words at each position; logits (token, vocabulary)."""
+    values, ids = _best(logits)
+    known = sorted({int(word) for word in np.unique(ids)})
+    return Output(stack, ids, values, dict(zip(known, show(known), strict=True)))
+
+
+def read_classes(logits: Tensor, stack: str, labels: Sequence[str]) -> Output:
+    """The likeliest classes of the text; logits (class,)."""
+    values, ids = _best(logits[None])
+    names = labels or [f"class {number}" for number in range(len(logits))]
+    return Output(stack, ids, values, dict(enumerate(names)), kind="classes")
+
+
+def read_generation(generated: Generated, settings: GenerationSettings, show: Show) -> Generation:
+    """The steps of the best hypothesis, and the tree that a beam search grew."""
+    best = generated.n_best[0]
+    alternatives = best.alternatives or ((),) * len(best.ids)
+    rows = zip(best.ids, show(best.ids), best.log_probabilities, alternatives, strict=True)
+    steps = tuple(
+        Step(index, word, text, logarithm, _alternatives(choices, show))
+        for index, (word, text, logarithm, choices) in enumerate(rows)
+    )
+    if settings.beams == 1:
+        return Generation(steps, method="sampling" if settings.sample else "greedy")
+    return Generation(steps, _tree(generated.tree.nodes, show), method="beam")
+
+
+def _tree(nodes: Sequence[Node], show: Show) -> tuple[Step, ...]:
+    places = {node.id: place for place, node in enumerate(nodes)}
+    texts = show([node.token for node in nodes])
+    ranks: dict[int, int] = {}  # how many nodes of a step came before
+    steps = []
+    for node, text in zip(nodes, texts, strict=True):
+        rank = ranks[node.step] = ranks.get(node.step, -1) + 1
+        parent = None if node.parent == ROOT else places[node.parent]
+        choices = _alternatives(node.alternatives, show)
+        steps.append(
+            Step(node.step, node.token, text, node.log_probability, choices, rank, parent, node.total)
+        )
+    return tuple(steps)
+
+
+def _alternatives(choices: Sequence[Choice], show: Show) -> tuple[Alternative, ...]:
+    texts = show([choice.token for choice in choices])
+    return tuple(
+        Alternative(choice.token, text, choice.log_probability)
+        for choice, text in zip(choices, texts, strict=True)
+    )
+
+
+def _best(logits: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """Log-probabilities and ids (position, k), best first."""
+    values, ids = logits.float().log_softmax(-1).topk(min(LIKELIEST, logits.shape[-1]))
+    return values.cpu().numpy(), ids.cpu().numpy()

@@ -1,0 +1,104 @@
+"""Text, ids and languages as a subject reads them, and the same as a recording keeps them.
+
+In:   what a person gives: text, a second text, token ids, a language; or the ids that a network wrote.
+Out:  `Encoding` for the network, `Tokens` for the recording.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from glassformer.errors import InputError
+from glassformer.recording import Side, Tokens
+from glassformer.text.tokenizer import Encoding, Tokenizer
+
+Inputs = str | Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A tokenizer, or none: then only ids are read, and tokens are shown as numbers."""
+
+    name: str  # of the subject, for errors
+    tokenizer: Tokenizer | None
+
+    def show(self, ids: Iterable[int]) -> tuple[str, ...]:
+        """What to display for each id."""
+        return tuple(map(str, ids)) if self.tokenizer is None else self.tokenizer.display(ids)
+
+    def read_source(
+        self, inputs: Inputs, second_text: str | None = None, target_language: str | None = None
+    ) -> Encoding:
+        """What a network is given to read; the language to translate into is named in front."""
+        encoding = self.read(inputs, second_text)
+        if all(encoding.special):
+            raise InputError("The text is empty: it has no token of its own. Give at least one word.")
+        if target_language is None:
+            return encoding
+        return self.prepend(self.find_language(target_language), encoding)
+
+    def read_target(self, target: Inputs) -> Encoding:
+        """The words of a target, without special tokens."""
+        return self.read(target, target=True)
+
+    def read(self, inputs: Inputs, second_text: str | None = None, *, target: bool = False) -> Encoding:
+        """A text as its tokenizer splits it, or ids as they are."""
+        if isinstance(inputs, str):
+            if self.tokenizer is None:
+                raise InputError(
+                    f"{self.name} was loaded without a tokenizer and cannot read text; "
+                    "load(network, tokenizer), or give token ids."
+                )
+            return self.tokenizer.encode(inputs, second_text, special=not target, target=target)
+        if second_text is not None:
+            raise InputError("A second text goes with a first text, not with token ids; give both as text.")
+        ids = tuple(map(int, inputs))
+        special = tuple(self.tokenizer is not None and self.tokenizer.is_special(each) for each in ids)
+        texts = self.show(ids)
+        return Encoding(ids, texts, special, (0,) * len(ids), "".join(texts))
+
+    def recognise(self, ids: tuple[int, ...], *, target: bool) -> Encoding:
+        """Ids that a network wrote, with offsets where the tokenizer would split their text the same way."""
+        if self.tokenizer is None or not ids:
+            return self.read(ids)
+        text = self.tokenizer.decode(ids)
+        again = self.tokenizer.encode(text, special=False, target=target)
+        return again if again.ids == ids else replace(self.read(ids), text=text)
+
+    def prepend(self, token_id: int, encoding: Encoding) -> Encoding:
+        """A special token in front: a language, or what a decoder is given before the first word."""
+        return Encoding(
+            (token_id, *encoding.ids),
+            (*self.show([token_id]), *encoding.texts),
+            (True, *encoding.special),
+            (0, *encoding.segments),
+            encoding.text,
+            None if encoding.offsets is None else ((0, 0), *encoding.offsets),
+            None if encoding.words is None else (-1, *encoding.words),
+        )
+
+    def find_language(self, language: str) -> int:
+        """The token that names a language to a multilingual model, in the two spellings that are in use."""
+        names = (f">>{language}<<", f"<2{language}>")
+        known = [] if self.tokenizer is None else map(self.tokenizer.find, names)
+        found = next((token_id for token_id in known if token_id is not None), None)
+        if found is None:
+            raise InputError(
+                f"{self.name} has no token for the language {language!r} ({' or '.join(names)}); "
+                "a model for one pair of languages needs none: leave the language out."
+            )
+        return found
+
+
+def as_tokens(side: Side, encoding: Encoding) -> Tokens:
+    """An encoding as a recording keeps it."""
+    return Tokens(
+        side,
+        encoding.texts,
+        np.array(encoding.ids, dtype=np.int64),
+        None if encoding.offsets is None else np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2),
+        encoding.text,
+        np.array(encoding.special, dtype=bool),
+        None if encoding.words is None else np.array(encoding.words, dtype=np.int64),
+    )

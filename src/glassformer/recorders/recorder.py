@@ -1,0 +1,121 @@
+"""The front of the door: from a name, a folder or a live network to something that can be recorded.
+
+In:   `load("zoo/translator")`, `load("gpt2")`, `load("path/")`, `load(network, tokenizer)`.
+Out:  a `Subject`, whose `record` runs the network once and hands out a Recording.
+"""
+
+import importlib
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from torch import nn
+
+from glassformer.errors import InputError
+from glassformer.model.choosing import GenerationSettings
+from glassformer.recording import Recording
+from glassformer.registry import suggest
+
+WANTS = ("statistics", "weights", "scores", "queries", "keys", "values", "hidden", "output")
+USUAL = ("weights", "output")  # what is kept where nothing is said; statistics always are
+
+
+class Edit(Protocol):
+    """A change to the network for one recording: a head silenced, an edge cut. `str()` says which."""
+
+    @property
+    def relaxes(self) -> bool:
+        """Whether rows of a map need not sum to one any more."""
+
+    def apply(self, network: nn.Module) -> AbstractContextManager[object]:
+        """Change the network inside a context, and leave it as it was."""
+
+
+@runtime_checkable
+class Subject(Protocol):
+    """A network, its tokenizer and its name: what can be recorded."""
+
+    name: str
+
+    def record(
+        self,
+        inputs: str | Sequence[int],
+        target: str | Sequence[int] | None = None,
+        *,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        second_text: str | None = None,
+        decode: GenerationSettings | None = None,
+        want: Collection[str] = USUAL,
+        edits: Sequence[Edit] = (),
+    ) -> Recording:
+        """Run the network once on a text and keep what is wanted; the network is left exactly as found."""
+
+
+def load(model: Any, tokenizer: Any = None, *, name: str | None = None) -> Subject:
+    """Something to record: a zoo name, folder or hub name; a network of ours; a live one of transformers."""
+    from glassformer.recorders.ours import OurSubject, is_ours, open_ours
+    from glassformer.weights.hub import find_folder
+
+    if isinstance(model, (str, Path)):
+        if tokenizer is not None:
+            raise InputError("A folder or a name brings its own tokenizer; leave `tokenizer` out.")
+        return open_ours(find_folder(model), name or str(model))
+    if is_ours(model):
+        return OurSubject(model, tokenizer, name=name)
+    if isinstance(model, nn.Module):
+        return _load_live(model, tokenizer, name)
+    if isinstance(model, Subject):
+        return model
+    raise InputError(
+        f"A {type(model).__name__} cannot be recorded; "
+        "give a name, a folder, or a network with its tokenizer."
+    )
+
+
+def record(  # noqa: PLR0913 - the same form as a subject's
+    model: Any,
+    inputs: str | Sequence[int],
+    target: str | Sequence[int] | None = None,
+    *,
+    tokenizer: Any = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+    second_text: str | None = None,
+    decode: GenerationSettings | None = None,
+    want: Collection[str] = USUAL,
+    edits: Sequence[Edit] = (),
+) -> Recording:
+    """`load` and `record` in one word."""
+    return load(model, tokenizer).record(
+        inputs,
+        target,
+        source_language=source_language,
+        target_language=target_language,
+        second_text=second_text,
+        decode=decode,
+        want=want,
+        edits=edits,
+    )
+
+
+def check_want(want: Collection[str]) -> frozenset[str]:
+    """The wanted things as a set; an unknown word is an error that offers the nearest one."""
+    words = (want,) if isinstance(want, str) else want
+    for word in words:
+        if word not in WANTS:
+            raise InputError(f"Nothing that can be recorded is called {word!r}.{suggest(str(word), WANTS)}")
+    return frozenset(words)
+
+
+def _load_live(model: nn.Module, tokenizer: Any, name: str | None) -> Subject:
+    try:
+        room = importlib.import_module("glassformer.recorders.huggingface")
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"A live {type(model).__name__} cannot be recorded by this version; save it with "
+            "save_pretrained() and load that folder."
+        ) from error
+    subject: Subject = room.load_live(model, tokenizer, name=name)
+    return subject
