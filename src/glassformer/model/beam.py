@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from glassformer.errors import InputError
 from glassformer.model.choosing import NEVER, GenerationSettings, best_of
 from glassformer.model.hypotheses import (
     DROPPED,
@@ -24,6 +23,7 @@ from glassformer.model.hypotheses import (
     Considered,
     Generated,
     Trace,
+    nothing_to_choose,
     read_hypothesis,
 )
 from glassformer.model.prompt import Opening
@@ -79,10 +79,7 @@ class BeamSearch:
             best = list(zip(*self.finished[row], strict=True))[: self.settings.n_best]
             found = [(score, tree.path(end // self.candidates, end)) for score, end in best if score != NEVER]
             if not found and room:
-                raise InputError(
-                    f"No hypothesis of row {row} could be finished: the rules leave no token to choose. "
-                    "Loosen no_repeat_ngram, min_new_tokens or forbidden."
-                )
+                raise nothing_to_choose(row)
             found = found or [(0.0, [])]
             hypotheses = (read_hypothesis(path, self.opening.end_id, score) for score, path in found)
             generated.append(Generated(tuple(hypotheses), tree))

@@ -126,11 +126,7 @@ class Considered:
                 if total == -math.inf:  # not a candidate: it only fills the row of a small vocabulary
                     continue
                 if math.isnan(total):
-                    raise InputError(
-                        f"No token can be chosen at step {self.step}: all are ruled out, or the network's "
-                        "scores are not numbers. Loosen no_repeat_ngram, min_new_tokens or forbidden; "
-                        "check the weights."
-                    )
+                    raise nothing_to_choose(row)
                 id_ = self.step * width + rank
                 kept = choices[beam] if choices else ()
                 nodes.append(
@@ -188,6 +184,14 @@ class Tree:
             path.append(node)
             step, id_ = step - 1, node.parent
         return path[::-1]
+
+
+def nothing_to_choose(row: int) -> InputError:
+    """What to say when a search of this row of the batch cannot go on."""
+    return InputError(
+        f"No token can be chosen for row {row}: all are ruled out, or the network's scores are not numbers. "
+        "Loosen no_repeat_ngram, min_new_tokens or forbidden; check the weights."
+    )
 
 
 def read_hypothesis(path: list[Node], end_id: int | None, score: float) -> Hypothesis:

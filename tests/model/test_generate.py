@@ -1,0 +1,408 @@
+"""Greedy choice, sampling and streaming: as `transformers`, in any batch, with and without cache."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+from transformers.generation import logits_process
+
+from glassformer.config import ModelConfig
+from glassformer.errors import ConfigurationError, InputError
+from glassformer.model.choosing import (
+    CHUNK,
+    GenerationSettings,
+    Rules,
+    best_of,
+    draw,
+    draw_chances,
+    likeliest,
+)
+from glassformer.model.generate import generate, stream
+from glassformer.model.prompt import pad_left
+from glassformer.model.transformer import Transformer
+
+PADDING, START, END = 0, 1, 2
+LIMIT = 40
+RULES: list[tuple[dict[str, Any], dict[str, Any]]] = [  # theirs, ours
+    ({}, {}),
+    ({"min_new_tokens": 8}, {"min_new_tokens": 8}),
+    ({"repetition_penalty": 1.7}, {"repetition_penalty": 1.7}),
+    ({"no_repeat_ngram_size": 1}, {"no_repeat_ngram": 1}),
+    ({"no_repeat_ngram_size": 2}, {"no_repeat_ngram": 2}),
+    (
+        {"repetition_penalty": 0.6, "no_repeat_ngram_size": 3, "min_new_tokens": 4},
+        {"repetition_penalty": 0.6, "no_repeat_ngram": 3, "min_new_tokens": 4},
+    ),
+    ({"forced_eos_token_id": END}, {"force_end": True}),
+]
+
+
+@pytest.mark.parametrize(("their_words", "our_words"), RULES, ids=lambda words: "-".join(words))
+def test_greedy_equals_transformers(
+    pair: Any, their_words: dict[str, Any], our_words: dict[str, Any]
+) -> None:
+    theirs = pair.ask_theirs(max_new_tokens=16, **their_words)
+    settings = GenerationSettings(max_new_tokens=16, forbidden=(PADDING,), **our_words)
+    ours = generate(pair.ours, pair.ids, pair.real, settings)
+    for row, generated in enumerate(ours):
+        assert list(generated.ids) == pair.answer(theirs.sequences[row])
+        numbers = [scores[row].log_softmax(-1) for scores in theirs.scores]
+        expected = [float(numbers[step][token]) for step, token in enumerate(generated.ids)]
+        assert generated.log_probabilities == pytest.approx(expected, abs=1e-4)
+        assert generated.total == pytest.approx(math.fsum(expected), abs=1e-4)
+    if not our_words:
+        assert {generated.stopped for generated in ours} == {"end", "length"}, "the networks have become dull"
+
+
+def test_same_with_and_without_cache(
+    network: Any, rows: list[list[int]], check_same: Callable[..., None]
+) -> None:
+    ids, real = pad_left(rows)
+    for words in ({}, {"sample": True, "seed": 4, "top_k": 9}):
+        kept, computed = (
+            generate(network, ids, real, GenerationSettings(max_new_tokens=9, cache=cache, **words))
+            for cache in (True, False)
+        )
+        for one, other in zip(kept, computed, strict=True):
+            check_same(one.n_best[0], other.n_best[0])
+
+
+def test_same_batched_and_alone(network: Any, rows: list[list[int]], check_same: Callable[..., None]) -> None:
+    settings = GenerationSettings(max_new_tokens=9, repetition_penalty=1.4, no_repeat_ngram=2)
+    together = generate(network, *pad_left(rows, padding_id=7), settings)  # padding with a word, to be seen
+    for row, generated in zip(rows, together, strict=True):
+        alone = generate(network, torch.tensor([row]), settings=settings)[0]
+        check_same(generated.n_best[0], alone.n_best[0])
+
+
+def test_prefix_opens_the_target(translator: Transformer, rows: list[list[int]]) -> None:
+    ids, real = pad_left(rows)
+    settings = GenerationSettings(max_new_tokens=6, forbidden=(END,))
+    whole = [generated.ids for generated in generate(translator, ids, real, settings)]
+    prefix = torch.tensor([[START, *ids[:2]] for ids in whole])
+    rest = generate(translator, ids, real, GenerationSettings(max_new_tokens=4, forbidden=(END,)), prefix)
+    assert [generated.ids for generated in rest] == [ids[2:] for ids in whole]
+
+
+def test_finished_rows_cost_nothing(pair: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    widths: list[int] = []
+    begin = pair.ours.begin
+
+    def watched(*arguments: Any, **words: Any) -> Any:
+        decoding = begin(*arguments, **words)
+        step = decoding.step
+        decoding.step = lambda ids: widths.append(len(ids)) or step(ids)
+        return decoding
+
+    monkeypatch.setattr(pair.ours, "begin", watched)
+    generated = generate(pair.ours, pair.ids, pair.real, GenerationSettings(max_new_tokens=16))
+    lengths = [len(row.ids) for row in generated]
+    assert widths == [sum(length > step for length in lengths) for step in range(1, max(lengths))]
+
+
+class TestSampling:
+    """Drawing is reproducible, and follows the probabilities that the settings leave."""
+
+    def test_seed_decides(self, decoder: Transformer, rows: list[list[int]]) -> None:
+        ids, real = pad_left(rows)
+        state = torch.random.get_rng_state()
+        answers = [
+            [generated.ids for generated in generate(decoder, ids, real, settings)]
+            for settings in (
+                GenerationSettings(max_new_tokens=12, sample=True, temperature=2.0, seed=seed)
+                for seed in (1, 1, 2)
+            )
+        ]
+        assert answers[0] == answers[1] != answers[2]
+        assert torch.equal(state, torch.random.get_rng_state()), "the caller's random numbers were used up"
+
+    def test_without_seed_answers_differ(self, decoder: Transformer) -> None:
+        settings = GenerationSettings(max_new_tokens=20, sample=True, temperature=3.0)
+        answers = {generate(decoder, torch.tensor([[5, 6]]), settings=settings)[0].ids for _ in range(3)}
+        assert len(answers) > 1
+
+    def test_rows_do_not_depend_on_each_other(self, network: Any, rows: list[list[int]]) -> None:
+        settings = GenerationSettings(max_new_tokens=12, sample=True, temperature=1.5, top_p=0.95, seed=9)
+        together = generate(network, *pad_left(rows), settings)
+        assert together[0].ids == generate(network, torch.tensor([rows[0]]), settings=settings)[0].ids
+        two = generate(network, *pad_left([rows[2], rows[1]]), settings)
+        assert together[1].ids == two[1].ids
+
+    def test_rows_of_one_text_differ(self, decoder: Transformer) -> None:
+        settings = GenerationSettings(max_new_tokens=12, sample=True, temperature=3.0, seed=9)
+        answers = generate(decoder, torch.tensor([[5, 6]] * 6), settings=settings)
+        assert len({generated.ids for generated in answers}) == 6
+
+    @pytest.mark.parametrize("words", [{"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-4}])
+    def test_narrowest_is_greedy(
+        self, decoder: Transformer, rows: list[list[int]], words: dict[str, Any]
+    ) -> None:
+        ids, real = pad_left(rows)
+        drawn = generate(
+            decoder, ids, real, GenerationSettings(max_new_tokens=9, sample=True, seed=0, **words)
+        )
+        greedy = generate(decoder, ids, real, GenerationSettings(max_new_tokens=9))
+        assert [one.ids for one in drawn] == [one.ids for one in greedy]
+
+    @pytest.mark.parametrize("temperature", [1.0, 0.7, 3.0])
+    @pytest.mark.parametrize("top_k", [None, 1, 5, 1000])
+    @pytest.mark.parametrize("top_p", [1.0, 0.9, 0.4, 0.01])
+    def test_narrowed_like_transformers(self, temperature: float, top_k: int | None, top_p: float) -> None:
+        logits = 3 * torch.randn(4, 2000, generator=torch.Generator().manual_seed(1))
+        expected = logits_process.TemperatureLogitsWarper(temperature)(None, logits)
+        if top_k:
+            expected = logits_process.TopKLogitsWarper(top_k)(None, expected)
+        if top_p < 1:
+            expected = logits_process.TopPLogitsWarper(top_p)(None, expected)
+        settings = GenerationSettings(sample=True, temperature=temperature, top_k=top_k, top_p=top_p)
+        assert torch.allclose(Rules(settings, END).narrow(logits), expected)
+
+    def test_draws_follow_probabilities(self) -> None:
+        shares = torch.tensor([0.0, 0.5, 0.2, 0.0, 0.3, 0.0])
+        chances = draw_chances(3, 400, 50).flatten()
+        drawn = draw(shares.log().expand(len(chances), -1), chances)
+        counted = drawn.bincount(minlength=6) / len(drawn)
+        assert torch.allclose(counted, shares, atol=0.01)
+        assert not counted[shares == 0].any(), "something impossible was drawn"
+
+    def test_extreme_chances_draw_what_is_possible(self) -> None:
+        logits = torch.tensor([[0.0, 0.0, 0.0]]).log_softmax(-1)
+        logits[0, [0, 2]] = -math.inf
+        for chance in (0.0, 1 - 2**-24):
+            assert draw(logits, torch.tensor([chance])).tolist() == [1]
+
+
+class TestStreaming:
+    """One step at a time, the same answer, and a network left as it was found at every moment."""
+
+    def test_steps_are_those_of_generate(self, pair: Any) -> None:
+        settings = GenerationSettings(max_new_tokens=12, alternatives=3)
+        generated = generate(pair.ours, pair.ids, pair.real, settings)
+        steps = list(stream(pair.ours, pair.ids, pair.real, settings))
+        assert [node for step in steps for node in step] == sorted(
+            (node for row in generated for node in row.tree.nodes), key=lambda node: (node.step, node.row)
+        )
+        for row, whole in enumerate(generated):
+            nodes = [node for step in steps for node in step if node.row == row]
+            assert tuple(node.token for node in nodes) == whole.ids
+            assert [node.state for node in nodes] == ["kept"] * (len(nodes) - 1) + ["finished"]
+            assert [node.parent for node in nodes] == [node.id - 1 for node in nodes]
+            assert nodes[-1].total == pytest.approx(whole.total, abs=1e-4)
+
+    def test_nothing_is_computed_ahead(self, decoder: Transformer, monkeypatch: pytest.MonkeyPatch) -> None:
+        calls: list[int] = []
+        handle = decoder.embeddings.register_forward_pre_hook(lambda module, inputs: calls.append(1))
+        steps = stream(decoder, torch.tensor([[5, 6]]), settings=GenerationSettings(forbidden=(END,)))
+        next(steps), next(steps)
+        handle.remove()
+        assert len(calls) == 2, "the prompt and the first token should have been read, and nothing else"
+
+    @pytest.mark.parametrize("beams", [1, 3])
+    def test_network_is_left_as_found(self, decoder: Transformer, beams: int) -> None:
+        decoder.train()
+        decoder.embeddings.eval()  # a mode of its own
+        modes = [module.training for module in decoder.modules()]
+        try:
+            steps = stream(decoder, torch.tensor([[5, 6]]), settings=GenerationSettings(beams=beams))
+            for _ in range(2):
+                next(steps)
+                assert [module.training for module in decoder.modules()] == modes
+                assert torch.is_grad_enabled()
+                assert not torch.is_inference_mode_enabled()
+            steps.close()
+            generate(
+                decoder, torch.tensor([[5, 6]]), settings=GenerationSettings(beams=beams, max_new_tokens=3)
+            )
+            with pytest.raises(InputError):
+                generate(decoder, torch.tensor([[5] * (LIMIT + 1)]))
+            assert [module.training for module in decoder.modules()] == modes
+        finally:
+            decoder.eval()
+
+    def test_dropout_is_off(self, decoder: Transformer) -> None:
+        ids = torch.tensor([[5, 6]])
+        calm = generate(decoder, ids)[0]
+        decoder.train()
+        try:
+            assert generate(decoder, ids)[0] == calm
+        finally:
+            decoder.eval()
+
+
+class TestLengths:
+    """An answer ends with the end token, at the wanted length, or where the network's positions end."""
+
+    @pytest.mark.parametrize("beams", [1, 4])
+    def test_positions_are_the_limit(self, decoder: Transformer, beams: int) -> None:
+        settings = GenerationSettings(forbidden=(END,), beams=beams)
+        for length in (LIMIT - 3, LIMIT):
+            generated = generate(decoder, torch.tensor([[5] * length]), settings=settings)[0]
+            assert (len(generated.ids), generated.stopped) == (LIMIT - length, "length")
+        with pytest.raises(
+            InputError, match=f"{LIMIT + 1} tokens, but this network has positions for {LIMIT}"
+        ):
+            generate(decoder, torch.tensor([[5] * (LIMIT + 1)]), settings=settings)
+
+    @pytest.mark.parametrize("beams", [1, 3])
+    @pytest.mark.parametrize("cache", [True, False])
+    def test_padding_takes_no_positions(self, network: Any, beams: int, cache: bool) -> None:
+        settings = GenerationSettings(forbidden=(END,), beams=beams, max_new_tokens=9, cache=cache)
+        texts = [[5] * LIMIT, [6] * (LIMIT - 1), [7] * 5]
+        together = generate(network, *pad_left(texts), settings)
+        assert [row.ids for row in together] == [
+            generate(network, torch.tensor([text]), settings=settings)[0].ids for text in texts
+        ]
+        bounded = isinstance(network, Transformer) and network.config.positions in ("learned", "sinusoidal")
+        if bounded and network.config.shape == "decoder":
+            assert [len(row.ids) for row in together] == [0, 1, 9]
+        else:
+            assert [len(row.ids) for row in together] == [9, 9, 9]
+
+    def test_targets_have_a_limit_of_their_own(self, translator: Transformer) -> None:
+        settings = GenerationSettings(forbidden=(END,), max_new_tokens=100)
+        generated = generate(translator, torch.tensor([[5] * LIMIT]), settings=settings)[0]
+        assert (len(generated.ids), generated.stopped) == (LIMIT - 1, "length")  # the start takes one
+
+    def test_words_leave_out_the_end(self, pair: Any) -> None:
+        for row in generate(pair.ours, pair.ids, pair.real, GenerationSettings(max_new_tokens=16)):
+            assert (row.ids[-1] == END) == (row.stopped == "end")
+            assert row.words == (row.ids[:-1] if row.stopped == "end" else row.ids)
+            assert END not in row.words
+
+
+def test_alternatives_are_the_likeliest(pair: Any) -> None:
+    settings = GenerationSettings(max_new_tokens=8, alternatives=4)
+    for row in generate(pair.ours, pair.ids, pair.real, settings):
+        for token, number, choices in zip(row.ids, row.log_probabilities, row.alternatives, strict=True):
+            assert len(choices) == 4
+            assert choices[0].token == token
+            assert choices[0].log_probability == pytest.approx(number)
+            assert sorted(choices, key=lambda choice: -choice.log_probability) == list(choices)
+    few = generate(pair.ours, pair.ids, pair.real, GenerationSettings(max_new_tokens=2, alternatives=1000))
+    certain = math.fsum(math.exp(choice.log_probability) for choice in few[0].alternatives[0])
+    assert certain == pytest.approx(1, abs=1e-5)
+    narrow = GenerationSettings(max_new_tokens=2, alternatives=9, sample=True, top_k=3, seed=0)
+    assert len(generate(pair.ours, pair.ids, pair.real, narrow)[0].alternatives[0]) == 3
+
+
+@given(
+    size=st.sampled_from((1, 5, 8 * CHUNK - 1, 8 * CHUNK, 9 * CHUNK, 9 * CHUNK + 1, 30 * CHUNK + 17)),
+    count=st.integers(1, 12),
+    levels=st.sampled_from((2, 50, 10**9)),  # few levels: many equals
+    seed=st.integers(0, 99),
+)
+def test_best_are_found_as_by_topk(size: int, count: int, levels: int, seed: int) -> None:
+    scores = torch.randint(levels, (3, size), generator=torch.Generator().manual_seed(seed)).float()
+    scores[0, size // 2] = scores[1, -1] = -math.inf
+    assert torch.equal(likeliest(scores), scores.argmax(-1))
+    count = min(count, size)
+    values, tokens = best_of(scores, count)
+    assert torch.equal(values, scores.topk(count).values)
+    assert torch.equal(scores.gather(1, tokens), values)
+    assert all(len(set(row)) == count for row in tokens.tolist())
+
+
+class TestRefusals:
+    """What cannot be generated is said in a sentence."""
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            ({"max_new_tokens": 0}, "max_new_tokens = 0 is too small"),
+            ({"min_new_tokens": -1}, "min_new_tokens = -1 is too small"),
+            ({"min_new_tokens": 5, "max_new_tokens": 4}, "more than max_new_tokens = 4"),
+            ({"beams": 0}, "beams = 0 is too small"),
+            ({"beams": 2.0}, "must be a whole number"),
+            ({"beams": 2, "n_best": 3}, "n_best = 3 hypotheses cannot come of beams = 2"),
+            ({"beams": 2, "sample": True}, "set beams = 1 or sample = false"),
+            ({"length_penalty": 11.0}, "from -10 to 10"),
+            ({"length_penalty": math.nan}, "from -10 to 10"),
+            ({"temperature": 0.0}, "temperature = 0.0 is not possible"),
+            ({"temperature": math.nan}, "temperature = nan is not possible"),
+            ({"repetition_penalty": -1.0}, "repetition_penalty = -1.0 is not possible"),
+            ({"top_k": 0}, "top_k = 0 is too small"),
+            ({"top_p": 1.5}, "more than certainty"),
+            ({"top_p": "all"}, "must be a number"),
+            ({"no_repeat_ngram": -2}, "no_repeat_ngram = -2 is too small"),
+            ({"alternatives": -1}, "alternatives = -1 is too small"),
+            ({"forbidden": (1, -5)}, "must hold token ids"),
+            ({"seed": "lucky"}, "seed = 'lucky' is not possible"),
+            ({"early_stopping": 1}, "must be true or false"),
+        ],
+    )
+    def test_settings(self, words: dict[str, Any], message: str) -> None:
+        with pytest.raises(ConfigurationError, match=message):
+            GenerationSettings(**words)
+
+    @pytest.mark.parametrize(
+        ("ids", "real", "message"),
+        [
+            (torch.zeros(1, 0, dtype=torch.long), None, "Was the text empty"),
+            (torch.tensor([5, 6]), None, "batch of sequences"),
+            (torch.tensor([[5, 99]]), None, "Token id 99 is not in the vocabulary"),
+            (torch.tensor([[5, 6]]), torch.tensor([[1, 1]]), "must be boolean"),
+            (torch.tensor([[5, 6]]), torch.tensor([[True]]), "with the shape of the ids"),
+            (torch.tensor([[5, 6], [7, 8]]), torch.tensor([[True] * 2, [False] * 2]), "nothing but padding"),
+            (torch.tensor([[5, 6]]), torch.tensor([[True, False]]), "pad prompts on the left"),
+        ],
+    )
+    def test_prompts(self, decoder: Transformer, ids: Tensor, real: Tensor | None, message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            generate(decoder, ids, real)
+        with pytest.raises(InputError, match=message):
+            next(stream(decoder, ids, real))
+
+    def test_empty_rows(self) -> None:
+        for rows in ([], [[]], [[3], []]):
+            with pytest.raises(InputError, match="prompt is empty"):
+                pad_left(rows)
+
+    def test_prefixes(self, decoder: Transformer, translator: Transformer) -> None:
+        ids = torch.tensor([[5, 6]])
+        with pytest.raises(InputError, match="one prefix for each"):
+            generate(translator, ids, prefix=torch.tensor([[START], [START]]))
+        with pytest.raises(InputError, match="Token id 50"):
+            generate(translator, ids, prefix=torch.tensor([[50]]))
+        with pytest.raises(InputError, match="put the prefix into the prompt"):
+            generate(decoder, ids, prefix=torch.tensor([[START]]))
+
+    def test_networks(self) -> None:
+        ids = torch.tensor([[5, 6]])
+        tiny: dict[str, Any] = {"vocabulary_size": 9, "width": 8, "heads": 2, "feed_forward": 8, "layers": 1}
+        with pytest.raises(InputError, match="needs a decoder that predicts words"):
+            generate(Transformer(ModelConfig(**tiny, shape="encoder", head="masked")), ids)
+        with pytest.raises(InputError, match="needs a decoder that predicts words"):
+            generate(Transformer(ModelConfig(**tiny, shape="decoder", head="none")), ids)
+        with pytest.raises(InputError, match="names no start_id"):
+            generate(Transformer(ModelConfig(**tiny, shape="encoder-decoder")), ids)
+        settings = GenerationSettings(forbidden=(9,))
+        with pytest.raises(InputError, match="forbidden names the token 9"):
+            generate(Transformer(ModelConfig(**tiny, shape="decoder")), ids, settings=settings)
+
+    @pytest.mark.parametrize("beams", [1, 3])
+    def test_nothing_left_to_choose(self, decoder: Transformer, beams: int) -> None:
+        settings = GenerationSettings(forbidden=tuple(range(43)), beams=beams)
+        with pytest.raises(InputError, match="Loosen"):
+            generate(decoder, torch.tensor([[5, 6]]), settings=settings)
+
+    @pytest.mark.parametrize("beams", [1, 3])
+    def test_weights_that_are_not_numbers(self, decoder: Transformer, beams: int) -> None:
+        broken = Transformer(decoder.config)
+        torch.nn.init.constant_(broken.embeddings.tokens.weight, math.nan)
+        with pytest.raises(InputError, match="not numbers"):
+            generate(broken, torch.tensor([[5, 6]]), settings=GenerationSettings(beams=beams))
+
+
+def test_without_an_end_only_length_stops(decoder: Transformer) -> None:
+    endless = Transformer(
+        ModelConfig(vocabulary_size=11, shape="decoder", layers=1, width=8, heads=1, max_length=64)
+    )
+    for beams in (1, 3):
+        settings = GenerationSettings(max_new_tokens=7, min_new_tokens=2, force_end=True, beams=beams)
+        generated = generate(endless, torch.tensor([[5, 6]]), settings=settings)[0]
+        assert (len(generated.ids), generated.stopped) == (7, "length")
