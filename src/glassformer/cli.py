@@ -40,6 +40,7 @@ class Verb:
 def _run_demo(_: Arguments) -> None:
     from glassformer.recorders.demo import SENTENCE, STEPS, teach_translator
     from glassformer.recorders.recorder import load
+    from glassformer.show.colours import wants_colour
     from glassformer.show.terminal import draw_recording
 
     def report(step: int, loss: float) -> None:
@@ -51,7 +52,7 @@ def _run_demo(_: Arguments) -> None:
     recording = load(*teach_translator(report), name="demo").record(SENTENCE)
     assert recording.target is not None
     print(f"\n\n  {SENTENCE}\n  {recording.target.text}\n")
-    print(draw_recording(recording, columns=_columns()))
+    print(draw_recording(recording, columns=_columns(), colour=wants_colour(sys.stdout, os.environ)))
     print("\nEach row is a word it has read → the word it writes next. French puts the colour last:")
     print("for `chat` it looks past `white` at `cat`, and for `blanc` back again.")
     print('\nYour turn:  glassformer record gpt2 "The animal was too tired to cross the street"')
@@ -74,13 +75,15 @@ def _add_record(parser: Parser) -> None:
 def _run_record(arguments: Arguments) -> None:
     from glassformer import bundle
     from glassformer.recorders.recorder import load
+    from glassformer.show.colours import wants_colour
     from glassformer.show.terminal import draw_recording
 
     recording = load(arguments.model).record(_require_text(arguments.text), arguments.target)
     if arguments.output:
         bundle.save(recording, arguments.output)
     chosen = {"part": arguments.part, "layer": arguments.layer, "head": arguments.head}
-    print(draw_recording(recording, **chosen, columns=_columns()))
+    colour = wants_colour(sys.stdout, os.environ)
+    print(draw_recording(recording, **chosen, columns=_columns(), colour=colour))
     if arguments.output:
         print(f"\nKept in {arguments.output}.")
 

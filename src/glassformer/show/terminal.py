@@ -1,7 +1,8 @@
 """Attention in a terminal: heat maps made of shaded blocks, a first look that needs no browser.
 
 In:   a Recording.
-Out:  plain text without colour codes; wide (Chinese, Japanese, Korean) characters are counted as two.
+Out:  text; cells are shaded, or painted where `colour` is asked for. Wide (Chinese, Japanese, Korean)
+      characters are counted as two.
 """
 
 import unicodedata
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from glassformer.errors import InputError
 from glassformer.recording import AttentionMap, Recording
+from glassformer.show.colours import paint, paint_legend
 
 LEGEND = "· under 5 %   ░ under 20 %   ▒ under 40 %   ▓ under 70 %   █ 70 % and more"
 _BOUNDS = (0.0, 0.05, 0.2, 0.4, 0.7)
@@ -27,12 +29,14 @@ def draw_recording(
     layer: int | None = None,
     head: int | None = None,
     columns: int = 80,
+    colour: bool = False,
 ) -> str:
     """One screen: how focused each head is, one of them drawn, what comes next, and the evidence."""
     if not recording.maps:
         return f"{recording.model} computes no attention: there is nothing to draw."
     attention_map, chosen = choose_head(recording, part=part, layer=layer, head=head)
-    picture = draw_map(attention_map, chosen, rows=name_rows(recording, attention_map), columns=columns)
+    rows = name_rows(recording, attention_map)
+    picture = draw_map(attention_map, chosen, rows=rows, columns=columns, colour=colour)
     evidence = f"Evidence:  {recording.evidence}"
     return "\n\n".join(filter(None, (draw_focus(recording), picture, draw_output(recording), evidence)))
 
@@ -54,7 +58,12 @@ def draw_focus(recording: Recording) -> str:
 
 
 def draw_map(
-    attention_map: AttentionMap, head: int, *, rows: Sequence[str] | None = None, columns: int = 80
+    attention_map: AttentionMap,
+    head: int,
+    *,
+    rows: Sequence[str] | None = None,
+    columns: int = 80,
+    colour: bool = False,
 ) -> str:
     """One head: a row for each token that looks, a column for each token that is looked at."""
     title = f"{attention_map.name}, head {attention_map.require_head(head)}"
@@ -63,19 +72,23 @@ def draw_map(
     queries, keys = rows or attention_map.query.texts, attention_map.key.texts
     shown = max((columns - _MARGIN) // _CELL, 1)
     weights = attention_map.weights(head, slice(0, min(shown, len(queries))), slice(0, min(shown, len(keys))))
-    lines = [title, draw_weights(queries[:shown], keys[:shown], weights), LEGEND]
+    picture = draw_weights(queries[:shown], keys[:shown], weights, colour=colour)
+    lines = [title, picture, paint_legend() if colour else LEGEND]
     if max(len(queries), len(keys)) > shown:
         lines.append(f"The first {shown} tokens of {len(queries)} × {len(keys)}.")
     return "\n".join(lines)
 
 
-def draw_weights(queries: Sequence[str], keys: Sequence[str], weights: NDArray[np.floating]) -> str:
+def draw_weights(
+    queries: Sequence[str], keys: Sequence[str], weights: NDArray[np.floating], *, colour: bool = False
+) -> str:
     """Weights (query, key) as blocks under the first letters of each key."""
     margin = min(max((measure(query.strip()) for query in queries), default=0) + 1, _MARGIN)
     lines = [" " * margin + "".join(fit(fit(key.strip(), _CELL - 1), _CELL) for key in keys)]
     for query, row in zip(queries, weights, strict=True):
         name = fit(fit(query.strip(), margin - 1), margin)
-        lines.append(name + "".join(shade(float(weight)) * _CELL for weight in row))
+        cells = (paint(float(weight)) if colour else shade(float(weight)) * _CELL for weight in row)
+        lines.append(name + "".join(cells))
     return "\n".join(line.rstrip() for line in lines)
 
 

@@ -1,0 +1,50 @@
+"""Colours of a terminal: the cells of a heat map, painted with 256-colour codes.
+
+In:   a weight from 0 to 1; where text is going, and what its reader has asked for.
+Out:  three characters: the share in percent on a ground that grows lighter with it. Numbers stand beside
+      colours, and the palette's lightness rises from end to end: nobody has to tell hues apart.
+"""
+
+from collections.abc import Mapping
+from typing import TextIO
+
+PALETTE = (17, 54, 90, 126, 161, 203, 209, 215, 222, 229)  # xterm colours, from deep blue to pale yellow
+_DARK, _LIGHT = 16, 231  # of the digits: black, white
+_RESET = "\033[0m"
+
+
+def wants_colour(stream: TextIO, environment: Mapping[str, str]) -> bool:
+    """Colour is for terminals that know it and people who have not declined it (no-color.org)."""
+    declined = bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
+    return stream.isatty() and not declined
+
+
+def paint(weight: float) -> str:
+    """The cell of one weight; exactly nothing stays unpainted, and below half a percent has no number."""
+    if weight <= 0:
+        return "   "
+    step = min(int(weight * len(PALETTE)), len(PALETTE) - 1)
+    percent = f"{100 * weight:3.0f}"
+    return _colour("   " if percent == "  0" else percent, step)
+
+
+def paint_legend() -> str:
+    """One cell of each colour, and what the ends mean."""
+    cells = "".join(_colour("   ", step) for step in range(len(PALETTE)))
+    return f"0 % {cells} 100 %   (numbers are per cent; blank without colour: exactly nothing)"
+
+
+def lightness(colour: int) -> float:
+    """Relative luminance of a colour of the 6 × 6 × 6 cube (WCAG's formula), from 0 to 1."""
+    levels = (0, 95, 135, 175, 215, 255)
+    red, green, blue = (levels[(colour - 16) // step % 6] / 255 for step in (36, 6, 1))
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _colour(text: str, step: int) -> str:
+    ground = PALETTE[step]
+    digits = _DARK if lightness(ground) > 0.18 else _LIGHT
+    return f"\033[48;5;{ground};38;5;{digits}m{text}{_RESET}"
