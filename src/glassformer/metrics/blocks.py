@@ -7,6 +7,7 @@ Out:  rectangles to ask weights of; weights along a diagonal; where queries stan
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glassformer.metrics.scores import Numbers, UndefinedError
 from glassformer.recording import AttentionMap
@@ -84,3 +85,11 @@ def find_whole_heads(attention_map: AttentionMap) -> np.ndarray:
         received = received + np.where(looking, attention_map.sink_weights, 0).sum(axis=1, dtype=np.float64)
     rows = looking.sum(axis=1)
     return np.abs(received - rows) <= attention_map.tolerance * np.maximum(rows, 1)
+
+
+def read_rows(attention_map: AttentionMap, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The weights of a few rows that need not be neighbours, all heads (head, row, key)."""
+    if attention_map.dense is not None:
+        return attention_map.dense[:, rows]
+    each = [attention_map.weights(None, slice(row, row + 1)) for row in rows.tolist()]
+    return np.concatenate(each, axis=1)

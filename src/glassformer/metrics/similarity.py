@@ -1,0 +1,156 @@
+"""Similarity: which heads look at the same places.
+
+In:   a recording; rows of weights, a few at a time.
+Out:  Jensen-Shannon divergences between heads, 0 (alike) to log 2 (nothing in common); clusters of heads.
+
+    JS(p, q) = H((p + q) / 2) - (H(p) + H(q)) / 2, averaged over rows
+
+Heads are compared across layers, among maps with the same tokens on both axes.
+"""
+
+from dataclasses import dataclass
+from math import log
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import InputError
+from glassformer.metrics.blocks import BLOCK, find_whole_heads, read_rows, require_weights
+from glassformer.metrics.linkage import cut, link
+from glassformer.metrics.metric import recording_metric
+from glassformer.metrics.parameters import About
+from glassformer.metrics.scores import Numbers, Part, Phrase, Place, UndefinedError, Wording
+from glassformer.recording import AttentionMap, Recording
+from glassformer.recording.arrays import choose
+
+LARGEST = 5 * 10**9  # logarithms that one comparison may take: some ten seconds
+
+RowLimit = Annotated[int, About("how many rows, spread evenly, are compared at most", least=1)]
+Clusters = Annotated[int, About("how many clusters to cut the heads of a stack into, at most", least=1)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Heads that can be compared: of maps with the same axes."""
+
+    maps: tuple[AttentionMap, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"{each.name}, head {head}" for each in self.maps for head in range(each.heads))
+
+
+@recording_metric(
+    "head_divergence",
+    Wording(
+        Phrase("Divergence between heads", "注意力头之间的散度"),
+        "两个头在同一行上的 Jensen-Shannon 散度，对各行取平均。",
+        lower=Phrase("Near 0: the two heads look at the same places.", "接近 0：两个头关注相同的位置。"),
+        higher=Phrase("Near log 2: they have nothing in common.", "接近 log 2：两个头毫无共同之处。"),
+    ),
+    unit="nats",
+    over="pair",
+    range=(0.0, log(2)),
+)
+def compare_heads(recording: Recording, *, rows: RowLimit = 256) -> tuple[Part, ...]:
+    """The Jensen-Shannon divergence between the rows of two heads, averaged over rows."""
+    parts = []
+    for group in group_maps(recording):
+        divergences, undefined = measure_divergences(group, rows)
+        labels = (group.labels, group.labels)
+        parts.append(Part(None, ("head", "head"), divergences, undefined=undefined, labels=labels))
+    return tuple(parts)
+
+
+@recording_metric(
+    "head_clusters",
+    Wording(Phrase("Clusters of heads", "注意力头的聚类"), "每个头所属的类别；同类的头关注相似的位置。"),
+    unit="cluster",
+    over="head",
+    range=(0.0, None),
+)
+def cluster_heads(recording: Recording, *, clusters: Clusters = 8, rows: RowLimit = 256) -> tuple[Part, ...]:
+    """The cluster a head belongs to, by average linkage of the divergences between heads."""
+    parts, taken = [], 0
+    for group in group_maps(recording):
+        divergences, undefined = measure_divergences(group, rows)
+        known = np.flatnonzero(~np.isnan(divergences).all(axis=1))
+        numbers = np.full(len(divergences), np.nan)
+        if len(known):
+            found = cut(link(divergences[np.ix_(known, known)]), min(clusters, len(known)))
+            numbers[known] = taken + found
+            taken += len(np.unique(found))  # so that a number names one cluster of the whole recording
+        start = 0
+        for each in group.maps:
+            parts.append(
+                Part(Place.of(each), ("head",), numbers[start : start + each.heads], undefined=undefined)
+            )
+            start += each.heads
+    return tuple(parts)
+
+
+def group_maps(recording: Recording) -> tuple[Group, ...]:
+    """The maps of a recording by stack, kind, step and length."""
+    groups: dict[object, list[AttentionMap]] = {}
+    for each in recording.maps:
+        groups.setdefault((each.stack, each.kind, each.step, each.shape[1:]), []).append(each)
+    return tuple(Group(tuple(maps)) for maps in groups.values())
+
+
+def measure_divergences(group: Group, most: int) -> tuple[Numbers, str]:
+    """Divergences (head, head) over at most so many rows, and why some are NaN."""
+    heads = len(group.labels)
+    nothing = np.full((heads, heads), np.nan)
+    try:
+        for each in group.maps:
+            require_weights(each)
+    except UndefinedError as error:
+        return nothing, str(error)
+    rows = _choose_rows(group, most)
+    if len(rows) == 0:
+        return nothing, "No row looks somewhere in every head."
+    keys = group.maps[0].shape[2] + 1
+    work = heads * heads // 2 * len(rows) * keys
+    if work > LARGEST:
+        raise InputError(
+            f"Comparing {heads} heads over {len(rows)} rows of {keys - 1} keys takes {work:.1e} logarithms. "
+            f"Wanted at most {LARGEST:.0e}. Compare fewer rows: rows={max(1, len(rows) * LARGEST // work)}."
+        )
+    mixed = np.zeros((heads, heads))  # entropies of the means of two heads, summed over rows
+    height = max(1, BLOCK // (heads * keys))
+    for start in range(0, len(rows), height):
+        weights = _read(group, rows[start : start + height])  # (head, row, key + sink)
+        for head in range(heads):
+            means = (weights[head] + weights[head:]) * np.float32(0.5)  # (other head, row, key + sink)
+            mixed[head, head:] += _sum_entropy(means)
+    own = np.diagonal(mixed)
+    divergences = np.maximum(mixed - (own[:, None] + own) / 2, 0.0) / len(rows)
+    divergences = np.triu(divergences) + np.triu(divergences, 1).T
+    whole = np.concatenate([find_whole_heads(each) for each in group.maps])
+    divergences[~whole] = divergences[:, ~whole] = np.nan
+    return divergences, "" if whole.all() else "An edit after the softmax left rows that do not sum to one."
+
+
+def _choose_rows(group: Group, most: int) -> NDArray[np.int64]:
+    """Rows in which every head looks somewhere."""
+    looking = [each.statistics.rows & (each.statistics.allowed > 0).all(axis=0) for each in group.maps]
+    rows = np.flatnonzero(np.logical_and.reduce(looking))
+    return rows[choose(len(rows), most)]
+
+
+def _read(group: Group, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Whole distributions (head, row, key + 1): the last column is the sink's."""
+    parts = []
+    for each in group.maps:
+        sink = np.zeros((each.heads, len(rows)), dtype=np.float32)
+        if each.sink_weights is not None:
+            sink = each.sink_weights[:, rows]
+        parts.append(np.concatenate([read_rows(each, rows), sink[..., None]], axis=-1))
+    return np.concatenate(parts)
+
+
+def _sum_entropy(weights: NDArray[np.float32]) -> Numbers:
+    """Entropies summed over rows (head,)."""
+    logarithms = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
+    return -np.multiply(weights, logarithms, out=logarithms).sum(axis=(1, 2), dtype=np.float64)
