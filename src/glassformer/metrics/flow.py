@@ -1,0 +1,136 @@
+"""Flow: how much attention can get from an output token to an input token at most (Abnar and Zuidema 2020).
+
+In:   the self-attention maps of a stack, mixed with the residual connection as rollout does.
+Out:  for an output token and each input token, the maximum flow through the layers.
+
+Layers are a network of pipes: token i of layer l is joined to token j of the layer below by a pipe as wide as
+the mixed weight of i on j. Each pair of tokens is a maximum-flow problem of its own (Dinic's algorithm), so
+this is for short texts only.
+"""
+
+from typing import Annotated
+
+import numpy as np
+
+from glassformer.errors import InputError
+from glassformer.metrics.metric import recording_metric
+from glassformer.metrics.parameters import About
+from glassformer.metrics.rollout import Residual, find_stacks, mix
+from glassformer.metrics.scores import Numbers, Part, Phrase, Place, Wording
+from glassformer.recording import Recording
+
+LARGEST = 10_000_000  # pipes times problems: some ten seconds
+TINY = 1e-12  # a pipe with less left is full
+
+Query = Annotated[int, About("the output token to start from; -1 for all of them", least=-1)]
+
+
+@recording_metric(
+    "flow",
+    Wording(
+        Phrase("Attention flow", "注意力流"),
+        "从顶层的一个词元到输入的一个词元，经各层所能通过的最大流量。",
+        lower=Phrase("Near 0: hardly any way leads there.", "接近 0：几乎没有通路。"),
+        higher=Phrase("Near 1: all attention could end there.", "接近 1：全部注意力都能到达。"),
+    ),
+    unit="share",
+    over="pair",
+)
+def measure_flow(recording: Recording, *, query: Query = -1, residual: Residual = 0.5) -> tuple[Part, ...]:
+    """How much attention can flow from a token of the last layer to each token of the input."""
+    parts = []
+    for maps in find_stacks(recording):
+        count = len(maps[0].query)
+        if query >= count:
+            raise InputError(
+                f"Token {query} was asked for. Wanted 0 to {count - 1}, or -1 for all. Choose one of them."
+            )
+        chosen = range(count) if query < 0 else range(query, query + 1)
+        work = len(maps) * count**2 * count * len(chosen)
+        if work > LARGEST:
+            raise InputError(
+                f"{len(maps)} layers of {count} tokens make {len(chosen) * count} problems of "
+                f"{len(maps) * count**2} pipes each. Wanted at most {LARGEST} in all. "
+                + ("Choose one token with query=, or a shorter text." if query < 0 else "Use a shorter text.")
+            )
+        layers = [mix(each, residual) for each in maps]
+        flows = np.array([[find_flow(layers, start, end) for end in range(count)] for start in chosen])
+        real = maps[-1].statistics.rows[list(chosen)]
+        labels = (tuple(maps[-1].query.texts[start] for start in chosen), maps[0].key.texts)
+        parts.append(
+            Part(
+                Place.of(maps[-1]),
+                ("query", "key"),
+                np.where(real[:, None], flows, np.nan),
+                undefined="" if real.all() else "Padded rows have no value.",
+                labels=labels,
+            )
+        )
+    return tuple(parts)
+
+
+def find_flow(layers: list[Numbers], start: int, end: int) -> float:
+    """The maximum flow from token `start` above the last layer to token `end` below the first."""
+    network = _Network(layers)
+    count = len(layers[0])
+    source, target = len(layers) * count + start, end
+    total = 0.0
+    while (levels := network.measure_levels(source, target)) is not None:
+        places = [0] * len(levels)  # the next pipe to try at each node
+        while (pushed := network.push(source, target, levels, places)) > 0:
+            total += pushed
+    return total
+
+
+class _Network:
+    """Nodes with pipes to others; pipe p and its way back, p ^ 1, share their width."""
+
+    def __init__(self, layers: list[Numbers]) -> None:
+        count = len(layers[0])
+        self.ends: list[int] = []
+        self.left: list[float] = []  # how much each pipe can still take
+        self.pipes: list[list[int]] = [[] for _ in range((len(layers) + 1) * count)]
+        for layer, matrix in enumerate(layers):
+            for query, key in np.argwhere(matrix > TINY).tolist():
+                above, below = (layer + 1) * count + query, layer * count + key
+                self.pipes[above].append(len(self.ends))
+                self.pipes[below].append(len(self.ends) + 1)
+                self.ends += (below, above)
+                self.left += (float(matrix[query, key]), 0.0)
+
+    def measure_levels(self, source: int, target: int) -> list[int] | None:
+        """Steps from the source to each node through pipes with room; None when the target is cut off."""
+        levels = [-1] * len(self.pipes)
+        levels[source] = 0
+        queue = [source]
+        for node in queue:
+            for pipe in self.pipes[node]:
+                if self.left[pipe] > TINY and levels[self.ends[pipe]] < 0:
+                    levels[self.ends[pipe]] = levels[node] + 1
+                    queue.append(self.ends[pipe])
+        return levels if levels[target] >= 0 else None
+
+    def push(self, source: int, target: int, levels: list[int], places: list[int]) -> float:
+        """Fill one path that goes a level further with each pipe; 0 when there is none left."""
+        path: list[int] = []
+        node = source
+        while node != target:
+            pipes = self.pipes[node]
+            while places[node] < len(pipes):
+                pipe = pipes[places[node]]
+                if self.left[pipe] > TINY and levels[self.ends[pipe]] == levels[node] + 1:
+                    break
+                places[node] += 1
+            else:  # a dead end: step back and try the next pipe there
+                if not path:
+                    return 0.0
+                node = self.ends[path.pop() ^ 1]
+                places[node] += 1
+                continue
+            path.append(pipe)
+            node = self.ends[pipe]
+        room = min(self.left[pipe] for pipe in path)
+        for pipe in path:
+            self.left[pipe] -= room
+            self.left[pipe ^ 1] += room
+        return room
