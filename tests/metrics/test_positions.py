@@ -1,4 +1,4 @@
-"""Distance and the patterns of fixed places."""
+"""The patterns of fixed places."""
 
 import numpy as np
 import pytest
@@ -72,15 +72,6 @@ def test_padded_rows_are_left_out(make_map, record) -> None:
     recording = record(make_map(np.stack([np.eye(3)]), rows=[True, True, False]))
     assert read(recording, "self_token") == [1]
     assert score(recording, "self_token").part().counts.tolist() == [2]
-
-
-def test_distance_on_paper(make_map, record) -> None:
-    # Rows look 0, 1 and half 1, half 2 tokens away.
-    weights = [[[1.0, 0, 0], [1.0, 0, 0], [0.5, 0.5, 0]]]
-    assert read(record(make_map(weights)), "distance") == pytest.approx([(0 + 1 + 1.5) / 3])
-    # What goes to a sink has no distance: of what goes to keys, all looks one token back.
-    sunk = make_map([[[0.0, 1.0], [0.5, 0.0]]], sink=[[0.0, 0.5]])
-    assert read(record(sunk), "distance") == pytest.approx([1.0])
 
 
 @given(st.integers(0, 10**6), st.integers(2, 150), st.booleans(), st.sampled_from(sorted(PLACES)))
