@@ -63,7 +63,7 @@ class OurSubject:
         self.labels: tuple[str, ...] = ()  # of its classes
         self.reader = Reader(self.name, self.tokenizer)
         self.identity = Identity(network)
-        self._errors: dict[str, float] = {}  # of the self-check, by the model's hash
+        self._checks: dict[str, tuple[float, str]] = {}  # by the model's hash
 
     @property
     def shape(self) -> str:
@@ -89,7 +89,7 @@ class OurSubject:
         source = self.reader.read_source(inputs, second_text, target_language)
         self._check_ids(source)
         model_hash = self.identity.hash()
-        error = self._check_once(model_hash, source)
+        check = self._check_once(model_hash, source)
         with ExitStack() as changes:
             for edit in edits:
                 changes.enter_context(edit.apply(self.network))
@@ -101,7 +101,7 @@ class OurSubject:
             logits = self._run(source, written, watch)
         return Recording(
             model=self.name,
-            evidence=self._evidence(model_hash, error, edits, wanted),
+            evidence=self._evidence(model_hash, check, edits, wanted),
             source=tokens[0],
             target=tokens[1],
             maps=watch.maps,
@@ -208,19 +208,20 @@ class OurSubject:
             )
         return self._tensor(source.segments) if known else None
 
-    def _check_once(self, model_hash: str, source: Encoding) -> float | None:
+    def _check_once(self, model_hash: str, source: Encoding) -> tuple[float | None, str | None]:
         """How far logits of the explicit path are from those of the fused one; once for each model."""
         if isinstance(self.network, RecurrentTranslator):
-            return None  # it has one path only
-        if model_hash not in self._errors:
+            return None, None  # it has one path only
+        if model_hash not in self._checks:
             part = slice(CHECKED_TOKENS)
             cut = (source.ids[part], source.texts[part], source.special[part], source.segments[part])
             short = Encoding(*cut, text="")
             written = short if self.shape == "encoder-decoder" else None
             seen = self._run(short, written, Watch(self.network, *_both(short, written), ()))
             plain = self._run(short, written, None)
-            self._errors[model_hash] = float((seen - plain).abs().max())
-        return self._errors[model_hash]
+            reference = f"the fused kernel (logits of {len(short)} tokens)"
+            self._checks[model_hash] = float((seen - plain).abs().max()), reference
+        return self._checks[model_hash]
 
     # What comes out
 
@@ -235,7 +236,11 @@ class OurSubject:
         return read_words(logits, stack, self.reader.show)
 
     def _evidence(
-        self, model_hash: str, error: float | None, edits: Sequence[Edit], want: Collection[str]
+        self,
+        model_hash: str,
+        check: tuple[float | None, str | None],
+        edits: Sequence[Edit],
+        want: Collection[str],
     ) -> Evidence:
         notes = []
         if isinstance(self.network, RecurrentTranslator):
@@ -250,8 +255,8 @@ class OurSubject:
             kernel="explicit",
             dtype=str(next(self.network.parameters()).dtype).removeprefix("torch."),
             exact=True,
-            largest_error=error,
-            reference=None if error is None else f"the fused kernel (logits of {CHECKED_TOKENS} tokens)",
+            largest_error=check[0],
+            reference=check[1],
             edits=tuple(map(str, edits)),
             versions={**versions, "python": platform.python_version()},
             notes=tuple(notes),

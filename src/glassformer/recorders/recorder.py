@@ -61,7 +61,11 @@ def load(model: Any, tokenizer: Any = None, *, name: str | None = None) -> Subje
     if isinstance(model, (str, Path)):
         if tokenizer is not None:
             raise InputError("A folder or a name brings its own tokenizer; leave `tokenizer` out.")
-        return open_ours(find_folder(model), name or str(model))
+        folder = find_folder(model)
+        here = (
+            Path(model).expanduser().is_dir()
+        )  # a path is nobody's business but its owner's: the last word is
+        return open_ours(folder, name or (folder.resolve().name if here else str(model)))
     if is_ours(model):
         return OurSubject(model, tokenizer, name=name)
     if isinstance(model, nn.Module):
