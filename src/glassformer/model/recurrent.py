@@ -5,9 +5,9 @@ Out:  logits (batch, target, vocabulary).
 
 With `context = "fixed"` the whole source is one vector C, given to every step of the decoder (Cho 2014,
 Sutskever 2014). With `context = "attention"` step i looks back at every state of the encoder and gets a Cᵢ
-of its own (Bahdanau 2015). The windows of that attention are named as the Transformer's. Each step depends on
-the one before, so `queries`, `scores`, `pattern` and `mixed` open once for every target token, with one query:
-those calls, one after another, are the query axis of one map. `keys` and `values` open once for a source.
+of its own (Bahdanau 2015). The windows of that attention are named as the Transformer's. Each step depends
+on the one before, so `queries`, `scores`, `pattern` and `mixed` open once for every target token, with one
+query: those calls, one after another, are the query axis of one map. `keys` and `values` open once a source.
 """
 
 from typing import NamedTuple
