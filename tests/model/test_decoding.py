@@ -1,0 +1,116 @@
+"""A generation under way: however rows branch and sources leave, the cache says what reading anew would."""
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glassformer.config import ModelConfig
+from glassformer.model.cache import Cache
+from glassformer.model.prompt import pad_left
+from glassformer.model.transformer import Transformer
+
+STEPS = 6
+
+
+def walk(decoding: Any, sources: int, seed: int) -> list[torch.Tensor]:
+    """Random steps, branchings and departures, the same for the same seed; the logits after each step."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(high: int, *shape: int) -> torch.Tensor:
+        return torch.randint(high, shape, generator=generator)
+
+    beams, seen = 1, [decoding.logits]
+    for _ in range(STEPS):
+        if int(draw(3, 1)):
+            new = 1 + int(draw(4, 1))
+            origin = draw(beams, sources, new)
+            decoding.select((torch.arange(sources)[:, None] * beams + origin).flatten())
+            beams = new
+        if sources > 1 and int(draw(4, 1)) == 0:
+            kept = torch.randperm(sources, generator=generator)[: sources - 1].sort().values
+            decoding.keep(kept)
+            sources -= 1
+        decoding.step(3 + draw(40, sources * beams))
+        seen.append(decoding.logits)
+    return seen
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_cache_agrees_with_reading_anew(network: Any, rows: list[list[int]], seed: int) -> None:
+    ids, real = pad_left(rows)
+    with torch.inference_mode():
+        kept, computed = (
+            walk(network.begin(ids, real, capacity=ids.shape[1] + STEPS, cached=cached), len(rows), seed)
+            for cached in (True, False)
+        )
+    for one, other in zip(kept, computed, strict=True):
+        assert torch.allclose(one, other, rtol=1e-4, atol=2e-4)
+
+
+def test_kept_sources_keep_their_logits(network: Any, rows: list[list[int]]) -> None:
+    ids, real = pad_left(rows)
+    for cached in (True, False):
+        with torch.inference_mode():
+            decoding = network.begin(ids, real, capacity=20, cached=cached)
+            before = decoding.logits.clone()
+            decoding.keep(torch.tensor([0, 2]))
+        assert torch.equal(decoding.logits, before[[0, 2]])
+
+
+@given(seed=st.integers(0, 999), beams=st.integers(1, 4), steps=st.integers(1, 6))
+def test_slots_seen_are_the_way_to_a_beam(seed: int, beams: int, steps: int) -> None:
+    """Each beam sees one slot a step, and those are its own, its parent's, its parent's parent's …"""
+    generator = torch.Generator().manual_seed(seed)
+    cache = Cache(depth=1, capacity=2 + steps)
+    cache.open(torch.arange(2))
+    cache.layer(0).extend(torch.zeros(2, 1, 2, 1), torch.zeros(2, 1, 2, 1))
+    cache.select(torch.zeros(2, beams, dtype=torch.long))
+    ways: list[list[list[int]]] = [[[0, 1] for _ in range(beams)] for _ in range(2)]
+    for step in range(steps):
+        cache.open(torch.full((beams,), 2 + step))
+        cache.layer(0).extend(torch.zeros(2, 1, beams, 1), torch.zeros(2, 1, beams, 1))
+        for source in ways:
+            for beam, way in enumerate(source):
+                way.append(2 + step * beams + beam)
+        assert cache.length == 2 + (step + 1) * beams
+        mask = cache.mask(beams, None).allowed
+        seen = torch.ones(2, beams, cache.length, dtype=torch.bool) if mask is None else mask[:, 0]
+        found = [[row.nonzero()[:, 0].tolist() for row in source] for source in seen]
+        assert found == ways
+        origin = torch.randint(beams, (2, beams), generator=generator)
+        cache.select(origin)
+        ways = [
+            [list(ways[source][beam]) for beam in beams_] for source, beams_ in enumerate(origin.tolist())
+        ]
+
+
+def test_cross_keys_are_computed_once(translator: Transformer) -> None:
+    calls: list[int] = []
+    handles = [
+        block.cross.kv.register_forward_hook(lambda *_: calls.append(1))
+        for block in copy.copy(translator).decoder.layers
+    ]
+    with torch.inference_mode():
+        decoding = translator.begin(torch.tensor([[5, 6, 7]]), capacity=9)
+        for token in (3, 4, 5):
+            decoding.step(torch.tensor([token]))
+    for handle in handles:
+        handle.remove()
+    assert len(calls) == len(translator.decoder.layers)
+
+
+def test_capacity_is_enough_and_no_more() -> None:
+    """Buffers are as long as was asked for: a longer walk is refused rather than wrapped around."""
+    torch.manual_seed(0)
+    network = Transformer(ModelConfig(vocabulary_size=9, shape="decoder", layers=1, width=8, heads=1)).eval()
+    with torch.inference_mode():
+        decoding = network.begin(torch.tensor([[3, 4]]), capacity=4)
+        decoding.select(torch.tensor([0, 0, 0]))
+        for _ in range(2):
+            decoding.step(torch.tensor([5, 6, 7]))
+        with pytest.raises(RuntimeError):
+            decoding.step(torch.tensor([5, 6, 7]))
