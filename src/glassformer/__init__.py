@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from glassformer.config import ModelConfig as ModelConfig
+    from glassformer.metrics import score as score
     from glassformer.recorders.recorder import load as load
     from glassformer.recorders.recorder import record as record
     from glassformer.recording import AttentionMap as AttentionMap
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
 _ROOMS = {
     "load": "glassformer.recorders.recorder",
     "record": "glassformer.recorders.recorder",
+    "score": "glassformer.metrics",
     "Recording": "glassformer.recording",
     "AttentionMap": "glassformer.recording",
     "ModelConfig": "glassformer.config",
 }
 
-__all__ = ["AttentionMap", "ModelConfig", "Recording", "__version__", "load", "record"]
+__all__ = ["AttentionMap", "ModelConfig", "Recording", "__version__", "load", "record", "score"]
 
 
 def __getattr__(name: str) -> object:
