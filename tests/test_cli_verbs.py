@@ -1,9 +1,11 @@
 """The verbs on small models in folders, and what a person reads when something about them is wrong."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sentencepiece
 import torch
 
 from glassformer import bundle, cli
@@ -13,6 +15,7 @@ from glassformer.model.generate import generate
 from glassformer.model.transformer import Transformer
 from glassformer.text.builders import build_words
 from glassformer.weights.checkpoint import open_checkpoint, save_checkpoint
+from glassformer.weights.presets import preset
 
 WORDS = ["the", "animal", "street", "was", "too", "tired", "to", "cross"]
 TEXT = "the animal was too tired"
@@ -133,6 +136,42 @@ def test_convert_does_not_overwrite_unasked(
     assert "--overwrite" in complain(capsys, "convert", decoder, translator)
     run(capsys, "convert", decoder, translator, "--overwrite", "--dtype", "float16")
     assert json.loads((translator / "config.json").read_text())["dtype"] == "float16"
+
+
+@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
+def test_a_published_translator_keeps_its_vocabulary_in_sentencepiece(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vocabulary = spell(tmp_path, ["je suis étudiant", "I am a student"])
+    padding = vocabulary["<pad>"]
+    (tmp_path / "vocab.json").write_text(json.dumps(vocabulary))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "MarianTokenizer"}))
+    small = {"layers": 1, "decoder_layers": 1, "width": 16, "heads": 2, "feed_forward": 16}
+    special = {"padding_id": padding, "start_id": padding, "vocabulary_size": padding + 1}
+    network = Transformer(replace(preset("marian"), **small, **special))
+    assert save_checkpoint(network, tmp_path) == "marian"
+    printed = run(capsys, "record", tmp_path, "je suis étudiant", "--target", "I am a student")
+    assert "<pad> → " in printed
+    assert "cross 0" in printed
+    run(capsys, "convert", tmp_path, tmp_path / "copy")
+    assert (tmp_path / "copy" / "source.spm").is_file()
+
+
+def spell(folder: Path, texts: list[str]) -> dict[str, int]:
+    """Two sentencepiece models for these texts, and the vocabulary of both."""
+    for side in ("source", "target"):
+        with (folder / f"{side}.spm").open("wb") as file:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=iter(texts * 4),
+                model_writer=file,
+                vocab_size=40,
+                hard_vocab_limit=False,
+                minloglevel=2,
+            )
+    model = sentencepiece.SentencePieceProcessor(str(folder / "source.spm"))
+    pieces = [model.id_to_piece(number) for number in range(model.get_piece_size())]
+    words = pieces[3:]  # after <unk>, <s> and </s>
+    return {piece: number for number, piece in enumerate(["</s>", "<unk>", *words, "<pad>"])}
 
 
 def test_models_lists_the_published_sizes(capsys: pytest.CaptureFixture[str]) -> None:

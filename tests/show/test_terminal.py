@@ -15,6 +15,7 @@ from glassformer.show.terminal import (
     draw_recording,
     draw_weights,
     fit,
+    label,
     measure,
     shade,
 )
@@ -63,11 +64,16 @@ def test_wide_characters_take_two_columns(text: str, columns: int) -> None:
     assert measure(text) == columns
 
 
-def test_fitting_cuts_fills_and_shows_what_cannot_be_printed() -> None:
+def test_a_label_shows_what_cannot_be_printed() -> None:
+    assert label(" love ") == "love"
+    assert label("  ") == "␣"
+    assert label("a\nb\n") == "a␣b␣"
+
+
+def test_fitting_cuts_and_fills() -> None:
     assert fit("animal", 3) == "ani"
     assert fit("it", 4) == "it  "
     assert fit("汤姆", 3) == "汤 "
-    assert fit("a\nb", 3) == "a␣b"
 
 
 def test_a_heat_map_has_a_row_for_each_query_and_a_column_for_each_key() -> None:

@@ -83,10 +83,10 @@ def draw_weights(
     queries: Sequence[str], keys: Sequence[str], weights: NDArray[np.floating], *, colour: bool = False
 ) -> str:
     """Weights (query, key) as blocks under the first letters of each key."""
-    margin = min(max((measure(query.strip()) for query in queries), default=0) + 1, _MARGIN)
-    lines = [" " * margin + "".join(fit(fit(key.strip(), _CELL - 1), _CELL) for key in keys)]
+    margin = min(max((measure(label(query)) for query in queries), default=0) + 1, _MARGIN)
+    lines = [" " * margin + "".join(fit(fit(label(key), _CELL - 1), _CELL) for key in keys)]
     for query, row in zip(queries, weights, strict=True):
-        name = fit(fit(query.strip(), margin - 1), margin)
+        name = fit(fit(label(query), margin - 1), margin)
         cells = (paint(float(weight)) if colour else shade(float(weight)) * _CELL for weight in row)
         lines.append(name + "".join(cells))
     return "\n".join(line.rstrip() for line in lines)
@@ -99,7 +99,7 @@ def draw_output(recording: Recording) -> str:
         return ""
     likely = list(zip(output.texts(-1), output.probabilities[-1].tolist(), strict=True))[:5]
     named = [(text, share) for text, share in likely if share >= 0.005] or likely[:1]
-    names = [f"{text.strip() or '␣'} {100 * share:.0f} %" for text, share in named]
+    names = [f"{label(text)} {100 * share:.0f} %" for text, share in named]
     return f"{'Next word' if output.kind == 'tokens' else 'Class'}:  " + "   ".join(names)
 
 
@@ -137,11 +137,17 @@ def name_part(attention_map: AttentionMap) -> str:
 
 def name_rows(recording: Recording, attention_map: AttentionMap) -> list[str]:
     """Names for the rows of a map: in cross-attention a word that was read, and the one it led to."""
-    read = [text.strip() for text in attention_map.query.texts]
+    read = [label(text) for text in attention_map.query.texts]
     if attention_map.kind != "cross" or not read:
         return read
-    last = recording.output.texts(-1)[0].strip() if recording.output else "…"
+    last = label(recording.output.texts(-1)[0]) if recording.output else "…"
     return [f"{word} → {following}" for word, following in zip(read, [*read[1:], last], strict=True)]
+
+
+def label(text: str) -> str:
+    """A token without the spaces around it; one that is nothing else, and what cannot be printed, as ␣."""
+    stripped = text.strip(" ") or "␣"
+    return "".join(character if character.isprintable() else "␣" for character in stripped)
 
 
 def measure(text: str) -> int:
@@ -153,10 +159,9 @@ def measure(text: str) -> int:
 
 def fit(text: str, width: int) -> str:
     """Exactly `width` columns: cut, then filled with spaces."""
-    printable = "".join(character if character.isprintable() else "␣" for character in text)
-    while measure(printable) > width:
-        printable = printable[:-1]
-    return printable + " " * (width - measure(printable))
+    while measure(text) > width:
+        text = text[:-1]
+    return text + " " * (width - measure(text))
 
 
 def shade(weight: float) -> str:
