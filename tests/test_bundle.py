@@ -6,7 +6,8 @@ import resource
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
+from errno import ENOSPC
 from pathlib import Path
 
 import numpy as np
@@ -123,6 +124,15 @@ def test_shared_things_stay_shared_and_are_written_once(saved):
     assert sum("queries" in name for name in names) == 1
 
 
+def test_one_mask_for_all_heads_is_written_once(tmp_path):
+    recording = make_recording()
+    statistics = replace(recording.maps[0].statistics, allowed=np.arange(1, 13))
+    recording = replace(recording, maps=(replace(recording.maps[0], statistics=statistics),))
+    bundle.save(recording, tmp_path / "x.bundle")
+    assert read_table(tmp_path / "x.bundle")["content/maps/0/statistics/allowed"]["shape"] == [12]
+    assert_same(recording, bundle.open(tmp_path / "x.bundle"))
+
+
 def test_other_libraries_can_read_it(saved):
     from safetensors import safe_open
 
@@ -224,6 +234,17 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, write):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert os.listdir(tmp_path) == ["x.bundle"]
     assert path.read_bytes() == b"the old one"
+
+
+def test_disk_space_is_taken_when_an_array_is_declared(tmp_path, monkeypatch):
+    def refuse(handle, start, size):
+        raise OSError(ENOSPC, "No space left on device")
+
+    writer = bundle.BundleWriter(tmp_path / "x.bundle")
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    with writer, pytest.raises(BundleError, match="No space left on device"):
+        writer.declare("a", (1000,))
+    assert os.listdir(tmp_path) == []
 
 
 def test_more_arrays_than_expected(tmp_path):

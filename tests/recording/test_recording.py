@@ -164,6 +164,8 @@ def test_a_beam_tree():
         Generation((nodes[2],))
     with pytest.raises(RecordingError, match="Node 0 at step 1 continues node 0"):
         Generation((), (nodes[2],))
+    with pytest.raises(RecordingError, match="Node 1 at step 2 continues node 0"):
+        Generation((), (nodes[0], replace(nodes[2], index=2)))
     with pytest.raises(RecordingError, match="Node 1 at step 1 has parent None"):
         Generation((), (nodes[0], replace(nodes[2], parent=None)))
 

@@ -69,7 +69,7 @@ def long():
     [
         {},
         {"causal": False},
-        {"window": 50},
+        {"window": 50, "queries": 1300, "keys": 1300},
         {"causal": False, "window": 300, "key_heads": 2},
         {"causal": False, "queries": 130, "keys": 650},
         {"queries": 300, "keys": 650, "offset": 350},
@@ -89,6 +89,16 @@ def test_every_tile_of_every_level(features, how):
                         pixels = tile(map_, 1, level, row, column, size, how)
                         assert pixels.dtype == np.float32
                         np.testing.assert_allclose(pixels, part, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("features", [{}, {"window": 50}, {"causal": False, "queries": 300, "keys": 2100}])
+def test_weights_of_several_pieces(features):
+    backed, dense, _ = make_long(**({"queries": 1100, "keys": 1100} | features))
+    rows, columns = slice(7, 299), slice(5, len(backed.key) - 3)
+    np.testing.assert_allclose(backed.weights(1), dense.weights(1), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        backed.weights(0, rows, columns), dense.weights(0, rows, columns), rtol=0, atol=1e-6
+    )
 
 
 def test_a_pyramid_replaces_the_weights_at_its_level_and_above(long):
@@ -189,7 +199,7 @@ def test_a_hundred_thousand_tokens(capsys):
     blank = np.zeros((1, side, side), dtype=np.float32)
     tokens = Tokens.positional("source", count)
     statistics = HeadStatistics(
-        entropy=0 * ones, peak=ones, peak_key=np.zeros((1, count), np.int64), above=np.ones((1, count), np.int64),
+        entropy=0 * ones, peak=ones, peak_key=np.zeros((1, count), int), above=np.ones((1, count), int),
         log_sum_exp=log_sum_exp, distance=ones, allowed=np.arange(1, count + 1), mass=ones,
         thumbnail_mean=blank, thumbnail_max=blank, rows=np.ones(count, dtype=bool),
     )  # fmt: skip

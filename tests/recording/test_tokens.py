@@ -5,6 +5,7 @@ import pytest
 
 from glassformer.errors import RecordingError
 from glassformer.recording import Tokens
+from glassformer.recording.arrays import is_mapped
 
 
 def test_what_is_left_out_has_a_plain_meaning():
@@ -37,6 +38,14 @@ def test_nothing_is_copied_and_nothing_can_be_changed():
         tokens.ids[0] = 1
     with pytest.raises(AttributeError):
         tokens.ids = ids
+
+
+def test_arrays_that_live_in_a_file_are_known(tmp_path):
+    path = tmp_path / "ids"
+    np.arange(5).tofile(path)
+    mapped = np.memmap(path, dtype=np.int64)
+    assert is_mapped(Tokens("source", tuple("abcde"), mapped).ids[1:])
+    assert not is_mapped(Tokens("source", tuple("abcde"), np.array(mapped)).ids)
 
 
 def test_positions_stand_for_what_is_not_text():

@@ -10,6 +10,7 @@ Query i stands at position i + offset, key j at position j. `causal` allows j <=
 |i + offset - j| < window; `key_mask` allows keys. A bias of minus infinity masks, too.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -32,6 +33,7 @@ from glassformer.recording.arrays import (
 from glassformer.recording.products import arrange_keys, multiply
 
 _DO = "Give the queries and keys as the attention function received them."
+_ROWS, _COLUMNS = 256, 1024  # a piece of float64 scores that stays in the cache
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -131,11 +133,19 @@ class Factors:
             np.copyto(scores, -np.inf, where=~allowed)
 
     def weights(self, head: int, queries: slice, keys: slice) -> NDArray[np.float32]:
-        """The weights of a rectangle of one head (query, key), computed in float64."""
-        exponents = self.scores(head, queries, keys)
-        with np.errstate(over="ignore", invalid="ignore"):  # infinity and NaN are for the row check to refuse
-            exponents -= self.row_shift(head, queries)[:, None]
-            return np.exp(exponents, out=exponents).astype(np.float32)
+        """The weights of a rectangle of one head (query, key), computed in float64, a piece at a time."""
+        weights = np.zeros((queries.stop - queries.start, keys.stop - keys.start), dtype=np.float32)
+        for rows in _split(queries.start, queries.stop, _ROWS):
+            shift = self.row_shift(head, rows)[:, None]
+            reach = self.reach(rows)
+            for columns in _split(max(keys.start, reach.start), min(keys.stop, reach.stop), _COLUMNS):
+                exponents = self.scores(head, rows, columns)
+                with np.errstate(over="ignore", invalid="ignore"):  # infinity and NaN are for the row check
+                    exponents -= shift
+                    np.exp(exponents, out=exponents)
+                down, right = rows.start - queries.start, columns.start - keys.start
+                weights[down : down + len(exponents), right : right + exponents.shape[1]] = exponents
+        return weights
 
     def row_shift(self, head: int, queries: slice) -> NDArray[np.float64]:
         """The log-sum-exp of rows (query,); plus infinity for a row without keys: its weights are 0."""
@@ -194,6 +204,11 @@ class Factors:
     def __repr__(self) -> str:
         heads, queries, keys = self.shape
         return f"Factors({heads} heads, {queries} queries x {keys} keys, width {self.queries.shape[2]})"
+
+
+def _split(start: int, stop: int, size: int) -> Iterator[slice]:
+    """Slices of at most `size` that cover start … stop."""
+    return (slice(first, min(first + size, stop)) for first in range(start, stop, size))
 
 
 def _axes(*names: str) -> list[tuple[str, int | None]]:
