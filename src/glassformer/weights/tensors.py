@@ -147,7 +147,8 @@ def convert(name: str, tensor: Tensor, dtype: torch.dtype | None) -> Tensor:
         if not bool(converted.isfinite().all()) and bool(tensor.isfinite().all()):
             raise CheckpointError(f"{name} has numbers too large for {dtype}; save with dtype=torch.float32.")
         tensor = converted
-    return tensor.clone(memory_format=torch.contiguous_format)  # parts of one tensor must not share memory
+    alone = tensor.is_contiguous() and tensor.untyped_storage().nbytes() == _bytes(tensor)
+    return tensor if alone else tensor.clone(memory_format=torch.contiguous_format)  # a file shares no memory
 
 
 def _divide(tensors: Mapping[str, Tensor], most: int) -> list[dict[str, Tensor]]:
