@@ -1,9 +1,9 @@
 """One training step (forward, backward, AdamW) beside nn.Transformer, transformers and x-transformers.
 
-python benchmarks/training.py --model base|gpt2 [--device cpu|cuda] [--compile] [--threads 2] [--repeats 15]
+python benchmarks/training.py --model base|gpt2 [--device cpu|cuda] [--modes eager|default|reduce-overhead …]
 
 `base` is the paper's encoder-decoder (6+6 layers, width 512); `gpt2` is GPT-2 small. Dropout is off everywhere, the batch
-is the same, embeddings are tied. On a GPU: bf16 autocast, fused AdamW.
+is the same, embeddings are tied. On a GPU: bf16 autocast, fused AdamW. Modes are those of torch.compile.
 """
 
 import argparse
@@ -126,13 +126,14 @@ class HuggingFaceContinuing(nn.Module):
         return F.cross_entropy(logits.flatten(0, 1).float(), labels.flatten())
 
 
-def build_step(network: nn.Module, batch: tuple[Tensor, ...], *, device: str, compiled: bool) -> Callable[[], object]:
+def build_step(network: nn.Module, batch: tuple[Tensor, ...], *, device: str, mode: str) -> Callable[[], object]:
     """One optimiser step on a fixed batch."""
     network.to(device).train()
     optimiser = torch.optim.AdamW(network.parameters(), 1e-4, fused=True)
-    run = torch.compile(network) if compiled else network
+    run = network if mode == "eager" else torch.compile(network, mode=mode)
 
     def step() -> None:
+        torch.compiler.cudagraph_mark_step_begin()
         with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
             loss = run(*batch)
         loss.backward()
@@ -146,7 +147,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--model", choices=("base", "gpt2"), default="base")
     options.add_argument("--device", default="cpu")
-    options.add_argument("--compile", action="store_true")
+    options.add_argument("--modes", nargs="+", default=["eager"], choices=("eager", "default", "reduce-overhead"))
     options.add_argument("--threads", type=int, default=2)
     options.add_argument("--repeats", type=int, default=15)
     options.add_argument("--rows", type=int, default=16)
@@ -178,18 +179,21 @@ def main() -> None:
     if chosen.only:
         builders = {name: build for name, build in builders.items() if name in chosen.only}
     steps = {}
-    for name, build in builders.items():
-        try:
-            steps[name] = build_step(build(), batch, device=chosen.device, compiled=chosen.compile)
-            steps[name]()
-        except ImportError as error:
-            steps.pop(name, None)
-            print(f"{name}: left out ({error})")
+    for mode in chosen.modes:
+        for name, build in builders.items():
+            label = name if len(chosen.modes) == 1 else f"{name} ({mode})"
+            try:
+                steps[label] = build_step(build(), batch, device=chosen.device, mode=mode)
+            except ImportError as error:
+                print(f"{name}: left out ({error})")
+    for step in steps.values():
+        step()
+        step()
     settle = torch.cuda.synchronize if chosen.device == "cuda" else lambda: None
     clock = time.process_time if chosen.cpu_time else time.perf_counter
     timings = compare(steps, repeats=chosen.repeats, clock=clock, settle=settle)
     kind = "encoder-decoder base" if chosen.model == "base" else "GPT-2 small"
-    title = f"Training step, {kind}, {chosen.rows} × {chosen.length}, {chosen.device}{', compiled' * chosen.compile}"
+    title = f"Training step, {kind}, {chosen.rows} × {chosen.length}, {chosen.device}"
     machine = torch.cuda.get_device_name() if chosen.device == "cuda" else f"{chosen.threads} threads"
     print_rows(title, timings, work=tokens, unit="tokens", machine=machine)
 

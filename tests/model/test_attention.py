@@ -1,0 +1,141 @@
+"""The two paths of attention agree, masks mean what they say, windows show and edit."""
+
+import itertools
+
+import pytest
+import torch
+
+from glassformer.config import ModelConfig
+from glassformer.model.attention import CrossAttention, Mask, SelfAttention, combine, triangle
+
+SIMILARITIES = ("scaled-dot", "dot", "bilinear", "cosine")
+SETTINGS = {"width": 32, "heads": 4, "dropout": 0.0}
+
+
+def build(**changes):
+    torch.manual_seed(0)
+    return SelfAttention(ModelConfig(10, **{**SETTINGS, **changes})).eval()
+
+
+def explicit(attention, *inputs):
+    """The same call with somebody looking, and what they saw."""
+    seen = {}
+    hooks = [
+        getattr(attention, name).register_forward_hook(lambda _, __, out, name=name: seen.update({name: out}))
+        for name in ("queries", "keys", "values", "scores", "pattern", "mixed")
+    ]
+    try:
+        return attention(*inputs), seen
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def masks(rows, length, heads):
+    real = torch.ones(rows, length, dtype=torch.bool)
+    real[0, -3:] = False
+    left = real.flip(1)
+    bias = torch.randn(1, heads, length, length)
+    return {
+        "all": Mask(),
+        "causal": Mask(causal=True),
+        "padding": combine(real, causal=False, queries=length),
+        "both": combine(real, causal=True, queries=length),
+        "left padding and causal": combine(left, causal=True, queries=length),
+        "bias": Mask(bias=bias),
+        "bias and causal": Mask(causal=True, bias=bias),
+        "bias and padding": Mask(combine(real, causal=True, queries=length).allowed, bias=bias),
+    }
+
+
+@pytest.mark.parametrize(("similarity", "basic"), [*itertools.product(SIMILARITIES, [False]), ("scaled-dot", True)])
+def test_fused_equals_explicit(similarity, basic):
+    attention = build(similarity=similarity, basic_attention=basic)
+    hidden = torch.randn(3, 9, 32) * 0.5
+    for name, mask in masks(3, 9, 4).items():
+        assert not attention.explicit
+        fused = attention(hidden, mask)
+        looked_at, seen = explicit(attention, hidden, mask)
+        assert "pattern" in seen
+        assert (fused - looked_at).abs().max() <= 1e-6, name
+
+
+def test_fused_equals_explicit_for_cross_attention():
+    torch.manual_seed(0)
+    attention = CrossAttention(ModelConfig(10, **SETTINGS)).eval()
+    hidden, memory = torch.randn(2, 5, 32), torch.randn(2, 7, 32)
+    real = torch.ones(2, 7, dtype=torch.bool)
+    real[1, 4:] = False
+    mask = combine(real, causal=False, queries=5)
+    keys, values = attention.project(memory)
+    looked_at, seen = explicit(attention, hidden, mask, keys, values)
+    assert (attention(hidden, mask, keys, values) - looked_at).abs().max() <= 1e-6
+    assert seen["pattern"].shape == (2, 4, 5, 7)
+    assert (seen["pattern"][1, :, :, 4:] == 0).all()
+
+
+def test_cross_attention_treats_beams_of_one_source_as_more_queries():
+    torch.manual_seed(0)
+    attention = CrossAttention(ModelConfig(10, **SETTINGS)).eval()
+    hidden, memory = torch.randn(6, 1, 32), torch.randn(2, 7, 32)
+    keys, values = attention.project(memory)
+    repeated = attention(hidden, Mask(), keys.repeat_interleave(3, 0), values.repeat_interleave(3, 0))
+    assert torch.allclose(attention(hidden, Mask(), keys, values), repeated, atol=1e-6)
+
+
+def test_windows_show_one_attention_whole():
+    attention = build()
+    hidden = torch.randn(2, 6, 32)
+    output, seen = explicit(attention, hidden, Mask(causal=True))
+    scores = seen["queries"] @ seen["keys"].transpose(-1, -2) / 8**0.5
+    assert torch.allclose(seen["scores"], scores, atol=1e-6)
+    weights = scores.masked_fill(~triangle(6, 6), float("-inf")).softmax(-1)
+    assert torch.allclose(seen["pattern"], weights, atol=1e-6)
+    assert torch.allclose(seen["mixed"], weights @ seen["values"], atol=1e-6)
+    assert torch.allclose(output, attention.output(seen["mixed"].transpose(1, 2).flatten(2)), atol=1e-6)
+
+
+def test_a_window_can_be_edited():
+    attention = build()
+    hidden = torch.randn(1, 4, 32)
+    hook = attention.pattern.register_forward_hook(lambda *_: torch.eye(4).expand(1, 4, 4, 4))
+    only_itself = attention(hidden, Mask())
+    hook.remove()
+    values = attention.qkv(hidden).chunk(3, -1)[2]
+    assert torch.allclose(only_itself, attention.output(values), atol=1e-6)
+
+
+def test_the_pattern_is_seen_before_dropout():
+    attention = build(attention_dropout=0.5).train()
+    _, seen = explicit(attention, torch.randn(1, 8, 32), Mask())
+    assert torch.allclose(seen["pattern"].sum(-1), torch.ones(1, 4, 8))
+
+
+def test_looking_leaves_no_trace():
+    attention = build()
+    before = set(attention.state_dict())
+    explicit(attention, torch.randn(1, 4, 32), Mask())
+    assert not attention.explicit
+    assert set(attention.state_dict()) == before
+    assert not any(name.split(".")[0] in ("scores", "pattern", "mixed") for name in before)
+
+
+@pytest.mark.parametrize("changes", [{"similarity": "additive"}, {"best_keys": 2}])
+def test_what_no_kernel_computes_takes_the_explicit_path(changes):
+    attention = build(**changes)
+    assert attention.explicit
+    output, seen = explicit(attention, torch.randn(2, 5, 32), Mask(causal=True))
+    assert output.shape == (2, 5, 32)
+    if "best_keys" in changes:
+        assert ((seen["pattern"] > 0).sum(-1) <= 2).all()
+
+
+def test_triangle_with_more_keys_than_queries_ends_at_the_last():
+    assert torch.equal(triangle(2, 4), torch.tensor([[1, 1, 1, 0], [1, 1, 1, 1]], dtype=torch.bool))
+
+
+def test_the_five_by_five_mask_of_padding_and_causality():
+    real = torch.tensor([[True, True, True, False, False]])
+    allowed = combine(real, causal=True, queries=5).allowed
+    expected = torch.tensor([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 0, 0]])
+    assert torch.equal(allowed[0, 0], expected.bool())

@@ -1,0 +1,85 @@
+"""Products by oneDNN are products: forward, gradients, packed weights that follow the weight."""
+
+import copy
+import pickle
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from glassformer.model import linear
+from glassformer.model.linear import PACK_AFTER, Linear, PackedWeight, multiply
+
+
+@pytest.fixture
+def layer():
+    torch.manual_seed(0)
+    return Linear(12, 20)
+
+
+@pytest.mark.parametrize("shape", [(12,), (1, 12), (3, 5, 12), (300, 12)])
+def test_equal_to_torch(layer, shape):
+    inputs = torch.randn(shape)
+    with torch.no_grad():
+        for _ in range(PACK_AFTER + 2):
+            assert torch.allclose(layer(inputs), F.linear(inputs, layer.weight, layer.bias), atol=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [(12, 20), (20, 12)])
+def test_gradients_equal_torchs(sizes):
+    torch.manual_seed(0)
+    layer = Linear(*sizes)
+    inputs = torch.randn(4, 7, sizes[0], requires_grad=True)
+    upstream = torch.randn(4, 7, sizes[1])
+    wanted = [inputs, layer.weight, layer.bias]
+    ours = torch.autograd.grad(layer(inputs), wanted, upstream)
+    theirs = torch.autograd.grad(F.linear(inputs, layer.weight, layer.bias), wanted, upstream)
+    for own, other in zip(ours, theirs, strict=True):
+        assert torch.allclose(own, other, atol=1e-5)
+
+
+def test_strided_inputs_are_taken_as_they_are(layer):
+    inputs = torch.randn(6, 12, 5).transpose(1, 2)
+    with torch.no_grad():
+        assert torch.allclose(layer(inputs), F.linear(inputs, layer.weight, layer.bias), atol=1e-6)
+
+
+@torch.no_grad()
+def test_a_packed_weight_follows_every_change(layer):
+    inputs = torch.randn(2, 12)
+    for _ in range(PACK_AFTER + 2):
+        layer(inputs)
+    assert layer.packed.of(layer.weight) is not layer.weight
+    layer.weight.mul_(2)
+    assert torch.allclose(layer(inputs), F.linear(inputs, layer.weight, layer.bias), atol=1e-6)
+    layer.load_state_dict({"weight": torch.ones(20, 12), "bias": torch.zeros(20)})
+    for _ in range(PACK_AFTER + 2):
+        assert torch.allclose(layer(inputs), inputs.sum(1, keepdim=True).expand(2, 20), atol=1e-5)
+
+
+@torch.no_grad()
+def test_packed_weights_are_not_copied_saved_or_part_of_the_state(layer):
+    for _ in range(PACK_AFTER + 2):
+        layer(torch.randn(1, 12))
+    for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        assert other.packed._weight is None
+        assert torch.equal(other.weight, layer.weight)
+    assert set(layer.state_dict()) == {"weight", "bias"}
+
+
+def test_weights_made_in_inference_mode_are_never_packed():
+    with torch.inference_mode():
+        weight = torch.randn(5, 4)
+        packed = PackedWeight()
+        assert all(packed.of(weight) is weight for _ in range(10))
+
+
+def test_other_kinds_of_numbers_go_to_torch(layer):
+    inputs = torch.randn(3, 12, dtype=torch.float64)
+    assert torch.equal(multiply(inputs, layer.weight.double(), None), F.linear(inputs, layer.weight.double()))
+
+
+def test_without_onednn_torch_is_used(layer, monkeypatch):
+    monkeypatch.setattr(linear, "_onednn_works", lambda: False)
+    inputs = torch.randn(3, 12)
+    assert torch.equal(layer(inputs), F.linear(inputs, layer.weight, layer.bias))

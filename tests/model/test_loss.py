@@ -1,0 +1,54 @@
+"""The loss by blocks equals torch's, gradients included, on both ways of computing it."""
+
+import math
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from glassformer.model import loss
+from glassformer.model.loss import IGNORED, _whole_loss, word_loss
+
+
+@pytest.mark.parametrize("compute", [word_loss, _whole_loss])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("biased", [True, False])
+def test_equal_to_torch_with_gradients(compute, smoothing, biased, monkeypatch):
+    monkeypatch.setattr(loss, "BLOCK", 97 * 7)  # several blocks, the last one not full
+    torch.manual_seed(0)
+    states = torch.randn(50, 16, requires_grad=True)
+    vectors = torch.randn(97, 16, requires_grad=True)
+    bias = torch.randn(97, requires_grad=True) if biased else None
+    labels = torch.randint(0, 97, (50,))
+    labels[::3] = IGNORED
+    expected = F.cross_entropy(
+        F.linear(states, vectors, bias), labels, ignore_index=IGNORED, label_smoothing=smoothing
+    )
+    found = compute(states, vectors, labels, bias, smoothing)
+    assert torch.allclose(found, expected, atol=1e-5)
+    wanted = [states, vectors] + ([bias] if bias is not None else [])
+    theirs = torch.autograd.grad(2 * expected, wanted)
+    for _ in range(2):  # a second pass over the kept graph must not see changed numbers
+        ours = torch.autograd.grad(2 * found, wanted, retain_graph=True)
+        for own, other in zip(ours, theirs, strict=True):
+            assert torch.allclose(own, other, atol=1e-6)
+
+
+def test_on_paper():
+    states, vectors = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 0.0], [math.log(3), 0.0]])
+    assert word_loss(states, vectors, torch.tensor([1])).item() == pytest.approx(-math.log(0.75), abs=1e-6)
+
+
+def test_a_very_wrong_answer_has_a_large_but_finite_loss():
+    states, vectors = torch.tensor([[1000.0]]), torch.tensor([[1.0], [-1.0]])
+    assert word_loss(states, vectors, torch.tensor([1])).item() == pytest.approx(2000.0)
+
+
+def test_nothing_to_predict_is_not_a_number():
+    assert word_loss(torch.randn(3, 4), torch.randn(5, 4), torch.full((3,), IGNORED)).isnan()
+
+
+def test_shapes_of_batches_are_flattened():
+    states, vectors, labels = torch.randn(2, 3, 4), torch.randn(5, 4), torch.randint(0, 5, (2, 3))
+    flat = word_loss(states.view(6, 4), vectors, labels.view(6))
+    assert torch.equal(word_loss(states, vectors, labels), flat)

@@ -1,0 +1,73 @@
+"""Positions: the paper's table, rotations that know distance only, buckets of relative distance."""
+
+import math
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glassformer.model.positions import RelativeBias, RotaryPositions, rotate, sinusoidal_table
+
+
+def test_sinusoidal_table_is_the_papers_formula():
+    table = sinusoidal_table(50, 8)
+    for position, pair in ((0, 0), (7, 1), (49, 3)):
+        angle = position / 10_000 ** (2 * pair / 8)
+        assert math.isclose(table[position, 2 * pair], math.sin(angle), abs_tol=1e-6)
+        assert math.isclose(table[position, 2 * pair + 1], math.cos(angle), abs_tol=1e-6)
+
+
+def test_halves_hold_the_same_numbers_in_another_order():
+    whole, halves = sinusoidal_table(20, 8), sinusoidal_table(20, 8, halves=True)
+    assert torch.equal(torch.cat((whole[:, 0::2], whole[:, 1::2]), 1), halves)
+
+
+@given(shift=st.integers(0, 20), first=st.integers(0, 20), second=st.integers(0, 20))
+def test_dot_products_of_the_table_depend_on_distance_only(shift, first, second):
+    table = sinusoidal_table(64, 16).double()
+    assert math.isclose(table[first] @ table[second], table[first + shift] @ table[second + shift], abs_tol=1e-4)
+
+
+@given(shift=st.integers(0, 500), query=st.integers(0, 60), key=st.integers(0, 60), seed=st.integers(0, 50))
+def test_rotary_scores_depend_on_distance_only(shift, query, key, seed):
+    chance = torch.Generator().manual_seed(seed)
+    vectors = torch.randn(2, 16, generator=chance)
+    rotary = RotaryPositions(16)
+
+    def score(at_query, at_key):
+        turned = rotate(vectors, rotary(torch.tensor([at_query, at_key])))
+        return float(turned[0] @ turned[1])
+
+    assert math.isclose(score(query, key), score(query + shift, key + shift), abs_tol=2e-3)
+
+
+def test_rotation_keeps_length_and_position_nought_changes_nothing():
+    vectors = torch.randn(3, 5, 8)
+    rotary = RotaryPositions(8)
+    turned = rotate(vectors, rotary(torch.arange(5)))
+    assert torch.allclose(turned.norm(dim=-1), vectors.norm(dim=-1), atol=1e-5)
+    assert torch.allclose(turned[:, 0], vectors[:, 0])
+    assert not torch.allclose(turned[:, 1], vectors[:, 1])
+
+
+def test_a_batch_may_have_positions_of_its_own():
+    rotary = RotaryPositions(8)
+    vectors = torch.randn(2, 3, 4, 8)  # (batch, head, token, width)
+    both = rotate(vectors, rotary(torch.tensor([[0, 1, 2, 3], [5, 6, 7, 8]])))
+    assert torch.allclose(both[1], rotate(vectors[1], rotary(torch.arange(5, 9))), atol=1e-6)
+
+
+def test_buckets_are_exact_when_near_and_logarithmic_when_far():
+    past = RelativeBias(2, causal=True, buckets=32, farthest=128)
+    distances = -torch.tensor([0, 1, 15, 16, 127, 128, 5000, -3])
+    assert past.bucket(distances).tolist() == [0, 1, 15, 16, 31, 31, 31, 0]
+    both = RelativeBias(2, causal=False, buckets=32, farthest=128)
+    assert both.bucket(torch.tensor([-1, 1, 0, 7, -7, 10_000])).tolist() == [1, 17, 0, 23, 7, 31]
+
+
+def test_the_bias_has_one_number_for_each_head_and_distance():
+    bias = RelativeBias(3, causal=False)
+    out = bias(torch.arange(4), torch.arange(6))
+    assert out.shape == (1, 3, 4, 6)
+    assert torch.equal(out[0, :, 0, 1], out[0, :, 3, 4])
+    assert torch.equal(out[0, :, 2, 2], bias.table.weight[0])

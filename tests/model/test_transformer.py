@@ -1,0 +1,239 @@
+"""What must hold for every network that can be built: shapes, causality, padding, order, sharing, training."""
+
+import itertools
+from typing import get_args
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glassformer.config import Activation, ModelConfig, Positions, Similarity
+from glassformer.errors import ConfigurationError, InputError
+from glassformer.model.heads import pool
+from glassformer.model.layers import BatchNorm
+from glassformer.model.transformer import Transformer
+
+POSITIONS = get_args(Positions)
+SMALL = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 32, "max_length": 24, "dropout": 0.0}
+
+
+def build(seed=0, **changes):
+    torch.manual_seed(seed)
+    return Transformer(ModelConfig(30, **{**SMALL, **changes})).eval()
+
+
+def draw(seed, rows, length):
+    return torch.randint(0, 30, (rows, length), generator=torch.Generator().manual_seed(seed))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("positions", "norm"), [*itertools.product(POSITIONS, ("pre", "post"))])
+@given(seed=st.integers(0, 1000), place=st.integers(1, 8))
+def test_a_later_token_changes_nothing_earlier(positions, norm, seed, place):
+    network = build(shape="decoder", positions=positions, norm_position=norm)
+    ids = draw(seed, 2, 9)
+    changed = ids.clone()
+    changed[:, place] = (changed[:, place] + 1) % 30
+    before, after = network(ids), network(changed)
+    assert torch.allclose(before[:, :place], after[:, :place], atol=1e-6)
+    assert not torch.allclose(before[:, place:], after[:, place:], atol=1e-4)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("positions", "shape"), [*itertools.product(POSITIONS, ("encoder", "decoder"))])
+@given(seed=st.integers(0, 1000), padding=st.integers(1, 6), left=st.booleans())
+def test_padding_changes_no_answer(positions, shape, seed, padding, left):
+    network = build(shape=shape, positions=positions)
+    ids = draw(seed, 1, 7)
+    extra = draw(seed + 1, 1, padding)
+    real = torch.ones(1, 7 + padding, dtype=torch.bool)
+    if left:
+        padded, kept = torch.cat((extra, ids), 1), slice(padding, None)
+        real[:, :padding] = False
+    else:
+        padded, kept = torch.cat((ids, extra), 1), slice(0, 7)
+        real[:, 7:] = False
+    assert torch.allclose(network(padded, real)[:, kept], network(ids), atol=2e-6)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_padding_of_source_and_target_changes_no_translation(positions):
+    network = build(positions=positions)
+    source, target = draw(0, 1, 5), draw(1, 1, 6)
+    alone = network(source, target=target)
+    real = torch.tensor([[True] * 5 + [False] * 3])
+    padded = network(torch.cat((source, draw(2, 1, 3)), 1), real, target=torch.cat((target, draw(3, 1, 4)), 1))
+    assert torch.allclose(padded[:, :6], alone, atol=2e-6)
+
+
+@torch.no_grad()
+@given(order=st.permutations(range(7)), seed=st.integers(0, 100))
+def test_without_positions_words_may_come_in_any_order(order, seed):
+    network = build(shape="encoder", positions="none")
+    ids, order = draw(seed, 1, 7), torch.tensor(order)
+    assert torch.allclose(network(ids)[:, order], network(ids[:, order]), atol=2e-6)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("positions", [name for name in POSITIONS if name != "none"])
+def test_with_positions_order_matters(positions):
+    network = build(shape="encoder", positions=positions)
+    network.apply(lambda m: m.weight.data.mul_(3) if isinstance(m, torch.nn.Linear | torch.nn.Embedding) else None)
+    ids = draw(0, 1, 7)
+    assert not torch.allclose(network(ids).flip(1), network(ids.flip(1)), atol=1e-3)
+
+
+@torch.no_grad()
+@given(shift=st.integers(1, 10), seed=st.integers(0, 100))
+def test_rotary_and_relative_networks_know_distance_only(shift, seed):
+    ids = draw(seed, 1, 6)
+    extra = torch.zeros(1, shift, dtype=torch.long)
+    real = torch.tensor([[False] * shift + [True] * 6])
+    for positions in ("rotary", "relative"):
+        network = build(shape="encoder", positions=positions)
+        hidden = network.embeddings(torch.cat((extra, ids), 1), torch.arange(shift + 6))
+        shifted = network.encoder(hidden, torch.arange(shift + 6), real)[:, shift:]
+        assert torch.allclose(shifted, network.encode(ids), atol=2e-5)
+
+
+@pytest.mark.parametrize("similarity", get_args(Similarity))
+@pytest.mark.parametrize("activation", get_args(Activation))
+def test_every_parameter_is_trained(similarity, activation):
+    network = build(similarity=similarity, activation=activation, residual_scale=True, tie_embeddings=False).train()
+    network(draw(0, 2, 5), target=draw(1, 2, 6)).square().mean().backward()
+    untouched = [name for name, parameter in network.named_parameters() if parameter.grad is None]
+    assert untouched == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"basic_attention": True, "similarity": "dot", "heads": 1},
+        {"best_keys": 1},
+        {"best_keys": 3},
+        {"norm": "batch"},
+        {"norm": "batch", "norm_position": "pre"},
+        {"residual_scale": True, "norm_position": "pre"},
+        {"share_layers": True, "embedding_width": 8, "embedding_norm": True},
+        {"positions": "relative", "norm_position": "pre"},
+        {"positions": "rotary", "similarity": "additive"},
+        {"similarity": "cosine", "decoder_layers": 1},
+    ],
+)
+def test_each_kind_learns_a_tiny_task(changes):
+    """Copy four tokens: the loss must fall well below that of guessing."""
+    network = build(**changes).train()
+    optimiser = torch.optim.Adam(network.parameters(), 5e-3)
+    source = torch.randint(3, 30, (16, 4), generator=torch.Generator().manual_seed(0))
+    target = torch.cat((torch.ones(16, 1, dtype=torch.long), source[:, :-1]), 1)
+    losses = []
+    for _ in range(60):
+        hidden = network.decode(target, memory=network.encode(source))
+        loss = network.loss(hidden, source)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < 0.7 * losses[0]
+
+
+def test_shared_layers_are_one_block_at_every_depth():
+    one, many = build(shape="encoder", share_layers=True, layers=4), build(shape="encoder", layers=4)
+    assert len(one.encoder.layers) == 1
+    assert one.encoder.depth == 4
+    for block in many.encoder.layers:
+        block.load_state_dict(one.encoder.layers[0].state_dict())
+    many.embeddings.load_state_dict(one.embeddings.state_dict())
+    ids = draw(0, 2, 6)
+    assert torch.allclose(one(ids), many(ids), atol=1e-6)
+
+
+def test_tied_embeddings_are_one_tensor():
+    tied, untied = build(), build(tie_embeddings=False)
+    assert tied.output_vectors() is tied.embeddings.tokens.weight
+    assert untied.output_vectors() is not untied.embeddings.tokens.weight
+    assert sum(p.numel() for p in untied.parameters()) - sum(p.numel() for p in tied.parameters()) == 30 * 16
+
+
+def test_embeddings_are_scaled_by_the_root_of_the_width():
+    scaled, plain = build(positions="none"), build(positions="none", scale_embeddings=False)
+    plain.embeddings.load_state_dict(scaled.embeddings.state_dict())
+    ids, positions = draw(0, 1, 3), torch.arange(3)
+    assert torch.allclose(scaled.embeddings(ids, positions), 4.0 * plain.embeddings(ids, positions))
+
+
+def test_learned_residual_scale_starts_at_one_and_scales_the_sublayer():
+    network, plain = build(shape="encoder", residual_scale=True), build(shape="encoder")
+    plain.load_state_dict(network.state_dict(), strict=False)
+    ids = draw(0, 1, 5)
+    assert torch.allclose(network(ids), plain(ids))
+    for block in network.encoder.layers:
+        for residual in (block.attention_residual, block.feed_forward_residual):
+            residual.scale.data.zero_()
+    start = network.embeddings(ids, torch.arange(5))
+    normed = start
+    for block in network.encoder.layers:
+        normed = block.feed_forward_residual.norm(block.attention_residual.norm(normed))
+    assert torch.allclose(network.encode(ids), normed, atol=1e-6)
+
+
+def test_batch_norm_leaves_padding_out_of_its_statistics():
+    norm = BatchNorm(4).train()
+    hidden = torch.randn(2, 5, 4)
+    real = torch.ones(2, 5, dtype=torch.bool)
+    real[1, 3:] = False
+    hidden[1, 3:] = 1e6
+    normed = norm(hidden, real)[real]
+    assert torch.allclose(normed.mean(0), torch.zeros(4), atol=1e-5)
+    assert torch.allclose(normed.var(0, unbiased=False), torch.ones(4), atol=1e-3)
+
+
+def test_pooling_on_paper():
+    hidden = torch.tensor([[[1.0, 5.0], [3.0, 1.0], [100.0, 100.0]]])
+    real = torch.tensor([[True, True, False]])
+    assert pool(hidden, real, "first").tolist() == [[1.0, 5.0]]
+    assert pool(hidden, real, "mean").tolist() == [[2.0, 3.0]]
+    assert pool(hidden, real, "max").tolist() == [[3.0, 5.0]]
+    left = torch.tensor([[False, True, True]])
+    assert pool(hidden, left, "first").tolist() == [[3.0, 1.0]]
+
+
+@pytest.mark.parametrize("shape", ["encoder", "decoder"])
+@pytest.mark.parametrize("pooling", ["first", "mean", "max"])
+def test_a_classifier_gives_one_score_for_each_class(shape, pooling):
+    network = build(shape=shape, head="classes", classes=3, pooling=pooling, pooler=True)
+    assert network(draw(0, 4, 6)).shape == (4, 3)
+
+
+def test_without_a_head_hidden_states_come_out():
+    assert build(shape="encoder", head="none")(draw(0, 2, 5)).shape == (2, 5, 16)
+
+
+@pytest.mark.parametrize("positions", ["learned", "sinusoidal"])
+def test_too_long_a_sequence_is_refused_with_both_numbers(positions):
+    with pytest.raises(InputError, match=r"25 tokens.*24"):
+        build(shape="decoder", positions=positions)(draw(0, 1, 25))
+
+
+@pytest.mark.parametrize("positions", ["rotary", "relative", "none"])
+def test_networks_without_a_table_take_any_length(positions):
+    assert build(shape="decoder", positions=positions)(draw(0, 1, 60)).shape == (1, 60, 30)
+
+
+def test_ids_outside_the_vocabulary_and_empty_input_are_refused():
+    network = build(shape="decoder")
+    with pytest.raises(InputError, match=r"id 30 .* vocabulary of 30"):
+        network(torch.tensor([[1, 30]]))
+    with pytest.raises(InputError, match="id -1"):
+        network(torch.tensor([[-1, 3]]))
+    with pytest.raises(InputError, match="empty"):
+        network(torch.zeros(1, 0, dtype=torch.long))
+    with pytest.raises(InputError, match="no target"):
+        build()(torch.tensor([[1, 2]]))
+
+
+def test_a_masked_head_belongs_to_an_encoder():
+    with pytest.raises(ConfigurationError, match="encoder"):
+        build(shape="decoder", head="masked")
