@@ -1,0 +1,66 @@
+"""Steps replayed as a CUDA graph say what steps launched one by one say."""
+
+import pytest
+import torch
+
+from glassformer.config import ModelConfig
+from glassformer.model.decoding import CachedDecoding
+from glassformer.model.generate import GenerationSettings, generate
+from glassformer.model.graph import GraphDecoding
+from glassformer.model.transformer import Transformer
+
+pytestmark = pytest.mark.gpu
+SMALL = {"width": 32, "heads": 4, "layers": 2, "feed_forward": 64, "max_length": 64, "dropout": 0.0}
+
+
+def build(**changes):
+    torch.manual_seed(0)
+    network = Transformer(ModelConfig(40, start_id=1, end_id=2, **{**SMALL, **changes})).eval()
+    for parameter in network.parameters():
+        if parameter.dim() > 1:
+            parameter.data.mul_(2)  # answers that vary
+    return network
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "relative", "none"])
+@pytest.mark.parametrize("shape", ["decoder", "encoder-decoder"])
+@pytest.mark.parametrize("beams", [1, 4])
+def test_same_answers_as_on_a_cpu(positions, shape, beams):
+    network = build(shape=shape, positions=positions)
+    ids = torch.randint(3, 40, (3, 6), generator=torch.Generator().manual_seed(1))
+    real = torch.ones(3, 6, dtype=torch.bool)
+    real[1, :2] = False  # padding on the left of a prompt; of a source it may stand anywhere
+    settings = GenerationSettings(max_new_tokens=20, beams=beams, n_best=beams)
+    expected = generate(network, ids, real, settings)
+    network.cuda()
+    found = generate(network, ids.cuda(), real.cuda(), settings)
+    assert [list(answer.ids) for answer in found] == [list(answer.ids) for answer in expected]
+
+
+@torch.inference_mode()
+def test_beams_branch_and_sources_leave_while_the_graph_runs():
+    network = build(shape="decoder", positions="rotary").cuda()
+    ids = torch.randint(3, 40, (3, 6), device="cuda")
+    plain = CachedDecoding(network, ids, None, None, 40)
+    graph = GraphDecoding(network, ids, None, None, 40)
+    chance = torch.Generator().manual_seed(0)
+    sources = 3
+    for decoding in (plain, graph):
+        decoding.select(torch.arange(3, device="cuda").repeat_interleave(2))
+    for step in range(8):
+        tokens = torch.randint(3, 40, (sources * 2,), generator=chance).cuda()
+        assert torch.allclose(plain.step(tokens), graph.step(tokens), atol=1e-4)
+        rows = torch.arange(sources)[:, None] * 2 + torch.randint(0, 2, (sources, 2), generator=chance)
+        for decoding in (plain, graph):
+            decoding.select(rows.flatten().cuda())
+        if step in (2, 5):
+            sources -= 1
+            kept = torch.arange(1, sources + 1, device="cuda")
+            for decoding in (plain, graph):
+                decoding.keep(kept)
+
+
+def test_bfloat16_runs():
+    network = build(shape="decoder").cuda().bfloat16()
+    answers = generate(network, torch.full((1, 4), 5, device="cuda"), settings=GenerationSettings(max_new_tokens=8))
+    assert len(answers[0].ids) <= 8
