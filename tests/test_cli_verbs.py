@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import sentencepiece
@@ -13,7 +14,7 @@ from glassformer.config import ModelConfig
 from glassformer.model.choosing import GenerationSettings
 from glassformer.model.generate import generate
 from glassformer.model.transformer import Transformer
-from glassformer.text.builders import build_words
+from glassformer.text.builders import build_bytes, build_words
 from glassformer.weights.checkpoint import open_checkpoint, save_checkpoint
 from glassformer.weights.presets import preset
 
@@ -90,6 +91,20 @@ def test_generate_draws_the_same_words_from_the_same_seed(
     drawn = expect(decoder, sample=True, temperature=2.0, top_k=9, top_p=0.9, seed=3)[0]
     assert run(capsys, "generate", decoder, TEXT, *options) == f"{drawn}\n"
     assert run(capsys, "generate", decoder, TEXT, *options) == f"{drawn}\n"
+
+
+def test_generate_never_prints_half_a_character(
+    decoder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenizer = build_bytes()
+    tokenizer.save(decoder)
+    said = tokenizer.encode("汤姆追逐杰瑞", special=False).ids  # three bytes a character, one a step
+    monkeypatch.setattr("glassformer.model.generate.stream", lambda *_: ([Said(token)] for token in said))
+    assert run(capsys, "generate", decoder, "Tom: ") == "Tom: 汤姆追逐杰瑞\n"
+
+
+class Said(NamedTuple):
+    token: int
 
 
 def test_generate_lists_the_best_of_a_beam_search(decoder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,7 +55,10 @@ def _run_demo(_: Arguments) -> None:
     print(draw_recording(recording, columns=_columns(), colour=wants_colour(sys.stdout, os.environ)))
     print("\nEach row is a word it has read → the word it writes next. French puts the colour last:")
     print("for `chat` it looks past `white` at `cat`, and for `blanc` back again.")
-    print('\nYour turn:  glassformer record gpt2 "The animal was too tired to cross the street"')
+    command = (
+        "glassformer" if shutil.which("glassformer") else f"{os.path.relpath(sys.executable)} -m glassformer"
+    )
+    print(f'\nYour turn:  {command} record gpt2 "The animal was too tired to cross the street"')
 
 
 def _add_record(parser: Parser) -> None:
