@@ -224,6 +224,25 @@ class TestStreaming:
         finally:
             decoder.eval()
 
+    @pytest.mark.parametrize("beams", [1, 3])
+    def test_runs_without_gradients_and_changes_no_logits(self, decoder: Transformer, beams: int) -> None:
+        outputs: list[Tensor] = []
+        modes: list[bool] = []
+
+        def watch(module: object, inputs: object, output: Tensor) -> None:
+            outputs.append(output)
+            modes.append(torch.is_inference_mode_enabled())
+
+        assert decoder.head is not None
+        handle = decoder.head.register_forward_hook(watch)
+        settings = GenerationSettings(max_new_tokens=3, forbidden=(5, 6), repetition_penalty=2.0, beams=beams)
+        generate(decoder, torch.tensor([[5, 6]]), settings=settings)
+        handle.remove()
+        assert modes == [True] * 3
+        assert all(output.isfinite().all() for output in outputs), (
+            "a rule was written into the network's logits"
+        )
+
     def test_dropout_is_off(self, decoder: Transformer) -> None:
         ids = torch.tensor([[5, 6]])
         calm = generate(decoder, ids)[0]
@@ -299,6 +318,7 @@ def test_alternatives_are_the_likeliest(pair: Any) -> None:
 def test_best_are_found_as_by_topk(size: int, count: int, levels: int, seed: int) -> None:
     scores = torch.randint(levels, (3, size), generator=torch.Generator().manual_seed(seed)).float()
     scores[0, size // 2] = scores[1, -1] = -math.inf
+    scores[2, -1] = levels  # the very last is the best
     assert torch.equal(likeliest(scores), scores.argmax(-1))
     count = min(count, size)
     values, tokens = best_of(scores, count)
