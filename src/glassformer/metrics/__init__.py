@@ -4,6 +4,7 @@ In:   recordings, and gold data where a metric compares with it.
 Out:  Score. `score` measures, `METRICS` lists what there is; see docs/metrics.md.
 """
 
+from glassformer.metrics.differences import difference
 from glassformer.metrics.metric import METRICS, Metric, head_metric, recording_metric, score
 from glassformer.metrics.parameters import About, Parameter
 from glassformer.metrics.scores import Over, Part, Phrase, Place, Rows, Score, UndefinedError, Wording, pool
@@ -33,6 +34,7 @@ __all__ = [
     "Score",
     "UndefinedError",
     "Wording",
+    "difference",
     "head_metric",
     "pool",
     "recording_metric",
