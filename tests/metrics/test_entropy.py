@@ -54,6 +54,9 @@ def test_a_sink_is_one_more_place_to_look(make_map, record) -> None:
     assert read(recording, "entropy") == pytest.approx(np.log(3))
     assert read(recording, "entropy_share") == pytest.approx(1)
     assert read(recording, "uniform_divergence") == pytest.approx(0, abs=1e-6)
+    sunk = record(make_map([[[0.0, 0.5]]], sink=[[0.5]], kind="cross"))
+    assert read(sunk, "entropy_share") == pytest.approx(np.log(2) / np.log(3))
+    assert read(sunk, "uniform_divergence") == pytest.approx(np.log(3) - np.log(2))
 
 
 def test_a_head_that_was_zeroed_has_no_entropy(make_map, record) -> None:

@@ -48,6 +48,11 @@ def test_the_first_token_is_read_from_statistics_and_across_texts(make_map, reco
     assert score(record(crossed), "first_token").part(kind="cross").values == pytest.approx([0.5])
 
 
+def test_a_row_that_must_look_elsewhere_takes_nothing_from_the_first(make_map, record) -> None:
+    allowed = np.array([[0, 1], [1, 1]], dtype=bool)
+    assert read(record(make_map([[[0.0, 1.0], [0.25, 0.75]]], allowed=allowed)), "first_token") == [0.25]
+
+
 @pytest.mark.parametrize(
     "name", [*PLACES, "distance", "duplicate_token", "induction", "induction_on_repeats"]
 )

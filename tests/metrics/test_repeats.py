@@ -65,6 +65,13 @@ def test_a_repeated_sequence_is_followed(make_map, record, tokens) -> None:
     assert read(record(make_map(half, query=text, key=text)), "induction_on_repeats") == [0.5]
 
 
+def test_special_tokens_inside_are_not_followed(make_map, record, tokens) -> None:
+    text = tokens("source", ["<s>", "p", "q", "<s>", "p", "q"], special=np.array([True, False, False] * 2))
+    recording = record(make_map(look(6, (4, 2), (5, 3)), query=text, key=text))
+    found = score(recording, "induction_on_repeats", period=3).part()
+    assert (found.values.tolist(), found.counts.tolist()) == ([1], [2])
+
+
 def test_a_text_that_does_not_repeat_says_so(make_map, record, tokens) -> None:
     text = tokens("source", ["a", "b", "c"])
     recording = record(make_map(np.eye(3)[None], query=text, key=text))

@@ -39,6 +39,12 @@ def test_padded_rows_stay_where_they_are(make_map, record) -> None:
     assert "Padded" in found.undefined
 
 
+def test_a_row_that_looks_nowhere_stays_where_it_is(make_map, record) -> None:
+    allowed = np.array([[0, 0], [1, 1]], dtype=bool)
+    idle = record(make_map([[[0.0, 0.0], [0.5, 0.5]]], allowed=allowed))
+    assert score(idle, "rollout", residual=0.0).part().values.tolist() == [[1, 0], [0.5, 0.5]]
+
+
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 4), st.booleans())
 def test_rollout_rows_sum_to_one(make_map, record, draw, seed, count, layers, causal) -> None:
     made = [draw(seed + layer, (2, count, count), causal) for layer in range(layers)]

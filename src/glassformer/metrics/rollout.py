@@ -87,10 +87,8 @@ def mix(attention_map: AttentionMap, residual: float) -> Numbers:
         mean += attention_map.weights(head)
     mixed = residual * np.eye(count) + (1 - residual) / heads * mean
     sums = mixed.sum(axis=1)
-    statistics = attention_map.statistics
-    idle = ~statistics.rows | ~(statistics.allowed > 0).any(axis=0) | (sums == 0)
-    mixed[idle] = np.eye(count)[idle]
-    sums[idle] = 1
+    idle = sums == 0
+    mixed[idle], sums[idle] = np.eye(count)[idle], 1
     return mixed / sums[:, None]
 
 

@@ -4,7 +4,7 @@ In:   totals and counts per head and row, from a metric.
 Out:  Score; `roll_up` to heads, layers and the whole model; `pool` of the scores of several texts.
 
     value = sum of totals / sum of counts                  (rule "mean")
-    value = largest total among those with a count         (rule "maximum")
+    value = largest total                                  (rule "maximum")
 
 The sums run over the rows of a head, the heads of a layer, the layers of a model: so averages are weighted by
 rows at every level. A count of zero leaves the value undefined, which is NaN, and `undefined` says why.
@@ -226,7 +226,7 @@ def _roll_up(parts: Sequence[Part], over: Over, rule: Rule) -> Iterable[Part]:
                 f"The maps of {place} have different numbers of heads. Wanted one number. "
                 "Pool recordings of one model only."
             )
-        totals = _combine([totals for totals, _ in reduced], [counts for _, counts in reduced], rule)
+        totals = _combine(np.stack([totals for totals, _ in reduced]), rule)
         counts = np.sum([counts for _, counts in reduced], axis=0)
         yield Part.from_sums(place, axes, Rows(totals, counts, _join(part.undefined for part in group)), rule)
 
@@ -238,15 +238,12 @@ def _reduce(part: Part, kept: int, rule: Rule) -> tuple[Numbers, Numbers]:
     shape = (*part.totals.shape[:kept], -1)
     totals = np.moveaxis(part.totals.reshape(shape), -1, 0)
     counts = np.moveaxis(part.counts.reshape(shape), -1, 0)
-    return _combine(list(totals), list(counts), rule), counts.sum(axis=0)
+    return _combine(totals, rule), counts.sum(axis=0)
 
 
-def _combine(totals: Sequence[Numbers], counts: Sequence[Numbers], rule: Rule) -> Numbers:
-    if rule == "mean":
-        return np.sum(totals, axis=0)
-    known = np.where(np.asarray(counts) > 0, np.asarray(totals), -np.inf)
-    largest = known.max(axis=0, initial=-np.inf)
-    return np.where(np.isfinite(largest), largest, 0.0)
+def _combine(totals: Numbers, rule: Rule) -> Numbers:
+    """The first axis added up, or its largest; totals without a count are zero, and none is below."""
+    return totals.sum(axis=0) if rule == "mean" else totals.max(axis=0, initial=0.0)
 
 
 def _join(reasons: Iterable[str]) -> str:
