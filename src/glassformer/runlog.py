@@ -1,0 +1,324 @@
+"""The log of one training run: curves, every head's statistics over time, alarms; readable while it is written.
+
+In:   a folder `runs/<name>/`: recipe.toml, environment.json and three files of JSON lines that only ever grow.
+Out:  a `RunLog` of NumPy arrays; for whoever trains, a `RunWriter`.
+
+Three rules keep it honest
+- A line counts once it is whole. The last one may be torn (the run was killed, or is being written now); lines that
+  cannot be read are counted in `damaged`, never guessed.
+- Nothing is taken back. A run that resumes from step s writes the steps after s again, and what was written last
+  counts: a line at step s makes every earlier line of a later step void.
+- Numbers that are not finite are written as null and read as NaN.
+"""
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import InputError
+
+SCALARS, HEADS, EVENTS = "scalars.jsonl", "heads.jsonl", "events.jsonl"
+RECIPE, ENVIRONMENT = "recipe.toml", "environment.json"
+ALARM = "alarm"  # the kind of event that a person should look at
+ENDINGS = ("finished", "stopped", "failed")  # kinds of event after which a run writes no more
+DIGITS = 5  # significant ones of a head's statistics
+
+Steps = NDArray[np.int64]
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """One number over time."""
+
+    steps: Steps  # (point,)
+    values: Values  # (point,) NaN where it was not finite
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened once: an alarm, a start, a best score, an end."""
+
+    step: int
+    kind: str
+    message: str
+    topic: str = ""  # of an alarm: "entropy collapse", "loss spike" …
+    place: str = ""  # where in the network, in words
+    value: float | None = None
+    time: float | None = None  # seconds since 1970
+
+    @property
+    def is_alarm(self) -> bool:
+        return self.kind == ALARM
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """One attention map of the network that is trained."""
+
+    stack: str
+    kind: str
+    layer: int
+
+    def __str__(self) -> str:
+        return f"{self.stack} {self.kind} layer {self.layer}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadHistory:
+    """The statistics of one map's heads over time."""
+
+    steps: Steps  # (record,)
+    statistics: Mapping[str, Values]  # by name: (record, head); NaN where undefined
+
+    @property
+    def heads(self) -> int:
+        return next((int(values.shape[1]) for values in self.statistics.values()), 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunLog:
+    """One training run as far as it was written."""
+
+    name: str
+    folder: Path
+    scalars: Mapping[str, Curve]
+    heads: Mapping[Place, HeadHistory]
+    events: tuple[Event, ...]
+    recipe: str
+    environment: Mapping[str, Any]
+    damaged: int  # lines that could not be read, a torn last one not counted
+
+    @property
+    def alarms(self) -> tuple[Event, ...]:
+        return tuple(event for event in self.events if event.is_alarm)
+
+    @property
+    def last_step(self) -> int:
+        return max((int(curve.steps[-1]) for curve in self.scalars.values() if len(curve)), default=0)
+
+    @property
+    def state(self) -> str:
+        """Its last ending, or "open": still running, or killed."""
+        ends = [number for number, event in enumerate(self.events) if event.kind in ENDINGS]
+        starts = [number for number, event in enumerate(self.events) if event.kind in ("started", "resumed")]
+        if not ends or (starts and starts[-1] > ends[-1]):
+            return "open"
+        return self.events[ends[-1]].kind
+
+
+def is_run(folder: str | Path) -> bool:
+    """Whether a folder holds the log of a run."""
+    return (Path(folder) / EVENTS).is_file()
+
+
+def find_runs(folder: str | Path = "runs") -> tuple[Path, ...]:
+    """The runs in a folder of runs, the one that was written to last at the end."""
+    found = [path for path in Path(folder).glob("*") if is_run(path)]
+    return tuple(sorted(found, key=lambda path: ((path / EVENTS).stat().st_mtime, path.name)))
+
+
+def read_run(folder: str | Path) -> RunLog:
+    """Everything that was written so far."""
+    folder = Path(folder)
+    if not is_run(folder):
+        raise InputError(
+            f"{folder} holds no training run: it has no {EVENTS}. Give a folder such as runs/my-run."
+        )
+    damaged = 0
+
+    def count() -> None:
+        nonlocal damaged
+        damaged += 1
+
+    scalars = _merge(_read_lines(folder / SCALARS, count))
+    heads = _collect_heads(_read_lines(folder / HEADS, count), count)
+    events = tuple(_read_events(_read_lines(folder / EVENTS, count), count))
+    recipe, environment = folder / RECIPE, folder / ENVIRONMENT
+    return RunLog(
+        name=folder.resolve().name,
+        folder=folder,
+        scalars=_make_curves(scalars),
+        heads=heads,
+        events=events,
+        recipe=recipe.read_text(encoding="utf-8") if recipe.is_file() else "",
+        environment=_read_object(environment),
+        damaged=damaged,
+    )
+
+
+class RunWriter:
+    """Appends to a run's files, whole lines at a time; what a killed run tore is ended first."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._files = {name: _open_to_append(self.folder / name) for name in (SCALARS, HEADS, EVENTS)}
+
+    def write_scalars(self, rows: Iterable[tuple[int, Mapping[str, float]]]) -> None:
+        """Numbers of one or many steps; a step may be written to more than once, with other names."""
+        self._append(SCALARS, ({"step": step} | _finite(values) for step, values in rows))
+
+    def write_heads(self, step: int, maps: Mapping[Place, Mapping[str, Iterable[float]]]) -> None:
+        """The statistics of every head: by map and name, one number for each head."""
+        described = [
+            {"stack": place.stack, "kind": place.kind, "layer": place.layer}
+            | {name: [_shorten(value) for value in values] for name, values in statistics.items()}
+            for place, statistics in maps.items()
+        ]
+        self._append(HEADS, [{"step": step, "maps": described}])
+
+    def write_event(self, event: Event) -> None:
+        fields = {name: getattr(event, name) for name in Event.__slots__}
+        kept = {name: value for name, value in fields.items() if value not in ("", None)}
+        self._append(EVENTS, [_finite(kept) | {"kind": event.kind}])
+
+    def close(self) -> None:
+        for number in self._files.values():
+            os.close(number)
+        self._files.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _append(self, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
+        text = "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in lines)
+        rest = memoryview(text.encode())
+        while rest:  # a full disk may take a part
+            rest = rest[os.write(self._files[name], rest) :]
+
+
+def _open_to_append(path: Path) -> int:
+    number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    size = os.fstat(number).st_size
+    if size and os.pread(number, 1, size - 1) != b"\n":
+        os.write(number, b"\n")
+    return number
+
+
+def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in values.items()
+    }
+
+
+def _shorten(value: float) -> float | None:
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+
+
+def _read_lines(path: Path, damage: Callable[[], None]) -> Iterator[dict[str, Any]]:
+    """The whole lines of a file: objects with a step."""
+    if not path.is_file():
+        return
+    content = path.read_bytes()
+    for line in content[: content.rfind(b"\n") + 1].splitlines():  # what follows the last line break is torn
+        try:
+            entry = json.loads(line)
+            whole = isinstance(entry, dict) and type(entry.get("step")) is int and entry["step"] >= 0
+        except ValueError:
+            whole = False
+        if whole:
+            yield entry
+        elif line.strip():
+            damage()
+
+
+def _merge(entries: Iterable[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+    """By step, in order; lines of one step are joined, and a line makes later steps void."""
+    merged: dict[int, dict[str, Any]] = {}
+    last = -1
+    for entry in entries:
+        step = entry.pop("step")
+        if step < last:
+            merged = {known: values for known, values in merged.items() if known <= step}
+        last = step
+        merged.setdefault(step, {}).update(entry)
+    return merged
+
+
+def _make_curves(merged: Mapping[int, Mapping[str, Any]]) -> dict[str, Curve]:
+    points: dict[str, tuple[list[int], list[float]]] = {}
+    for step, values in merged.items():
+        for name, value in values.items():
+            steps, numbers = points.setdefault(name, ([], []))
+            steps.append(step)
+            numbers.append(value if isinstance(value, int | float) else math.nan)
+    return {
+        name: Curve(np.array(steps, dtype=np.int64), np.array(numbers, dtype=np.float64))
+        for name, (steps, numbers) in points.items()
+    }
+
+
+def _collect_heads(entries: Iterable[dict[str, Any]], damage: Callable[[], None]) -> dict[Place, HeadHistory]:
+    records: dict[Place, tuple[list[int], dict[str, list[Values]]]] = {}
+    for step, entry in _merge(entries).items():
+        try:
+            maps = [_read_map(described) for described in entry["maps"]]
+        except (KeyError, TypeError, ValueError):
+            damage()
+            continue
+        for place, statistics in maps:
+            steps, known = records.setdefault(place, ([], {name: [] for name in statistics}))
+            if known.keys() != statistics.keys() or any(
+                series and series[0].shape != statistics[name].shape for name, series in known.items()
+            ):
+                damage()
+                continue
+            steps.append(step)
+            for name, values in statistics.items():
+                known[name].append(values)
+    return {
+        place: HeadHistory(
+            np.array(steps, dtype=np.int64), {name: np.stack(values) for name, values in known.items()}
+        )
+        for place, (steps, known) in sorted(records.items())
+        if steps
+    }
+
+
+def _read_map(described: Mapping[str, Any]) -> tuple[Place, dict[str, Values]]:
+    place = Place(str(described["stack"]), str(described["kind"]), int(described["layer"]))
+    names = [name for name in described if name not in ("stack", "kind", "layer")]
+    statistics = {name: np.array(described[name], dtype=np.float64) for name in names}  # null becomes NaN
+    if len({values.shape for values in statistics.values()}) > 1:
+        raise ValueError("a statistic misses heads")
+    return place, statistics
+
+
+def _read_events(entries: Iterable[dict[str, Any]], damage: Callable[[], None]) -> list[Event]:
+    events: list[Event] = []
+    for entry in entries:
+        if (
+            entry.get("kind") == "resumed"
+        ):  # what was said about later steps will be said again, or was not so
+            events = [event for event in events if event.step <= entry["step"]]
+        try:
+            events.append(Event(**entry))
+        except TypeError:
+            damage()
+    return events
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
