@@ -1,0 +1,192 @@
+"""What a task is: examples, batches, a loss and scores; and how one is found by its name.
+
+In:   the table `[task]` of a recipe, and a tokenizer.
+Out:  a `Task`, which a training loop asks for batches and losses, and for scores of held-out text.
+
+The order of things: `task = build_task(table, tokenizer)`; a network from a checkpoint or from
+`ModelConfig(**(task.words() | own words))`; `task.accept(network.config)`; then
+`Loader(task.examples("train"), task.collator("train"), …)`, `TaskModule(task, network)` for the loss, and
+`task.evaluate(network, "dev")`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from glassformer.config import ModelConfig, RecurrentConfig, read_settings
+from glassformer.errors import ConfigurationError
+from glassformer.model.recurrent import RecurrentTranslator
+from glassformer.model.transformer import Transformer
+from glassformer.registry import Registry
+from glassformer.text.batches import Batch, BatchSettings, Collate, Examples, Indices, Loader
+from glassformer.text.tokenizer import Tokenizer
+
+Network = Transformer | RecurrentTranslator
+Config = ModelConfig | RecurrentConfig
+Split = str  # "train", "dev", "test", or whatever the files are called
+
+PROBED = 8  # examples in a probe batch
+EVALUATION = BatchSettings(tokens=16384, shuffle=False, prefetch=2)
+
+
+class Task(ABC):
+    """A thing to learn. Nothing in it depends on global random state: a seed decides its batches."""
+
+    settings_kind: ClassVar[type[Any]]  # the frozen dataclass behind the table `[task]`
+    style: ClassVar[Literal["text", "sequence", "pair"]]  # of its vocabulary, see `text.training`
+    best: ClassVar[tuple[str, Literal["lowest", "highest"]]] = ("loss", "lowest")  # which score decides
+
+    def __init__(self, settings: Any, tokenizer: Tokenizer, *, seed: int = 0) -> None:
+        self.settings = settings
+        self.tokenizer = tokenizer
+        self.seed = seed
+        self.config: Config | None = None
+        self._examples: dict[Split, Any] = {}
+
+    # What a vocabulary can be made of, before there is a tokenizer
+
+    @classmethod
+    @abstractmethod
+    def texts(cls, settings: Any) -> Iterator[str]:
+        """All text of the training split."""
+
+    @classmethod
+    def tags(cls, settings: Any) -> tuple[str, ...]:  # noqa: ARG003 - most tasks have none
+        """Tokens that the vocabulary must have as wholes, such as the names of languages."""
+        return ()
+
+    # The network that it needs
+
+    @abstractmethod
+    def words(self) -> dict[str, Any]:
+        """Words of `ModelConfig` that follow from task and data: vocabulary, special ids, head, classes."""
+
+    def accept(self, config: Config) -> None:
+        """Take special ids and longest length from the network to be trained; refuse one that will not do."""
+        if config.vocabulary_size < self.tokenizer.size:
+            raise ConfigurationError(
+                f"The tokenizer has {self.tokenizer.size} tokens and the network knows "
+                f"{config.vocabulary_size}; does this tokenizer belong to this model?"
+            )
+        self.config = config
+        self._examples.clear()
+
+    def build_extra(self, config: Config) -> nn.Module | None:  # noqa: ARG002 - most tasks need none
+        """What is trained beside the network and not saved with it, such as BERT's next-sentence head."""
+        return None
+
+    # Batches
+
+    def examples(self, split: Split) -> "TaskExamples":
+        """The examples of a split, read once."""
+        if split not in self._examples:
+            self._examples[split] = self.read(split)
+        examples: TaskExamples = self._examples[split]
+        return examples
+
+    @abstractmethod
+    def read(self, split: Split) -> "TaskExamples":
+        """Read and tokenise a split."""
+
+    @abstractmethod
+    def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
+        """These examples as a batch; drawn things depend on seed, epoch and index alone."""
+
+    def collator(self, split: Split) -> Collate:
+        """`collate` for one split, as a `Loader` wants it."""
+        return partial(self.collate, split)
+
+    def probe(self, split: Split = "dev") -> Batch:
+        """A small batch that is always the same: what the monitor looks at during training."""
+        lengths = self.examples(split).lengths
+        middle = np.argsort(lengths, kind="stable")[len(lengths) // 2 :][:PROBED]  # of usual length
+        return self.collate(split, middle, 0)
+
+    # Learning
+
+    @abstractmethod
+    def loss(self, network: Network, batch: Batch, extra: nn.Module | None = None) -> Tensor:
+        """The loss summed over the `batch.count` labels that count, in nats.
+
+        Sums over batches, divided by the sum of their counts, are the mean over all of them, however the
+        batches were spread over steps and processes.
+        """
+
+    @abstractmethod
+    def evaluate(
+        self, network: Network, split: Split, *, extra: nn.Module | None = None, limit: int | None = None
+    ) -> dict[str, float]:
+        """Scores on a split, or on its first `limit` examples; `loss` (nats, unsmoothed) is among them."""
+
+    def load(self, split: Split, limit: int | None = None) -> Iterator[Batch]:
+        """Every example of a split once, in order of length: for evaluation."""
+        examples = self.examples(split)
+        first = Lengths(examples.lengths[:limit])
+        loader = Loader(first, self.collator(split), EVALUATION)
+        for _, batch in loader.start(epochs=1):
+            yield batch
+
+
+class TaskExamples(Examples, ABC):
+    """Examples that also say what was left out of them."""
+
+    notes: tuple[str, ...] = ()  # for a person: lines skipped, texts too long
+
+
+class Lengths:
+    """Nothing but lengths: all that a plan needs."""
+
+    def __init__(self, lengths: Indices) -> None:
+        self._lengths = lengths
+
+    @property
+    def lengths(self) -> Indices:
+        return self._lengths
+
+
+class TaskModule(nn.Module):
+    """A task around its network, so that wrappers for several processes see one module with one forward."""
+
+    def __init__(self, task: Task, network: Network) -> None:
+        super().__init__()
+        self.task = task
+        self.network = network
+        self.extra = task.build_extra(network.config)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The loss of a batch, summed over the labels that count."""
+        return self.task.loss(self.network, batch, self.extra)
+
+
+TASKS: Registry[type[Task]] = Registry("task", "glassformer.tasks")
+
+
+def read_task(table: Mapping[str, Any]) -> tuple[type[Task], Any]:
+    """The kind of task that a table names, and its settings."""
+    if "name" not in table:
+        raise ConfigurationError(f"The table [task] has no `name`. Known: {', '.join(TASKS)}.")
+    kind = TASKS[table["name"]]
+    return kind, read_settings(kind.settings_kind, {key: table[key] for key in table if key != "name"})
+
+
+def build_task(table: Mapping[str, Any], tokenizer: Tokenizer, *, seed: int = 0) -> Task:
+    """A task from its table, such as {"name": "classification", "path": "polarity/{split}.tsv.gz"}."""
+    kind, settings = read_task(table)
+    return kind(settings, tokenizer, seed=seed)
+
+
+def known_words(kind: type[Config], words: Mapping[str, Any]) -> dict[str, Any]:
+    """Those words that a kind of configuration has: a recurrent network has no head to choose."""
+    names = {field.name for field in fields(kind)}
+    return {name: value for name, value in words.items() if name in names}
+
+
+def find_device(network: nn.Module) -> torch.device:
+    """Where a network's parameters are."""
+    return next(network.parameters()).device

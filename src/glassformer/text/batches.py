@@ -1,0 +1,230 @@
+"""Examples of unequal length into batches of equal cost: the same ones for the same seed, from anywhere on.
+
+In:   examples that know their lengths, a function that collates some of them, a budget of tokens.
+Out:  `Batch` after `Batch`, each with the position to go on from if the process is killed right after it.
+
+A plan is a pure function of lengths, settings, seed and epoch. Processes that train together draw up the
+same plan and take turns in it, so that they all take the same number of steps.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glassformer.config import check_types
+from glassformer.errors import ConfigurationError, InputError
+from glassformer.text.prefetch import prefetch
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a network is given at a time, padded on the right. B examples, S tokens to read, T to predict."""
+
+    ids: Tensor  # (B, S) what the encoder reads, or a decoder alone
+    labels: Tensor  # (B, T) the tokens to predict, `loss.IGNORED` where there is none; (B,) for classes
+    count: int  # how many labels count
+    tokens: int  # how many tokens are read that are not padding, on both sides
+    real: Tensor | None = None  # (B, S) True where a token is not padding; None: all are
+    target: Tensor | None = None  # (B, T) what the decoder of an encoder-decoder reads
+    segments: Tensor | None = None  # (B, S) 0 in the first text, 1 in the second; None: one text
+    places: Tensor | None = (
+        None  # (count,) where in labels.flatten() those that count stand; None: nearly everywhere
+    )
+    relation: Tensor | None = None  # (B,) 1 where two texts do not follow one another; None: not asked
+
+    def to(self, device: torch.device | str) -> "Batch":
+        """The same on a device; the copy does not wait where the batch is pinned."""
+        return self._change(lambda part: part.to(device, non_blocking=True))
+
+    def pin(self) -> "Batch":
+        """The same in memory that a GPU can fetch by itself."""
+        return self._change(lambda part: part.pin_memory())
+
+    def _change(self, change: Callable[[Tensor], Tensor]) -> "Batch":
+        changed: dict[str, Any] = {}
+        for field in fields(self):
+            part = getattr(self, field.name)
+            if isinstance(part, Tensor):
+                changed[field.name] = change(part)
+        return replace(self, **changed)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place in training: the batches of this epoch that one process has already had."""
+
+    epoch: int = 0
+    index: int = 0
+
+
+BEGINNING = Position()
+
+
+class Examples(Protocol):
+    """What can be batched."""
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Of each example, the tokens of its longer side."""
+
+
+class Collate(Protocol):
+    """From some examples to a batch; what is random in it depends on seed, epoch and index alone."""
+
+    def __call__(self, indices: Sequence[int] | Indices, epoch: int) -> Batch:
+        """The batch of these examples in this epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSettings:
+    """How examples are put together: the table `[batches]` of a recipe."""
+
+    tokens: int = 4096  # at most this many in a batch, padding counted: rows × the longest side
+    rows: int | None = None  # at most this many examples; None: as many as fit
+    shuffle: bool = True
+    prefetch: int = 4  # batches made ahead by a thread; 0: each is made when it is asked for
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        for name, least in (("tokens", 1), ("rows", 1), ("prefetch", 0)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ConfigurationError(f"{name} = {value} is too small; it must be at least {least}.")
+
+
+def plan_batches(
+    lengths: NDArray[np.int64],
+    settings: BatchSettings,
+    *,
+    seed: int = 0,
+    epoch: int = 0,
+    multiple_of: int = 1,
+) -> list[Indices]:
+    """The batches of one epoch, as indices: every example once, similar lengths together, in random order.
+
+    Their number is a multiple of `multiple_of`, for which the largest are halved. Only where all have one
+    example already are the last few left out, other ones in each epoch.
+    """
+    if len(lengths) == 0:
+        raise InputError(
+            "There is nothing to make batches of; check the files and what was left out of them."
+        )
+    random = np.random.default_rng((seed, epoch))
+    order = random.permutation(len(lengths)) if settings.shuffle else np.arange(len(lengths))
+    order = order[np.argsort(lengths[order], kind="stable")]  # equal lengths stay in random order
+    batches = _halve_largest(_cut(order, lengths[order], settings), multiple_of)
+    if settings.shuffle:
+        batches = [batches[place] for place in random.permutation(len(batches))]
+    batches = batches[: len(batches) // multiple_of * multiple_of]
+    if not batches:
+        raise InputError(
+            f"{len(lengths)} examples cannot be shared by {multiple_of} batches that belong together; "
+            "use fewer processes, less accumulation, or more data."
+        )
+    return batches
+
+
+def _cut(order: Indices, lengths: NDArray[np.int64], settings: BatchSettings) -> list[Indices]:
+    """Slices of `order`, whose lengths ascend, each as long as the budget allows."""
+    if lengths[-1] > settings.tokens:
+        raise InputError(
+            f"An example has {lengths[-1]} tokens, and a batch may have {settings.tokens}; "
+            "raise `tokens` of the batches, or leave out or cut long examples."
+        )
+    batches, start = [], 0
+    while start < len(order):
+        most = len(order) - start if settings.rows is None else min(settings.rows, len(order) - start)
+        fits, fails = 1, most + 1  # rows × longest grows with the rows: halve the interval
+        while fails - fits > 1:
+            middle = (fits + fails) // 2
+            if middle * lengths[start + middle - 1] <= settings.tokens:
+                fits = middle
+            else:
+                fails = middle
+        batches.append(order[start : start + fits])
+        start += fits
+    return batches
+
+
+def _halve_largest(batches: list[Indices], multiple_of: int) -> list[Indices]:
+    while len(batches) % multiple_of:
+        place = max(range(len(batches)), key=lambda number: len(batches[number]))
+        largest = batches[place]
+        if len(largest) == 1:
+            return batches
+        batches[place : place + 1] = [largest[: len(largest) // 2], largest[len(largest) // 2 :]]
+    return batches
+
+
+class Loader:
+    """Batches for one process, epoch after epoch, from any position on."""
+
+    def __init__(
+        self,
+        examples: Examples,
+        collate: Collate,
+        settings: BatchSettings,
+        *,
+        seed: int = 0,
+        rank: int = 0,
+        world: int = 1,
+        accumulation: int = 1,
+        pinned: bool = False,
+    ) -> None:
+        """`accumulation` batches make one step, so an epoch is whole steps; `pinned`: for copies to a GPU."""
+        if not 0 <= rank < world:
+            raise ConfigurationError(f"Process {rank} of {world} cannot be; ranks go from 0 to {world - 1}.")
+        self.examples = examples
+        self.collate = collate
+        self.settings = settings
+        self.seed = seed
+        self.rank = rank
+        self.world = world
+        self.together = world * accumulation
+        self.pinned = pinned
+        self._planned: tuple[int, list[Indices]] = (-1, [])
+        self._length: int | None = None
+
+    def __len__(self) -> int:
+        """Batches that this process has in an epoch: the same number in all processes and all epochs."""
+        if self._length is None:
+            self._length = len(self.plan(0))
+        return self._length
+
+    def plan(self, epoch: int) -> list[Indices]:
+        """This process's share of an epoch: batch b of rank r is number b · world + r of all."""
+        known, batches = self._planned
+        if known != epoch:
+            batches = plan_batches(
+                self.examples.lengths, self.settings, seed=self.seed, epoch=epoch, multiple_of=self.together
+            )
+            self._planned = epoch, batches
+        return batches[self.rank :: self.world]
+
+    def start(
+        self, position: Position = BEGINNING, epochs: int | None = None
+    ) -> Iterator[tuple[Position, Batch]]:
+        """Batches, each with the position after it: without end, or until `epochs` epochs are complete.
+
+        Close the iterator, or leave it to the garbage collector, and its thread ends.
+        """
+        batches = self._make(position, epochs)
+        return prefetch(batches, self.settings.prefetch) if self.settings.prefetch else batches
+
+    def _make(self, position: Position, epochs: int | None) -> Iterator[tuple[Position, Batch]]:
+        epoch, index = position.epoch, position.index
+        while epochs is None or epoch < epochs:
+            plan = self.plan(epoch)
+            for place in range(index, len(plan)):
+                batch = self.collate(plan[place], epoch)
+                done = place + 1 == len(plan)
+                after = Position(epoch + 1, 0) if done else Position(epoch, place + 1)
+                yield after, batch.pin() if self.pinned else batch
+            epoch, index = epoch + 1, 0
