@@ -89,9 +89,8 @@ def test_damage_is_counted_not_hidden(tmp_path: Path) -> None:
     with (tmp_path / SCALARS).open("a") as file:
         file.write('{broken\n[]\n{"step": true}\n{"step": 4, "loss": 2}\n')
     with (tmp_path / HEADS).open("a") as file:
-        file.write(
-            '{"step": 1}\n{"step": 2, "maps": [{"stack": "decoder", "kind": "self", "layer": 0, "a": [1], "b": [1, 2]}]}\n'
-        )
+        uneven = '{"stack": "decoder", "kind": "self", "layer": 0, "a": [1], "b": [1, 2]}'
+        file.write('{"step": 1}\n{"step": 2, "maps": [' + uneven + "]}\n")
     with (tmp_path / EVENTS).open("a") as file:
         file.write('{"step": 1, "kind": "alarm", "nonsense": 3}\n')
     log = read_run(tmp_path)

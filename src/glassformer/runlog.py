@@ -1,13 +1,13 @@
-"""The log of one training run: curves, every head's statistics over time, alarms; readable while it is written.
+"""The log of one training run: curves, statistics of every head, alarms; readable while it is written.
 
-In:   a folder `runs/<name>/`: recipe.toml, environment.json and three files of JSON lines that only ever grow.
+In:   a folder `runs/<name>/`: recipe.toml, environment.json, three files of JSON lines that only grow.
 Out:  a `RunLog` of NumPy arrays; for whoever trains, a `RunWriter`.
 
 Three rules keep it honest
-- A line counts once it is whole. The last one may be torn (the run was killed, or is being written now); lines that
-  cannot be read are counted in `damaged`, never guessed.
-- Nothing is taken back. A run that resumes from step s writes the steps after s again, and what was written last
-  counts: a line at step s makes every earlier line of a later step void.
+- A line counts once it is whole. The last one may be torn (the run was killed, or is being written now);
+  lines that cannot be read are counted in `damaged`, never guessed.
+- Nothing is taken back. A run that resumes from step s writes the steps after s again, and what was written
+  last counts: a line at step s makes every earlier line of a later step void.
 - Numbers that are not finite are written as null and read as NaN.
 """
 
