@@ -24,7 +24,7 @@ from glassformer.recording import AttentionMap
     range=(0.0, None),
 )
 def measure_distance(attention_map: AttentionMap) -> Rows:
-    """How many tokens lie between a query and what it looks at, averaged by weight and over rows."""
+    """How many tokens away a query looks, averaged by weight and over rows."""
     find_offset(attention_map)  # refuses maps whose axes share no positions
     distance = attention_map.statistics.distance
     attended = np.ones(distance.shape)  # the weight of a row that went to keys
