@@ -34,7 +34,7 @@ Towards = Annotated[Direction, About("whether a word should look at its head, or
 
 @dataclass(frozen=True, slots=True)
 class RelationRow:
-    """One relation: its best attention head and its best offset, chosen on the sentences they are scored on."""
+    """One relation: its best head and its best offset, chosen on the sentences they are scored on."""
 
     relation: str
     count: int
