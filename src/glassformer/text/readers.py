@@ -1,0 +1,241 @@
+"""Files of many formats into rows: text, TSV, CSV, JSON lines, parallel files, CoNLL-U, folders by label.
+
+In:   a path and the columns that are wanted, by number (from 0) or by the name that the header gives them.
+Out:  rows of text, in the order of the file. What is broken is reported to `Problems`, never passed over.
+"""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from glassformer.errors import InputError
+from glassformer.registry import suggest
+from glassformer.text.files import Problems, find_format, read_all_lines, read_lines
+
+Column = int | str
+Row = tuple[str, ...]
+
+
+def read_rows(path: str | Path, columns: Sequence[Column], problems: Problems) -> Iterator[Row]:
+    """The wanted columns of each row; the file's name says which format it has."""
+    path = Path(path)
+    name = find_format(path)
+    if name not in FORMATS:
+        raise InputError(f"{path} is of no format that can be read here.{suggest(name, FORMATS)}")
+    for number, row in FORMATS[name](path, columns, problems):
+        empty = next((column for column, text in zip(columns, row, strict=True) if not text.strip()), None)
+        if empty is None:
+            yield row
+        else:
+            problems.report(path, number, f"column {empty!r} is empty")
+
+
+def read_plain(path: Path, columns: Sequence[Column], problems: Problems) -> Iterator[tuple[int, Row]]:
+    """Plain text: one column, a row for each line."""
+    if tuple(columns) != (0,):
+        raise InputError(
+            f"{path} is plain text, which has one column, 0; columns {list(columns)} were asked for."
+        )
+    for number, line in read_lines(path, problems):
+        yield number, (line,)
+
+
+def read_tsv(path: Path, columns: Sequence[Column], problems: Problems) -> Iterator[tuple[int, Row]]:
+    """Columns between tabs, without any quoting."""
+    rows = ((number, line.split("\t")) for number, line in read_lines(path, problems))
+    return _pick(path, rows, columns, problems)
+
+
+def read_csv(path: Path, columns: Sequence[Column], problems: Problems) -> Iterator[tuple[int, Row]]:
+    """Columns between commas; quotation marks as RFC 4180 has them, line breaks inside them included."""
+    return _pick(path, _parse_csv(path, problems), columns, problems)
+
+
+def read_jsonl(path: Path, columns: Sequence[Column], problems: Problems) -> Iterator[tuple[int, Row]]:
+    """One JSON object on each line, whose fields are text or whole numbers."""
+    for number, line in read_lines(path, problems):
+        try:
+            content = json.loads(line)
+        except ValueError as error:
+            problems.report(path, number, f"not JSON ({error})")
+            continue
+        found = _pick_fields(content, columns)
+        if isinstance(found, str):
+            problems.report(path, number, found)
+        else:
+            yield number, found
+
+
+def read_parallel(first: str | Path, second: str | Path, problems: Problems) -> Iterator[Row]:
+    """Line n of one file with line n of the other, as translations come."""
+    first, second = Path(first), Path(second)
+    pairs = zip_longest(read_all_lines(first, problems), read_all_lines(second, problems))
+    for here, there in pairs:
+        if here is None or there is None:
+            short, (number, _) = (first, there) if here is None else (second, here)
+            other = second if here is None else first
+            problems.report(short, number, f"the file ends before {other}, which goes on at this line")
+            return
+        (number, one), (_, two) = here, there
+        if one is None or two is None:
+            continue  # reported already
+        if one.strip() and two.strip():
+            yield one, two
+        else:
+            problems.report(second if one.strip() else first, number, "the line is empty")
+
+
+def read_labelled_folders(folder: str | Path, problems: Problems) -> Iterator[Row]:
+    """(label, text) of `folder/label/*.txt`, as IMDb's reviews come; its `unsup` has no label: not read."""
+    folder = Path(folder)
+    labels = sorted(path for path in folder.glob("*") if path.is_dir() and path.name != "unsup")
+    if not labels:
+        raise InputError(
+            f"{folder} has no folders named after labels; IMDb's has `neg` and `pos`. Check the path."
+        )
+    for label in labels:
+        for path in sorted(label.glob("*.txt")):
+            text = "".join(line for _, line in read_lines(path, problems, ends=True))
+            if text.strip():
+                yield label.name, text.replace("<br />", "\n").strip()
+            else:
+                problems.report(path, 0, "the file is empty")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a treebank: words, and for each the word that governs it."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]  # universal parts of speech
+    heads: tuple[int, ...]  # number of the governing word, from 0; -1: the root
+    relations: tuple[str, ...]
+    text: str  # as the `# text` line has it, otherwise the words between spaces
+
+
+def read_conllu(path: str | Path, problems: Problems) -> Iterator[Sentence]:
+    """Sentences of Universal Dependencies; a broken one is left out as a whole. Empty nodes are not read."""
+    path = Path(path)
+    block: list[tuple[int, str]] = []
+    for number, line in read_all_lines(path, problems):
+        if line is None or line.strip():
+            block.append((number, "" if line is None else line))  # a broken line breaks its sentence
+            continue
+        yield from _parse_block(path, block, problems)
+        block = []
+    yield from _parse_block(path, block, problems)
+
+
+FORMATS: dict[str, Callable[[Path, Sequence[Column], Problems], Iterator[tuple[int, Row]]]] = {
+    "txt": read_plain,
+    "tsv": read_tsv,
+    "csv": read_csv,
+    "jsonl": read_jsonl,
+}
+
+
+def _pick(
+    path: Path, rows: Iterator[tuple[int, list[str]]], columns: Sequence[Column], problems: Problems
+) -> Iterator[tuple[int, Row]]:
+    """The wanted columns. If any is wanted by name, the first row is the header."""
+    places: list[int] | None = None
+    width = 0
+    for number, row in rows:
+        if places is None:
+            places, width = _find_places(path, row, columns), len(row)
+            if any(isinstance(column, str) for column in columns):
+                continue
+        if len(row) != width:
+            problems.report(path, number, f"{len(row)} columns, where the first row has {width}")
+        else:
+            yield number, tuple(row[place] for place in places)
+
+
+def _find_places(path: Path, row: Sequence[str], columns: Sequence[Column]) -> list[int]:
+    for column in columns:
+        if isinstance(column, str) and column not in row:
+            raise InputError(f"{path} has no column {column!r} in its first row.{suggest(column, row)}")
+        if isinstance(column, int) and not 0 <= column < len(row):
+            raise InputError(
+                f"{path} has {len(row)} columns, so there is no column {column}; they count from 0."
+            )
+    return [column if isinstance(column, int) else row.index(column) for column in columns]
+
+
+def _parse_csv(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    started: list[int] = []  # numbers of the lines of the row that is being read
+
+    def feed() -> Iterator[str]:
+        for number, line in read_lines(path, problems, ends=True):
+            started.append(number)
+            yield line
+
+    parser = csv.reader(feed(), strict=True)
+    while True:
+        started.clear()
+        try:
+            row = next(parser)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problems.report(path, started[0], f"not CSV ({error})")
+            continue
+        yield started[0], row
+
+
+def _pick_fields(content: Any, columns: Sequence[Column]) -> Row | str:
+    """The wanted fields of a JSON object, or why there are none."""
+    if not isinstance(content, dict):
+        return f"a {type(content).__name__}, where an object with the fields {list(columns)} is wanted"
+    values = []
+    for column in columns:
+        value = content.get(str(column))
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            return f"the field {column!r} is {json.dumps(value)[:40]}, where text is wanted"
+        values.append(str(value))
+    return tuple(values)
+
+
+def _parse_block(path: Path, block: Sequence[tuple[int, str]], problems: Problems) -> Iterator[Sentence]:
+    rows: list[tuple[int, list[str]]] = []
+    text = None
+    for number, line in block:
+        if line.startswith("#"):
+            name, _, value = line[1:].partition("=")
+            text = value.strip() if name.strip() == "text" else text
+            continue
+        row = line.split("\t")
+        reason = _judge_row(row, len(rows) + 1)
+        if reason is not None:
+            problems.report(path, number, reason)
+            return
+        if row[0].isdigit():  # not a range of a contraction (3-4), not an empty node (8.1)
+            rows.append((number, row))
+    for number, row in rows:
+        if int(row[6]) > len(rows):
+            problems.report(path, number, f"the head is word {row[6]} of {len(rows)}")
+            return
+    if rows:
+        words = tuple(row[1] for _, row in rows)
+        yield Sentence(
+            words,
+            tuple(row[3] for _, row in rows),
+            tuple(int(row[6]) - 1 for _, row in rows),
+            tuple(row[7] for _, row in rows),
+            " ".join(words) if text is None else text,
+        )
+
+
+def _judge_row(row: Sequence[str], expected: int) -> str | None:
+    """What is wrong with a word's line, if anything."""
+    if len(row) != 10:
+        return f"{len(row)} columns, where CoNLL-U has 10"
+    if not row[0].isdigit():
+        return None if row[0].replace("-", "").replace(".", "").isdigit() else f"{row[0]!r} numbers no word"
+    if int(row[0]) != expected:
+        return f"word {row[0]}, where word {expected} is due"
+    return None if row[6].isdigit() else f"the head {row[6]!r} is no number"

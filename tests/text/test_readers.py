@@ -1,0 +1,227 @@
+"""Readers: every format, every way to be broken, each with its file and line, and nothing passed over."""
+
+import csv
+import gzip
+import io
+import json
+import lzma
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glassformer.errors import InputError
+from glassformer.text.files import KEPT, Problems, read_lines
+from glassformer.text.readers import (
+    Sentence,
+    read_conllu,
+    read_labelled_folders,
+    read_parallel,
+    read_rows,
+)
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the folder ../shared/data is not on this machine")
+
+Cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(str.strip)
+
+
+def write(path: Path, content: bytes | str) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def skip(path: Path, columns: tuple[int | str, ...]) -> tuple[list[tuple[str, ...]], list[str]]:
+    """Rows that could be read, and what was said about the others."""
+    problems = Problems("skip")
+    rows = list(read_rows(path, columns, problems))
+    return rows, [str(problem).removeprefix(str(path)) for problem in problems.first]
+
+
+@pytest.mark.parametrize("packed", ["", ".gz", ".xz"])
+def test_plain_and_packed_files_read_the_same(tmp_path: Path, packed: str) -> None:
+    pack = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}[packed]
+    path = write(tmp_path / f"pairs.tsv{packed}", pack(b"one\tun\ntwo\tdeux\n"))
+    assert list(read_rows(path, (1, 0), Problems())) == [("un", "one"), ("deux", "two")]
+
+
+def test_lines_end_where_their_file_says(tmp_path: Path) -> None:
+    path = write(tmp_path / "text.txt", b"\xef\xbb\xbfone\r\ntwo\x0bstill two\n\nlast")
+    assert list(read_lines(path, Problems())) == [(1, "one"), (2, "two\x0bstill two"), (3, ""), (4, "last")]
+    whole = "".join(line for _, line in read_lines(path, Problems(), ends=True))
+    assert whole == "one\r\ntwo\x0bstill two\n\nlast"
+
+
+BROKEN = [
+    (
+        "a.tsv",
+        b"x\ty\nx\ny\tz\n",
+        (0, 1),
+        [("x", "y"), ("y", "z")],
+        ":2: 1 columns, where the first row has 2",
+    ),
+    ("a.tsv", b"x\ty\nx\ty\tz\n", (0, 1), [("x", "y")], ":2: 3 columns, where the first row has 2"),
+    ("a.tsv", b"x\ty\nx\t \n", (0, 1), [("x", "y")], ":2: column 1 is empty"),
+    ("a.tsv", b"x\ty\nx\t\xff\n", (0, 1), [("x", "y")], ":2: byte 3 (0xFF) is not UTF-8"),
+    ("a.txt", "xy".encode("utf-16-le"), (0,), [], ":1: the line holds zero bytes"),
+    ("a.csv", b'x,y\n"x"z,y\na,b\n', (0, 1), [("x", "y"), ("a", "b")], ":2: not CSV"),
+    (
+        "a.csv",
+        b'x,y\na,b\n"x,\ny\n',
+        (0, 1),
+        [("x", "y"), ("a", "b")],
+        ":3: not CSV (unexpected end of data)",
+    ),
+    ("a.csv", b"x,y\n\na,b\n", (0, 1), [("x", "y"), ("a", "b")], ":2: 0 columns"),
+    ("a.jsonl", b'{"t": "x"}\n{"t": \n', ("t",), [("x",)], ":2: not JSON"),
+    ("a.jsonl", b'{"t": 3}\n[1]\n', ("t",), [("3",)], ":2: a list, where an object"),
+    (
+        "a.jsonl",
+        b'{"t": "x"}\n{"u": "y"}\n',
+        ("t",),
+        [("x",)],
+        ":2: the field 't' is null, where text is wanted",
+    ),
+    ("a.txt", b"x\n\ny\n", (0,), [("x",), ("y",)], ":2: column 0 is empty"),
+    ("a.txt.gz", gzip.compress(b"x\n" * 9)[:-9], (0,), None, "the file cannot be read on from here"),
+    ("a.txt.gz", b"no archive", (0,), [], ":1: the file cannot be read on from here"),
+    ("a.txt.xz", lzma.compress(b"x\n")[:-20], (0,), None, "the file cannot be read on from here"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "columns", "rows", "reason"), BROKEN)
+def test_a_broken_line_is_named_and_skipped_or_refused(
+    tmp_path: Path,
+    name: str,
+    content: bytes,
+    columns: tuple[int | str, ...],
+    rows: list[tuple[str, ...]] | None,
+    reason: str,
+) -> None:
+    path = write(tmp_path / name, content)
+    found, reasons = skip(path, columns)
+    assert rows is None or found == rows
+    assert len(reasons) == 1
+    assert reason in reasons[0]
+    with pytest.raises(InputError, match="Mend it, or set on_error") as refused:
+        list(read_rows(path, columns, Problems("refuse")))
+    assert str(path) in str(refused.value)
+    assert reason in str(refused.value)
+
+
+def test_broken_lines_are_counted_even_where_they_are_not_described(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.txt", b"\xff\n" * (KEPT + 5))
+    problems = Problems("skip")
+    assert list(read_lines(path, problems)) == []
+    notes = problems.notes()
+    assert notes[0] == f"{KEPT + 5} broken lines were skipped:"
+    assert (len(notes), notes[-1]) == (KEPT + 2, "  … and 5 more")
+    assert Problems("skip").notes() == ()
+
+
+def test_columns_go_by_the_names_of_a_header(tmp_path: Path) -> None:
+    table = write(tmp_path / "a.csv", 'label,text\nbad,"a, b\nc"\n')
+    assert list(read_rows(table, ("text", "label"), Problems())) == [("a, b\nc", "bad")]
+    with pytest.raises(InputError, match=r"no column 'txt' in its first row. Did you mean 'text'"):
+        list(read_rows(table, ("txt",), Problems()))
+    with pytest.raises(InputError, match="has 2 columns, so there is no column 2"):
+        list(read_rows(table, (2,), Problems()))
+
+
+def test_what_is_no_such_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"Cannot read .*absent.tsv: No such file"):
+        list(read_rows(tmp_path / "absent.tsv", (0,), Problems("skip")))
+    with pytest.raises(InputError, match=r"no format that can be read here. Did you mean 'jsonl'"):
+        list(read_rows(tmp_path / "a.json", (0,), Problems()))
+    with pytest.raises(InputError, match="plain text, which has one column"):
+        list(read_rows(write(tmp_path / "a.txt", "x"), (0, 1), Problems()))
+
+
+@given(st.lists(st.tuples(Cells, Cells), min_size=1, max_size=5))
+def test_csv_and_json_come_back_as_they_were_written(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("rows")
+    table = io.StringIO(newline="")
+    csv.writer(table).writerows(rows)
+    assert list(read_rows(write(folder / "a.csv", table.getvalue()), (0, 1), Problems())) == rows
+    lines = "".join(json.dumps({"a": one, "b": two}) + "\n" for one, two in rows)
+    assert list(read_rows(write(folder / "a.jsonl", lines), ("a", "b"), Problems())) == rows
+
+
+def test_parallel_files_stay_in_step(tmp_path: Path) -> None:
+    english = write(tmp_path / "a.en", b"one\ntwo\n\xff\nfour\n\nsix\n")
+    french = write(tmp_path / "a.fr", b"un\n\ntrois\nquatre\ncinq\n")
+    problems = Problems("skip")
+    assert list(read_parallel(english, french, problems)) == [("one", "un"), ("four", "quatre")]
+    reasons = [(problem.path.name, problem.line) for problem in problems.first]
+    assert reasons == [("a.fr", 2), ("a.en", 3), ("a.en", 5), ("a.fr", 6)]
+    assert "the file ends before" in problems.first[-1].reason
+    with pytest.raises(InputError, match=r"a.fr:2: the line is empty"):
+        list(read_parallel(english, french, Problems()))
+
+
+def test_folders_named_after_labels_are_read(tmp_path: Path) -> None:
+    for name, text in {
+        "pos/1": "good<br /><br />film",
+        "pos/0": "fine",
+        "neg/7": "bad",
+        "unsup/1": "what",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write(tmp_path / f"{name}.txt", text)
+    write(tmp_path / "neg" / "8.txt", " ")
+    problems = Problems("skip")
+    rows = list(read_labelled_folders(tmp_path, problems))
+    assert rows == [("neg", "bad"), ("pos", "fine"), ("pos", "good\n\nfilm")]
+    assert [str(problem) for problem in problems.first] == [
+        f"{tmp_path / 'neg' / '8.txt'}: the file is empty"
+    ]
+    with pytest.raises(InputError, match="no folders named after labels"):
+        list(read_labelled_folders(tmp_path / "pos", Problems()))
+
+
+def word(number: str, form: str, head: str = "0") -> str:
+    return "\t".join([number, form, "_", "NOUN", "_", "_", head, "root", "_", "_"])
+
+
+def test_a_treebank_is_read_sentence_by_sentence(tmp_path: Path) -> None:
+    good = ["# text = du chat", word("1-2", "du", "_"), word("1", "de", "3"), word("2", "le", "3")]
+    good += [word("2.1", "rien", "_"), word("3", "chat")]
+    lines = [
+        *good,
+        "",
+        word("1", "a"),
+        word("3", "b"),
+        "",
+        word("1", "far", "9"),
+        "",
+        "1\tshort",
+        "",
+        word("1", "x"),
+    ]
+    problems = Problems("skip")
+    sentences = list(read_conllu(write(tmp_path / "a.conllu", "\n".join(lines)), problems))
+    assert sentences[0] == Sentence(("de", "le", "chat"), ("NOUN",) * 3, (2, 2, -1), ("root",) * 3, "du chat")
+    assert [sentence.text for sentence in sentences] == ["du chat", "x"]
+    assert [(problem.line, problem.reason) for problem in problems.first] == [
+        (9, "word 3, where word 2 is due"),
+        (11, "the head is word 9 of 1"),
+        (13, "2 columns, where CoNLL-U has 10"),
+    ]
+
+
+def test_a_broken_line_takes_its_sentence_with_it(tmp_path: Path) -> None:
+    content = word("1", "a").encode() + b"\n\xff\n\n" + word("1", "b").encode()
+    problems = Problems("skip")
+    assert [s.words for s in read_conllu(write(tmp_path / "a.conllu", content), problems)] == [("b",)]
+    assert problems.first[0].line == 2
+
+
+@needs_data
+def test_real_data_is_read_without_a_broken_line() -> None:
+    problems = Problems("refuse")
+    assert len(list(read_rows(DATA / "translation" / "en-zh" / "dev.tsv.gz", (0, 1), problems))) == 610
+    assert len(list(read_rows(DATA / "benchmark-only" / "multi30k" / "val.tsv.gz", (0, 2), problems))) == 1014
+    assert len(list(read_conllu(DATA / "gold" / "en_ewt-ud-dev.conllu.gz", problems))) > 1900
