@@ -1,5 +1,6 @@
 """Greedy choice, sampling and streaming: as `transformers`, in any batch, with and without cache."""
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -78,6 +79,20 @@ def test_same_batched_and_alone(network: Any, rows: list[list[int]], check_same:
     for row, generated in zip(rows, together, strict=True):
         alone = generate(network, torch.tensor([row]), settings=settings)[0]
         check_same(generated.n_best[0], alone.n_best[0])
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("words", [{}, {"beams": 3, "n_best": 3}, {"sample": True, "seed": 4, "top_k": 9}])
+def test_same_on_a_gpu(
+    network: Any, rows: list[list[int]], check_same: Callable[..., None], words: dict[str, Any]
+) -> None:
+    ids, real = pad_left(rows)
+    settings = GenerationSettings(max_new_tokens=9, no_repeat_ngram=2, **words)
+    here = generate(network, ids, real, settings)
+    there = generate(copy.deepcopy(network).cuda(), ids.cuda(), real.cuda(), settings)
+    for one, other in zip(here, there, strict=True):
+        for hypothesis, another in zip(one.n_best, other.n_best, strict=True):
+            check_same(hypothesis, another)
 
 
 def test_prefix_opens_the_target(translator: Transformer, rows: list[list[int]]) -> None:
