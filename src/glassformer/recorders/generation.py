@@ -1,0 +1,229 @@
+"""Generation by a model of transformers, recorded step by step.
+
+In:   a model that can generate, what it is given to read, and `GenerationSettings`.
+Out:  `Written`: the whole text as the model would read it, how each word was chosen (with beams: the tree of
+      all hypotheses), and for each layer the rows of attention that every step computed with its cache.
+
+A step's rows are put into the maps of one pass over the finished text. Where generation stopped because of
+its length, nothing has read the last word yet; its row is that of the pass.
+"""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassformer.errors import InputError, RecordingError
+from glassformer.model.choosing import GenerationSettings
+from glassformer.recorders.changes import Changes
+from glassformer.recorders.edits import CutEdge
+from glassformer.recorders.given import Given, Giver
+from glassformer.recorders.interface import Call, Capture, capturing
+from glassformer.recorders.layers import Place, Stacks
+from glassformer.recorders.restore import on_loan
+from glassformer.recorders.search import Search
+from glassformer.recording import Generation
+
+ALTERNATIVES = 5  # kept for each word where nothing else is said
+MOST_NEW = 128  # words where neither the settings nor the model say
+SEAM = 1e-3  # how far steps may be from one pass
+
+
+@dataclass(slots=True)
+class Written:
+    """What a model wrote, and the attention of every step."""
+
+    given: Given  # the whole text
+    generation: Generation
+    steps: dict[Place, list[Tensor]]  # for each pass of the decoder the rows that it computed (H, new, S)
+    read: list[int]  # how many tokens the decoder had read after each pass
+    notes: list[str] = field(default_factory=list)
+    seam: float = 0.0  # the largest difference between a step and one pass
+
+    def put_steps(self, call: Call) -> None:
+        """Replace rows of one pass over the whole text by those of the steps."""
+        rows = self.steps.get(call.place)
+        if rows is None or call.weights is None:
+            return
+        weights = call.weights.clone()  # (1, H, T, S)
+        done = 0
+        for new, total in zip(rows, self.read, strict=True):
+            columns = slice(0, new.shape[2])
+            if (
+                call.place.kind == "self"
+            ):  # a cache may have forgotten early keys, or have room for later ones
+                new = new[..., :total] if new.shape[2] >= total else new
+                columns = slice(total - new.shape[2], total)
+            whole = torch.zeros_like(weights[0, :, done:total])
+            whole[..., columns] = new
+            self.seam = max(self.seam, float((whole - weights[0, :, done:total]).abs().max()))
+            weights[0, :, done:total] = whole
+            done = total
+        if self.seam > SEAM:
+            raise RecordingError(
+                f"The attention of single steps is {self.seam:.1e} from that of one pass over the whole text "
+                f"({call.place}). The model does not generate with the attention it reads with; "
+                "record its text instead."
+            )
+        call.weights = weights
+        note = f"rows of {len(rows)} generation steps; the largest difference from one pass is "
+        self.notes = [f"{note}{self.seam:.1e}"]
+
+
+def write(
+    giver: Giver, stacks: Stacks | None, given: Given, decode: GenerationSettings | None, changes: Changes
+) -> Written:
+    """Let the model write; without `stacks` its steps are not watched, and maps are those of one pass."""
+    model: Any = giver.model
+    if not model.can_generate():
+        raise InputError(f"{giver.reader.name} cannot generate; give it a target to read.")
+    given = _open_end(giver, given)
+    search = Search(decode.alternatives if decode else ALTERNATIVES)
+    passes = _Passes(translates=giver.translates)
+    words = _settings(model, decode, _find_room(giver, given))
+    if any(isinstance(edit, CutEdge) for edit in changes.edits):
+        words["use_cache"] = False  # then a query's number is its place in the text
+    with ExitStack() as contexts:
+        if stacks is None:
+            contexts.enter_context(on_loan(model))
+        else:
+            contexts.enter_context(capturing(model, Capture(stacks, "exact", passes.receive, changes)))
+        if words["do_sample"] and decode is not None and decode.seed is not None:
+            contexts.enter_context(torch.random.fork_rng())
+            torch.manual_seed(decode.seed)
+        try:
+            result = model.generate(**given.tensors, **words, logits_processor=search.processors())
+        except IndexError as error:
+            raise InputError(
+                f"{giver.reader.name} ran out of positions ({error}); ask for fewer words."
+            ) from error
+    rows = search.finish(result)
+    generation = search.read(giver.reader.show, _method(words))
+    return Written(
+        given=_append(giver, given, search.prompt, search.words(_end_ids(model))),
+        generation=generation,
+        steps=passes.choose(rows, search.prompt.shape[1]),
+        read=[search.prompt.shape[1] + step for step in range(len(rows))],
+        notes=[] if stacks is not None else ["maps are those of one pass over the finished text"],
+    )
+
+
+class _Passes:
+    """The attention of every pass of the decoder, for all beams."""
+
+    def __init__(self, *, translates: bool) -> None:
+        self.translates = translates
+        self.weights: dict[Place, list[Tensor]] = {}
+
+    def receive(self, call: Call) -> None:
+        if self.translates and call.place.stack == "encoder":
+            return  # one pass over the whole text computes the same
+        assert call.weights is not None
+        passes = self.weights.setdefault(call.place, [])
+        rows = call.weights[:1] if not passes else call.weights  # beams begin as copies
+        passes.append(rows.detach().clone())
+
+    def choose(self, rows: Sequence[int], prompt: int) -> dict[Place, list[Tensor]]:
+        """Of each pass the row of the beam that led to the text, and in it the queries that were new."""
+        chosen = {}
+        for place, passes in self.weights.items():
+            if len(passes) < len(rows):
+                raise RecordingError(
+                    f"The model took {len(rows)} steps, and {place} was seen {len(passes)} times. "
+                    "It does not generate one word at a pass; record its text instead."
+                )
+            news = [prompt] + [1] * (len(rows) - 1)
+            chosen[place] = [
+                each[0 if len(each) == 1 else row][:, -new:]
+                for each, row, new in zip(passes, rows, news, strict=False)
+            ]
+        return chosen
+
+
+def _find_room(giver: Giver, given: Given) -> int | None:
+    """How many words there are positions for; None: as many as one likes."""
+    limit, ids = giver.find_limit(), given.tensors.get("input_ids")
+    if limit is None:
+        return None
+    room = limit - (1 if giver.translates or ids is None else ids.shape[1])
+    if room < 1:
+        raise InputError(f"The prompt fills all {limit} positions of {giver.reader.name}; shorten it.")
+    return room
+
+
+def _settings(model: Any, decode: GenerationSettings | None, room: int | None) -> dict[str, Any]:
+    """Our settings in the words of transformers; without any, those that the model brings."""
+    own = model.generation_config
+    words: dict[str, Any] = {"return_dict_in_generate": True, "output_scores": True}
+    if own.pad_token_id is None:
+        ends = _end_ids(model)
+        words["pad_token_id"] = min(ends) if ends else 0
+    if decode is None:
+        beams, sample = own.num_beams or 1, bool(own.do_sample)
+        if own.max_new_tokens is None and own.max_length in (None, 20):  # 20 stands for nothing said
+            words["max_new_tokens"] = min(MOST_NEW, room or MOST_NEW)
+        return words | {
+            "num_beams": beams,
+            "do_sample": sample,
+            "num_return_sequences": beams if beams > 1 else 1,
+        }
+    words |= {
+        "max_new_tokens": min(decode.max_new_tokens, room or decode.max_new_tokens),
+        "min_new_tokens": decode.min_new_tokens or None,
+        "num_beams": decode.beams,
+        "num_return_sequences": decode.beams,
+        "do_sample": decode.sample,
+        "repetition_penalty": decode.repetition_penalty,
+        "no_repeat_ngram_size": decode.no_repeat_ngram,
+        "use_cache": decode.cache,
+    }
+    if decode.forbidden:
+        words["bad_words_ids"] = [[each] for each in decode.forbidden]
+    if decode.beams > 1:
+        words |= {"length_penalty": decode.length_penalty, "early_stopping": decode.early_stopping}
+    if decode.sample:
+        words |= {"temperature": decode.temperature, "top_k": decode.top_k or 0, "top_p": decode.top_p}
+    return words
+
+
+def _method(words: dict[str, Any]) -> str:
+    if words["num_beams"] > 1:
+        return "beam"
+    return "sampling" if words["do_sample"] else "greedy"
+
+
+def _end_ids(model: Any) -> set[int]:
+    ends = model.generation_config.eos_token_id
+    if ends is None:
+        return set()
+    return {ends} if isinstance(ends, int) else set(ends)
+
+
+def _open_end(giver: Giver, given: Given) -> Given:
+    """A prompt without its end token: the end of the prompt is not the end of the text."""
+    ids = given.tensors.get("input_ids")
+    if giver.translates or ids is None or ids.shape[1] < 2 or int(ids[0, -1]) not in _end_ids(giver.model):
+        return given
+    count = ids.shape[1]
+    tensors = {
+        name: each[:, :-1] if each.shape[1:] == (count,) else each for name, each in given.tensors.items()
+    }
+    return Given(tensors, None if given.source is None else given.source.take(slice(count - 1)))
+
+
+def _append(giver: Giver, given: Given, prompt: Tensor, words: Sequence[int]) -> Given:
+    """The whole text as one pass reads it."""
+    ids = torch.cat((prompt, giver.tensor(words).long()), dim=1)
+    names = tuple(ids[0].tolist())
+    if giver.translates:
+        target = giver.name_target(names)
+        return replace(given, tensors={**given.tensors, "decoder_input_ids": ids}, target=target)
+    tensors = {**given.tensors, "input_ids": ids}
+    tensors.pop("token_type_ids", None)
+    mask = given.tensors.get("attention_mask")
+    if mask is not None:
+        tensors["attention_mask"] = torch.cat((mask, mask.new_ones(1, len(words))), dim=1)
+    return Given(tensors, giver.name_source(names))

@@ -1,0 +1,176 @@
+"""What a model of transformers is given: tensors by the names that it knows, and the tokens behind them.
+
+In:   text, token ids, or the model's own inputs (pixels, sound) as a mapping of tensors.
+Out:  `Given`. Text that is too long and ids that the model does not have are refused before it runs.
+"""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.errors import InputError
+from glassformer.recorders.reading import Reader, as_tokens
+from glassformer.recording import Tokens
+from glassformer.text.tokenizer import Encoding
+
+LABELS = {"pixel_values": "patch", "input_features": "frame", "input_values": "frame"}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The inputs of one forward pass over one text."""
+
+    tensors: Mapping[str, Any]
+    source: Tokens | None  # None: not text; positions are counted when the model has run
+    target: Tokens | None = None  # what the decoder of an encoder-decoder reads
+
+    @property
+    def label(self) -> str:
+        """What a position is called that is no token."""
+        return next((label for name, label in LABELS.items() if name in self.tensors), "position")
+
+    @property
+    def length(self) -> int:
+        """Tokens on the longer side; 0 where it is not text."""
+        return max(len(side) if side is not None else 0 for side in (self.source, self.target))
+
+
+class Giver:
+    """Prepares inputs for one model."""
+
+    def __init__(self, model: nn.Module, reader: Reader) -> None:
+        self.model = model
+        self.reader = reader
+        self.config: Any = model.config
+        self.words = frozenset(inspect.signature(type(model).forward).parameters)
+
+    @property
+    def translates(self) -> bool:
+        """Whether there is a target side: an encoder and a decoder."""
+        return bool(getattr(self.config, "is_encoder_decoder", False))
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    def give(self, encoding: Encoding, target: Encoding | None = None) -> Given:
+        """Encodings as tensors; without a target an encoder-decoder cannot run yet."""
+        self._check(encoding.ids, "text")
+        ids = self.tensor(encoding.ids)
+        tensors: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+        if any(encoding.segments) and "token_type_ids" in self.words:
+            tensors["token_type_ids"] = self.tensor(encoding.segments)
+        if target is None:
+            return Given(tensors, as_tokens("source", encoding))
+        self._check(target.ids, "target")
+        tensors["decoder_input_ids"] = self.tensor(target.ids)
+        return Given(tensors, as_tokens("source", encoding), as_tokens("target", target))
+
+    def give_mapping(self, inputs: Mapping[str, Any]) -> Given:
+        """The model's own inputs, a batch of one."""
+        tensors = dict(inputs)
+        for name, value in tensors.items():
+            if not isinstance(value, Tensor):
+                raise InputError(f"The input {name} is a {type(value).__name__}; give a tensor (batch, …).")
+            if value.dim() == 0 or value.shape[0] != 1:
+                raise InputError(
+                    f"The input {name} has the shape {tuple(value.shape)}; a recording is of one text or "
+                    "image. Give a batch of one."
+                )
+            if value.is_floating_point() and not bool(value.isfinite().all()):
+                raise InputError(f"The input {name} holds NaN or infinity; give finite numbers.")
+            tensors[name] = value.to(self.device)
+        source, target = (self._name_ids(tensors.get(name)) for name in ("input_ids", "decoder_input_ids"))
+        return Given(
+            tensors,
+            None if source is None else as_tokens("source", source),
+            None if target is None else as_tokens("target", target),
+        )
+
+    def complete(self, given: Given) -> Mapping[str, Any]:
+        """Inputs that the model can run on: without a target a decoder reads starts."""
+        if not self.translates or "decoder_input_ids" in given.tensors:
+            return given.tensors
+        return {**given.tensors, "decoder_input_ids": self.tensor([self.find_start()] * 2)}
+
+    def settings(self, *, hidden: bool) -> dict[str, Any]:
+        """What else the forward pass is told."""
+        words: dict[str, Any] = {"output_hidden_states": True} if hidden else {}
+        return words | ({"use_cache": False} if "use_cache" in self.words else {})
+
+    def begin_target(self, encoding: Encoding) -> Encoding:
+        """What a decoder reads for this target: its first token is the one that every target starts with."""
+        return self.reader.prepend(self.find_start(), encoding)
+
+    def find_start(self) -> int:
+        """The token that a decoder is given before the first word."""
+        generation = getattr(self.model, "generation_config", None)
+        for name in ("decoder_start_token_id", "bos_token_id"):
+            for config in (generation, self.config, getattr(self.config, "decoder", None)):
+                found = getattr(config, name, None)
+                if isinstance(found, int):
+                    return found
+        raise InputError(
+            f"The configuration of {self.reader.name} names no decoder_start_token_id; set it, or give "
+            "decoder_input_ids in a mapping."
+        )
+
+    def name_source(self, ids: tuple[int, ...]) -> Tokens:
+        """Ids that were read and written, as tokens."""
+        self._check(ids, "text")
+        return as_tokens("source", self.reader.recognise(ids, target=False))
+
+    def name_target(self, ids: tuple[int, ...]) -> Tokens:
+        """Ids that a decoder wrote, behind the one it started with, as tokens."""
+        self._check(ids, "target")
+        return as_tokens("target", self.reader.prepend(ids[0], self.reader.recognise(ids[1:], target=True)))
+
+    def tensor(self, ids: Any) -> Tensor:
+        return torch.tensor([list(ids)], device=self.device)
+
+    def _name_ids(self, ids: Tensor | None) -> Encoding | None:
+        if ids is None:
+            return None
+        numbers = tuple(ids[0].tolist())
+        self._check(numbers, "text")
+        return self.reader.read(numbers)
+
+    def _check(self, ids: tuple[int, ...], side: str) -> None:
+        if not ids:
+            raise InputError(f"The {side} is empty; give at least one token.")
+        size = getattr(self.find_table()[1], "num_embeddings", None)
+        wrong = next((each for each in ids if each < 0 or (size is not None and each >= size)), None)
+        if wrong is not None:
+            raise InputError(
+                f"Token id {wrong} is not in the vocabulary of {self.reader.name}, which has {size}. "
+                "Does this tokenizer belong to this model?"
+            )
+        limit = self.find_limit()
+        if limit is not None and len(ids) > limit:
+            raise InputError(
+                f"The {side} has {len(ids)} tokens, but {self.reader.name} has positions for {limit}; "
+                "shorten it."
+            )
+
+    def find_limit(self) -> int | None:
+        """The longest text in tokens; None where positions can be counted on (rotary, relative)."""
+        config = self.config.get_text_config()
+        if getattr(config, "rope_parameters", None) or getattr(config, "rope_theta", None):
+            return None
+        limit = getattr(config, "max_position_embeddings", None)
+        return limit if isinstance(limit, int) and limit > 0 else None
+
+    def find_table(self) -> tuple[str, nn.Module | None]:
+        """The table of words that the model reads text with, and its path; None where it reads none."""
+        config = self.config.get_text_config()
+        try:
+            table = self.model.get_input_embeddings()  # type: ignore[operator]
+        except (AttributeError, NotImplementedError):  # a model of several parts may not say
+            size = getattr(config, "vocab_size", None)
+            tables = (each for each in self.model.modules() if isinstance(each, nn.Embedding))
+            table = next((each for each in tables if each.num_embeddings == size), None)
+        return next((name for name, each in self.model.named_modules() if each is table), ""), table

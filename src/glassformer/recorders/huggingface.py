@@ -1,0 +1,324 @@
+"""Models of transformers, recorded as they are.
+
+In:   a live model, its tokenizer, and a text, token ids, or the model's own inputs.
+Out:  a Recording. Short texts are recorded with the exact kernel, whose maps are the model's own to the last
+      bit; long ones, and those of which only statistics are wanted, without any n×n matrix. Architectures off
+      the attention interface are asked for their eager attention. Each model is checked once against that.
+"""
+
+import platform
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from glassformer import __version__
+from glassformer.errors import InputError
+from glassformer.model.choosing import GenerationSettings
+from glassformer.recorders.changes import Changes
+from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores
+from glassformer.recorders.fallback import ask
+from glassformer.recorders.first_layers import run_first_layers
+from glassformer.recorders.generation import Written, write
+from glassformer.recorders.given import Given, Giver
+from glassformer.recorders.identity import Identity
+from glassformer.recorders.interface import Call, Capture, Kernel, capturing
+from glassformer.recorders.layers import Stacks
+from glassformer.recorders.maps import Axes, MapMaker
+from glassformer.recorders.reading import Inputs, Reader
+from glassformer.recorders.recorder import USUAL, Edit, check_want
+from glassformer.recorders.reported import make_maps
+from glassformer.recorders.restore import on_loan
+from glassformer.recorders.results import read_hidden, read_output
+from glassformer.recorders.selfcheck import REFERENCE, Verdict, check_fast, check_model, tolerance_of
+from glassformer.recording import AttentionMap, Evidence, Recording, Tokens
+from glassformer.text.tokenizer import wrap_tokenizer
+
+LONGEST_DENSE = 1024  # tokens; the maps of longer texts are computed from queries and keys when asked for
+KERNELS = {
+    "exact": "eager",
+    "fast": "blocks of rows, without the matrix",
+    None: "eager, as the model reports it",
+}
+
+
+def load_live(model: nn.Module, tokenizer: Any = None, *, name: str | None = None) -> "HuggingFaceSubject":
+    """A live model of transformers as something to record."""
+    if not hasattr(model, "config") or not hasattr(model, "get_input_embeddings"):
+        raise InputError(
+            f"A {type(model).__name__} is neither one of our networks nor a model of transformers; nothing "
+            "is known about where its attention is. Give one of the two."
+        )
+    return HuggingFaceSubject(model, tokenizer, name)
+
+
+@dataclass(slots=True)
+class Seen:
+    """What one pass over a text showed."""
+
+    outputs: Any
+    maps: list[AttentionMap]
+    notes: list[str]
+    kernel: Kernel | None  # None: off the interface
+    error: float | None
+
+
+class HuggingFaceSubject:
+    """A model of transformers with its tokenizer; without one it takes token ids or its own inputs."""
+
+    def __init__(self, model: nn.Module, tokenizer: Any = None, name: str | None = None) -> None:
+        self.model = model
+        self.name = name or getattr(model, "name_or_path", "") or type(model).__name__
+        self.reader = Reader(self.name, None if tokenizer is None else wrap_tokenizer(tokenizer))
+        self.giver = Giver(model, self.reader)
+        self.stacks = Stacks(model)
+        self.identity = Identity(model)
+        self.kernel: Kernel | None = None  # to insist on one; None: as the length of the text asks for
+        self._verdict: Verdict | None = None  # of the self-check
+        self._fast_error: float | None = None
+
+    def record(
+        self,
+        inputs: Inputs | Mapping[str, Any],
+        target: Inputs | None = None,
+        *,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        second_text: str | None = None,
+        decode: GenerationSettings | None = None,
+        want: Collection[str] = USUAL,
+        edits: Sequence[Edit] = (),
+    ) -> Recording:
+        """See `Subject`; non-text models are given a mapping of tensors, a batch of one."""
+        wanted, changes = check_want(want), self._check_edits(edits)
+        if source_language is not None:
+            raise InputError(f"{self.name} is not told the language of a text; leave `source_language` out.")
+        self._check_request(target, decode)
+        given = self._give(inputs, target, second_text, target_language)
+        model_hash = self.identity.hash()
+        with on_loan(self.model):
+            verdict = self._check_once(given)
+            with run_first_layers(self.stacks, verdict.layers, changes):
+                written = self._write(given, decode, changes, verdict)
+                if written is not None:
+                    given = written.given
+                seen = self._see(given, wanted, changes, verdict, written)
+        return self._finish(given, wanted, changes, written, seen, model_hash)
+
+    # What goes in
+
+    def _check_request(self, target: Inputs | None, decode: GenerationSettings | None) -> None:
+        if target is not None and not self.giver.translates:
+            raise InputError(
+                f"{self.name} has one stack and no target side; put everything into one text, "
+                "or leave `target` out."
+            )
+        if decode is not None and target is not None:
+            raise InputError("The target is given, so there is nothing to decode; leave one of the two out.")
+        if decode is not None and not self.model.can_generate():  # type: ignore[operator]
+            raise InputError(f"{self.name} cannot generate; leave `decode` out.")
+
+    def _check_edits(self, edits: Sequence[Edit]) -> list[AnyEdit]:
+        known = [edit for edit in edits if isinstance(edit, AblateHead | CutEdge | ScaleScores | FirstLayers)]
+        if len(known) < len(edits):
+            raise InputError(
+                "An edit is none of AblateHead, CutEdge, ScaleScores and FirstLayers; use these."
+            )
+        return known
+
+    def _give(
+        self,
+        inputs: Inputs | Mapping[str, Any],
+        target: Inputs | None,
+        second_text: str | None,
+        target_language: str | None,
+    ) -> Given:
+        if isinstance(inputs, Mapping):
+            if target is not None or second_text is not None or target_language is not None:
+                raise InputError(
+                    "A mapping holds all that the model is given; leave texts and languages out."
+                )
+            return self.giver.give_mapping(inputs)
+        source = self.reader.read_source(inputs, second_text, target_language)
+        if target is None:
+            return self.giver.give(source)
+        return self.giver.give(source, self.giver.begin_target(self.reader.read_target(target)))
+
+    def _check_once(self, given: Given) -> Verdict:
+        if self._verdict is None:
+            self._verdict = check_model(self.model, self.stacks, self.giver.complete(given))
+        return self._verdict
+
+    def _write(
+        self, given: Given, decode: GenerationSettings | None, edits: list[AnyEdit], verdict: Verdict
+    ) -> Written | None:
+        """Let the model write first, where it is asked to or has nothing to read yet."""
+        waiting = self.giver.translates and "decoder_input_ids" not in given.tensors
+        if decode is None and not waiting:
+            return None
+        whole = [edit for edit in edits if edit.needs_whole_text]
+        if whole:
+            raise InputError(
+                f"Words are written one by one, and an edit needs all of them at once ({whole[0]}); "
+                "ablate by 'zero', or give the text as it is."
+            )
+        stacks = self.stacks if verdict.routed and given.length <= LONGEST_DENSE else None
+        return write(self.giver, stacks, given, decode, Changes(edits))
+
+    # One pass
+
+    def _see(
+        self,
+        given: Given,
+        want: frozenset[str],
+        edits: list[AnyEdit],
+        verdict: Verdict,
+        written: Written | None,
+    ) -> Seen:
+        axes = self._axes(given, verdict)
+        words = self.giver.settings(hidden="hidden" in want)
+        try:
+            if not verdict.routed:
+                return self._see_reports(given, want, edits, verdict, axes, words)
+            kernel, error, notes = self._choose_kernel(given, want, edits, verdict)
+            maker = MapMaker(axes, want, edits)
+            changes = Changes(edits)
+
+            def receive(call: Call) -> Any:
+                if written is not None:
+                    written.put_steps(call)
+                return maker.receive(call)
+
+            with capturing(self.model, Capture(self.stacks, kernel, receive, changes)):
+                outputs = self.model(**given.tensors, **words)
+        except IndexError as failure:
+            raise InputError(
+                f"{self.name} could not look up {given.length} tokens ({failure}); it has fewer positions. "
+                "Shorten the text."
+            ) from failure
+        changes.check()
+        notes += [*verdict.notes, *maker.notes, *(() if written is None else written.notes)]
+        return Seen(outputs, maker.maps, notes, kernel, error)
+
+    def _see_reports(
+        self,
+        given: Given,
+        want: frozenset[str],
+        edits: list[AnyEdit],
+        verdict: Verdict,
+        axes: Axes,
+        words: dict[str, Any],
+    ) -> Seen:
+        inside = [edit for edit in edits if not isinstance(edit, FirstLayers)]
+        if inside:
+            raise InputError(
+                f"{type(self.model).__name__} does not use the attention interface, so nothing inside its "
+                f"attention can be edited ({inside[0]}). Leave the edit out."
+            )
+        outputs, reports = ask(self.model, given.tensors, **words)
+        maps, notes = make_maps(outputs, reports, self.stacks, axes, want)
+        return Seen(outputs, maps, [*verdict.notes, *notes], None, verdict.error)
+
+    def _choose_kernel(
+        self, given: Given, want: frozenset[str], edits: list[AnyEdit], verdict: Verdict
+    ) -> tuple[Kernel, float | None, list[str]]:
+        """Exact where matrices are small and wanted, or something is edited; its error; what to say of it."""
+        short = given.length <= LONGEST_DENSE and bool({"weights", "scores"} & want)
+        kernel: Kernel = self.kernel or ("exact" if short or edits else "fast")
+        if kernel == "exact":
+            return kernel, verdict.error, []
+        if edits:
+            raise InputError("The fast kernel takes no edits; let the exact one run.")
+        if self._fast_error is None:
+            self._fast_error = check_fast(self.model, self.stacks, self.giver.complete(given))
+        if self._fast_error <= tolerance_of(self.model):
+            return kernel, self._fast_error, []
+        note = (
+            f"the exact kernel ran, because weights from queries and keys were off by {self._fast_error:.1e}"
+        )
+        return "exact", verdict.error, [note]
+
+    def _axes(self, given: Given, verdict: Verdict) -> Axes:
+        """Which tokens stand on the axes of which stack, and which of them are padding."""
+        tokens: dict[str, Tokens] = {}
+        real: dict[str, Any] = {}
+        source, target = ("encoder", "decoder") if self.giver.translates else (self._text_stack(verdict), "")
+        for stack, side, mask in (
+            (source, given.source, "attention_mask"),
+            (target, given.target, "decoder_attention_mask"),
+        ):
+            if side is not None:
+                tokens[stack] = side
+            padding = given.tensors.get(mask)
+            if padding is not None and padding.dim() == 2:
+                real[stack] = padding[0].bool().cpu().numpy()
+        return Axes(tokens, real, label=given.label)
+
+    def _text_stack(self, verdict: Verdict) -> str:
+        """The stack that reads text: of several, the one that the table of words stands closest to."""
+        if len(verdict.layers) == 1:
+            return next(iter(verdict.layers))
+        path = self.giver.find_table()[0].split(".")[0]
+        return next((name for each, name in self.stacks.names.items() if each.split(".")[0] == path), "")
+
+    # What comes out
+
+    def _finish(
+        self,
+        given: Given,
+        want: frozenset[str],
+        edits: list[AnyEdit],
+        written: Written | None,
+        seen: Seen,
+        model_hash: str,
+    ) -> Recording:
+        source = seen.maps[0].query if given.source is None else given.source
+        target = given.target
+        if target is None and self.giver.translates:
+            target = replace(next(each.query for each in seen.maps if each.stack == "decoder"), side="target")
+        hidden: dict[str, Any] = {}
+        output = None
+        if "hidden" in want:
+            lengths = {len(side) for side in (source, target) if side is not None}
+            hidden, notes = read_hidden(seen.outputs, self.stacks, lengths)
+            seen.notes += notes
+        if "output" in want:
+            stack = "decoder" if self.giver.translates else seen.maps[0].stack
+            output = read_output(self.model, seen.outputs, stack, self.reader.show)
+        return Recording(
+            model=self.name,
+            evidence=self._evidence(seen, edits, model_hash),
+            source=source,
+            target=target,
+            maps=tuple(seen.maps),
+            hidden=hidden,
+            output=output,
+            generation=None if written is None else written.generation,
+        )
+
+    def _evidence(self, seen: Seen, edits: list[AnyEdit], model_hash: str) -> Evidence:
+        import transformers
+
+        doubtful = seen.kernel == "fast" and any(note.startswith("not verified") for note in seen.notes)
+        versions = {
+            "glassformer": __version__,
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        }
+        return Evidence(
+            model=self.name,
+            model_hash=model_hash,
+            kernel=KERNELS[seen.kernel],
+            dtype=str(next(self.model.parameters()).dtype).removeprefix("torch."),
+            exact=not doubtful,
+            largest_error=seen.error,
+            reference=None if seen.error is None else REFERENCE,
+            edits=tuple(map(str, edits)),
+            versions=versions,
+            notes=tuple(dict.fromkeys(seen.notes)),
+        )

@@ -1,0 +1,144 @@
+"""Which layer is speaking: stack, kind and number of every attention call, without knowing the architecture.
+
+In:   a model of transformers, and the modules that call the attention interface, in order.
+Out:  a `Place` for each call. A stack is the list of blocks that a module stands in; layers are numbered by
+      call order within it, self- and cross-attention apart. A call is cross-attention when its module was
+      given other states to look at, which a forward-pre-hook sees; names and shapes do not tell.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple
+
+from torch import nn
+
+from glassformer.recording import Kind
+
+# What the modules of transformers call the states of another stack.
+OTHER_STATES = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
+
+Notice = Callable[[nn.Module, bool], None]  # a module, and whether it was given states of another stack
+
+
+class Place(NamedTuple):
+    """Where an attention call happened; the layer is counted within stack and kind."""
+
+    stack: str
+    kind: Kind
+    layer: int
+
+    def __str__(self) -> str:
+        return f"{self.stack} layer {self.layer}, {self.kind}"
+
+
+class Stacks:
+    """The stacks of one model: which of them a module belongs to."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.paths = {module: _path_of_blocks(name) for name, module in model.named_modules()}
+        self.encoder = _find_encoder(model)  # its modules; None: not an encoder-decoder
+        self.names: dict[str, str] = {}  # by path, once the model has been seen at work
+
+    def find(self, module: nn.Module) -> str:
+        """The name of a module's stack; of a model not seen yet the path of its blocks."""
+        if self.encoder is not None:
+            path = "encoder" if module in self.encoder else "decoder"
+        else:
+            path = self.paths.get(module, "")
+        return self.names.get(path, path)
+
+    def rename(self, place: Place) -> Place:
+        """A place that was found before stacks had names."""
+        return place._replace(stack=self.names.get(place.stack, place.stack))
+
+    def name_stacks(self, looks_back: Mapping[str, bool]) -> None:
+        """Give names to paths, told for each whether its queries only look back.
+
+        A single stack is the decoder if they do and the encoder otherwise; several are called by the part in
+        which their paths differ.
+        """
+        if len(looks_back) == 1:
+            ((path, causal),) = looks_back.items()
+            self.names = dict.fromkeys(
+                (path, ""), "decoder" if causal else "encoder"
+            )  # "": the only one there is
+            return
+        parts = {path: path.split(".") for path in looks_back}
+        for path, own in parts.items():
+            others = [other for key, other in parts.items() if key != path]
+            depths = (
+                depth for depth in range(len(own)) if all(own[: depth + 1] != o[: depth + 1] for o in others)
+            )
+            self.names[path] = own[next(depths, 0)].removesuffix("_model") or path
+
+    @contextmanager
+    def watching(self, notice: Notice, begin: Callable[[], None]) -> Iterator[None]:
+        """Tell `begin` when the model starts a pass, and `notice` whose states an attention is given."""
+
+        def begin_pass(*_: object) -> None:
+            begin()
+
+        with ExitStack() as hooks:
+            hooks.callback(self.model.register_forward_pre_hook(begin_pass).remove)
+            for module in self.paths:
+                places = _places_of_other_states(type(module))
+                if places:
+                    hook = _notice_states(places, notice)
+                    hooks.callback(module.register_forward_pre_hook(hook, with_kwargs=True).remove)
+            yield
+
+
+class Counter:
+    """Numbers the calls of one forward pass."""
+
+    def __init__(self, stacks: Stacks) -> None:
+        self.stacks = stacks
+        self.counts: dict[tuple[str, Kind], int] = {}
+        self.crossing: dict[nn.Module, bool] = {}
+
+    def begin(self) -> None:
+        """A new forward pass: count from 0 again."""
+        self.counts.clear()
+
+    def notice(self, module: nn.Module, crosses: bool) -> None:
+        self.crossing[module] = crosses
+
+    def locate(self, module: nn.Module) -> Place:
+        """The place of the call that `module` makes now."""
+        kind: Kind = "cross" if self.crossing.get(module) else "self"
+        stack = self.stacks.find(module)
+        layer = self.counts.get((stack, kind), 0)
+        self.counts[stack, kind] = layer + 1
+        return Place(stack, kind, layer)
+
+
+def _path_of_blocks(name: str) -> str:
+    """The path of a module up to its list of blocks: model.layers for model.layers.3.self_attn."""
+    parts = name.split(".")
+    number = next((place for place, part in enumerate(parts) if part.isdigit()), len(parts) - 1)
+    return ".".join(parts[:number])
+
+
+def _find_encoder(model: nn.Module) -> set[nn.Module] | None:
+    config = getattr(model, "config", None)
+    get_encoder = getattr(model, "get_encoder", None)
+    if get_encoder is None or not getattr(config, "is_encoder_decoder", False):
+        return None
+    encoder = get_encoder()
+    return None if encoder is model else set(encoder.modules())
+
+
+def _places_of_other_states(module_class: type[nn.Module]) -> tuple[tuple[str, int], ...]:
+    """The parameters for states of another stack that a class's forward has, and their places."""
+    names = [name for name in inspect.signature(module_class.forward).parameters if name != "self"]
+    return tuple((name, names.index(name)) for name in OTHER_STATES if name in names)
+
+
+def _notice_states(places: tuple[tuple[str, int], ...], notice: Notice) -> Callable[..., None]:
+    def hook(module: nn.Module, arguments: tuple[Any, ...], words: dict[str, Any]) -> None:
+        given = (words.get(name, arguments[at] if at < len(arguments) else None) for name, at in places)
+        notice(module, any(states is not None for states in given))
+
+    return hook

@@ -1,0 +1,247 @@
+"""From attention calls to attention maps.
+
+In:   a `Call` of one layer, the tokens on both sides, and what is wanted.
+Out:  an `AttentionMap`. With the exact kernel weights are those of the call, and queries and keys only
+      measure them. With the fast one the attention itself is computed here, in the pass that measures it;
+      weights of short texts come out of that pass, those of long ones follow from queries and keys when
+      asked for.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glassformer.errors import RecordingError
+from glassformer.recorders.edits import AnyEdit
+from glassformer.recorders.interface import Call
+from glassformer.recorders.keeping import Array, Keep, as_numbers, keep_aside
+from glassformer.recorders.layers import Place
+from glassformer.recorders.masks import Masks, allowed_keys, form_scores
+from glassformer.recorders.scoring import HIDDEN, Scoring
+from glassformer.recorders.statistics import attend_and_measure, head_statistics
+from glassformer.recording import (
+    AttentionMap,
+    Factors,
+    HeadStatistics,
+    Pyramid,
+    Tokens,
+    count_pixels,
+    measure,
+)
+from glassformer.recording.tiles import PYRAMID_LEVEL
+
+AGREEMENT = 1e-4  # how far weights may be from what queries and keys say
+LONGEST_DENSE = 1024  # tokens; of longer texts no matrix is kept
+SHORTEST_PYRAMID = 8192  # keys; tiles of shorter texts are computed in time
+PYRAMIDS = 64 << 20  # bytes of pyramids for one map; heads beyond have none
+
+
+@dataclass(slots=True)
+class Axes:
+    """The tokens that stand on the axes of maps, by stack; other lengths are counted as positions."""
+
+    tokens: dict[str, Tokens]
+    real: dict[str, NDArray[np.bool_]]  # by stack, (token,) False for padding
+    source: str = "encoder"  # the stack that cross-attention looks at
+    label: str = "position"
+
+    def queries(self, place: Place, count: int) -> Tokens:
+        return self._find(place.stack, count)
+
+    def keys(self, place: Place, count: int) -> Tokens:
+        return self._find(place.stack if place.kind == "self" else self.source, count)
+
+    def rows(self, place: Place, count: int) -> NDArray[np.bool_]:
+        """Which query rows are real."""
+        real = self.real.get(place.stack)
+        return np.ones(count, dtype=bool) if real is None or len(real) != count else real
+
+    def _find(self, stack: str, count: int) -> Tokens:
+        tokens = self.tokens.get(stack)
+        if tokens is not None and len(tokens) == count:
+            return tokens
+        return Tokens.positional("source", count, self.label)
+
+
+@dataclass(slots=True)
+class Parts:
+    """What a map may hold besides its statistics."""
+
+    dense: Array | None = None
+    scores: Array | None = None
+    sink: Array | None = None
+    factors: Factors | None = None
+    pyramids: dict[int, Pyramid] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class MapMaker:
+    """Makes the maps of one recording, in the order of the calls."""
+
+    axes: Axes
+    want: Collection[str]
+    edits: Sequence[AnyEdit] = ()
+    keep: Keep = keep_aside
+    maps: list[AttentionMap] = field(default_factory=list)
+    notes: dict[str, None] = field(default_factory=dict)  # in order, each once
+    masks: Masks = field(default_factory=Masks)
+
+    def receive(self, call: Call) -> Tensor | None:
+        """Make a map of a call; gives the output of attention where the call has no weights."""
+        _check(call)
+        for word in call.unknown:
+            self.notes[f"not verified: attention was given {word!r}, which is not known here"] = None
+        if call.weights is not None:
+            self._receive_exact(call, call.weights[0])
+            return None
+        return self._receive_fast(call)
+
+    def _receive_exact(self, call: Call, weights: Tensor) -> None:
+        numbers = weights.detach().float().cpu().numpy()  # (head, query, key); the call's own, not copied
+        statistics = self._measure(call, numbers)
+        parts = Parts(sink=_weigh_sink(call, statistics, numbers))
+        if "weights" in self.want:
+            parts.dense = numbers
+        if "scores" in self.want and not np.isnan(statistics.log_sum_exp).all():
+            parts.scores = as_numbers(form_scores(call, self.masks.see(call)))
+        self._add(call, statistics, parts)
+
+    def _measure(self, call: Call, weights: Array) -> HeadStatistics:
+        """Statistics from queries and keys, which is faster and knows the log-sum-exp, if they agree with the
+        weights; otherwise, or where the weights were edited, from the weights alone."""
+        rows = self.axes.rows(call.place, weights.shape[1])
+        scoring = self.masks.score(call)
+        if self._relaxed(call.place) is None:
+            found = head_statistics(call.queries[0], call.keys[0], scoring, rows=torch.from_numpy(rows))
+            if _agree(found, weights, rows):
+                return found
+            note = f"scores of {call.place} do not follow from queries and keys: measured by weights alone"
+            self.notes[note] = None
+        allowed = allowed_keys(call, self.masks.see(call)).cpu().numpy() | (weights > 0)
+        return measure(weights, allowed, rows, offset=scoring.offset)
+
+    def _receive_fast(self, call: Call) -> Tensor:
+        scoring = self.masks.score(call)
+        heads, queries = call.queries.shape[1:3]
+        keys = call.keys.shape[2]
+        short = max(queries, keys) <= LONGEST_DENSE
+        measured = attend_and_measure(
+            call.queries[0],
+            call.keys[0],
+            call.values[0],
+            scoring,
+            rows=torch.from_numpy(self.axes.rows(call.place, queries)),
+            weights_too=short and "weights" in self.want,
+            pyramids=_choose_heads(heads, queries, keys),
+        )
+        parts = Parts(dense=measured.weights, pyramids=measured.pyramids)
+        if "scores" in self.want or ("weights" in self.want and not short):
+            parts.factors = self._make_factors(call, scoring, measured.statistics)
+        parts.sink = (
+            None if measured.weights is None else _weigh_sink(call, measured.statistics, measured.weights)
+        )
+        self._add(call, measured.statistics, parts)
+        assert measured.output is not None
+        return measured.output.transpose(0, 1)[None].to(call.values.dtype)  # (1, T, H, V)
+
+    def _make_factors(self, call: Call, scoring: Scoring, statistics: HeadStatistics) -> Factors:
+        """What the weights of a call follow from, as a recording keeps it."""
+        extras = (scoring.bias, scoring.distance_bias, scoring.sink)
+        bias, distance_bias, sink = (None if each is None else as_numbers(each) for each in extras)
+        if bias is not None:
+            bias[bias <= HIDDEN] = -np.inf
+        return Factors(
+            queries=self._keep("queries", call, call.queries),
+            keys=self._keep("keys", call, call.keys),
+            log_sum_exp=statistics.log_sum_exp,
+            scale=scoring.scale,
+            causal=scoring.causal,
+            window=scoring.window,
+            offset=scoring.offset,
+            key_mask=None if scoring.key_mask is None else scoring.key_mask.cpu().numpy(),
+            softcap=scoring.softcap,
+            bias=bias,
+            distance_bias=distance_bias,
+            sink=sink,
+        )
+
+    def _keep(self, name: str, call: Call, states: Tensor) -> Array:
+        stack, kind, layer = call.place
+        return self.keep(f"kept/{stack}/{kind}/{layer}/{name}", states[0])
+
+    def _relaxed(self, place: Place) -> str | None:
+        """Why rows need not sum to one."""
+        return "; ".join(str(edit) for edit in self.edits if edit.relaxes and edit.touches(place)) or None
+
+    def _add(self, call: Call, statistics: HeadStatistics, parts: Parts) -> None:
+        place = call.place
+        states = {"queries": call.queries, "keys": call.keys, "values": call.values}
+        kept: dict[str, Array | None] = {name: getattr(parts.factors, name, None) for name in states}
+        for name, tensor in states.items():
+            if name in self.want and kept[name] is None:
+                kept[name] = self._keep(name, call, tensor)
+        self.maps.append(
+            AttentionMap(
+                stack=place.stack,
+                layer=place.layer,
+                kind=place.kind,
+                query=self.axes.queries(place, statistics.queries),
+                key=self.axes.keys(place, statistics.keys),
+                statistics=statistics,
+                dense=parts.dense,
+                factors=parts.factors,
+                sink_weights=parts.sink,
+                dense_scores=parts.scores,
+                queries=kept["queries"],
+                keys=kept["keys"],
+                values=kept["values"],
+                scale=call.scale,
+                pyramids=parts.pyramids,
+                dtype=str(call.queries.dtype).removeprefix("torch."),
+                relaxed=self._relaxed(place),
+            )
+        )
+
+
+def _check(call: Call) -> None:
+    batch, _, count, _ = call.queries.shape
+    if batch != 1:
+        raise RecordingError(
+            f"Attention in {call.place} was computed for {batch} sequences of {count} tokens, and there is "
+            "one input: the model cuts it into windows, whose maps are no map of the whole. Record a model "
+            "that looks at all of its input at once."
+        )
+    if not all(bool(states.isfinite().all()) for states in (call.queries, call.keys, call.values)):
+        raise RecordingError(
+            f"Attention in {call.place} was given NaN or infinity; nothing that follows from it is true. "
+            "Look for overflow in half precision, or for an input that is not finite."
+        )
+
+
+def _choose_heads(heads: int, queries: int, keys: int) -> range:
+    """The heads that get a pyramid: those of long texts, as many as have room."""
+    if keys < SHORTEST_PYRAMID:
+        return range(0)
+    size = 8 * count_pixels(queries, PYRAMID_LEVEL) * count_pixels(keys, PYRAMID_LEVEL)
+    return range(min(heads, max(1, PYRAMIDS // size)))
+
+
+def _agree(statistics: HeadStatistics, weights: Array, rows: NDArray[np.bool_]) -> bool:
+    """Whether measured peaks and masses are those of the weights."""
+    peaks = np.abs(statistics.peak - weights.max(axis=-1, initial=0.0))[:, rows]
+    masses = np.abs(statistics.mass - weights[:, rows].sum(axis=1, dtype=np.float64))
+    looking = (statistics.allowed > 0)[:, rows]
+    return bool((peaks[looking] <= AGREEMENT).all() and (masses <= AGREEMENT * max(1, rows.sum())).all())
+
+
+def _weigh_sink(call: Call, statistics: HeadStatistics, weights: Array) -> Array | None:
+    """The weight (head, query) that goes to no key."""
+    if call.sink is None:
+        return None
+    if np.isnan(statistics.log_sum_exp).any():
+        return np.asarray(1 - weights.sum(axis=-1), dtype=np.float32)
+    return np.exp(as_numbers(call.sink)[:, None] - statistics.log_sum_exp).astype(np.float32)

@@ -1,0 +1,96 @@
+"""A model on loan: whatever happens while it is watched, it is given back as it was found.
+
+In:   a model of transformers.
+Out:  contexts in which it is in evaluation mode without gradients, or has another attention implementation.
+      Afterwards modes, hooks and configurations are as before, also after an exception. Asking transformers
+      for `output_attentions` hangs hooks on a model and leaves them there; those go, too.
+"""
+
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+
+HOOKS = (
+    "_forward_hooks",
+    "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called",
+    "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs",
+)
+MARK = "_output_capturing_hooks_installed"  # what transformers notes on a model that it has hung hooks on
+
+_locks: "weakref.WeakKeyDictionary[nn.Module, threading.RLock]" = weakref.WeakKeyDictionary()
+_locks_lock = threading.Lock()
+
+
+@contextmanager
+def on_loan(model: nn.Module) -> Iterator[None]:
+    """Nobody else records this model meanwhile; no dropout, no gradients; all is put back afterwards."""
+    with _lock_of(model):
+        modes = [(module, module.training) for module in model.modules()]
+        hooks = [(module, {name: dict(getattr(module, name)) for name in HOOKS}) for module, _ in modes]
+        marks = [(module, module.__dict__.get(MARK)) for module, _ in modes]
+        settings = [(config, dict(config.__dict__)) for config in configurations(model, generation=True)]
+        try:
+            for module, _ in modes:
+                module.training = False
+            with torch.no_grad():
+                yield
+        finally:
+            for module, training in modes:
+                module.training = training
+            for module, kept in hooks:
+                for name, found in kept.items():
+                    _put_back(getattr(module, name), found)
+            for module, mark in marks:
+                if mark is None:
+                    module.__dict__.pop(MARK, None)
+            for config, found in settings:
+                _put_back(config.__dict__, found)
+
+
+@contextmanager
+def switched(model: nn.Module, implementation: str) -> Iterator[None]:
+    """Every part of the model asks for this attention implementation."""
+    configs = [config for config in configurations(model) if hasattr(config, "_attn_implementation_internal")]
+    found = [config._attn_implementation_internal for config in configs]
+    try:
+        for config in configs:
+            config._attn_implementation_internal = implementation
+        yield
+    finally:
+        for config, before in zip(configs, found, strict=True):
+            config._attn_implementation_internal = before
+
+
+def configurations(model: nn.Module, *, generation: bool = False) -> list[Any]:
+    """Every configuration that a part of the model reads, each once; with those for generation if asked."""
+    words = ("config", "generation_config") if generation else ("config",)
+    waiting = [getattr(module, word, None) for module in model.modules() for word in words]
+    found: dict[int, Any] = {}
+    while waiting:
+        config = waiting.pop()
+        if config is None or id(config) in found or not hasattr(config, "__dict__"):
+            continue
+        found[id(config)] = config
+        waiting += [getattr(config, name, None) for name in getattr(config, "sub_configs", {})]
+    return list(found.values())
+
+
+def _lock_of(model: nn.Module) -> threading.RLock:
+    with _locks_lock:
+        return _locks.setdefault(model, threading.RLock())
+
+
+def _put_back(current: Any, found: dict[Any, Any]) -> None:
+    """The same mapping with its former content; nobody who reads it meanwhile finds it empty."""
+    for key in current.keys() - found.keys():
+        del current[key]
+    for key, value in found.items():
+        if key not in current or current[key] is not value:
+            current[key] = value

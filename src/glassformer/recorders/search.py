@@ -1,0 +1,134 @@
+"""How a model of transformers chose its words: read while `generate` runs, told afterwards.
+
+In:   the sequences and scores of every step, and what `generate` returned.
+Out:  the steps of the text that was kept and, for a beam search, a tree of all hypotheses that were followed.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassformer.errors import RecordingError
+from glassformer.recorders.outputs import Show
+from glassformer.recording import Alternative, Generation, Step
+
+Path = tuple[int, ...]  # the words of a hypothesis
+
+
+class Search:
+    """Looks on while a model generates for one prompt."""
+
+    def __init__(self, alternatives: int) -> None:
+        self.alternatives = alternatives
+        self.prompt: Tensor = torch.zeros(1, 0, dtype=torch.long)  # (1, token) what the decoder read first
+        self.rows: list[dict[Path, int]] = []  # for each step, the row of every hypothesis
+        self.scores: Sequence[Tensor] = ()  # for each step (row, vocabulary), logarithms up to a constant
+        self.paths: list[Path] = []  # the finished hypotheses, best first
+        self.beams = False
+
+    def processors(self) -> Any:
+        """What `generate` calls before each choice; it changes nothing."""
+        from transformers import LogitsProcessorList
+
+        return LogitsProcessorList([self])
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        if not self.rows:
+            self.prompt = input_ids[:1].clone()
+        paths = input_ids[:, self.prompt.shape[1] :].tolist()
+        self.rows.append({})
+        for row, path in enumerate(paths):
+            self.rows[-1].setdefault(tuple(path), row)
+        return scores
+
+    def finish(self, result: Any) -> list[int]:
+        """The row of the chosen text in every pass of the decoder."""
+        self.scores = result.scores
+        indices = getattr(result, "beam_indices", None)
+        self.beams = indices is not None
+        start = self.prompt.shape[1]
+        for number, sequence in enumerate(result.sequences):
+            words = sequence[start:].tolist()
+            count = len(words) if indices is None else int((indices[number] >= 0).sum())
+            self.paths.append(tuple(words[:count]))
+        path = self.paths[0]
+        if not path or len(path) > len(self.rows):
+            raise RecordingError(
+                f"The model wrote {len(path)} words in {len(self.rows)} steps; it does not generate one word "
+                "at a step. Record its text instead."
+            )
+        return [self._row(path[:step], step) for step in range(len(path))]
+
+    def words(self, ends: Collection[int]) -> Path:
+        """The chosen text without its end token."""
+        path = self.paths[0]
+        return path[:-1] if path[-1] in ends else path
+
+    def read(self, show: Show, method: str) -> Generation:
+        """The steps, and the tree of a beam search."""
+        path = self.paths[0]
+        steps = tuple(self._step(path[: step + 1], show, beam=0) for step in range(len(path)))
+        if not self.beams:
+            return Generation(steps, method=method)
+        places: dict[Path, int] = {}
+        nodes: list[Step] = []
+        for step, hypotheses in enumerate(self._hypotheses()):
+            for rank, each in enumerate(hypotheses):
+                node = self._step(each, show, beam=rank, parent=places.get(each[:-1]) if step else None)
+                places[each] = len(nodes)
+                nodes.append(node)
+        return Generation(steps, tuple(nodes), method=method)
+
+    def _hypotheses(self) -> list[list[Path]]:
+        """For each step the hypotheses that were followed through it, likeliest first."""
+        longest = max(map(len, self.paths))
+        followed: list[dict[Path, float]] = [{} for _ in range(longest)]
+        running = [path for rows in self.rows for path in rows]
+        for path in (*running, *self.paths):
+            for step in range(min(len(path), longest)):
+                part = path[: step + 1]
+                followed[step].setdefault(part, self._total(part))
+        return [sorted(paths, key=lambda path: -paths[path]) for paths in followed]
+
+    def _step(self, path: Path, show: Show, *, beam: int, parent: int | None = None) -> Step:
+        index = len(path) - 1
+        logarithms = self._logarithms(path[:-1])
+        return Step(
+            index=index,
+            token=path[-1],
+            text=show([path[-1]])[0],
+            log_probability=float(logarithms[path[-1]]),
+            alternatives=self._alternatives(logarithms, show),
+            beam=beam,
+            parent=parent,
+            score=self._total(path) if self.beams else None,
+        )
+
+    def _alternatives(self, logarithms: Tensor, show: Show) -> tuple[Alternative, ...]:
+        values, words = logarithms.topk(min(self.alternatives, len(logarithms)))
+        chosen = [
+            (int(word), float(value)) for value, word in zip(values, words, strict=True) if value > -torch.inf
+        ]
+        texts = show([word for word, _ in chosen])
+        return tuple(
+            Alternative(word, text, value) for (word, value), text in zip(chosen, texts, strict=True)
+        )
+
+    def _logarithms(self, path: Path) -> Tensor:
+        """The log-probabilities (vocabulary,) of what may follow a hypothesis, after the rules."""
+        scores = self.scores[len(path)][self._row(path, len(path))].float()
+        return scores if self.beams else scores.log_softmax(-1)  # a beam search has them as they are
+
+    def _total(self, path: Path) -> float:
+        return sum(float(self._logarithms(path[:step])[word]) for step, word in enumerate(path))
+
+    def _row(self, path: Path, step: int) -> int:
+        rows = self.rows[step]
+        if path not in rows:
+            raise RecordingError(
+                f"At step {step} of the generation no hypothesis had the words that were kept; its steps "
+                "cannot be told. Record the text instead."
+            )
+        return rows[path]
