@@ -1,7 +1,7 @@
 """Every architecture that was tried: recorded maps are those that the model itself reports, to the last bit.
 
-Tiny random configurations whose queries and keys are sharpened, so that a mix-up of heads or layers shows; where
-the model reads text, a batch of two of which one is padded.
+Tiny random configurations whose queries and keys are sharpened, so that a mix-up of heads or layers shows;
+where the model reads text, a batch of two of which one is padded.
 """
 
 from dataclasses import dataclass
@@ -37,6 +37,7 @@ VISION = {
     "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 48,
     "image_size": 32, "patch_size": 8,
 }  # fmt: skip
+GPT = {"vocab_size": VOCABULARY, "n_embd": 32, "n_layer": 3, "n_head": 4}
 T5 = {
     "vocab_size": VOCABULARY, "d_model": 32, "d_kv": 8, "num_layers": 2, "num_decoder_layers": 3,
     "num_heads": 4, "d_ff": 48, "pad_token_id": 0, "decoder_start_token_id": 0,
@@ -64,7 +65,7 @@ class Case:
 
 
 ROUTED = {
-    "GPT-2": Case("GPT2LMHeadModel", "GPT2Config", {"vocab_size": VOCABULARY, "n_embd": 32, "n_layer": 3, "n_head": 4}),
+    "GPT-2": Case("GPT2LMHeadModel", "GPT2Config", GPT),
     "BERT": Case("BertForMaskedLM", "BertConfig", SMALL),
     "BERT to BERT": Case("EncoderDecoderModel", "", {}, "both"),
     "RoBERTa": Case("RobertaForMaskedLM", "RobertaConfig", SMALL),
@@ -80,7 +81,8 @@ ROUTED = {
     "Pegasus": Case("PegasusForConditionalGeneration", "PegasusConfig", BOTH, "both"),
     "Whisper": Case(
         "WhisperForConditionalGeneration", "WhisperConfig",
-        BOTH | {"num_mel_bins": 20, "max_source_positions": 30, "max_target_positions": 40}, "sound and target",
+        BOTH | {"num_mel_bins": 20, "max_source_positions": 30, "max_target_positions": 40},
+        "sound and target",
     ),
     "Llama": Case("LlamaForCausalLM", "LlamaConfig", WIDE),
     "Mistral": Case("MistralForCausalLM", "MistralConfig", WIDE | {"sliding_window": 8}),
@@ -88,9 +90,13 @@ ROUTED = {
     "Qwen2": Case("Qwen2ForCausalLM", "Qwen2Config", GROUPED),
     "Qwen3": Case("Qwen3ForCausalLM", "Qwen3Config", WIDE),
     "Gemma": Case("GemmaForCausalLM", "GemmaConfig", WIDE),
-    "Gemma 2": Case("Gemma2ForCausalLM", "Gemma2Config", WIDE | {"sliding_window": 8, "attn_logit_softcapping": 2.0}),
+    "Gemma 2": Case(
+        "Gemma2ForCausalLM", "Gemma2Config", WIDE | {"sliding_window": 8, "attn_logit_softcapping": 2.0},
+    ),
     "Gemma 3": Case("Gemma3ForCausalLM", "Gemma3TextConfig", WIDE | {"sliding_window": 8}),
-    "gpt-oss": Case("GptOssForCausalLM", "GptOssConfig", WIDE | {"num_local_experts": 4, "sliding_window": 8}),
+    "gpt-oss": Case(
+        "GptOssForCausalLM", "GptOssConfig", WIDE | {"num_local_experts": 4, "sliding_window": 8},
+    ),
     "DeepSeek-V3": Case("DeepseekV3ForCausalLM", "DeepseekV3Config", DEEPSEEK),
     "GPT-NeoX": Case("GPTNeoXForCausalLM", "GPTNeoXConfig", SMALL),
     "OPT": Case(
@@ -104,11 +110,17 @@ ROUTED = {
         SMALL | ENDS | {"local_attention": 8, "cls_token_id": 1, "sep_token_id": 2},
     ),
     "ViT": Case("ViTForImageClassification", "ViTConfig", VISION, "pixels"),
-    "DINOv2": Case("Dinov2Model", "Dinov2Config", {k: v for k, v in VISION.items() if k != "intermediate_size"}, "pixels"),
+    "DINOv2": Case(
+        "Dinov2Model", "Dinov2Config",
+        {key: value for key, value in VISION.items() if key != "intermediate_size"}, "pixels",
+    ),
     "CLIP": Case("CLIPModel", "CLIPConfig", {}, "text and pixels"),
     "Swin": Case(
         "SwinModel", "SwinConfig",
-        {"embed_dim": 16, "depths": [2, 2], "num_heads": [2, 4], "image_size": 32, "patch_size": 2, "window_size": 4},
+        {
+            "embed_dim": 16, "depths": [2, 2], "num_heads": [2, 4], "image_size": 32, "patch_size": 2,
+            "window_size": 4,
+        },
         "pixels",
     ),
     "Wav2Vec2": Case(
@@ -132,12 +144,18 @@ FALLEN = {
             "attention_types": [[["global", "local"], 2]],
         },
     ),
-    "BLOOM": Case("BloomForCausalLM", "BloomConfig", {"vocab_size": VOCABULARY, "hidden_size": 32, "n_layer": 3, "n_head": 4}),
+    "BLOOM": Case(
+        "BloomForCausalLM", "BloomConfig",
+        {"vocab_size": VOCABULARY, "hidden_size": 32, "n_layer": 3, "n_head": 4},
+    ),
     "Falcon": Case(
         "FalconForCausalLM", "FalconConfig",
         {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4},
     ),
-    "MPT": Case("MptForCausalLM", "MptConfig", {"vocab_size": VOCABULARY, "d_model": 32, "n_heads": 4, "n_layers": 3}),
+    "MPT": Case(
+        "MptForCausalLM", "MptConfig",
+        {"vocab_size": VOCABULARY, "d_model": 32, "n_heads": 4, "n_layers": 3},
+    ),
     "CodeGen": Case(
         "CodeGenForCausalLM", "CodeGenConfig",
         {"vocab_size": VOCABULARY, "n_embd": 32, "n_layer": 3, "n_head": 4, "rotary_dim": 4},
@@ -329,7 +347,8 @@ def check_scores(each: Any) -> None:
     rows = np.flatnonzero(each.statistics.rows & (each.statistics.allowed[0] > 0))
     scores = each.scores()[:, rows].astype(np.float64)
     columns = scores if each.sink_weights is None else np.concatenate(
-        [scores, (np.log(each.sink_weights.astype(np.float64)) + each.statistics.log_sum_exp)[:, rows, None]], axis=-1
+        [scores, (np.log(each.sink_weights.astype(np.float64)) + each.statistics.log_sum_exp)[:, rows, None]],
+        axis=-1,
     )  # fmt: skip
     exponentials = np.exp(columns - columns.max(-1, keepdims=True))
     weights = (exponentials / exponentials.sum(-1, keepdims=True))[..., : scores.shape[-1]]
@@ -372,9 +391,7 @@ def test_the_fast_kernel_forms_no_matrix_and_says_the_same(
             assert (each.statistics.log_sum_exp[:, rows] == each.factors.log_sum_exp[:, rows]).all()
 
 
-@pytest.mark.filterwarnings(
-    "ignore:.*torch.jit.script.*:DeprecationWarning"
-)  # a file of transformers uses it
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")  # transformers still uses it
 @pytest.mark.parametrize("name", FALLEN)
 def test_architectures_off_the_interface_are_asked_for_eager_attention(name: str) -> None:
     model, inputs = build(FALLEN[name]), second(feed(FALLEN[name]))
