@@ -7,14 +7,16 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from measure import compare, print_rows
 from transformers import MarianConfig, MarianMTModel
 from transformers import logging as transformers_logging
 
+from glassformer.model.decoding import Prompt
 from glassformer.model.generate import GenerationSettings, generate
-from glassformer.weights.checkpoint import open_checkpoint
+from glassformer.weights.checkpoint import adopt
 
 VOCABULARY = 32_000
 SOURCE = 32
@@ -27,7 +29,8 @@ def build_marian() -> MarianMTModel:
     pad = VOCABULARY - 1
     config = MarianConfig(
         vocab_size=VOCABULARY, d_model=512, encoder_layers=6, decoder_layers=6, encoder_ffn_dim=2048,
-        decoder_ffn_dim=2048, encoder_attention_heads=8, decoder_attention_heads=8, max_position_embeddings=512,
+        decoder_ffn_dim=2048, encoder_attention_heads=8, decoder_attention_heads=8,
+        max_position_embeddings=512,
         activation_function="swish", scale_embedding=True, pad_token_id=pad, eos_token_id=0, bos_token_id=1,
         forced_eos_token_id=None, decoder_start_token_id=pad,
     )  # fmt: skip
@@ -57,47 +60,56 @@ def convert_to_ctranslate2(model: MarianMTModel) -> str:
     return folder
 
 
+def compare_decoding(
+    reference: MarianMTModel, ours: Prompt, translator: Any, beams: int, rows: int, chosen: argparse.Namespace
+) -> None:
+    """Time one kind of search, every rival forced to the same number of new tokens."""
+    ids = torch.arange(2, SOURCE + 2).repeat(rows, 1)
+    words = [f"t{index}" for index in range(2, SOURCE + 2)]
+    length = {"max_new_tokens": chosen.new, "min_new_tokens": chosen.new}
+    settings = GenerationSettings(beams=beams, **length)
+    variants: dict[str, Callable[[], object]] = {
+        "transformers": lambda: reference.generate(
+            input_ids=ids, attention_mask=torch.ones_like(ids), do_sample=False, num_beams=beams, **length
+        ),
+        "glassformer": lambda: generate(ours, ids, settings=settings),
+    }
+    if translator is not None:
+        variants["ctranslate2"] = lambda: translator.translate_batch(
+            [words] * rows, beam_size=beams, max_decoding_length=chosen.new, min_decoding_length=chosen.new
+        )
+    clock = time.process_time if chosen.cpu_time else time.perf_counter
+    timings = compare(variants, repeats=chosen.repeats, clock=clock)
+    kind = "greedy" if beams == 1 else f"beam {beams}"
+    title = f"Marian size, {kind}, batch {rows}, {chosen.new} new tokens, {chosen.threads} threads"
+    print_rows(title, timings, work=rows * chosen.new, unit="tokens")
+
+
 def main() -> None:
+    """Read the options, build the three rivals on the same weights, compare them."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--threads", type=int, default=2)
     options.add_argument("--repeats", type=int, default=15)
     options.add_argument("--new", type=int, default=64)
-    options.add_argument("--cpu-time", action="store_true", help="process CPU seconds: for a machine that is not idle")
+    options.add_argument("--cpu-time", action="store_true", help="process CPU seconds, on a busy machine")
     chosen = options.parse_args()
     torch.set_num_threads(chosen.threads)
     reference = build_marian()
-    with tempfile.TemporaryDirectory() as folder:
-        reference.save_pretrained(folder)
-        ours = open_checkpoint(folder).network
+    ours = adopt(reference)
     try:
         import ctranslate2
 
         translator = ctranslate2.Translator(
-            convert_to_ctranslate2(reference), compute_type="float32", inter_threads=1, intra_threads=chosen.threads
+            convert_to_ctranslate2(reference),
+            compute_type="float32",
+            inter_threads=1,
+            intra_threads=chosen.threads,
         )
     except ImportError:
         translator = None
-    words = [f"t{index + 2}" for index in range(SOURCE)]
     for beams in (1, 5):
         for rows in (1, 8):
-            ids = torch.arange(2, SOURCE + 2).repeat(rows, 1)
-            length = {"max_new_tokens": chosen.new, "min_new_tokens": chosen.new}
-            settings = GenerationSettings(beams=beams, **length)
-            variants: dict[str, Callable[[], object]] = {
-                "transformers": lambda: reference.generate(
-                    input_ids=ids, attention_mask=torch.ones_like(ids), do_sample=False, num_beams=beams, **length
-                ),
-                "glassformer": lambda: generate(ours, ids, settings=settings),
-            }
-            if translator is not None:
-                variants["ctranslate2"] = lambda: translator.translate_batch(
-                    [words] * rows, beam_size=beams, max_decoding_length=chosen.new, min_decoding_length=chosen.new
-                )
-            timings = compare(
-                variants, repeats=chosen.repeats, clock=time.process_time if chosen.cpu_time else time.perf_counter
-            )
-            title = f"Marian size, {'greedy' if beams == 1 else f'beam {beams}'}, batch {rows}, {chosen.new} new tokens"
-            print_rows(f"{title}, {chosen.threads} threads", timings, work=rows * chosen.new, unit="tokens")
+            compare_decoding(reference, ours, translator, beams, rows, chosen)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Timing of rivals side by side: interleaved rounds, medians of the ratios within a round, an interval by resampling.
+"""Timing of rivals side by side: interleaved rounds, ratios within a round, an interval by resampling.
 
 In:   named functions that do the same work.
 Out:  rows for benchmarks/results.md. Nothing here decides a test.
@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 @dataclass(frozen=True)
 class Timing:
-    """One variant's times, and its ratios to the reference of the same round (above 1: faster than the reference)."""
+    """One variant's times, and its ratios to the reference of the same round (above 1: faster)."""
 
     name: str
     seconds: list[float]
@@ -30,7 +30,9 @@ class Timing:
     def interval(self) -> tuple[float, float, float]:
         """Median ratio with the 95 % interval of 2,000 resamplings."""
         chance = random.Random(0)
-        draws = sorted(statistics.median(chance.choices(self.ratios, k=len(self.ratios))) for _ in range(2000))
+        draws = sorted(
+            statistics.median(chance.choices(self.ratios, k=len(self.ratios))) for _ in range(2000)
+        )
         return statistics.median(self.ratios), draws[50], draws[1949]
 
 
@@ -65,12 +67,17 @@ def compare(
 def print_rows(title: str, timings: list[Timing], *, work: float, unit: str, machine: str = "") -> None:
     """A Markdown table with a dated heading; `work` is how much one call does, in `unit`."""
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    print(f"\n### {title}\n{now}; {machine or platform.processor() or platform.machine()}; {versions()}; "
-          f"{len(timings[0].seconds)} interleaved rounds\n")
+    print(
+        f"\n### {title}\n{now}; {machine or platform.processor() or platform.machine()}; {versions()}; "
+        f"{len(timings[0].seconds)} interleaved rounds\n"
+    )
     print(f"| variant | median s | {unit}/s | × {timings[0].name} (95 %) |\n|---|---|---|---|")
     for timing in timings:
         middle, low, high = timing.interval()
-        print(f"| {timing.name} | {timing.median:.4f} | {work / timing.median:,.0f} | {middle:.2f} ({low:.2f}–{high:.2f}) |")
+        print(
+            f"| {timing.name} | {timing.median:.4f} | {work / timing.median:,.0f} "
+            f"| {middle:.2f} ({low:.2f}–{high:.2f}) |"
+        )
 
 
 def versions() -> str:

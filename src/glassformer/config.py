@@ -1,7 +1,7 @@
 """What a network is made of, in plain words, and the reading of such words from TOML, JSON or a dictionary.
 
 In:   values that a person wrote.
-Out:  a frozen `ModelConfig` (or `RecurrentConfig`) that is known to be possible, or an error that names the word.
+Out:  a frozen `ModelConfig` or `RecurrentConfig` that is possible, or an error that names the word.
 """
 
 import dataclasses
@@ -27,12 +27,14 @@ Settings = TypeVar("Settings")
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
-    """A Transformer in about thirty words; GPT-2, BERT, ALBERT and the paper's translator are values of it."""
+    """A Transformer in about thirty words; GPT-2, BERT, ALBERT and the paper's are values of it."""
 
     vocabulary_size: int  # how many different tokens there are
     shape: Shape = "encoder-decoder"  # which stacks the network has (figure 1 of the paper: both)
     layers: int = 6  # blocks in the encoder, or in the decoder where it is alone
-    decoder_layers: int | None = None  # blocks in the decoder of an encoder-decoder; None: as many as `layers`
+    decoder_layers: int | None = (
+        None  # blocks in the decoder of an encoder-decoder; None: as many as `layers`
+    )
     width: int = 512  # of the residual stream, d_model
     heads: int = 8
     feed_forward: int = 2048  # width inside the position-wise feed-forward network
@@ -87,14 +89,16 @@ class ModelConfig:
     @property
     def depth(self) -> dict[str, int]:
         """Blocks in each stack, by the stack's name."""
-        decoder = self.layers if self.decoder_layers is None or self.shape == "decoder" else self.decoder_layers
+        decoder = (
+            self.layers if self.decoder_layers is None or self.shape == "decoder" else self.decoder_layers
+        )
         depths = {"encoder": self.layers, "decoder": decoder}
         return {stack: depths[stack] for stack in depths if stack in self.shape}
 
 
 @dataclass(frozen=True, slots=True)
 class RecurrentConfig:
-    """The encoder-decoders that the Transformer replaced: a fixed context C, or attention with a changing Cᵢ."""
+    """The encoder-decoders before the Transformer: a fixed context C, or attention with a changing Cᵢ."""
 
     vocabulary_size: int
     context: Literal["fixed", "attention"] = "attention"  # one C for all words, or Bahdanau's Cᵢ for each
@@ -161,7 +165,9 @@ def check_types(settings: Any) -> None:
 
 def _is_of(value: Any, hint: Any) -> bool:
     if get_origin(hint) is Literal:
-        return any(value is choice or (type(value) is type(choice) and value == choice) for choice in get_args(hint))
+        return any(
+            value is choice or (type(value) is type(choice) and value == choice) for choice in get_args(hint)
+        )
     if get_origin(hint) in (Union, UnionType):
         return any(_is_of(value, choice) for choice in get_args(hint))
     if hint is float:
@@ -177,7 +183,13 @@ def _in_words(hint: Any) -> str:
         return "one of " + ", ".join(repr(choice) for choice in get_args(hint))
     if get_origin(hint) in (Union, UnionType):
         return " or ".join(_in_words(choice) for choice in get_args(hint))
-    names = {int: "a whole number", float: "a number", bool: "true or false", str: "text", type(None): "nothing"}
+    names = {
+        int: "a whole number",
+        float: "a number",
+        bool: "true or false",
+        str: "text",
+        type(None): "nothing",
+    }
     return names.get(hint, str(hint))
 
 
@@ -226,7 +238,8 @@ def _check_numbers(config: ModelConfig) -> None:
 def _check_combinations(config: ModelConfig) -> None:
     if config.positions == "rotary" and config.head_width % 2:
         raise ConfigurationError(
-            f"Rotary positions turn pairs of features, but a head is {config.head_width} wide; choose an even head width."
+            f"Rotary positions turn pairs of features, but a head is {config.head_width} wide; "
+            "choose an even head width."
         )
     if config.positions.startswith("sinusoidal") and (config.embedding_width or config.width) % 2:
         raise ConfigurationError("Sinusoidal positions come as sine and cosine pairs; choose an even width.")
@@ -242,4 +255,6 @@ def _check_combinations(config: ModelConfig) -> None:
     if config.head == "masked" and config.shape != "encoder":
         raise ConfigurationError("Masked words are guessed by an encoder; set shape = 'encoder'.")
     if config.shape == "encoder-decoder" and config.head == "none":
-        raise ConfigurationError("An encoder-decoder without an output cannot generate; set head = 'language'.")
+        raise ConfigurationError(
+            "An encoder-decoder without an output cannot generate; set head = 'language'."
+        )

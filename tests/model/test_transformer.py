@@ -1,4 +1,4 @@
-"""What must hold for every network that can be built: shapes, causality, padding, order, sharing, training."""
+"""What must hold for every network: shapes, causality, padding, order, sharing, training."""
 
 import itertools
 from typing import get_args
@@ -64,7 +64,9 @@ def test_padding_of_source_and_target_changes_no_translation(positions):
     source, target = draw(0, 1, 5), draw(1, 1, 6)
     alone = network(source, target=target)
     real = torch.tensor([[True] * 5 + [False] * 3])
-    padded = network(torch.cat((source, draw(2, 1, 3)), 1), real, target=torch.cat((target, draw(3, 1, 4)), 1))
+    padded = network(
+        torch.cat((source, draw(2, 1, 3)), 1), real, target=torch.cat((target, draw(3, 1, 4)), 1)
+    )
     assert torch.allclose(padded[:, :6], alone, atol=2e-6)
 
 
@@ -80,7 +82,9 @@ def test_without_positions_words_may_come_in_any_order(order, seed):
 @pytest.mark.parametrize("positions", [name for name in POSITIONS if name != "none"])
 def test_with_positions_order_matters(positions):
     network = build(shape="encoder", positions=positions)
-    network.apply(lambda m: m.weight.data.mul_(3) if isinstance(m, torch.nn.Linear | torch.nn.Embedding) else None)
+    network.apply(
+        lambda m: m.weight.data.mul_(3) if isinstance(m, torch.nn.Linear | torch.nn.Embedding) else None
+    )
     ids = draw(0, 1, 7)
     assert not torch.allclose(network(ids).flip(1), network(ids.flip(1)), atol=1e-3)
 
@@ -101,7 +105,9 @@ def test_rotary_and_relative_networks_know_distance_only(shift, seed):
 @pytest.mark.parametrize("similarity", get_args(Similarity))
 @pytest.mark.parametrize("activation", get_args(Activation))
 def test_every_parameter_is_trained(similarity, activation):
-    network = build(similarity=similarity, activation=activation, residual_scale=True, tie_embeddings=False).train()
+    network = build(
+        similarity=similarity, activation=activation, residual_scale=True, tie_embeddings=False
+    ).train()
     network(draw(0, 2, 5), target=draw(1, 2, 6)).square().mean().backward()
     untouched = [name for name, parameter in network.named_parameters() if parameter.grad is None]
     assert untouched == []

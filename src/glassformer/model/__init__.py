@@ -1,1 +1,1 @@
-"""The network, from scratch: attention, blocks, stacks, generation. Everything here knows token ids only, never text."""
+"""The network, from scratch: attention, blocks, stacks, generation. It knows token ids, never text."""

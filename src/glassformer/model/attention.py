@@ -3,9 +3,10 @@
 In:   hidden states (batch, token, width), and what may be seen.
 Out:  hidden states of the same shape; on the way, windows where a recorder may look.
 
-Two paths compute the same thing. The fused one (`scaled_dot_product_attention`) trains and runs; the explicit one
-forms every score and weight. A hook on the window `scores` or `pattern` is what opens the explicit path: nobody looks,
-nothing is formed. Shape letters: B batch, H head, T query, S key, D width, K head width.
+Two paths compute the same thing. The fused one (`scaled_dot_product_attention`) trains and runs; the
+explicit one forms every score and weight. A hook on the window `scores` or `pattern` is what opens the
+explicit path: nobody looks, nothing is formed.
+Shape letters: B batch, H head, T query, S key, D width, K head width.
 """
 
 from dataclasses import dataclass
@@ -25,7 +26,9 @@ from glassformer.model.similarity import ProductSimilarity, build_similarity, ha
 class Mask:
     """Which keys a query may see, and by how much the sight of each is raised or lowered."""
 
-    allowed: Tensor | None = None  # (B or 1, 1, T or 1, S) boolean; None: every key, or those that `causal` leaves
+    allowed: Tensor | None = (
+        None  # (B or 1, 1, T or 1, S) boolean; None: every key, or those that `causal` leaves
+    )
     causal: bool = False  # no key after its query; only where `allowed` is None and T = S
     bias: Tensor | None = None  # (1, H, T, S), added to the scores: relative positions
 
@@ -72,7 +75,9 @@ class Attention(nn.Module):
         self.best_keys = config.best_keys
         self.dropout = config.attention_dropout
         self.similarity = build_similarity(config.similarity, config.heads, config.head_width)
-        self.output: nn.Module = nn.Identity() if config.basic_attention else Linear(config.width, config.width)
+        self.output: nn.Module = (
+            nn.Identity() if config.basic_attention else Linear(config.width, config.width)
+        )
         self.queries = nn.Identity()  # windows: (B, H, T, K)
         self.keys = nn.Identity()  # (B, H, S, K)
         self.values = nn.Identity()  # (B, H, S, K)
@@ -84,7 +89,9 @@ class Attention(nn.Module):
     def explicit(self) -> bool:
         """Whether weights must be formed: somebody looks at them, or no fused kernel computes them."""
         watched = self.scores._forward_hooks or self.pattern._forward_hooks
-        return bool(watched) or self.best_keys is not None or not isinstance(self.similarity, ProductSimilarity)
+        return (
+            bool(watched) or self.best_keys is not None or not isinstance(self.similarity, ProductSimilarity)
+        )
 
     def split(self, hidden: Tensor) -> Tensor:
         return hidden.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # (B, T, D) → (B, H, T, K)
@@ -151,6 +158,8 @@ class CrossAttention(Attention):
         return self.split(keys), self.split(values)
 
     def forward(self, hidden: Tensor, mask: Mask, keys: Tensor, values: Tensor) -> Tensor:
-        rows = hidden.unflatten(0, (keys.shape[0], -1)).flatten(1, 2)  # beams of one source: more queries of its row
+        rows = hidden.unflatten(0, (keys.shape[0], -1)).flatten(
+            1, 2
+        )  # beams of one source: more queries of its row
         queries = rows if self.q is None else self.q(rows)
         return self.attend(self.split(queries), keys, values, mask).view_as(hidden)

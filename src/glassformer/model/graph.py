@@ -3,7 +3,8 @@
 In:   a decoding whose prompt has been read.
 Out:  the same decoding, whose steps replay a captured CUDA graph over buffers that never move.
 
-Every step attends over all slots and a table hides those that are not filled yet, so that all steps have one shape.
+Every step attends over all slots and a table hides those that are not filled yet, so that all steps have
+one shape.
 """
 
 import torch
@@ -19,28 +20,33 @@ class FixedLayer(KeptLayer):
 
     def __init__(self, layer: KeptLayer, slots: Tensor) -> None:
         super().__init__(layer.capacity)
-        assert layer.keys is not None and layer.values is not None
+        assert layer.keys is not None
+        assert layer.values is not None
         self.slots = slots
         self.keys, self.values, self.length = layer.keys, layer.values, layer.length
         self.keys[:, :, layer.length :] = 0  # never seen, but 0 × NaN would be
         self.values[:, :, layer.length :] = 0
 
     def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        assert self.keys is not None and self.values is not None
+        assert self.keys is not None
+        assert self.values is not None
         self.keys.index_copy_(2, self.slots, keys)
         self.values.index_copy_(2, self.slots, values)
         return self.keys, self.values
 
 
 class FixedCache(Cache):
-    """A `Cache` whose tensors keep their shapes: the table of what is seen covers slots not filled yet, too."""
+    """A `Cache` whose tensors keep their shapes: what is seen covers slots that are not filled yet, too."""
 
     def __init__(self, cache: Cache, sources: int) -> None:
         first = cache.layers[0]
-        assert first.keys is not None and cache.slot_positions is not None
+        assert first.keys is not None
+        assert cache.slot_positions is not None
         device = first.keys.device
         self.beams = cache.beams
-        self.slots = torch.arange(cache.length, cache.length + cache.beams, device=device)  # where new tokens go
+        self.slots = torch.arange(
+            cache.length, cache.length + cache.beams, device=device
+        )  # where new tokens go
         self.own = torch.eye(cache.beams, dtype=torch.bool, device=device).expand(sources, -1, -1)
         self.seen = torch.zeros(sources, cache.beams, first.capacity, dtype=torch.bool, device=device)
         self.seen[..., : cache.length] = True if cache.seen is None else cache.seen
@@ -49,7 +55,8 @@ class FixedCache(Cache):
         self.layers = [FixedLayer(layer, self.slots) for layer in cache.layers]
 
     def open(self, positions: Tensor, real: Tensor | None = None) -> None:  # noqa: ARG002
-        assert self.seen is not None and self.slot_positions is not None
+        assert self.seen is not None
+        assert self.slot_positions is not None
         self.seen.index_copy_(2, self.slots, self.own)
         self.slot_positions.index_copy_(-1, self.slots, positions)
 
@@ -58,12 +65,13 @@ class FixedCache(Cache):
         return Mask(self.seen[:, None])
 
     def select(self, origin: Tensor) -> None:
-        assert self.seen is not None and origin.shape[1] == self.beams
+        assert self.seen is not None
+        assert origin.shape[1] == self.beams
         self.seen.copy_(self.seen.take_along_dim(origin[..., None], dim=1))
 
 
 class GraphDecoding(CachedDecoding):
-    """A `CachedDecoding` whose steps are captured once and replayed. `logits` are overwritten by the next step."""
+    """A `CachedDecoding` whose steps are captured once and replayed, over the same `logits`."""
 
     _graph: torch.cuda.CUDAGraph | None = None
     _fixed: FixedCache | None = None
@@ -124,7 +132,8 @@ class GraphDecoding(CachedDecoding):
         loose, fixed = self._loose, self._fixed
         for layer in loose.layers:
             layer.length += self.taken * fixed.beams
-        assert fixed.seen is not None and fixed.slot_positions is not None
+        assert fixed.seen is not None
+        assert fixed.slot_positions is not None
         loose.seen = fixed.seen[..., : loose.length].clone()
         loose.slot_positions = fixed.slot_positions[..., : loose.length].clone()
         self.logits = self.logits.clone()

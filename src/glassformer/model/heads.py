@@ -14,12 +14,14 @@ from glassformer.model.linear import Linear, PackedWeight, multiply
 
 
 class LanguageHead(nn.Module):
-    """One score for each word: a product with its output vector. `weight` is None where embeddings are tied."""
+    """One score for each word: a product with its output vector; no `weight` where embeddings are tied."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         narrow = config.embedding_width or config.width
-        self.weight = None if config.tie_embeddings else nn.Parameter(torch.empty(config.vocabulary_size, narrow))
+        self.weight = (
+            None if config.tie_embeddings else nn.Parameter(torch.empty(config.vocabulary_size, narrow))
+        )
         self.narrow = Linear(config.width, narrow) if config.embedding_width else None
         self.bias = nn.Parameter(torch.zeros(config.vocabulary_size)) if config.output_bias else None
         self.packed = PackedWeight()
@@ -40,7 +42,7 @@ class MaskedHead(LanguageHead):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
         narrow = config.embedding_width or config.width
-        self.narrow = Linear(config.width, narrow)
+        self.narrow: Linear = Linear(config.width, narrow)
         self.norm = build_norm(config, narrow)
         self.activation = ACTIVATIONS[config.activation]
 
@@ -65,8 +67,21 @@ class ClassifierHead(nn.Module):
         return self.classes(F.dropout(pooled, self.dropout, self.training))
 
 
+def build_head(config: ModelConfig) -> LanguageHead | ClassifierHead | None:
+    """The head behind `ModelConfig.head`; None where hidden states come out as they are."""
+    match config.head:
+        case "language":
+            return LanguageHead(config)
+        case "masked":
+            return MaskedHead(config)
+        case "classes":
+            return ClassifierHead(config)
+        case "none":
+            return None
+
+
 def pool(hidden: Tensor, real: Tensor | None, how: Pooling) -> Tensor:
-    """One vector of many, padding left out: the first or last real token's, the mean, or each feature's largest."""
+    """One vector of many, padding left out: the first or last token's, the mean, or the largest."""
     if real is None:
         real = torch.ones(hidden.shape[:2], dtype=torch.bool, device=hidden.device)
     match how:

@@ -1,4 +1,4 @@
-"""The blocks that a stack is made of: norms, feed-forward, residual connections, one encoder or decoder layer.
+"""What a stack is made of: norms, feed-forward, residual connections, one encoder or decoder layer.
 
 In:   hidden states (batch, token, width) and masks.
 Out:  hidden states of the same shape.
@@ -32,7 +32,7 @@ class LayerNorm(nn.LayerNorm):
 
 
 class BatchNorm(nn.BatchNorm1d):
-    """Each feature by its mean and variance over all real tokens of the batch: for comparison with layer norm."""
+    """Each feature by its mean and variance over all real tokens of a batch: to compare layer norm with."""
 
     def forward(self, hidden: Tensor, real: Tensor | None = None) -> Tensor:
         if not self.training or real is None:
@@ -43,12 +43,13 @@ class BatchNorm(nn.BatchNorm1d):
 
 
 def build_norm(config: ModelConfig, width: int) -> LayerNorm | BatchNorm:
+    """The norm behind `ModelConfig.norm`."""
     kind = LayerNorm if config.norm == "layer" else BatchNorm
     return kind(width, eps=config.norm_epsilon)
 
 
 class FeedForward(nn.Module):
-    """The same two-layer network at every position: widen, switch features on or off, narrow (section 3.3)."""
+    """The same two layers at every position: widen, switch features on or off, narrow (section 3.3)."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -62,7 +63,7 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """Add & norm around a sub-layer: norm before (pre) or after (post), dropout, an optional learned scale."""
+    """Add & norm around a sub-layer: norm before (pre) or after (post), dropout, a learned scale."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -82,7 +83,7 @@ class Residual(nn.Module):
 
 
 class Memory(NamedTuple):
-    """What one decoder layer sees of the encoder: keys and values (B, H, S, K), and which of them are real."""
+    """What one decoder layer sees of the encoder: keys and values (B, H, S, K), and which are real."""
 
     keys: Tensor
     values: Tensor

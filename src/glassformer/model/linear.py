@@ -3,9 +3,10 @@
 In:   activations (…, input) and weights (output, input).
 Out:  activations (…, output): what `torch.nn.functional.linear` gives, to rounding.
 
-On a CPU torch's `linear` calls the BLAS it was built with, which for the few rows of a generation step reads weights at
-a fraction of the memory's speed. oneDNN, also part of torch, is faster there: most of all with weights laid out for it
-once ("packed"). docs/decisions has the measurements. Everywhere else, and under a compiler, plain `linear` is used.
+On a CPU torch's `linear` calls the BLAS it was built with, which for the few rows of a generation step reads
+weights at a fraction of the memory's speed. oneDNN, also part of torch, is faster there: most of all with
+weights laid out for it once ("packed"). Decision 0007 has the measurements. Everywhere else, and under a
+compiler, plain `linear` is used.
 """
 
 from functools import cache
@@ -21,7 +22,9 @@ PACK_FOR = 8  # rows the layout is made for: good from 1 to FEW_ROWS
 PACK_AFTER = 2  # calls with few rows before a weight is packed: a single short text should not pay for it
 
 
-def multiply(inputs: Tensor, weight: Tensor, bias: Tensor | None, packed: "PackedWeight | None" = None) -> Tensor:
+def multiply(
+    inputs: Tensor, weight: Tensor, bias: Tensor | None, packed: "PackedWeight | None" = None
+) -> Tensor:
     """inputs · weightᵀ + bias."""
     if not _suits_onednn(inputs, weight):
         return F.linear(inputs, weight, bias)
@@ -45,7 +48,7 @@ class Linear(nn.Linear):
 
 
 class PackedWeight:
-    """A weight laid out for products with few rows; made when it pays, made anew when the weight has changed."""
+    """A weight laid out for products with few rows: made when it pays, anew when the weight has changed."""
 
     def __init__(self) -> None:
         self._key: tuple[int, int] | None = None
@@ -120,7 +123,11 @@ def _onednn_works() -> bool:
     """Whether this build of torch has the two operations, and they compute what `linear` does."""
     try:
         with torch.no_grad():
-            inputs, weight, bias = torch.arange(12.0).view(1, 3, 4), torch.arange(20.0).view(5, 4), torch.arange(5.0)
+            inputs, weight, bias = (
+                torch.arange(12.0).view(1, 3, 4),
+                torch.arange(20.0).view(5, 4),
+                torch.arange(5.0),
+            )
             expected = F.linear(inputs, weight, bias)
             packed = torch.ops.mkldnn._reorder_linear_weight(weight, PACK_FOR)
             return all(torch.allclose(_onednn(inputs, form, bias), expected) for form in (weight, packed))

@@ -3,9 +3,9 @@
 In:   states (token, width) as the head prepared them, output vectors (vocabulary, width), labels (token,).
 Out:  the mean loss of the labelled tokens, in nats.
 
-The logits of a batch are the largest tensor of a training step. On a CPU they are formed a block of rows at a time,
-while the block is in cache, and turned into gradients on the spot. On a GPU one product is best, with the vocabulary
-padded to a size that its matrix units like.
+The logits of a batch are the largest tensor of a training step. On a CPU they are formed a block of rows at
+a time, while the block is in cache, and turned into gradients on the spot. On a GPU one product is best, with
+the vocabulary padded to a size that its matrix units like.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ ALIGNMENT = 64  # vocabulary rows on a GPU come in multiples of this
 def word_loss(
     states: Tensor, vectors: Tensor, labels: Tensor, bias: Tensor | None = None, smoothing: float = 0.0
 ) -> Tensor:
-    """Mean of −log p(label), with `smoothing` of the target spread evenly over the vocabulary (section 5.4)."""
+    """Mean of −log p(label), with `smoothing` of the target spread over the vocabulary (section 5.4)."""
     states, labels = states.flatten(0, -2), labels.flatten()
     if states.device.type == "cpu" and not torch.compiler.is_compiling():
         loss: Tensor = _BlockedLoss.apply(states, vectors, labels, bias, smoothing)
@@ -33,7 +33,9 @@ def word_loss(
     return _whole_loss(states, vectors, labels, bias, smoothing)
 
 
-def _whole_loss(states: Tensor, vectors: Tensor, labels: Tensor, bias: Tensor | None, smoothing: float) -> Tensor:
+def _whole_loss(
+    states: Tensor, vectors: Tensor, labels: Tensor, bias: Tensor | None, smoothing: float
+) -> Tensor:
     words = vectors.shape[0]
     spare = -words % ALIGNMENT
     if spare:
@@ -75,7 +77,7 @@ class _BlockedLoss(torch.autograd.Function):
                 to_vectors.addmm_(gradient.t(), chosen[rows], alpha=scale)
                 if to_bias is not None:
                     to_bias.add_(gradient.sum(0), alpha=scale)
-        if wanted and not everything:
+        if to_states is not None and not everything:
             to_states = torch.zeros_like(states).index_copy_(0, labelled, to_states)
         context.save_for_backward(to_states, to_vectors, to_bias)
         return (total * scale if len(chosen) else total * float("nan")).to(states.dtype)
@@ -96,7 +98,9 @@ def _block_loss(logits: Tensor, labels: Tensor, smoothing: float) -> tuple[Tenso
     picked = logits.gather(1, labels[:, None])
     average = logits.mean(-1, keepdim=True) if smoothing else None
     share = torch.softmax(logits, -1)
-    log_sum = largest - share.gather(1, place).log()  # the largest share is at least 1 / vocabulary: no underflow
+    log_sum = (
+        largest - share.gather(1, place).log()
+    )  # the largest share is at least 1 / vocabulary: no underflow
     losses = log_sum - picked if average is None else log_sum - (1 - smoothing) * picked - smoothing * average
     if smoothing:
         share -= smoothing / logits.shape[-1]

@@ -45,7 +45,7 @@ class Rotation(NamedTuple):
 
 
 class RotaryPositions(nn.Module):
-    """RoPE: each pair of features turns by an angle proportional to its position, so q·k knows distance only."""
+    """RoPE: pairs of features turn by an angle proportional to position, so q·k knows distance only."""
 
     def __init__(self, head_width: int) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ def rotate(vectors: Tensor, rotation: Rotation) -> Tensor:
 
 
 class RelativeBias(nn.Module):
-    """One learned number for each head and bucket of distance, added to scores (T5): near exact, far logarithmic."""
+    """One learned number for each head and bucket of distance (T5): exact when near, logarithmic when far."""
 
     def __init__(self, heads: int, *, causal: bool, buckets: int = 32, farthest: int = 128) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class RelativeBias(nn.Module):
         return bias if bias.dim() == 4 else bias[None]
 
     def bucket(self, distance: Tensor) -> Tensor:
-        """The bucket of key − query: half of the buckets for each direction, unless there is only the past."""
+        """The bucket of key − query: half of them for each direction, unless there is only the past."""
         buckets, start = self.buckets, torch.zeros_like(distance)
         if self.causal:
             distance = (-distance).clamp(min=0)
@@ -99,7 +99,7 @@ class RelativeBias(nn.Module):
 
 
 def build_positions(config: ModelConfig, width: int) -> nn.Module | None:
-    """What is added to embeddings, if anything: rotary and relative positions act inside attention instead."""
+    """What is added to embeddings, if anything: rotary and relative positions act inside attention."""
     match config.positions:
         case "sinusoidal" | "sinusoidal-halves":
             return SinusoidalPositions(config.max_length, width, halves=config.positions.endswith("halves"))

@@ -1,10 +1,10 @@
-"""How alike are a query and a key, and what follows from it: five similarity functions, soft and hard attention.
+"""How alike a query and a key are, and what follows: five similarity functions, soft and hard attention.
 
 In:   queries (…, query, width) and keys (…, key, width).
 Out:  scores (…, query, key), and from scores the weights of attention.
 
-Four of the five are a dot product of transformed vectors; those declare the transformation with `fold`, so that a
-fused kernel can compute them. Additive similarity is not a product and always takes the explicit path.
+Four of the five are a dot product of transformed vectors; those declare the transformation with `fold`, so
+that a fused kernel can compute them. Additive similarity is no product and always takes the explicit path.
 """
 
 import torch
@@ -34,7 +34,9 @@ def bilinear(queries: Tensor, keys: Tensor, weight: Tensor) -> Tensor:
     return dot(queries @ weight, keys)
 
 
-def additive(queries: Tensor, keys: Tensor, query_weight: Tensor, key_weight: Tensor, vector: Tensor) -> Tensor:
+def additive(
+    queries: Tensor, keys: Tensor, query_weight: Tensor, key_weight: Tensor, vector: Tensor
+) -> Tensor:
     """vᵀ tanh(W q + U k): a small network judges each pair (Bahdanau)."""
     from_queries = (queries @ query_weight.transpose(-2, -1)).unsqueeze(-2)  # (…, query, 1, width)
     from_keys = (keys @ key_weight.transpose(-2, -1)).unsqueeze(-3)  # (…, 1, key, width)
@@ -54,7 +56,7 @@ def soft(scores: Tensor, allowed: Tensor | None = None) -> Tensor:
 def hard(scores: Tensor, best: int, allowed: Tensor | None = None) -> Tensor:
     """Softmax over the k best keys alone; with k = 1 a look-up that returns one value.
 
-    One best key has no gradient of its own: it borrows soft attention's (straight-through), so it can be trained.
+    One best key has no gradient of its own: it borrows that of soft attention (straight-through).
     """
     if allowed is not None:
         scores = scores.masked_fill(~allowed, float("-inf"))

@@ -3,7 +3,8 @@
 In:   token ids (batch, token); `real` (batch, token), True where a token is not padding (None: all are).
 Out:  logits, or hidden states where there is no head.
 
-Right padding of a decoder needs no mask: no real token looks ahead, so leave `real` out and the fast kernel runs.
+Right padding of a decoder needs no mask: no real token looks ahead, so leave `real` out and the fast kernel
+runs.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from glassformer.errors import InputError
 from glassformer.model.attention import Mask, combine
 from glassformer.model.cache import Cache
 from glassformer.model.decoding import Decoding, begin_decoding
-from glassformer.model.heads import ClassifierHead, LanguageHead, MaskedHead
+from glassformer.model.heads import ClassifierHead, LanguageHead, build_head
 from glassformer.model.layers import Block, Memory, build_norm
 from glassformer.model.linear import Linear
 from glassformer.model.loss import word_loss
@@ -110,12 +111,13 @@ class Transformer(nn.Module):
         depth = config.depth
         both = config.shape == "encoder-decoder"
         self.embeddings = Embeddings(config)
-        self.encoder = Stack(config, depth=depth["encoder"], causal=False, cross=False) if config.has_encoder else None
-        self.decoder = Stack(config, depth=depth["decoder"], causal=True, cross=both) if config.has_decoder else None
-        self.head: LanguageHead | ClassifierHead | None = None
-        if config.head != "none":
-            kinds = {"language": LanguageHead, "masked": MaskedHead, "classes": ClassifierHead}
-            self.head = kinds[config.head](config)
+        self.encoder = (
+            Stack(config, depth=depth["encoder"], causal=False, cross=False) if config.has_encoder else None
+        )
+        self.decoder = (
+            Stack(config, depth=depth["decoder"], causal=True, cross=both) if config.has_decoder else None
+        )
+        self.head = build_head(config)
         self.apply(self._initialise)
         self._initialise_outputs()
 
@@ -128,10 +130,12 @@ class Transformer(nn.Module):
         target_real: Tensor | None = None,
         segments: Tensor | None = None,
     ) -> Tensor:
-        """Logits of every position at once: what training and looking need. `target` is the decoder's input."""
+        """Logits of every position at once, for training and looking. `target` is the decoder's input."""
         if self.config.shape == "encoder-decoder":
             if target is None:
-                raise InputError("An encoder-decoder was given a source and no target; pass `target` or use generate().")
+                raise InputError(
+                    "An encoder-decoder was given a source and no target; pass `target` or use generate()."
+                )
             memory = self.encode(ids, real)
             return self.logits(self.decode(target, target_real, memory=memory, memory_real=real))
         hidden = self.encode(ids, real, segments) if self.decoder is None else self.decode(ids, real)
@@ -160,7 +164,13 @@ class Transformer(nn.Module):
         return self.decoder(self.embeddings(ids, positions, None, real), positions, real, memories)
 
     def begin(
-        self, ids: Tensor, real: Tensor | None = None, *, prefix: Tensor | None = None, capacity: int, cached: bool = True
+        self,
+        ids: Tensor,
+        real: Tensor | None = None,
+        *,
+        prefix: Tensor | None = None,
+        capacity: int,
+        cached: bool = True,
     ) -> Decoding:
         """Start a generation; see `glassformer.model.decoding.Prompt`."""
         return begin_decoding(self, ids, real, prefix, capacity, cached=cached)
@@ -195,7 +205,7 @@ class Transformer(nn.Module):
         return self.embeddings.tokens.weight if self.head.weight is None else self.head.weight
 
     def positions(self, ids: Tensor, real: Tensor | None, start: int = 0) -> Tensor:
-        """0, 1, 2 … (token,), or counted over real tokens (batch, token) where padding may stand on the left."""
+        """0, 1, 2 … (token,), or counted over real tokens (batch, token), where padding may come first."""
         length = start + ids.shape[1]
         limit = self.embeddings.limit
         if limit is not None and length > limit:
@@ -217,9 +227,7 @@ class Transformer(nn.Module):
                 nn.init.normal_(module.weight, std=0.02)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
-        elif isinstance(module, nn.Embedding):
-            nn.init.normal_(module.weight, std=self.config.width**-0.5 if paper else 0.02)
-        elif isinstance(module, LanguageHead) and module.weight is not None:
+        elif isinstance(module, nn.Embedding | LanguageHead) and module.weight is not None:
             nn.init.normal_(module.weight, std=self.config.width**-0.5 if paper else 0.02)
 
     def _initialise_outputs(self) -> None:
@@ -235,8 +243,8 @@ def check_ids(ids: Tensor, vocabulary_size: int) -> None:
     """Refuse an empty batch or an id outside the vocabulary; on a GPU the kernel itself has to."""
     if ids.dim() != 2 or ids.numel() == 0:
         raise InputError(
-            f"Token ids have the shape {tuple(ids.shape)}; a batch of sequences (batch, token) with at least one token "
-            "is needed. Was the text empty?"
+            f"Token ids have the shape {tuple(ids.shape)}; a batch of sequences (batch, token) with at least "
+            "one token is needed. Was the text empty?"
         )
     if torch.compiler.is_compiling() or ids.device.type != "cpu":
         return
@@ -244,6 +252,6 @@ def check_ids(ids: Tensor, vocabulary_size: int) -> None:
     if smallest < 0 or largest >= vocabulary_size:
         wrong = smallest if smallest < 0 else largest
         raise InputError(
-            f"Token id {wrong} is not in the vocabulary of {vocabulary_size}; ids go from 0 to {vocabulary_size - 1}. "
-            "Does this tokenizer belong to this model?"
+            f"Token id {wrong} is not in the vocabulary of {vocabulary_size}; ids go from 0 to "
+            f"{vocabulary_size - 1}. Does this tokenizer belong to this model?"
         )
