@@ -48,7 +48,9 @@ def masks(rows, length, heads):
     }
 
 
-@pytest.mark.parametrize(("similarity", "basic"), [*itertools.product(SIMILARITIES, [False]), ("scaled-dot", True)])
+@pytest.mark.parametrize(
+    ("similarity", "basic"), [*itertools.product(SIMILARITIES, [False]), ("scaled-dot", True)]
+)
 def test_fused_equals_explicit(similarity, basic):
     attention = build(similarity=similarity, basic_attention=basic)
     hidden = torch.randn(3, 9, 32) * 0.5
@@ -137,5 +139,7 @@ def test_triangle_with_more_keys_than_queries_ends_at_the_last():
 def test_the_five_by_five_mask_of_padding_and_causality():
     real = torch.tensor([[True, True, True, False, False]])
     allowed = combine(real, causal=True, queries=5).allowed
-    expected = torch.tensor([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 0, 0]])
+    expected = torch.tensor(
+        [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 0, 0]]
+    )
     assert torch.equal(allowed[0, 0], expected.bool())

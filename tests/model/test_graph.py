@@ -62,5 +62,7 @@ def test_beams_branch_and_sources_leave_while_the_graph_runs():
 
 def test_bfloat16_runs():
     network = build(shape="decoder").cuda().bfloat16()
-    answers = generate(network, torch.full((1, 4), 5, device="cuda"), settings=GenerationSettings(max_new_tokens=8))
+    answers = generate(
+        network, torch.full((1, 4), 5, device="cuda"), settings=GenerationSettings(max_new_tokens=8)
+    )
     assert len(answers[0].ids) <= 8

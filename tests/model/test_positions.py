@@ -25,7 +25,9 @@ def test_halves_hold_the_same_numbers_in_another_order():
 @given(shift=st.integers(0, 20), first=st.integers(0, 20), second=st.integers(0, 20))
 def test_dot_products_of_the_table_depend_on_distance_only(shift, first, second):
     table = sinusoidal_table(64, 16).double()
-    assert math.isclose(table[first] @ table[second], table[first + shift] @ table[second + shift], abs_tol=1e-4)
+    assert math.isclose(
+        table[first] @ table[second], table[first + shift] @ table[second + shift], abs_tol=1e-4
+    )
 
 
 @given(shift=st.integers(0, 500), query=st.integers(0, 60), key=st.integers(0, 60), seed=st.integers(0, 50))

@@ -87,7 +87,9 @@ def test_modules_compute_what_the_functions_do(name):
         ScaledDotSimilarity: lambda: scaled_dot(queries, keys),
         CosineSimilarity: lambda: cosine(queries, keys),
         BilinearSimilarity: lambda: bilinear(queries, keys, module.weight),
-        AdditiveSimilarity: lambda: additive(queries, keys, module.query_weight, module.key_weight, module.vector),
+        AdditiveSimilarity: lambda: additive(
+            queries, keys, module.query_weight, module.key_weight, module.vector
+        ),
     }[type(module)]()
     assert expected.shape == (2, 4, 5, 6)
     assert torch.allclose(module(queries, keys), expected, atol=1e-6)
