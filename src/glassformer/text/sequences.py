@@ -1,0 +1,86 @@
+"""Many token sequences in one array, and a few of them as a padded rectangle.
+
+In:   texts and a tokenizer.
+Out:  `Sequences`: millions of short texts without millions of objects.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glassformer.text.tokenizer import LibraryTokenizer, Tokenizer, check_text
+
+Ids = NDArray[np.int32]
+
+CHUNK = 4096  # texts tokenised at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Sequences:
+    """Token ids of many texts, one behind the other."""
+
+    ids: Ids
+    starts: NDArray[np.int64]  # where each begins, and where the last ends
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, index: int) -> Ids:
+        return self.ids[self.starts[index] : self.starts[index + 1]]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Tokens of each."""
+        return np.diff(self.starts)
+
+
+def encode_texts(tokenizer: Tokenizer, texts: Iterable[str], *, target: bool = False) -> Sequences:
+    """The words of each text, without special tokens; `target`: they are translations."""
+    parts: list[Ids] = []
+    lengths = [0]
+    for chunk in in_chunks(texts, CHUNK):
+        for ids in _encode(tokenizer, chunk, target):
+            parts.append(np.array(ids, dtype=np.int32))
+            lengths.append(len(ids))
+    flat = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
+    return Sequences(flat, np.cumsum(lengths, dtype=np.int64))
+
+
+def in_chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+    """As many texts at a time; the last chunk may have fewer."""
+    texts = iter(texts)
+    while chunk := list(islice(texts, size)):
+        yield chunk
+
+
+def _encode(tokenizer: Tokenizer, texts: Sequence[str], target: bool) -> Iterator[Sequence[int]]:
+    if isinstance(tokenizer, LibraryTokenizer):  # many at once: the library uses all cores
+        check_text(*texts)
+        for encoding in tokenizer.library.encode_batch_fast(list(texts), add_special_tokens=False):
+            yield encoding.ids
+    else:
+        for text in texts:
+            yield tokenizer.encode(text, special=False, target=target).ids
+
+
+def find_frame(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The special tokens that a tokenizer puts before and after a text."""
+    encoding = tokenizer.encode("a")
+    words = [place for place, special in enumerate(encoding.special) if not special]
+    if not words:
+        return (), encoding.ids
+    return encoding.ids[: words[0]], encoding.ids[words[-1] + 1 :]
+
+
+def pad_rows(rows: Sequence[Sequence[int] | Ids], padding: int) -> tuple[Tensor, Tensor | None]:
+    """Rows in one rectangle, padded on the right; and where they are real, None where there is no padding."""
+    lengths = np.array([len(row) for row in rows])
+    real = np.arange(lengths.max()) < lengths[:, None]  # (B, S)
+    ids = np.full(real.shape, padding, dtype=np.int64)
+    ids[real] = np.concatenate([np.asarray(row) for row in rows])
+    return torch.from_numpy(ids), None if real.all() else torch.from_numpy(real)

@@ -1,0 +1,186 @@
+"""A vocabulary learnt from text: byte-level BPE, WordPiece, Unigram, or simply every character or byte.
+
+In:   texts, `VocabularySettings`.
+Out:  a `LibraryTokenizer`; what it saves is opened by `open_tokenizer`, and by AutoTokenizer of transformers.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Literal
+
+from tokenizers import (
+    AddedToken,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
+
+from glassformer.config import check_types
+from glassformer.errors import ConfigurationError, GlassformerError, InputError
+from glassformer.text.builders import build_bytes, build_characters
+from glassformer.text.sequences import in_chunks
+from glassformer.text.tokenizer import ROLES, LibraryTokenizer, Role
+
+Kind = Literal["bpe", "wordpiece", "unigram", "characters", "bytes"]
+Style = Literal["text", "sequence", "pair"]
+
+CHUNK = 1000  # texts handed to the library at a time
+
+# The special tokens of each style, in the order of their ids.
+SPECIAL: dict[Style, dict[str, tuple[Role, ...]]] = {
+    "text": {"<|endoftext|>": ("start", "end")},  # running text, as GPT-2's
+    "sequence": {"<pad>": ("padding",), "<unk>": ("unknown",), "<s>": ("start",), "</s>": ("end",)},
+    "pair": {  # one text or two, as BERT's
+        "[PAD]": ("padding",),
+        "[UNK]": ("unknown",),
+        "[CLS]": ("class",),
+        "[SEP]": ("separator",),
+        "[MASK]": ("mask",),
+    },
+}
+
+# What stands around one text and around two, and which tokens that takes. Running text has nothing.
+FRAMES: dict[Style, tuple[str, str, tuple[str, ...]]] = {
+    "sequence": ("$A </s>", "$A </s> $B:1 </s>:1", ("</s>",)),
+    "pair": ("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", ("[CLS]", "[SEP]")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class VocabularySettings:
+    """What to learn: the table `[tokenizer]` of a recipe."""
+
+    kind: Kind = "bpe"
+    size: int = 8000  # tokens, special ones included; less where the text does not yield as many
+    style: Style | None = None  # which special tokens there are; None: what the task wants
+    lowercase: bool = False
+    prefix_space: bool = False  # BPE: the first word of a text is spelt like those after a space
+    least: int = 2  # BPE, WordPiece: how often a pair must occur to be merged
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        for name in ("size", "least"):
+            if getattr(self, name) < 1:
+                raise ConfigurationError(
+                    f"{name} = {getattr(self, name)} is too small; it must be at least 1."
+                )
+
+
+def train_vocabulary(
+    texts: Iterable[str], settings: VocabularySettings, *, style: Style = "sequence", tags: Iterable[str] = ()
+) -> LibraryTokenizer:
+    """Learn a vocabulary; `tags` are further tokens that stand for no word, such as >>fr<<."""
+    style = settings.style or style
+    if settings.kind in ("characters", "bytes"):
+        return _build_simple(texts, settings, style, tuple(tags))
+    special = dict(SPECIAL[style])
+    if settings.kind != "bpe" and style == "text":
+        special["<unk>"] = ("unknown",)  # only bytes can spell everything
+    names = [*special, *tags]
+    unknown = next((name for name, roles in special.items() if "unknown" in roles), None)
+    library = _outline(settings, unknown)
+    _train(library, texts, _build_trainer(settings, names, unknown))
+    return finish(library, special, style)
+
+
+def finish(library: Tokenizer, special: dict[str, tuple[Role, ...]], style: Style) -> LibraryTokenizer:
+    """Put around each text what its style has there, and name the roles."""
+    if style in FRAMES:
+        single, pair, used = FRAMES[style]
+        library.post_processor = processors.TemplateProcessing(
+            single=single, pair=pair, special_tokens=[(name, library.token_to_id(name)) for name in used]
+        )
+    roles: dict[str, Any] = {ROLES[role][0]: name for name, played in special.items() for role in played}
+    return LibraryTokenizer(library, roles)
+
+
+def _outline(settings: VocabularySettings, unknown: str | None) -> Tokenizer:
+    """The parts around a vocabulary that is still empty."""
+    lower = [normalizers.Lowercase()] if settings.lowercase else []
+    if settings.kind == "bpe":
+        library = Tokenizer(models.BPE())
+        library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=settings.prefix_space)
+        library.decoder = decoders.ByteLevel()
+    elif settings.kind == "wordpiece":
+        assert unknown is not None
+        library = Tokenizer(models.WordPiece(unk_token=unknown))
+        library.normalizer = normalizers.BertNormalizer(lowercase=settings.lowercase)
+        library.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        library.decoder = decoders.WordPiece()
+        return library
+    else:
+        library = Tokenizer(models.Unigram())
+        # Punctuation apart: without it training can end in "likelihood is NAN" on text such as source code.
+        parts = [pre_tokenizers.Punctuation(), pre_tokenizers.Metaspace(prepend_scheme="first")]
+        library.pre_tokenizer = pre_tokenizers.Sequence(parts)
+        library.decoder = decoders.Metaspace(prepend_scheme="first")
+    if lower:
+        library.normalizer = normalizers.Sequence(lower)
+    return library
+
+
+def _build_trainer(settings: VocabularySettings, names: list[str], unknown: str | None) -> Any:
+    special = [AddedToken(name, special=True, normalized=False) for name in names]
+    if settings.kind == "unigram":
+        return trainers.UnigramTrainer(
+            vocab_size=settings.size, special_tokens=special, unk_token=unknown, show_progress=False
+        )
+    if settings.kind == "wordpiece":
+        return trainers.WordPieceTrainer(
+            vocab_size=settings.size,
+            special_tokens=special,
+            min_frequency=settings.least,
+            show_progress=False,
+        )
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    if settings.size < len(alphabet) + len(names):
+        raise ConfigurationError(
+            f"size = {settings.size} has no room for {len(alphabet)} bytes and {len(names)} special tokens; "
+            f"it must be at least {len(alphabet) + len(names)}."
+        )
+    return trainers.BpeTrainer(
+        vocab_size=settings.size,
+        special_tokens=special,
+        initial_alphabet=sorted(alphabet),
+        min_frequency=settings.least,
+        show_progress=False,
+    )
+
+
+def _train(library: Any, texts: Iterable[str], trainer: Any) -> None:
+    try:
+        library.train_from_iterator(_chunks(texts), trainer=trainer)
+    except (GlassformerError, KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
+        raise
+    except BaseException as error:  # the library can panic, and a panic is no Exception
+        raise InputError(
+            f'No vocabulary could be learnt from this text: {error}. Try kind = "bpe", a smaller `size`, '
+            "or more text, with very long words taken out."
+        ) from error
+
+
+def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
+    chunks = in_chunks(texts, CHUNK)
+    first = next(chunks, None)
+    if first is None:
+        raise InputError("There is no text to learn a vocabulary from; check the files.")
+    yield from chain([first], chunks)
+
+
+def _build_simple(
+    texts: Iterable[str], settings: VocabularySettings, style: Style, tags: tuple[str, ...]
+) -> LibraryTokenizer:
+    """One token for each character that occurs, or for each byte: nothing to learn."""
+    if settings.lowercase or tags:
+        raise ConfigurationError(
+            f'A vocabulary of {settings.kind} has neither lower case only nor tags; choose kind = "bpe".'
+        )
+    start, end = style == "pair", style != "text"
+    if settings.kind == "bytes":
+        return build_bytes(start=start, end=end)
+    return build_characters("".join(sorted(set().union(*texts))), start=start, end=end)

@@ -1,0 +1,159 @@
+"""Vocabularies learnt from text: complete, lossless where they can be, and open to transformers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glassformer.errors import ConfigurationError, InputError
+from glassformer.text.sequences import encode_texts, find_frame, pad_rows
+from glassformer.text.tokenizer import LibraryTokenizer, open_tokenizer
+from glassformer.text.training import Kind, Style, VocabularySettings, _train, train_vocabulary
+
+TEXT = [
+    "The animal didn't cross the street because it was too tired.",
+    "Je suis étudiant. Merci !",
+    "我爱你。一步两步三步四步望着天",
+    "the cat sees the dog, and the dog sees the cat",
+] * 3
+KINDS: list[Kind] = ["bpe", "wordpiece", "unigram", "characters", "bytes"]
+STYLES: list[Style] = ["text", "sequence", "pair"]
+AROUND = {"text": (0, 0), "sequence": (0, 1), "pair": (1, 1)}
+
+
+def learn(kind: Kind, style: Style = "sequence", size: int = 400, **others: Any) -> LibraryTokenizer:
+    return train_vocabulary(TEXT, VocabularySettings(kind, size, style, **others))
+
+
+BPE = learn("bpe")
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_and_style_opens_in_transformers_with_the_same_ids(
+    tmp_path: Path, kind: Kind, style: Style
+) -> None:
+    from transformers import AutoTokenizer
+
+    tokenizer = learn(kind, style)
+    tokenizer.save(tmp_path)
+    ours, theirs = open_tokenizer(tmp_path), AutoTokenizer.from_pretrained(tmp_path)
+    assert ours.roles == tokenizer.roles
+    for text in TEXT[:4]:
+        encoding = tokenizer.encode(text)
+        assert ours.encode(text).ids == encoding.ids == tuple(theirs(text)["input_ids"])
+        assert sum(encoding.special) == sum(AROUND[style])
+        assert (kind == "wordpiece") or tokenizer.decode(encoding.ids) == text
+    assert theirs.eos_token_id == ours.roles.get("end")
+    assert theirs.pad_token_id == ours.roles.get("padding")
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_bytes_spell_every_text(text: str) -> None:
+    assert BPE.decode(BPE.encode(text).ids) == text
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_special_tokens_come_first_and_tags_right_after_them(style: Style) -> None:
+    tokenizer = train_vocabulary(TEXT, VocabularySettings(size=300), style=style, tags=[">>fr<<", ">>de<<"])
+    tags = [tokenizer.find(">>fr<<"), tokenizer.find(">>de<<")]
+    first = {"text": 1, "sequence": 4, "pair": 5}[style]
+    assert tags == [first, first + 1]
+    assert all(tokenizer.is_special(tag) for tag in tags if tag is not None)
+    assert tokenizer.size <= 300
+    assert set(tokenizer.roles.values()) == set(range(first))
+
+
+def test_a_setting_wins_over_what_the_task_wants() -> None:
+    tokenizer = train_vocabulary(TEXT, VocabularySettings(size=300, style="pair"), style="text")
+    assert "class" in tokenizer.roles
+
+
+def test_lower_case_and_the_space_before_the_first_word() -> None:
+    lower = learn("bpe", lowercase=True)
+    assert lower.encode("THE Cat").ids == lower.encode("the cat").ids
+    spaced = learn("bpe", prefix_space=True)
+    assert spaced.encode("the", special=False).ids == spaced.encode("cat the", special=False).ids[-1:]
+
+
+@pytest.mark.parametrize("kind", ["bpe", "wordpiece", "unigram"])
+def test_no_text_is_refused(kind: Kind) -> None:
+    with pytest.raises(InputError, match="no text to learn a vocabulary from"):
+        train_vocabulary([], VocabularySettings(kind))
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"kind": "bpe", "size": 200}, "no room for 256 bytes and 4 special tokens; it must be at least 260"),
+        ({"kind": "bytes", "lowercase": True}, "neither lower case only nor tags"),
+        ({"kind": "words"}, "kind = 'words' is not possible"),
+        ({"size": 0}, "size = 0 is too small"),
+    ],
+)
+def test_impossible_settings_are_refused(values: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ConfigurationError, match=reason):
+        train_vocabulary(TEXT, VocabularySettings(**values))
+
+
+class Panic(BaseException):
+    """What a panic of the library looks like from here: no Exception."""
+
+
+class Library:
+    """A library whose training ends as it is told to."""
+
+    def __init__(self, end: BaseException) -> None:
+        self.end = end
+
+    def train_from_iterator(self, texts: Iterator[list[str]], trainer: Any) -> None:
+        raise self.end
+
+
+def test_a_panic_becomes_advice() -> None:
+    with pytest.raises(InputError, match=r"likelihood is NAN. Try kind = \"bpe\""):
+        _train(Library(Panic("likelihood is NAN")), TEXT, None)
+    with pytest.raises(KeyboardInterrupt):
+        _train(Library(KeyboardInterrupt()), TEXT, None)
+
+
+def test_a_broken_file_is_not_taken_for_a_broken_vocabulary() -> None:
+    def texts() -> Iterator[str]:
+        yield "fine"
+        raise InputError("a.txt:2: byte 1 (0xFF) is not UTF-8")
+
+    with pytest.raises(InputError, match=r"a.txt:2"):
+        train_vocabulary(texts(), VocabularySettings(size=300))
+
+
+def test_many_texts_in_one_array_are_the_same_as_one_by_one() -> None:
+    together = encode_texts(BPE, iter([*TEXT, ""]))
+    assert len(together) == len(TEXT) + 1
+    for index, text in enumerate([*TEXT, ""]):
+        assert together[index].tolist() == list(BPE.encode(text, special=False).ids)
+    assert together.lengths.tolist() == [len(together[index]) for index in range(len(together))]
+    assert len(encode_texts(BPE, [])) == 0
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_the_frame_is_what_stands_around_a_text(style: Style) -> None:
+    tokenizer = learn("bpe", style)
+    before, after = find_frame(tokenizer)
+    words = tokenizer.encode("the cat", special=False).ids
+    assert (*before, *words, *after) == tokenizer.encode("the cat").ids
+    assert (len(before), len(after)) == AROUND[style]
+
+
+@given(st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=6), min_size=1, max_size=5))
+def test_padding_stands_on_the_right(rows: list[list[int]]) -> None:
+    ids, real = pad_rows([np.array(row, dtype=np.int32) for row in rows], 0)
+    assert [[number for number in row if number] for row in ids.tolist()] == rows
+    if real is None:
+        assert len({len(row) for row in rows}) == 1
+    else:
+        assert (real == (ids > 0)).all()
+        assert not real.all()
