@@ -80,7 +80,7 @@ def spread_band(band: Tensor, global_rows: Tensor | None, real: Tensor, place: P
         )
     if global_rows is not None:
         whole[:, :, chosen] += band[:, :, : len(chosen)]
-        whole[:, chosen] = global_rows[..., : len(chosen)].transpose(1, 2)
+        whole[:, chosen] = global_rows[:, :count, : len(chosen)].transpose(1, 2)  # beyond: padding of its own
     return whole
 
 

@@ -94,12 +94,8 @@ def write(
         if words["do_sample"] and decode is not None and decode.seed is not None:
             contexts.enter_context(torch.random.fork_rng())
             torch.manual_seed(decode.seed)
-        try:
-            result = model.generate(**given.tensors, **words, logits_processor=search.processors())
-        except IndexError as error:
-            raise InputError(
-                f"{giver.reader.name} ran out of positions ({error}); ask for fewer words."
-            ) from error
+        contexts.enter_context(giver.looking_up())
+        result = model.generate(**given.tensors, **words, logits_processor=search.processors())
     rows = search.finish(result)
     generation = search.read(giver.reader.show, _method(words))
     return Written(

@@ -5,7 +5,8 @@ Out:  `Given`. Text that is too long and ids that the model does not have are re
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,10 +98,34 @@ class Giver:
             return given.tensors
         return {**given.tensors, "decoder_input_ids": self.tensor([self.find_start()] * 2)}
 
-    def settings(self, *, hidden: bool) -> dict[str, Any]:
-        """What else the forward pass is told."""
-        words: dict[str, Any] = {"output_hidden_states": True} if hidden else {}
-        return words | ({"use_cache": False} if "use_cache" in self.words else {})
+    def settings(self, want: Collection[str]) -> dict[str, Any]:
+        """What else the forward pass is told: no cache, and few logits where nobody wants them."""
+        words: dict[str, Any] = {"output_hidden_states": True} if "hidden" in want else {}
+        if "use_cache" in self.words:
+            words["use_cache"] = False
+        if "logits_to_keep" in self.words and "output" not in want:
+            words["logits_to_keep"] = 1
+        return words
+
+    @contextmanager
+    def looking_up(self) -> Iterator[None]:
+        """A table that is too small for a text is an error for a person to read."""
+        try:
+            yield
+        except (IndexError, RuntimeError) as error:
+            if not str(error).startswith("index"):  # of a tensor; all else is not ours to explain
+                raise
+            raise InputError(
+                f"{self.reader.name} could not look something up ({error}): the text has more tokens than it "
+                "has positions. Shorten the text, or ask for fewer words."
+            ) from error
+
+    def tell_length(self, given: Given) -> list[str]:
+        """A note on a text that is longer than the model was made for, although it can read on."""
+        limit = getattr(self.config.get_text_config(), "max_position_embeddings", None)
+        if not isinstance(limit, int) or given.length <= limit:
+            return []
+        return [f"the text has {given.length} tokens, and the model was made for {limit}"]
 
     def begin_target(self, encoding: Encoding) -> Encoding:
         """What a decoder reads for this target: its first token is the one that every target starts with."""

@@ -26,8 +26,9 @@ from glassformer.recorders.generation import Written, write
 from glassformer.recorders.given import Given, Giver
 from glassformer.recorders.identity import Identity
 from glassformer.recorders.interface import Call, Capture, Kernel, capturing
+from glassformer.recorders.keeping import Keep, keep_aside
 from glassformer.recorders.layers import Stacks
-from glassformer.recorders.maps import Axes, MapMaker
+from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
 from glassformer.recorders.reading import Inputs, Reader
 from glassformer.recorders.recorder import USUAL, Edit, check_want
 from glassformer.recorders.reported import make_maps
@@ -37,7 +38,6 @@ from glassformer.recorders.selfcheck import REFERENCE, Verdict, check_fast, chec
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens
 from glassformer.text.tokenizer import wrap_tokenizer
 
-LONGEST_DENSE = 1024  # tokens; the maps of longer texts are computed from queries and keys when asked for
 KERNELS = {
     "exact": "eager",
     "fast": "blocks of rows, without the matrix",
@@ -77,6 +77,7 @@ class HuggingFaceSubject:
         self.stacks = Stacks(model)
         self.identity = Identity(model)
         self.kernel: Kernel | None = None  # to insist on one; None: as the length of the text asks for
+        self.keep: Keep = keep_aside  # where large arrays go
         self._verdict: Verdict | None = None  # of the self-check
         self._fast_error: float | None = None
 
@@ -179,28 +180,23 @@ class HuggingFaceSubject:
         written: Written | None,
     ) -> Seen:
         axes = self._axes(given, verdict)
-        words = self.giver.settings(hidden="hidden" in want)
-        try:
-            if not verdict.routed:
-                return self._see_reports(given, want, edits, verdict, axes, words)
-            kernel, error, notes = self._choose_kernel(given, want, edits, verdict)
-            maker = MapMaker(axes, want, edits)
-            changes = Changes(edits)
+        words = self.giver.settings(want)
+        if not verdict.routed:
+            return self._see_reports(given, want, edits, verdict, axes, words)
+        kernel, error, notes = self._choose_kernel(given, want, edits, verdict)
+        maker = MapMaker(axes, want, edits, self.keep)
+        changes = Changes(edits)
 
-            def receive(call: Call) -> Any:
-                if written is not None:
-                    written.put_steps(call)
-                return maker.receive(call)
+        def receive(call: Call) -> Any:
+            if written is not None:
+                written.put_steps(call)
+            return maker.receive(call)
 
-            with capturing(self.model, Capture(self.stacks, kernel, receive, changes)):
-                outputs = self.model(**given.tensors, **words)
-        except IndexError as failure:
-            raise InputError(
-                f"{self.name} could not look up {given.length} tokens ({failure}); it has fewer positions. "
-                "Shorten the text."
-            ) from failure
+        with capturing(self.model, Capture(self.stacks, kernel, receive, changes)), self.giver.looking_up():
+            outputs = self.model(**given.tensors, **words)
         changes.check()
-        notes += [*verdict.notes, *maker.notes, *(() if written is None else written.notes)]
+        notes += [*verdict.notes, *self.giver.tell_length(given), *maker.notes]
+        notes += [] if written is None else written.notes
         return Seen(outputs, maker.maps, notes, kernel, error)
 
     def _see_reports(
@@ -218,7 +214,8 @@ class HuggingFaceSubject:
                 f"{type(self.model).__name__} does not use the attention interface, so nothing inside its "
                 f"attention can be edited ({inside[0]}). Leave the edit out."
             )
-        outputs, reports = ask(self.model, given.tensors, **words)
+        with self.giver.looking_up():
+            outputs, reports = ask(self.model, given.tensors, **words)
         maps, notes = make_maps(outputs, reports, self.stacks, axes, want)
         return Seen(outputs, maps, [*verdict.notes, *notes], None, verdict.error)
 
