@@ -11,12 +11,13 @@ The order of things: `task = build_task(table, tokenizer)`; a network from a che
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from glassformer.config import ModelConfig, RecurrentConfig, read_settings
@@ -25,7 +26,8 @@ from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.registry import Registry
 from glassformer.text.batches import Batch, BatchSettings, Collate, Examples, Indices, Loader
-from glassformer.text.tokenizer import Tokenizer
+from glassformer.text.tokenizer import Tokenizer, open_tokenizer
+from glassformer.text.training import Style, VocabularySettings, train_vocabulary
 
 Network = Transformer | RecurrentTranslator
 Config = ModelConfig | RecurrentConfig
@@ -38,8 +40,9 @@ EVALUATION = BatchSettings(tokens=16384, shuffle=False, prefetch=2)
 class Task(ABC):
     """A thing to learn. Nothing in it depends on global random state: a seed decides its batches."""
 
+    labels: tuple[str, ...] = ()  # names of classes, to be saved with a classifier
     settings_kind: ClassVar[type[Any]]  # the frozen dataclass behind the table `[task]`
-    style: ClassVar[Literal["text", "sequence", "pair"]]  # of its vocabulary, see `text.training`
+    style: ClassVar[Style]  # of its vocabulary, see `text.training`
     best: ClassVar[tuple[str, Literal["lowest", "highest"]]] = ("loss", "lowest")  # which score decides
 
     def __init__(self, settings: Any, tokenizer: Tokenizer, *, seed: int = 0) -> None:
@@ -47,7 +50,9 @@ class Task(ABC):
         self.tokenizer = tokenizer
         self.seed = seed
         self.config: Config | None = None
-        self._examples: dict[Split, Any] = {}
+        self._examples: dict[Split, TaskExamples] = {}
+        self._ordinary: NDArray[np.int64] | None = None
+        self._is_ordinary: NDArray[np.bool_] | None = None
 
     # What a vocabulary can be made of, before there is a tokenizer
 
@@ -87,8 +92,7 @@ class Task(ABC):
         """The examples of a split, read once."""
         if split not in self._examples:
             self._examples[split] = self.read(split)
-        examples: TaskExamples = self._examples[split]
-        return examples
+        return self._examples[split]
 
     @abstractmethod
     def read(self, split: Split) -> "TaskExamples":
@@ -108,6 +112,23 @@ class Task(ABC):
         middle = np.argsort(lengths, kind="stable")[len(lengths) // 2 :][:PROBED]  # of usual length
         return self.collate(split, middle, 0)
 
+    def ordinary_ids(self) -> NDArray[np.int64]:
+        """All tokens that stand for text: not special, not unknown, not a mask."""
+        if self._ordinary is None:
+            roles = self.tokenizer.roles
+            apart = {
+                *self.tokenizer.special_ids,
+                *(roles[role] for role in ("unknown", "mask") if role in roles),
+            }
+            self._ordinary = np.setdiff1d(np.arange(self.tokenizer.size), sorted(apart))
+        return self._ordinary
+
+    def is_ordinary(self, ids: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Where tokens stand for text."""
+        if self._is_ordinary is None:
+            self._is_ordinary = np.isin(np.arange(self.tokenizer.size), self.ordinary_ids())
+        return self._is_ordinary[ids]
+
     # Learning
 
     @abstractmethod
@@ -122,13 +143,20 @@ class Task(ABC):
     def evaluate(
         self, network: Network, split: Split, *, extra: nn.Module | None = None, limit: int | None = None
     ) -> dict[str, float]:
-        """Scores on a split, or on its first `limit` examples; `loss` (nats, unsmoothed) is among them."""
+        """Scores on a split, or on `limit` examples all over it; `loss` (nats, unsmoothed) is among them."""
 
     def load(self, split: Split, limit: int | None = None) -> Iterator[Batch]:
-        """Every example of a split once, in order of length: for evaluation."""
-        examples = self.examples(split)
-        first = Lengths(examples.lengths[:limit])
-        loader = Loader(first, self.collator(split), EVALUATION)
+        """Every example of a split once, or `limit` of them, short ones first: for evaluation."""
+        lengths = self.examples(split).lengths
+        chosen = np.arange(len(lengths))
+        if limit is not None and limit < len(lengths):
+            chosen = np.linspace(0, len(lengths) - 1, limit).astype(np.int64)
+
+        def collate(indices: Sequence[int] | Indices, epoch: int) -> Batch:
+            return self.collate(split, chosen[np.asarray(indices)], epoch)
+
+        budget = max(EVALUATION.tokens, int(lengths.max(initial=1)))
+        loader = Loader(Lengths(lengths[chosen]), collate, replace(EVALUATION, tokens=budget))
         for _, batch in loader.start(epochs=1):
             yield batch
 
@@ -175,6 +203,19 @@ def read_task(table: Mapping[str, Any]) -> tuple[type[Task], Any]:
     return kind, read_settings(kind.settings_kind, {key: table[key] for key in table if key != "name"})
 
 
+def prepare_tokenizer(table: Mapping[str, Any], task_table: Mapping[str, Any]) -> Tokenizer:
+    """The table `[tokenizer]`: the one in a folder (`path`), or one learnt from the task's own text."""
+    if "path" in table:
+        if len(table) > 1:
+            raise ConfigurationError(
+                "A tokenizer with a `path` is finished; leave the other words of [tokenizer] out."
+            )
+        return open_tokenizer(table["path"])
+    kind, settings = read_task(task_table)
+    words = read_settings(VocabularySettings, table)
+    return train_vocabulary(kind.texts(settings), words, style=kind.style, tags=kind.tags(settings))
+
+
 def build_task(table: Mapping[str, Any], tokenizer: Tokenizer, *, seed: int = 0) -> Task:
     """A task from its table, such as {"name": "classification", "path": "polarity/{split}.tsv.gz"}."""
     kind, settings = read_task(table)
@@ -185,6 +226,13 @@ def known_words(kind: type[Config], words: Mapping[str, Any]) -> dict[str, Any]:
     """Those words that a kind of configuration has: a recurrent network has no head to choose."""
     names = {field.name for field in fields(kind)}
     return {name: value for name, value in words.items() if name in names}
+
+
+def require_transformer(network: Network) -> Transformer:
+    """The network, if it is a Transformer: recurrent ones can only translate."""
+    if not isinstance(network, Transformer):
+        raise ConfigurationError("A recurrent network can only translate; build a Transformer for this task.")
+    return network
 
 
 def find_device(network: nn.Module) -> torch.device:

@@ -22,6 +22,13 @@ Row = tuple[str, ...]
 
 def read_rows(path: str | Path, columns: Sequence[Column], problems: Problems) -> Iterator[Row]:
     """The wanted columns of each row; the file's name says which format it has."""
+    return (row for _, row in read_numbered_rows(path, columns, problems))
+
+
+def read_numbered_rows(
+    path: str | Path, columns: Sequence[Column], problems: Problems
+) -> Iterator[tuple[int, Row]]:
+    """The same with the line that each row begins on."""
     path = Path(path)
     name = find_format(path)
     if name not in FORMATS:
@@ -29,7 +36,7 @@ def read_rows(path: str | Path, columns: Sequence[Column], problems: Problems) -
     for number, row in FORMATS[name](path, columns, problems):
         empty = next((column for column, text in zip(columns, row, strict=True) if not text.strip()), None)
         if empty is None:
-            yield row
+            yield number, row
         else:
             problems.report(path, number, f"column {empty!r} is empty")
 

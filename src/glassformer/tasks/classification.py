@@ -1,0 +1,323 @@
+"""Classification: one label for a text, or for two texts together.
+
+In:   rows with a label and a text, or folders named after labels, as IMDb has them.
+Out:  loss, accuracy and macro F1. How a network makes one vector of many tokens is its own `pooling`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from glassformer.config import ModelConfig, check_types
+from glassformer.errors import ConfigurationError, InputError
+from glassformer.model.generate import at_inference
+from glassformer.tasks.answers import BUDGET, Model, check_length, open_model
+from glassformer.tasks.corpus import find_path
+from glassformer.tasks.scores import compute_accuracy, compute_macro_f1
+from glassformer.tasks.task import (
+    TASKS,
+    Config,
+    Network,
+    Split,
+    Task,
+    TaskExamples,
+    find_device,
+    require_transformer,
+)
+from glassformer.text.batches import Batch, BatchSettings, Indices, plan_batches
+from glassformer.text.chance import draw_uniform
+from glassformer.text.files import OnError, Problems
+from glassformer.text.readers import Column, Row, read_labelled_folders, read_numbered_rows
+from glassformer.text.sequences import Ids, Sequences, encode_texts, find_frame, in_chunks, pad_rows
+
+AHEAD = 1024  # texts that are read before the first is classified
+
+
+@dataclass(frozen=True, slots=True)
+class ClassificationSettings:
+    """The table `[task]` with name = "classification"."""
+
+    path: str  # such as "polarity/{split}.tsv.gz", or a folder with a folder for each label
+    folder: str = "."  # that the path starts from
+    label: int | str = 0  # the column with the label
+    text: int | str = 1  # the column with the text
+    second_text: int | str | None = None  # the column with another text that belongs to it
+    labels: list[str] | None = None  # the classes in their order; None: those of the training split, sorted
+    max_length: int = 512  # tokens of an example, special ones included
+    long: Literal["start", "both ends", "skip", "refuse"] = "start"  # what to keep of longer ones
+    label_smoothing: float = 0.0
+    word_dropout: float = 0.0  # share of words hidden from the network while it learns
+    on_error: OnError = "refuse"  # what to do about broken lines
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        for name in ("label_smoothing", "word_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigurationError(f"{name} = {getattr(self, name)} must be at least 0 and below 1.")
+        if self.max_length < 8:
+            raise ConfigurationError(f"max_length = {self.max_length} is too short; 8 is the least.")
+
+    def read(self, split: Split, problems: Problems) -> Iterator[tuple[int, Row]]:
+        """The line of each row, and its label, text, and second text if there is one."""
+        path = find_path(self.path, self.folder, split)
+        if path.is_dir():
+            return ((0, row) for row in read_labelled_folders(path, problems))
+        columns: list[Column] = [self.label, self.text]
+        if self.second_text is not None:
+            columns.append(self.second_text)
+        return read_numbered_rows(path, columns, problems)
+
+
+class Labelled(TaskExamples):
+    """Texts as tokens, framed by special ones, and the number of each one's class."""
+
+    def __init__(
+        self, rows: Sequences, kinds: Sequences, labels: NDArray[np.int64], notes: tuple[str, ...]
+    ) -> None:
+        """`kinds` are segments: 0 in the first text, 1 in the second."""
+        self.rows = rows
+        self.kinds = kinds
+        self.labels = labels
+        self.notes = notes
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        return self.rows.lengths
+
+
+@TASKS.register("classification")
+class Classification(Task):
+    """A network with the head `classes` learns to sort texts."""
+
+    settings_kind = ClassificationSettings
+    style = "pair"
+    settings: ClassificationSettings
+
+    def __init__(self, settings: Any, tokenizer: Any, *, seed: int = 0) -> None:
+        super().__init__(settings, tokenizer, seed=seed)
+        self.labels = self._find_labels()
+
+    @classmethod
+    def texts(cls, settings: ClassificationSettings) -> Iterator[str]:
+        for _, (_, *texts) in settings.read("train", Problems(settings.on_error)):
+            yield from texts
+
+    def words(self) -> dict[str, Any]:
+        roles = self.tokenizer.roles
+        return {
+            "vocabulary_size": self.tokenizer.size,
+            "shape": "encoder",
+            "head": "classes",
+            "classes": len(self.labels),
+            "segments": 2 if self.settings.second_text is not None else 0,
+            "padding_id": roles.get("padding", roles.get("end", 0)),
+        }
+
+    def accept(self, config: Config) -> None:
+        if not isinstance(config, ModelConfig) or config.head != "classes":
+            raise ConfigurationError("Classification needs a network with head = 'classes'.")
+        if config.classes != len(self.labels):
+            raise ConfigurationError(
+                f"The network has {config.classes} classes and the data {len(self.labels)} "
+                f"({', '.join(self.labels)}); set classes = {len(self.labels)}."
+            )
+        super().accept(config)
+
+    def read(self, split: Split) -> Labelled:
+        problems = Problems(self.settings.on_error)
+        texts: list[str] = []
+        seconds: list[str] = []
+        labels: list[int] = []
+        for line, (label, text, *second) in self.settings.read(split, problems):
+            if label not in self.labels:
+                path = find_path(self.settings.path, self.settings.folder, split)
+                problems.report(path, line, f"the label {label!r} is none of {', '.join(self.labels)}")
+                continue
+            labels.append(self.labels.index(label))
+            texts.append(text)
+            seconds += second
+        parts = [encode_texts(self.tokenizer, texts)]
+        if self.settings.second_text is not None:
+            parts.append(encode_texts(self.tokenizer, seconds))
+        return self._frame(parts, np.array(labels, dtype=np.int64), problems.notes())
+
+    def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
+        examples = self.examples(split)
+        assert isinstance(examples, Labelled)
+        rows = [examples.rows[int(index)] for index in indices]
+        padding = self.words()["padding_id"] if self.config is None else self.config.padding_id
+        ids, real = pad_rows(rows, padding)
+        if split == "train" and self.settings.word_dropout:
+            ids = self._hide_words(ids, indices, epoch)
+        paired = self.settings.second_text is not None
+        kinds = pad_rows([examples.kinds[int(index)] for index in indices], 0)[0] if paired else None
+        labels = torch.from_numpy(examples.labels[np.asarray(indices)])
+        return Batch(ids, labels, len(rows), sum(map(len, rows)), real, segments=kinds)
+
+    def loss(self, network: Network, batch: Batch, extra: nn.Module | None = None) -> Tensor:
+        del extra
+        logits = _run(network, batch)
+        return F.cross_entropy(
+            logits, batch.labels, reduction="sum", label_smoothing=self.settings.label_smoothing
+        )
+
+    def evaluate(
+        self, network: Network, split: Split, *, extra: nn.Module | None = None, limit: int | None = None
+    ) -> dict[str, float]:
+        del extra
+        device = find_device(network)
+        total, guesses, labels = 0.0, [], []
+        with at_inference(network):
+            for batch in self.load(split, limit):
+                logits = _run(network, batch.to(device)).cpu()
+                total += float(F.cross_entropy(logits, batch.labels, reduction="sum"))
+                guesses += logits.argmax(-1).tolist()
+                labels += batch.labels.tolist()
+        return {
+            "loss": total / len(labels),
+            "accuracy": compute_accuracy(guesses, labels),
+            "macro_f1": compute_macro_f1(guesses, labels, len(self.labels)),
+        }
+
+    def _find_labels(self) -> tuple[str, ...]:
+        if self.settings.labels is not None:
+            return tuple(self.settings.labels)
+        labels = sorted({row[0] for _, row in self.settings.read("train", Problems(self.settings.on_error))})
+        if len(labels) < 2:
+            raise ConfigurationError(f"{self.settings.path} has the labels {labels}; two are the least.")
+        return tuple(labels)
+
+    def _frame(self, parts: list[Sequences], labels: NDArray[np.int64], notes: tuple[str, ...]) -> Labelled:
+        """Special tokens around each text; what is too long is cut, left out or refused, and that is said."""
+        longest = (
+            self.settings.max_length
+            if self.config is None
+            else min(self.settings.max_length, self.config.max_length)
+        )
+        before, after = find_frame(self.tokenizer)
+        room = longest - len(before) - len(after) * len(parts)
+        rows: list[Ids] = []
+        kinds: list[Ids] = []
+        kept = []
+        cut = 0
+        for number in range(len(parts[0])):
+            texts = [part[number] for part in parts]
+            if sum(map(len, texts)) > room:
+                cut += 1
+                texts = self._shorten(texts, room, number)
+                if not texts:
+                    continue
+            pieces = [before, *(piece for text in texts for piece in (text, after))]
+            rows.append(np.concatenate(pieces).astype(np.int32))
+            first = len(before) + len(texts[0]) + len(after)
+            kinds.append((np.arange(len(rows[-1])) >= first).astype(np.int32))
+            kept.append(number)
+        if cut:
+            fate = "left out" if self.settings.long == "skip" else "cut"
+            notes += (f"{cut} of {len(parts[0])} texts have more than {longest} tokens and were {fate}.",)
+        return Labelled(_join(rows), _join(kinds), labels[kept], notes)
+
+    def _shorten(self, texts: list[Ids], room: int, number: int) -> list[Ids]:
+        """Two texts lose tokens from the longer one first; none is left where long ones are skipped."""
+        if self.settings.long == "refuse":
+            raise InputError(
+                f"Example {number + 1} of {self.settings.path} has {sum(map(len, texts))} tokens, and there is room "
+                f'for {room}; raise max_length, or set long = "start".'
+            )
+        if self.settings.long == "skip":
+            return []
+        share = [room] if len(texts) == 1 else _share_room([len(text) for text in texts], room)
+        if self.settings.long == "start":
+            return [text[:most] for text, most in zip(texts, share, strict=True)]
+        return [
+            np.concatenate((text[: most - most // 2], text[len(text) - most // 2 :]))
+            for text, most in zip(texts, share, strict=True)
+        ]
+
+    def _hide_words(self, ids: Tensor, indices: Sequence[int] | Indices, epoch: int) -> Tensor:
+        roles = self.tokenizer.roles
+        instead = roles.get("mask", roles.get("unknown"))
+        if instead is None:
+            raise ConfigurationError(
+                "word_dropout needs a mask or unknown token, and the tokenizer has none."
+            )
+        rows = ids.numpy()
+        chance = draw_uniform((self.seed, epoch, 0), indices, rows.shape[1])
+        hidden = (chance < self.settings.word_dropout) & self.is_ordinary(rows)
+        return torch.from_numpy(np.where(hidden, instead, rows))
+
+
+def _run(network: Network, batch: Batch) -> Tensor:
+    logits: Tensor = require_transformer(network)(batch.ids, batch.real, segments=batch.segments)
+    return logits.float()
+
+
+def _share_room(lengths: Sequence[int], room: int) -> list[int]:
+    """How many tokens each of two texts keeps: the shorter one all of its, up to half."""
+    first, second = lengths
+    if first <= second:
+        kept = min(first, max(room // 2, room - second))
+        return [kept, room - kept]
+    kept = min(second, max(room // 2, room - first))
+    return [room - kept, kept]
+
+
+def _join(rows: list[Ids]) -> Sequences:
+    flat = np.concatenate(rows) if rows else np.zeros(0, dtype=np.int32)
+    return Sequences(flat, np.cumsum([0, *map(len, rows)], dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class Classified:
+    """What a classifier makes of a text."""
+
+    label: str
+    probability: float
+    probabilities: dict[str, float]  # of every label
+
+
+def classify(
+    model: Any,
+    texts: Iterable[str],
+    *,
+    tokenizer: Any = None,
+    device: str | torch.device | None = None,
+) -> Iterator[Classified]:
+    """The label of each text, in order."""
+    opened = open_model(model, tokenizer, device=device)
+    config = opened.network.config
+    if not isinstance(config, ModelConfig) or config.head != "classes":
+        raise InputError("This model has no classes; choose one that was trained for classification.")
+    names = opened.labels or tuple(f"LABEL_{number}" for number in range(config.classes))
+    number = 0
+    for chunk in in_chunks(texts, AHEAD):
+        rows = [opened.tokenizer.encode(text).ids for text in chunk]
+        for place, row in enumerate(rows):
+            if not row:
+                raise InputError(f"Text {number + place + 1} is empty; leave it out.")
+            check_length(config, row, number + place + 1)
+        number += len(chunk)
+        for chances in _classify_chunk(opened, rows).tolist():
+            best = int(np.argmax(chances))
+            yield Classified(names[best], chances[best], dict(zip(names, chances, strict=True)))
+
+
+def _classify_chunk(model: Model, rows: Sequence[Sequence[int]]) -> Tensor:
+    """Probabilities (text, class)."""
+    config = require_transformer(model.network).config
+    lengths = np.array([len(row) for row in rows])
+    found = torch.zeros(len(rows), config.classes)
+    plan = plan_batches(lengths, BatchSettings(tokens=max(BUDGET, int(lengths.max())), shuffle=False))
+    for batch in plan:
+        ids, real = pad_rows([rows[place] for place in batch], config.padding_id)
+        with at_inference(model.network):
+            known = None if real is None else real.to(model.device)
+            logits = model.network(ids.to(model.device), known)
+        found[torch.from_numpy(batch)] = logits.float().softmax(-1).cpu()
+    return found

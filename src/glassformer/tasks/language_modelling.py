@@ -1,0 +1,215 @@
+"""Language modelling: every token is predicted from those before it.
+
+In:   running text, cut into windows of equal length wherever they fall.
+Out:  loss, perplexity and bits per byte; every byte of a held-out text counts, once.
+
+Windows begin elsewhere in each epoch. Some may be replaced by a random span that is repeated, which teaches
+what text alone teaches small networks too slowly: to look for what followed the last time (induction).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from glassformer.config import ModelConfig
+from glassformer.errors import ConfigurationError, InputError
+from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generate import at_inference
+from glassformer.model.loss import IGNORED
+from glassformer.tasks.answers import answer, open_model, write_answer
+from glassformer.tasks.corpus import CorpusSettings, Stream, read_pieces, read_stream
+from glassformer.tasks.scores import compute_bits_per_byte, compute_perplexity
+from glassformer.tasks.task import (
+    TASKS,
+    Config,
+    Network,
+    Split,
+    Task,
+    TaskExamples,
+    find_device,
+    require_transformer,
+)
+from glassformer.text.batches import Batch, Indices
+from glassformer.text.chance import draw_uniform
+from glassformer.text.files import Problems
+from glassformer.text.sequences import Ids, pad_rows
+
+SHORTEST_SPAN = 4  # of a random span that is repeated
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageModellingSettings(CorpusSettings):
+    """The table `[task]` with name = "language_modelling"."""
+
+    context: int = 256  # tokens of a window
+    repeats: float = 0.0  # share of windows that are a repeated random span instead of text
+    label_smoothing: float = 0.0
+
+    def __post_init__(self) -> None:
+        CorpusSettings.__post_init__(self)  # `super()` does not know this class: slots made a new one
+        for name in ("repeats", "label_smoothing"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigurationError(f"{name} = {getattr(self, name)} must be at least 0 and below 1.")
+        if self.context < 2 * SHORTEST_SPAN:
+            raise ConfigurationError(
+                f"context = {self.context} is too short; {2 * SHORTEST_SPAN} is the least."
+            )
+
+
+class Windows(TaskExamples):
+    """Pieces of a stream, each predicting the tokens one further on."""
+
+    def __init__(self, stream: Stream, context: int, *, whole: bool) -> None:
+        """`whole`: every token is predicted once and the last window may be short. Otherwise all are full."""
+        self.stream = stream
+        self.notes = stream.notes
+        self.whole = whole
+        predicted = len(stream.ids) - 1
+        self.context = min(context, predicted)
+        if whole:
+            self.count = -(-predicted // self.context)
+        else:
+            self.count = max(1, (predicted - self.context + 1) // self.context)  # leaves room to shift them
+        self._lengths = np.full(self.count, self.context, dtype=np.int64)
+        if whole:
+            self._lengths[-1] = predicted - (self.count - 1) * self.context
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        return self._lengths
+
+    def take(self, index: int, shift: int) -> Ids:
+        """One more token than the window is long: the last one is only predicted."""
+        start = shift + index * self.context
+        return self.stream.ids[start : start + int(self._lengths[index]) + 1]
+
+    def draw_shift(self, seed: int, epoch: int) -> int:
+        """Where the first window begins in this epoch."""
+        if self.whole:
+            return 0
+        spare = len(self.stream.ids) - 1 - self.count * self.context
+        return int(np.random.default_rng((seed, epoch)).integers(spare + 1))
+
+
+@TASKS.register("language_modelling")
+class LanguageModelling(Task):
+    """A decoder alone learns to go on writing."""
+
+    settings_kind = LanguageModellingSettings
+    style = "text"
+    settings: LanguageModellingSettings
+
+    @classmethod
+    def texts(cls, settings: LanguageModellingSettings) -> Iterator[str]:
+        pieces = read_pieces(settings, "train", Problems(settings.on_error))
+        return (text for text, _ in pieces if text)
+
+    def words(self) -> dict[str, Any]:
+        roles = self.tokenizer.roles
+        end = roles.get("end", 0)
+        return {
+            "vocabulary_size": self.tokenizer.size,
+            "shape": "decoder",
+            "head": "language",
+            "padding_id": roles.get("padding", end),
+            "start_id": roles.get("start", end),
+            "end_id": roles.get("end"),
+        }
+
+    def accept(self, config: Config) -> None:
+        if not isinstance(config, ModelConfig) or config.shape != "decoder" or config.head != "language":
+            raise ConfigurationError("Language modelling needs shape = 'decoder' and head = 'language'.")
+        if config.positions in ("learned", "sinusoidal", "sinusoidal-halves") and (
+            self.settings.context > config.max_length
+        ):
+            raise ConfigurationError(
+                f"Windows of context = {self.settings.context} tokens do not fit a network with "
+                f"max_length = {config.max_length}; lower the one or raise the other."
+            )
+        super().accept(config)
+
+    def read(self, split: Split) -> Windows:
+        end_id = self.tokenizer.roles.get("end", self.tokenizer.roles.get("separator"))
+        stream = read_stream(self.settings, split, self.tokenizer, end_id)
+        return Windows(stream, self.settings.context, whole=split != "train")
+
+    def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
+        windows = self.examples(split)
+        assert isinstance(windows, Windows)
+        shift = windows.draw_shift(self.seed, epoch)
+        wanted = self.settings.repeats if split == "train" else 0.0
+        repeated = draw_uniform((self.seed, epoch, 0), indices, 1)[:, 0] < wanted
+        rows, answers = [], []
+        for index, instead in zip(indices, repeated, strict=True):
+            row, unknown = windows.take(int(index), shift), 0
+            if instead:
+                row, unknown = self._repeat(len(row), epoch, int(index))
+            rows.append(row[:-1])
+            answers.append(np.concatenate((np.full(unknown, IGNORED), row[1 + unknown :])))
+        ids, _ = pad_rows(rows, self.words()["padding_id"])
+        labels, _ = pad_rows(answers, IGNORED)
+        # No `real`: what stands on the right is never seen by a decoder.
+        return Batch(ids, labels, count=int((labels != IGNORED).sum()), tokens=sum(map(len, rows)))
+
+    def loss(self, network: Network, batch: Batch, extra: nn.Module | None = None) -> Tensor:
+        del extra
+        return self._sum(network, batch, self.settings.label_smoothing)
+
+    def evaluate(
+        self, network: Network, split: Split, *, extra: nn.Module | None = None, limit: int | None = None
+    ) -> dict[str, float]:
+        """Bits per byte of a part (`limit`) are those of its tokens at the whole text's bytes per token."""
+        del extra
+        windows = self.examples(split)
+        assert isinstance(windows, Windows)
+        device = find_device(network)
+        total, count = torch.zeros((), dtype=torch.float64, device=device), 0
+        with at_inference(network):
+            for batch in self.load(split, limit):
+                total += self._sum(network, batch.to(device), 0.0).double()
+                count += batch.count
+        loss = total.item() / count
+        scores = {"loss": loss, "perplexity": compute_perplexity(loss)}
+        if windows.whole and self.is_lossless(windows.stream.ids):
+            everything = loss * (len(windows.stream.ids) - 1)
+            scores["bits_per_byte"] = compute_bits_per_byte(everything, windows.stream.bytes)
+        return scores
+
+    def is_lossless(self, ids: Ids) -> bool:
+        """Whether no token is the unknown one; otherwise bits per byte would leave out what it stands for."""
+        unknown = self.tokenizer.roles.get("unknown")
+        return (
+            unknown is None or unknown == self.tokenizer.roles.get("end") or not bool((ids == unknown).any())
+        )
+
+    def _sum(self, network: Network, batch: Batch, smoothing: float) -> Tensor:
+        network = require_transformer(network)
+        return network.loss(network.decode(batch.ids), batch.labels, smoothing) * batch.count
+
+    def _repeat(self, length: int, epoch: int, index: int) -> tuple[Ids, int]:
+        """A random span again and again, and how many of its tokens cannot be predicted: the first time."""
+        random = np.random.default_rng((self.seed, epoch, index))
+        shortest = min(SHORTEST_SPAN, length // 2)
+        span = random.choice(self.ordinary_ids(), int(random.integers(shortest, length // 2 + 1)))
+        return np.resize(span, length).astype(np.int32), len(span) - 1
+
+
+def generate(
+    model: Any,
+    texts: Iterable[str],
+    *,
+    tokenizer: Any = None,
+    settings: GenerationSettings | None = None,
+    device: str | torch.device | None = None,
+) -> Iterator[str]:
+    """Each text with its continuation, in order. Without `settings`: as the model wants."""
+    opened = open_model(model, tokenizer, device=device)
+    if opened.shape != "decoder":
+        raise InputError(f"A model with the shape {opened.shape!r} does not go on writing; choose a decoder.")
+    for prompt, hypotheses in answer(opened, texts, settings):
+        yield write_answer(opened, prompt, hypotheses[0]) if hypotheses else ""

@@ -1,0 +1,280 @@
+"""Masked language modelling: some tokens are hidden, and guessed from all others.
+
+In:   running text, cut into windows; of 100 tokens 15 are to be guessed: 12 masked, 1.5 replaced, 1.5 left.
+Out:  loss, perplexity and accuracy of the guesses.
+
+As an option the window is two stretches of text, and a small head beside the network tells whether the
+second follows the first: against a stretch from elsewhere (BERT's next sentence), or the two swapped
+(ALBERT's sentence order). The stretches begin anywhere in the text. That head is not saved with the model.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from glassformer.config import ModelConfig
+from glassformer.errors import ConfigurationError, InputError
+from glassformer.model.generate import at_inference
+from glassformer.model.loss import IGNORED
+from glassformer.tasks.answers import check_length, open_model
+from glassformer.tasks.corpus import CorpusSettings, read_pieces, read_stream
+from glassformer.tasks.language_modelling import Windows
+from glassformer.tasks.scores import compute_perplexity
+from glassformer.tasks.task import TASKS, Config, Network, Split, Task, find_device, require_transformer
+from glassformer.text.batches import Batch, Indices
+from glassformer.text.chance import draw_uniform
+from glassformer.text.files import Problems
+from glassformer.text.sequences import Ids, pad_rows
+from glassformer.text.tokenizer import Role
+
+MASKED, REPLACED = 0.8, 0.1  # of the tokens to be guessed; the others stay as they are
+FRAME, CHOICE, FATE, WORD = range(4)  # what random numbers are for
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedSettings(CorpusSettings):
+    """The table `[task]` with name = "masked_language_modelling"."""
+
+    context: int = 128  # tokens of a window, special ones included
+    share: float = 0.15  # of the tokens, how many are to be guessed
+    short: float = 0.0  # share of windows that are cut to a random length, for use on short texts
+    relation: Literal["none", "next-sentence", "sentence-order"] = "none"
+
+    def __post_init__(self) -> None:
+        CorpusSettings.__post_init__(self)  # `super()` does not know this class: slots made a new one
+        if not 0 < self.share < 1 or not 0 <= self.short <= 1:
+            raise ConfigurationError(
+                f"share = {self.share} must be between 0 and 1, and short = {self.short} from 0 to 1."
+            )
+        if self.context < 8:
+            raise ConfigurationError(f"context = {self.context} is too short; 8 is the least.")
+
+
+class RelationHead(nn.Module):
+    """Whether the second text follows the first, from the first token: dense, tanh, two classes."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.pooler = nn.Linear(width, width)
+        self.classes = nn.Linear(width, 2)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Hidden states (B, S, D) to logits (B, 2)."""
+        logits: Tensor = self.classes(torch.tanh(self.pooler(hidden[:, 0])))
+        return logits
+
+
+@TASKS.register("masked_language_modelling")
+class MaskedLanguageModelling(Task):
+    """An encoder learns to fill gaps."""
+
+    settings_kind = MaskedSettings
+    style = "pair"
+    settings: MaskedSettings
+
+    @classmethod
+    def texts(cls, settings: MaskedSettings) -> Iterator[str]:
+        pieces = read_pieces(settings, "train", Problems(settings.on_error))
+        return (text for text, _ in pieces if text)
+
+    def words(self) -> dict[str, Any]:
+        return {
+            "vocabulary_size": self.tokenizer.size,
+            "shape": "encoder",
+            "head": "masked",
+            "output_bias": True,
+            "segments": 2,
+            "padding_id": self._role("padding"),
+        }
+
+    def accept(self, config: Config) -> None:
+        if not isinstance(config, ModelConfig) or config.head != "masked":
+            raise ConfigurationError("Masked language modelling needs shape = 'encoder' and head = 'masked'.")
+        if self.settings.context > config.max_length:
+            raise ConfigurationError(
+                f"Windows of context = {self.settings.context} tokens do not fit a network with "
+                f"max_length = {config.max_length}; lower the one or raise the other."
+            )
+        if self.settings.relation != "none" and config.segments < 2:
+            raise ConfigurationError(
+                f"relation = {self.settings.relation!r} needs a network with segments = 2."
+            )
+        super().accept(config)
+
+    def build_extra(self, config: Config) -> nn.Module | None:
+        return None if self.settings.relation == "none" else RelationHead(config.width)
+
+    def read(self, split: Split) -> Windows:
+        stream = read_stream(self.settings, split, self.tokenizer, self._role("separator"))
+        inside = self.settings.context - (2 if self.settings.relation == "none" else 3)
+        return Windows(
+            stream, inside - 1, whole=False
+        )  # `take` gives one more, which is masked like any other
+
+    def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
+        windows = self.examples(split)
+        assert isinstance(windows, Windows)
+        epoch = epoch if split == "train" else 0  # held-out text is always cut and masked in the same way
+        shift = windows.draw_shift(self.seed, epoch) if split == "train" else 0
+        framed = [self._frame(windows, int(index), shift, epoch) for index in indices]
+        rows, kinds, relations = zip(*framed, strict=True)
+        ids, real = pad_rows(rows, self._role("padding"))
+        ids, labels = self._mask(ids, (self.seed, epoch), indices)
+        places = (labels.flatten() != IGNORED).nonzero().squeeze(1)
+        paired = self.settings.relation != "none"
+        return Batch(
+            ids,
+            labels,
+            count=len(places),
+            tokens=sum(map(len, rows)),
+            real=real,
+            segments=pad_rows(kinds, 0)[0] if paired else None,
+            places=places,
+            relation=torch.tensor(relations) if paired else None,
+        )
+
+    def loss(self, network: Network, batch: Batch, extra: nn.Module | None = None) -> Tensor:
+        """Guesses and relation weigh the same: the mean of one is added to the mean of the other."""
+        hidden, states, answers = self._run(network, batch)
+        loss = require_transformer(network).loss(states, answers)
+        if extra is not None and batch.relation is not None:
+            loss = loss + F.cross_entropy(extra(hidden).float(), batch.relation)
+        return loss * batch.count
+
+    def evaluate(
+        self, network: Network, split: Split, *, extra: nn.Module | None = None, limit: int | None = None
+    ) -> dict[str, float]:
+        device = find_device(network)
+        sums = torch.zeros(3, dtype=torch.float64, device=device)  # loss, right guesses, right relations
+        count = rows = 0
+        with at_inference(network), at_inference(extra):
+            for made in self.load(split, limit):
+                batch = made.to(device)
+                hidden, states, answers = self._run(network, batch)
+                whole = require_transformer(network)
+                sums[0] += whole.loss(states, answers).double() * batch.count
+                sums[1] += (whole.logits(states).argmax(-1) == answers).sum()
+                if extra is not None and batch.relation is not None:
+                    sums[2] += (extra(hidden).argmax(-1) == batch.relation).sum()
+                count += batch.count
+                rows += len(batch.ids)
+        loss, right, related = sums.tolist()
+        scores = {
+            "loss": loss / count,
+            "perplexity": compute_perplexity(loss / count),
+            "accuracy": right / count,
+        }
+        return scores | ({"relation_accuracy": related / rows} if extra is not None else {})
+
+    def _run(self, network: Network, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+        """All hidden states (B, S, D), and those of the tokens to be guessed (count, D) with their labels."""
+        assert batch.places is not None
+        hidden = require_transformer(network).encode(batch.ids, batch.real, batch.segments)
+        states = hidden.flatten(0, 1).index_select(0, batch.places)
+        return hidden, states, batch.labels.flatten().index_select(0, batch.places)
+
+    def _frame(self, windows: Windows, index: int, shift: int, epoch: int) -> tuple[Ids, Ids, int]:
+        """A window between special tokens, each token's segment, and 1 where two parts do not follow."""
+        row = windows.take(index, shift)
+        (short, length, cut, broken, place), *_ = draw_uniform((self.seed, epoch, FRAME), [index], 5)
+        if short < self.settings.short:
+            row = row[: 2 + int(length * (len(row) - 1))]
+        opening, closing = [self._role("class")], [self._role("separator")]
+        if self.settings.relation == "none":
+            framed = np.concatenate((opening, row, closing)).astype(np.int32)
+            return framed, framed, 0
+        middle = 1 + int((0.25 + cut / 2) * (len(row) - 1))  # in the middle half, and neither part empty
+        first, second = row[:middle], row[middle:]
+        if broken < 0.5 and self.settings.relation == "sentence-order":
+            first, second = second, first
+        elif broken < 0.5:
+            start = int(place * (len(windows.stream.ids) - len(second) + 1))
+            second = windows.stream.ids[start : start + len(second)]
+        framed = np.concatenate((opening, first, closing, second, closing)).astype(np.int32)
+        kinds = (np.arange(len(framed)) >= len(first) + 2).astype(np.int32)
+        return framed, kinds, int(broken < 0.5)
+
+    def _mask(
+        self, ids: Tensor, key: tuple[int, int], indices: Sequence[int] | Indices
+    ) -> tuple[Tensor, Tensor]:
+        """Ids (B, S) with some tokens hidden, and labels at those: one a row at least, never special ones."""
+        rows = ids.numpy()
+        chance, fate, word = (
+            draw_uniform((*key, kind), indices, rows.shape[1]) for kind in (CHOICE, FATE, WORD)
+        )  # (B, S) each
+        chance = np.where(self.is_ordinary(rows), chance, 2.0)
+        chosen = chance < self.settings.share
+        none = np.flatnonzero(~chosen.any(axis=1))
+        chosen[none, chance[none].argmin(axis=1)] = True
+        ordinary = self.ordinary_ids()
+        masked = np.where(chosen & (fate < MASKED), self._role("mask"), rows)
+        swapped = chosen & (fate >= MASKED) & (fate < MASKED + REPLACED)
+        masked[swapped] = ordinary[(word[swapped] * len(ordinary)).astype(np.int64)]
+        return torch.from_numpy(masked), torch.from_numpy(np.where(chosen, rows, IGNORED))
+
+    def _role(self, role: Role) -> int:
+        if role not in self.tokenizer.roles:
+            raise ConfigurationError(
+                f"The tokenizer has no {role} token, which masked language modelling needs; "
+                'train one with style = "pair".'
+            )
+        return self.tokenizer.roles[role]
+
+
+class Guess(NamedTuple):
+    """A word that may stand in a gap."""
+
+    text: str
+    token: int
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A text whose gaps were guessed, each by itself."""
+
+    text: str  # with the likeliest word in every gap
+    gaps: tuple[tuple[Guess, ...], ...]  # for each gap its words, likeliest first
+
+
+def fill(
+    model: Any,
+    texts: Iterable[str],
+    *,
+    tokenizer: Any = None,
+    best: int = 5,
+    device: str | torch.device | None = None,
+) -> Iterator[Filled]:
+    """Guess what stands at [MASK] (or the model's own mask token) in each text, in order."""
+    opened = open_model(model, tokenizer, device=device)
+    config = opened.network.config
+    mask = opened.tokenizer.roles.get("mask")
+    if not isinstance(config, ModelConfig) or config.head != "masked" or mask is None:
+        raise InputError("This model does not fill gaps; choose a masked language model, such as a BERT.")
+    spelling = opened.tokenizer.decode([mask], special=True).strip()
+    for number, text in enumerate(texts, 1):
+        encoding = opened.tokenizer.encode(text.replace("[MASK]", spelling))
+        check_length(config, encoding.ids, number)
+        places = [place for place, token in enumerate(encoding.ids) if token == mask]
+        if not places:
+            raise InputError(f"Text {number} has no gap; write {spelling} where a word is to be guessed.")
+        ids = torch.tensor([encoding.ids], device=opened.device)
+        with at_inference(opened.network):
+            logits: Tensor = opened.network(ids)[0, places].float()
+        values, tokens = logits.softmax(-1).cpu().topk(min(best, logits.shape[-1]))
+        gaps = tuple(
+            tuple(
+                Guess(opened.tokenizer.decode([token]).strip(), token, value)
+                for token, value in zip(*gap, strict=True)
+            )
+            for gap in zip(tokens.tolist(), values.tolist(), strict=True)
+        )
+        whole = list(encoding.ids)
+        for place, guesses in zip(places, gaps, strict=True):
+            whole[place] = guesses[0].token
+        yield Filled(opened.tokenizer.decode(whole), gaps)

@@ -1,0 +1,124 @@
+"""Files of sentence pairs, read in one direction or in both, as the examples of a translation task.
+
+In:   tables `[[task.files]]`.
+Out:  `Pairs`: token ids of both sides, and in which direction each pair is used.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.config import check_types, read_settings
+from glassformer.errors import ConfigurationError
+from glassformer.tasks.corpus import find_path
+from glassformer.tasks.task import Split, TaskExamples
+from glassformer.text.files import OnError, Problems
+from glassformer.text.readers import Column, Row, read_parallel, read_rows
+from glassformer.text.sequences import Sequences
+
+Direction = tuple[str, str]  # from which language, into which
+
+
+@dataclass(frozen=True, slots=True)
+class PairFile:
+    """One table `[[task.files]]`: a file with two languages, or two files that belong together."""
+
+    path: str  # such as "en-fr/{split}.tsv.gz"
+    languages: list[str]  # of its columns, such as ["en", "fr"]
+    second_path: str | None = None  # the other language, where each has a file of its own
+    columns: list[int | str] | None = None  # where the two languages are; None: the first two columns
+    directions: Literal["both", "forward", "backward"] = "both"
+    repeat: int = 1  # how often it is read in an epoch: more for a small file among large ones
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        for name, value in (("languages", self.languages), ("columns", self.columns)):
+            if value is not None and len(value) != 2:
+                raise ConfigurationError(f"{name} = {value} must name two.")
+        if self.repeat < 1:
+            raise ConfigurationError(f"repeat = {self.repeat} is too small; it must be at least 1.")
+
+    def read(self, folder: str, split: Split, problems: Problems) -> Iterator[Row]:
+        """Its pairs, in the order of `languages`."""
+        first = find_path(self.path, folder, split)
+        if self.second_path is not None:
+            return read_parallel(first, find_path(self.second_path, folder, split), problems)
+        columns: Sequence[Column] = self.columns or (0, 1)
+        return read_rows(first, columns, problems)
+
+    def ways(self) -> list[tuple[bool, Direction]]:
+        """Whether it is read backwards, and the direction that this makes."""
+        first, second = self.languages
+        ways = [(False, (first, second)), (True, (second, first))]
+        return {"both": ways, "forward": ways[:1], "backward": ways[1:]}[self.directions]
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationSettings:
+    """The table `[task]` with name = "translation"."""
+
+    files: list[dict[str, Any]]  # tables of `PairFile`
+    folder: str = "."  # that their paths start from
+    tags: bool = True  # the target language is named in front of the source
+    max_length: int = 128  # pairs with more tokens on either side are left out
+    label_smoothing: float = 0.1  # section 5.4 of the paper
+    scored: int = 0  # sentences of each direction that are translated and scored at every evaluation; 0: none
+    on_error: OnError = "refuse"  # what to do about broken lines
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        if not self.files:
+            raise ConfigurationError("Translation needs at least one table [[task.files]].")
+        if not 0 <= self.label_smoothing < 1:
+            raise ConfigurationError(
+                f"label_smoothing = {self.label_smoothing} must be at least 0 and below 1."
+            )
+        self.pairs()
+
+    def pairs(self) -> list[PairFile]:
+        """The files, understood."""
+        return [read_settings(PairFile, table) for table in self.files]
+
+    def directions(self) -> list[Direction]:
+        """All directions, each once."""
+        return list(dict.fromkeys(way for file in self.pairs() for _, way in file.ways()))
+
+
+def tag(language: str) -> str:
+    """The token that names a target language."""
+    return f">>{language}<<"
+
+
+class Pairs(TaskExamples):
+    """Sentence pairs, each in one direction; a pair that is used in both is tokenised once."""
+
+    def __init__(
+        self, sides: tuple[Sequences, Sequences], uses: NDArray[np.int64], notes: tuple[str, ...]
+    ) -> None:
+        """`uses` (example, 3): number of the pair, 1 where it is read backwards, id of the tag or -1."""
+        self.sides = sides
+        self.uses = uses
+        self.notes = notes
+        self._lengths = np.zeros(0, dtype=np.int64)
+
+    def measure(self, around: int) -> NDArray[np.int64]:
+        """Tokens (example, 2) that are read and predicted; `around` are the special ones of a source."""
+        pair, back, named = self.uses.T
+        lengths = np.stack([side.lengths for side in self.sides])  # (side, pair)
+        return np.stack((lengths[back, pair] + around + (named >= 0), lengths[1 - back, pair] + 1), axis=1)
+
+    def keep(self, around: int, longest: int) -> None:
+        """Leave out what is too long."""
+        sizes = self.measure(around).max(axis=1)
+        fits = sizes <= longest
+        if not fits.all():
+            left = int((~fits).sum())
+            self.notes += (f"{left} of {len(fits)} pairs have more than {longest} tokens and were left out.",)
+        self.uses, self._lengths = self.uses[fits], sizes[fits]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        return self._lengths

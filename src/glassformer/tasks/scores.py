@@ -1,0 +1,120 @@
+"""Scores of a task as its field computes them: BLEU, chrF, accuracy, F1, perplexity, bits per byte.
+
+In:   translations and references, classes and labels, or losses in nats.
+Out:  numbers; for translations with the signature that says how they were computed.
+
+BLEU and chrF are sacreBLEU's, which is only needed here: training runs without it.
+"""
+
+import importlib
+import importlib.util
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+
+from glassformer.errors import InputError
+
+TOKENISATION = {"zh": "zh", "ja": "char", "th": "char"}  # of BLEU, for languages that put no spaces
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationScore:
+    """From 0 to 100, with everything one must know to compute it again."""
+
+    score: float
+    signature: str
+
+    def __str__(self) -> str:
+        return f"{self.score:.2f} ({self.signature})"
+
+
+def can_score_translations() -> bool:
+    """Whether sacreBLEU is installed."""
+    return importlib.util.find_spec("sacrebleu") is not None
+
+
+def score_bleu(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    language: str | None = None,
+    tokenisation: str | None = None,
+    lowercase: bool = False,
+) -> TranslationScore:
+    """Corpus BLEU by sacreBLEU; the tokenisation is 13a unless the target language needs another."""
+    _check_lengths(hypotheses, references)
+    chosen = tokenisation or TOKENISATION.get(language or "", "13a")
+    metric = _require("sacrebleu").metrics.BLEU(tokenize=chosen, lowercase=lowercase, force=chosen == "none")
+    found = metric.corpus_score(list(hypotheses), [list(references)])
+    return TranslationScore(found.score, f"BLEU|{metric.get_signature()}")
+
+
+def score_chrf(hypotheses: Sequence[str], references: Sequence[str]) -> TranslationScore:
+    """chrF2 by sacreBLEU: character n-grams up to 6."""
+    _check_lengths(hypotheses, references)
+    metric = _require("sacrebleu").metrics.CHRF()
+    found = metric.corpus_score(list(hypotheses), [list(references)])
+    return TranslationScore(found.score, f"chrF|{metric.get_signature()}")
+
+
+def score_tokenised_bleu(
+    hypotheses: Sequence[str], references: Sequence[str], language: str
+) -> TranslationScore:
+    """BLEU over lower-cased text in Moses's tokens, as papers on Multi30k report it."""
+    _check_lengths(hypotheses, references)
+    moses = _require("sacremoses").MosesTokenizer(lang=language)
+
+    def split(texts: Sequence[str]) -> list[str]:
+        return [moses.tokenize(text.lower(), return_str=True, escape=False) for text in texts]
+
+    found = score_bleu(split(hypotheses), split(references), tokenisation="none")
+    return TranslationScore(found.score, f"{found.signature}|lower-cased, Moses tokens ({language})")
+
+
+def compute_accuracy(predicted: Sequence[int], labels: Sequence[int]) -> float:
+    """The share of predictions that are right."""
+    _check_lengths(predicted, labels)
+    return float(np.mean(np.asarray(predicted) == np.asarray(labels)))
+
+
+def compute_macro_f1(predicted: Sequence[int], labels: Sequence[int], classes: int) -> float:
+    """The mean over classes of 2·TP / (2·TP + FP + FN); a class that neither has nor gets any is left out."""
+    _check_lengths(predicted, labels)
+    guesses, truth = np.asarray(predicted), np.asarray(labels)
+    scores = []
+    for number in range(classes):
+        hits = np.sum((guesses == number) & (truth == number))
+        either = np.sum(guesses == number) + np.sum(truth == number)
+        if either:
+            scores.append(2 * hits / either)
+    return float(np.mean(scores))
+
+
+def compute_perplexity(loss: float) -> float:
+    """e to the mean loss in nats: among how many words the network is undecided; infinite beyond e⁷⁰⁰."""
+    return math.exp(loss) if loss < 700 else math.inf
+
+
+def compute_bits_per_byte(nats: float, size: int) -> float:
+    """The code length of a text in bits, for each of its `size` bytes."""
+    return nats / math.log(2) / size
+
+
+def _check_lengths(first: Sequence[object], second: Sequence[object]) -> None:
+    if len(first) != len(second) or not len(first):
+        raise InputError(
+            f"{len(first)} answers cannot be compared with {len(second)} references; give one for each, "
+            "and at least one."
+        )
+
+
+def _require(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"Translations are scored by {name}, which is not installed; pip install {name}."
+        ) from error

@@ -1,0 +1,229 @@
+"""Translation: an encoder reads one language, a decoder writes another; several pairs may share a network.
+
+In:   files of sentence pairs; each is read in one direction or in both.
+Out:  loss and perplexity; BLEU and chrF for each direction, with their signatures, where sacreBLEU is there.
+
+The language to translate into is a token in front of the source, >>fr<<, as Marian has it. Summaries,
+questions and answers are the same task without such tags.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from glassformer.config import ModelConfig
+from glassformer.errors import ConfigurationError, InputError
+from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generate import at_inference
+from glassformer.model.loss import IGNORED
+from glassformer.model.transformer import Transformer
+from glassformer.tasks.answers import Model, answer, find_language, open_model, write_answer
+from glassformer.tasks.pairs import Direction, Pairs, TranslationSettings, tag
+from glassformer.tasks.scores import (
+    TranslationScore,
+    can_score_translations,
+    compute_perplexity,
+    score_bleu,
+    score_chrf,
+)
+from glassformer.tasks.task import TASKS, Config, Network, Split, Task, find_device
+from glassformer.text.batches import Batch, Indices
+from glassformer.text.files import Problems
+from glassformer.text.sequences import encode_texts, find_frame, pad_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One direction of a test set, translated."""
+
+    direction: Direction
+    bleu: TranslationScore
+    chrf: TranslationScore
+    hypotheses: list[str]
+
+
+@TASKS.register("translation")
+class Translation(Task):
+    """An encoder-decoder, Transformer or recurrent, learns to translate."""
+
+    settings_kind = TranslationSettings
+    style = "sequence"
+    settings: TranslationSettings
+
+    @classmethod
+    def texts(cls, settings: TranslationSettings) -> Iterator[str]:
+        for file in settings.pairs():
+            for row in file.read(settings.folder, "train", Problems(settings.on_error)):
+                yield from row
+
+    @classmethod
+    def tags(cls, settings: TranslationSettings) -> tuple[str, ...]:
+        if not settings.tags:
+            return ()
+        return tuple(dict.fromkeys(tag(language) for _, language in settings.directions()))
+
+    def words(self) -> dict[str, Any]:
+        roles = self.tokenizer.roles
+        padding = roles.get("padding", 0)
+        return {
+            "vocabulary_size": self.tokenizer.size,
+            "shape": "encoder-decoder",
+            "head": "language",
+            "padding_id": padding,
+            "start_id": roles.get("start", padding),
+            "end_id": roles.get("end"),
+        }
+
+    def accept(self, config: Config) -> None:
+        if isinstance(config, ModelConfig) and config.shape != "encoder-decoder":
+            raise ConfigurationError(f"Translation needs shape = 'encoder-decoder', not {config.shape!r}.")
+        if config.start_id is None or config.end_id is None:
+            raise ConfigurationError(
+                "Translation begins and ends: the network needs a start_id and an end_id."
+            )
+        super().accept(config)
+
+    def read(self, split: Split) -> Pairs:
+        problems = Problems(self.settings.on_error)
+        texts: tuple[list[str], list[str]] = ([], [])
+        uses: list[NDArray[np.int64]] = []
+        for file in self.settings.pairs():
+            start = len(texts[0])
+            for first, second in file.read(self.settings.folder, split, problems):
+                texts[0].append(first)
+                texts[1].append(second)
+            numbers = np.tile(np.arange(start, len(texts[0])), file.repeat if split == "train" else 1)
+            for back, (_, language) in file.ways():
+                named = find_language(self.tokenizer, language) if self.settings.tags else -1
+                uses.append(np.stack(np.broadcast_arrays(numbers, int(back), named), axis=1))
+        sides = encode_texts(self.tokenizer, texts[0]), encode_texts(self.tokenizer, texts[1], target=True)
+        pairs = Pairs(sides, np.concatenate(uses), problems.notes())
+        pairs.keep(sum(map(len, find_frame(self.tokenizer))), self._longest())
+        return pairs
+
+    def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
+        del epoch  # nothing is drawn
+        pairs = self.examples(split)
+        assert isinstance(pairs, Pairs)
+        start, end, padding = self._ids()
+        before, after = find_frame(self.tokenizer)
+        sources, targets, answers = [], [], []
+        for pair, back, named in pairs.uses[np.asarray(indices)].tolist():
+            opening = (named, *before) if named >= 0 else before
+            written = pairs.sides[1 - back][pair]
+            sources.append(np.concatenate((opening, pairs.sides[back][pair], after)).astype(np.int32))
+            targets.append(np.concatenate(((start,), written)))
+            answers.append(np.concatenate((written, (end,))))
+        ids, real = pad_rows(sources, padding)
+        labels, _ = pad_rows(answers, IGNORED)
+        count = sum(map(len, answers))
+        tokens = count + sum(map(len, sources))
+        # The target needs no `real`: what stands on the right is never seen by a decoder.
+        return Batch(ids, labels, count, tokens, real, target=pad_rows(targets, padding)[0])
+
+    def loss(self, network: Network, batch: Batch, extra: nn.Module | None = None) -> Tensor:
+        del extra
+        return _sum_loss(network, batch, self.settings.label_smoothing)
+
+    def evaluate(
+        self, network: Network, split: Split, *, extra: nn.Module | None = None, limit: int | None = None
+    ) -> dict[str, float]:
+        """BLEU and chrF of greedy translations come along where `scored` asks for them."""
+        del extra
+        device = find_device(network)
+        total, count = torch.zeros((), dtype=torch.float64, device=device), 0
+        with at_inference(network):
+            for batch in self.load(split, limit):
+                total += _sum_loss(network, batch.to(device), 0.0).double()
+                count += batch.count
+        scores = {"loss": total.item() / count, "perplexity": compute_perplexity(total.item() / count)}
+        if self.settings.scored and can_score_translations():
+            for scored in self.score(network, split, limit=self.settings.scored):
+                name = "-".join(scored.direction)
+                scores |= {f"bleu_{name}": scored.bleu.score, f"chrf_{name}": scored.chrf.score}
+        return scores
+
+    def score(
+        self,
+        network: Network,
+        split: Split,
+        settings: GenerationSettings | None = None,
+        *,
+        limit: int | None = None,
+    ) -> Iterator[Scored]:
+        """Translate a split, or its first `limit` sentences, in every direction, and score the result."""
+        model = Model(network, self.tokenizer, settings or GenerationSettings())
+        for direction in self.settings.directions():
+            pairs = self._direction_texts(split, direction)[:limit]
+            language = direction[1] if self.settings.tags else None
+            written = list(translate(model, [source for source, _ in pairs], target_language=language))
+            wanted = [target for _, target in pairs]
+            bleu = score_bleu(written, wanted, language=direction[1])
+            yield Scored(direction, bleu, score_chrf(written, wanted), written)
+
+    def _direction_texts(self, split: Split, direction: Direction) -> list[tuple[str, str]]:
+        """Sources and references, however long."""
+        found = []
+        for file in self.settings.pairs():
+            for back, way in file.ways():
+                if way == direction:
+                    rows = file.read(self.settings.folder, split, Problems(self.settings.on_error))
+                    found += [(row[int(back)], row[1 - int(back)]) for row in rows]
+        return found
+
+    def _ids(self) -> tuple[int, int, int]:
+        """Start, end and padding: those of the network, once it is known."""
+        words = self.words()
+        source = self.config
+        start = words["start_id"] if source is None else source.start_id
+        end = words["end_id"] if source is None else source.end_id
+        if start is None or end is None:
+            raise ConfigurationError('The tokenizer has no end token; train one with style = "sequence".')
+        return start, end, words["padding_id"] if source is None else source.padding_id
+
+    def _longest(self) -> int:
+        if self.config is None:
+            return self.settings.max_length
+        return min(self.settings.max_length, self.config.max_length)
+
+
+def _sum_loss(network: Network, batch: Batch, smoothing: float) -> Tensor:
+    """Teacher forcing: every word of the target is predicted from the right words before it."""
+    assert batch.target is not None
+    if isinstance(network, Transformer):
+        memory = network.encode(batch.ids, batch.real)
+        hidden = network.decode(batch.target, memory=memory, memory_real=batch.real)
+        return network.loss(hidden, batch.labels, smoothing) * batch.count
+    logits = network(batch.ids, batch.real, target=batch.target).float()
+    return F.cross_entropy(
+        logits.flatten(0, 1),
+        batch.labels.flatten(),
+        ignore_index=IGNORED,
+        label_smoothing=smoothing,
+        reduction="sum",
+    )
+
+
+def translate(
+    model: Any,
+    texts: Iterable[str],
+    *,
+    tokenizer: Any = None,
+    target_language: str | None = None,
+    settings: GenerationSettings | None = None,
+    device: str | torch.device | None = None,
+) -> Iterator[str]:
+    """Each text translated, in order; blank ones stay blank. Without `settings`: as the model wants."""
+    opened = open_model(model, tokenizer, device=device)
+    if opened.shape != "encoder-decoder":
+        raise InputError(
+            f"A model with the shape {opened.shape!r} does not translate; choose an encoder-decoder."
+        )
+    for prompt, hypotheses in answer(opened, texts, settings, target_language):
+        yield write_answer(opened, prompt, hypotheses[0]) if hypotheses else ""
