@@ -305,9 +305,7 @@ def _read_map(described: Mapping[str, Any]) -> tuple[Place, dict[str, Values]]:
 def _read_events(entries: Iterable[dict[str, Any]], damage: Callable[[], None]) -> list[Event]:
     events: list[Event] = []
     for entry in entries:
-        if (
-            entry.get("kind") == "resumed"
-        ):  # what was said about later steps will be said again, or was not so
+        if entry.get("kind") in ("started", "resumed"):  # what was said about later steps is void
             events = [event for event in events if event.step <= entry["step"]]
         try:
             events.append(Event(**entry))

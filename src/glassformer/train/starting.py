@@ -1,0 +1,70 @@
+"""The network that a run begins with: a new one, or one that has learnt something before.
+
+In:   the table [model] of a recipe; a task, which knows vocabulary, special ids and head.
+Out:  a network, and sentences about what was taken over and what is new.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from glassformer.config import ModelConfig, RecurrentConfig, read_settings
+from glassformer.errors import ConfigurationError
+from glassformer.model.recurrent import RecurrentTranslator
+from glassformer.model.transformer import Transformer
+from glassformer.tasks.task import Network, Task, known_words
+from glassformer.weights.checkpoint import open_checkpoint
+from glassformer.weights.hub import find_folder
+
+OF_TASK = ("head", "classes")  # what a task decides even about a network that exists
+KINDS: dict[str, type[ModelConfig] | type[RecurrentConfig]] = {
+    "transformer": ModelConfig,
+    "recurrent": RecurrentConfig,
+}
+
+
+def build_network(table: Mapping[str, Any], task: Task) -> tuple[Network, list[str]]:
+    """`start` names a model to go on from; else `kind` and the words of its configuration."""
+    words = dict(table)
+    start, kind = words.pop("start", None), words.pop("kind", "transformer")
+    try:
+        if start is not None:
+            return _start_from(str(start), words, task)
+        if kind not in KINDS:
+            raise ConfigurationError(f"kind = {kind!r} is not possible; it is one of {', '.join(KINDS)}.")
+        config = read_settings(KINDS[kind], {**known_words(KINDS[kind], task.words()), **words})
+    except ConfigurationError as error:
+        raise ConfigurationError(f"[model] {error}") from error
+    return (RecurrentTranslator(config) if isinstance(config, RecurrentConfig) else Transformer(config)), []
+
+
+def _start_from(name: str, words: dict[str, Any], task: Task) -> tuple[Network, list[str]]:
+    """A network with all weights of the old one that fit; what the task needs besides is new."""
+    old = open_checkpoint(find_folder(name)).network
+    if isinstance(old, RecurrentTranslator):
+        if words:
+            raise ConfigurationError(f"A recurrent network stays as it is; leave out {', '.join(words)}.")
+        return old.train(), [f"Starts from {name}."]
+    wanted = {key: value for key, value in task.words().items() if key in OF_TASK} | words
+    known = {field: getattr(old.config, field) for field in ModelConfig.__slots__}
+    config = read_settings(ModelConfig, known | wanted)
+    if config == old.config:
+        return old.train(), [f"Starts from {name}."]
+    network = Transformer(config)
+    new = _take_over(network, old)
+    said = f"Starts from {name}" + (f"; new are {', '.join(new)}." if new else ".")
+    return network.train(), [said]
+
+
+@torch.no_grad()
+def _take_over(network: Transformer, old: Transformer) -> list[str]:
+    """Copy weights of the same name and shape; the names of the others, by their module."""
+    known = old.state_dict()
+    new = []
+    for name, tensor in network.state_dict().items():
+        if name in known and known[name].shape == tensor.shape:
+            tensor.copy_(known[name])
+        else:
+            new.append(name.rpartition(".")[0] or name)
+    return list(dict.fromkeys(new))

@@ -1,0 +1,208 @@
+"""Forward and backward through one batch: as it is, compiled, or replayed as a CUDA graph.
+
+In:   a module that turns a batch into its summed loss.
+Out:  the summed loss, detached; gradients are added to those of the parameters.
+
+A step on a GPU is hundreds of small kernels, and starting them takes longer than running them. "default" lets
+torch.compile fuse them; "graphs" also records all kernels of a batch's shape once and starts them with one
+call. For that, batches are padded to a few shapes.
+"""
+
+import shutil
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from glassformer.errors import ConfigurationError
+from glassformer.model.loss import IGNORED
+from glassformer.model.transformer import Transformer
+from glassformer.tasks.task import TaskModule
+from glassformer.text.batches import Batch
+from glassformer.train.settings import TrainSettings
+
+GRID = 16  # rows and tokens of a batch become multiples of this before a graph is looked for
+PLACES = 256  # and places of labels of this
+WARM_UP = 2  # runs before a recording, in which kernels are chosen and compiled
+
+
+class Step(Protocol):
+    """One batch forwards and backwards."""
+
+    def __call__(self, batch: Batch) -> Tensor:
+        """The summed loss; gradients are added up."""
+
+    def prepare(self, batch: Batch) -> Batch:
+        """What can be done to a batch ahead of time."""
+
+    def clear(self) -> None:
+        """Forget gradients: the next batch begins another update."""
+
+
+def build_step(module: nn.Module, settings: TrainSettings, device: torch.device) -> Step:
+    """The step that a recipe asks for, or the nearest one that this machine and network can do."""
+    half = settings.precision == "bfloat16" or (settings.precision == "auto" and device.type == "cuda")
+    if half and device.type == "cpu":
+        raise ConfigurationError(
+            'precision = "bfloat16" is for GPUs: on CPUs it is slower, and some crash. Use "auto".'
+        )
+    precision = torch.bfloat16 if half else None
+    if settings.compile == "no" or not (shutil.which("cc") or shutil.which("gcc")):
+        return PlainStep(module, device, precision)
+    compiled: Any = torch.compile(module)
+    if settings.compile == "graphs" and device.type == "cuda" and isinstance(module, TaskModule):
+        network = module.network
+        if isinstance(network, Transformer) and network.config.norm == "layer":  # others wait for the GPU
+            return GraphedStep(compiled, network, device, precision)
+    return PlainStep(compiled, device, precision)
+
+
+class PlainStep:
+    """Kernel after kernel."""
+
+    def __init__(self, module: nn.Module, device: torch.device, precision: torch.dtype | None) -> None:
+        self.module = module
+        self.device = device
+        self.precision = precision
+        self.parameters = list(module.parameters())
+
+    def __call__(self, batch: Batch) -> Tensor:
+        with _autocast(self.device, self.precision):
+            total: Tensor = self.module(_count_on(batch.to(self.device), self.device))
+        torch.autograd.backward(total)
+        return total.detach()
+
+    def prepare(self, batch: Batch) -> Batch:
+        return batch
+
+    def clear(self) -> None:
+        for parameter in self.parameters:
+            parameter.grad = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A graph, the batch that it reads, and where it leaves the loss."""
+
+    graph: torch.cuda.CUDAGraph
+    batch: Batch
+    total: Tensor
+
+
+class GraphedStep:
+    """All kernels of a batch's shape recorded once, then started by one call."""
+
+    def __init__(
+        self, module: nn.Module, network: Transformer, device: torch.device, precision: torch.dtype | None
+    ) -> None:
+        self.module = module
+        self.masked = network.config.has_encoder
+        self.device = device
+        self.precision = precision
+        self.parameters = list(module.parameters())
+        self.recorded: dict[tuple[Any, ...], Recorded] = {}
+        for parameter in self.parameters:  # a graph adds to gradients where they are: they never move
+            parameter.grad = torch.zeros_like(parameter)
+
+    def __call__(self, batch: Batch) -> Tensor:
+        batch = _count_on(batch, self.device)
+        key = tuple(None if part is None else tuple(part.shape) for part in _tensors(batch).values())
+        if key not in self.recorded:
+            self.recorded[key] = self._record(batch)
+        recorded = self.recorded[key]
+        places = _tensors(recorded.batch)
+        for name, part in _tensors(batch).items():
+            if part is not None:
+                places[name].copy_(part, non_blocking=True)
+        recorded.graph.replay()
+        return recorded.total
+
+    def prepare(self, batch: Batch) -> Batch:
+        return pad_to_grid(batch, masked=self.masked)
+
+    def clear(self) -> None:
+        torch._foreach_zero_([_gradient(parameter) for parameter in self.parameters])
+
+    def _record(self, batch: Batch) -> Recorded:
+        kept = [_gradient(parameter).clone() for parameter in self.parameters]
+        fixed = batch.to(self.device)
+        beside: Any = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
+        beside.wait_stream(torch.cuda.current_stream(self.device))
+        with torch.cuda.stream(beside):
+            for _ in range(WARM_UP):
+                self._run(fixed)
+        torch.cuda.current_stream(self.device).wait_stream(beside)
+        graph = torch.cuda.CUDAGraph()
+        pool = next((known.graph.pool() for known in self.recorded.values()), None)
+        with torch.cuda.graph(graph, pool=pool, stream=beside):
+            total = self._run(fixed)
+        for parameter, gradient in zip(self.parameters, kept, strict=True):
+            _gradient(parameter).copy_(gradient)
+        return Recorded(graph, fixed, total)
+
+    def _run(self, batch: Batch) -> Tensor:
+        with _autocast(self.device, self.precision):
+            total: Tensor = self.module(batch)
+        torch.autograd.backward(total)
+        return total.detach()
+
+
+def pad_to_grid(batch: Batch, *, masked: bool) -> Batch:
+    """The same batch with more padding: rows and tokens in multiples of GRID; `masked`: with `real`."""
+    rows = -len(batch.ids) % GRID
+    read = -batch.ids.shape[1] % GRID
+    real = batch.real
+    if masked:
+        real = torch.ones_like(batch.ids, dtype=torch.bool) if real is None else real
+    if real is not None:
+        real = F.pad(real, (0, read, 0, rows))
+        real[len(batch.ids) :, 0] = True  # a row without any token would be no number
+    wide = batch.labels.dim() == 2
+    written = -batch.labels.shape[1] % GRID if wide else 0
+    labels = F.pad(batch.labels, (0, written, 0, rows) if wide else (0, rows), value=IGNORED)
+    return replace(
+        batch,
+        ids=F.pad(batch.ids, (0, read, 0, rows)),
+        labels=labels,
+        real=real,
+        target=None if batch.target is None else F.pad(batch.target, (0, written, 0, rows)),
+        segments=None if batch.segments is None else F.pad(batch.segments, (0, read, 0, rows)),
+        places=_pad_places(batch, labels),
+        relation=None if batch.relation is None else F.pad(batch.relation, (0, rows), value=IGNORED),
+    )
+
+
+def _pad_places(batch: Batch, labels: Tensor) -> Tensor | None:
+    """Places in the padded labels; more of them, which point at a label that does not count."""
+    if batch.places is None:
+        return None
+    before, after = batch.labels.shape[1], labels.shape[1]
+    places = batch.places // before * after + batch.places % before
+    spare = -len(places) % PLACES
+    ignored = (labels.flatten() == IGNORED).nonzero()
+    if spare and len(ignored) == 0:
+        return None
+    return F.pad(places, (0, spare), value=int(ignored[0])) if spare else places
+
+
+def _tensors(batch: Batch) -> dict[str, Any]:
+    parts = {field.name: getattr(batch, field.name) for field in fields(batch)}
+    return {name: part for name, part in parts.items() if part is None or isinstance(part, Tensor)}
+
+
+def _count_on(batch: Batch, device: torch.device) -> Batch:
+    """Its count as a tensor: a compiler or a graph would take a number for one that never changes."""
+    count: Any = torch.tensor(float(batch.count)).to(device, non_blocking=True)
+    return replace(batch, count=count)
+
+
+def _gradient(parameter: Tensor) -> Tensor:
+    assert parameter.grad is not None
+    return parameter.grad
+
+
+def _autocast(device: torch.device, precision: torch.dtype | None) -> AbstractContextManager[Any]:
+    return torch.autocast(device.type, precision, enabled=precision is not None)
