@@ -21,7 +21,9 @@ from glassformer.recorders.recorder import Subject, load
 from glassformer.recorders.restore import HOOKS, configurations
 from glassformer.recording import Recording
 
-WORDS = "[PAD] [CLS] [SEP] [MASK] [UNK] the cat sat on a mat and dog saw".split()
+WORDS = [
+    "[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]", "the", "cat", "sat", "on", "a", "mat", "and", "dog", "saw",
+]  # fmt: skip
 TEXT = "the cat sat on a mat and saw the dog"
 SMALL = {
     "vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4,

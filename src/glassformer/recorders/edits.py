@@ -13,7 +13,8 @@ Our networks are changed through their windows (window_edits.py), those of trans
 interface (changes.py).
 """
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Literal
@@ -24,6 +25,7 @@ from torch import Tensor, nn
 from glassformer.errors import InputError
 from glassformer.recorders import window_edits
 from glassformer.recorders.layers import Place
+from glassformer.recorders.recorder import Edit
 from glassformer.recording import Kind
 
 
@@ -46,11 +48,6 @@ class AblateHead:
     def relaxes(self) -> bool:
         return True
 
-    @property
-    def needs_whole_text(self) -> bool:
-        """The mean is that over all queries, so they must be there at once."""
-        return self.how == "mean"
-
     def touches(self, place: Place) -> bool:
         return (self.stack, self.kind, self.layer) == place
 
@@ -66,6 +63,8 @@ class AblateHead:
         def change(weights: Tensor, place: Place, _: int) -> Tensor:
             return self.change_weights(weights, place)
 
+        if self.how == "mean":
+            window_edits.check_at_once(network, self)
         return window_edits.change_windows(network, self, pattern=change)
 
     def __str__(self) -> str:
@@ -91,10 +90,6 @@ class CutEdge:
     def relaxes(self) -> bool:
         return False
 
-    @property
-    def needs_whole_text(self) -> bool:
-        return False
-
     def touches(self, place: Place) -> bool:
         return (self.stack, self.kind) == place[:2] and self.layer in (None, place.layer)
 
@@ -108,11 +103,16 @@ class CutEdge:
         head = slice(None) if self.head is None else self.head
         return slice(None), head, slice(self.query, rows, queries), self.key
 
-    def apply(self, network: nn.Module) -> AbstractContextManager[object]:
+    @contextmanager
+    def apply(self, network: nn.Module) -> Iterator[None]:
+        met = False
+
         def hide(scores: Tensor, place: Place, queries: int) -> Tensor:
+            nonlocal met
             at = self.find(tuple(scores.shape), place, queries)
             if at is None:
                 return scores
+            met = True
             changed = scores.clone()
             changed[at] = -torch.inf
             return changed
@@ -123,7 +123,11 @@ class CutEdge:
                 self.check_rest(weights[at[:3]])
             return weights
 
-        return window_edits.change_windows(network, self, scores=hide, pattern=check)
+        window_edits.check_at_once(network, self)
+        with window_edits.change_windows(network, self, scores=hide, pattern=check):
+            yield
+        if not met:
+            raise InputError(f"There was nothing to cut ({self}): no text had such a query and key.")
 
     def check_rest(self, rows: Tensor) -> None:
         """Refuse a cut that leaves a query nothing to look at."""
@@ -158,10 +162,6 @@ class ScaleScores:
     def relaxes(self) -> bool:
         return False
 
-    @property
-    def needs_whole_text(self) -> bool:
-        return False
-
     def touches(self, place: Place) -> bool:
         mine = (self.stack, self.kind, self.layer)
         return all(wanted in (None, seen) for wanted, seen in zip(mine, place, strict=True))
@@ -194,10 +194,6 @@ class FirstLayers:
     def relaxes(self) -> bool:
         return False
 
-    @property
-    def needs_whole_text(self) -> bool:
-        return False
-
     def touches(self, place: Place) -> bool:
         return self.stack in (None, place.stack)
 
@@ -210,6 +206,22 @@ class FirstLayers:
 
 
 AnyEdit = AblateHead | CutEdge | ScaleScores | FirstLayers
+
+
+def why_relaxed(edits: Iterable[Edit], place: Place) -> str | None:
+    """Why the rows of a map need not sum to one; None: they must."""
+    here = (edit for edit in edits if not isinstance(edit, AblateHead) or edit.touches(place))
+    return "; ".join(str(edit) for edit in here if edit.relaxes) or None
+
+
+def check_written(edits: Iterable[Edit]) -> None:
+    """Refuse edits that no generation can take, for it has its queries one by one."""
+    for edit in edits:
+        if isinstance(edit, AblateHead) and edit.how == "mean":
+            raise InputError(
+                f"Words are written one by one, and the mean is that over all queries ({edit}); ablate by "
+                "'zero', or give the text as it is."
+            )
 
 
 def _check_head(head: int, heads: int, place: Place) -> None:

@@ -5,7 +5,7 @@ Out:  a context in which the lists of blocks are shorter; afterwards they are th
       block that is used again and again is called less often: the configuration counts it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from torch import nn
@@ -14,6 +14,7 @@ from glassformer.errors import InputError
 from glassformer.recorders.edits import AnyEdit, FirstLayers
 from glassformer.recorders.layers import Place, Stacks
 from glassformer.recorders.restore import configurations
+from glassformer.recording import AttentionMap
 
 
 @contextmanager
@@ -33,9 +34,29 @@ def run_first_layers(stacks: Stacks, layers: Mapping[str, int], edits: Sequence[
         yield
 
 
+def check_first_layers(
+    maps: Iterable[AttentionMap], layers: Mapping[str, int], edits: Sequence[AnyEdit]
+) -> None:
+    """Refuse a recording in which more or fewer layers ran than were asked for."""
+    ran = dict.fromkeys(layers, 0)
+    for each in maps:
+        if each.kind == "self":
+            ran[each.stack] = max(ran.get(each.stack, 0), each.layer + 1)
+    for edit in edits:
+        if not isinstance(edit, FirstLayers):
+            continue
+        for stack, count in layers.items():
+            wanted = min(count, edit.count)
+            if edit.touches(Place(stack, "self", 0)) and ran[stack] != wanted:
+                raise InputError(
+                    f"{ran[stack]} layers of the {stack} ran, not {wanted} ({edit}); the model counts them "
+                    "in a way that is not known here. Leave FirstLayers out."
+                )
+
+
 @contextmanager
 def _shorten(stacks: Stacks, stack: str, calls: int, count: int) -> Iterator[None]:
-    parent, name, blocks = _find_blocks(stacks, stack)
+    parent, name, blocks = _find_blocks(stacks, stack, calls)
     if len(blocks) == calls:
         try:
             setattr(parent, name, blocks[:count])
@@ -46,11 +67,6 @@ def _shorten(stacks: Stacks, stack: str, calls: int, count: int) -> Iterator[Non
     counting = [
         each for each in configurations(stacks.model) if getattr(each, "num_hidden_layers", 0) == calls
     ]
-    if len(blocks) != 1 or not counting:
-        raise InputError(
-            f"The {stack} calls attention {calls} times from {len(blocks)} blocks; it is not known how to "
-            f"run only the first {count}. Leave FirstLayers out."
-        )
     try:
         for config in counting:
             config.num_hidden_layers = count
@@ -60,12 +76,16 @@ def _shorten(stacks: Stacks, stack: str, calls: int, count: int) -> Iterator[Non
             config.num_hidden_layers = calls
 
 
-def _find_blocks(stacks: Stacks, stack: str) -> tuple[nn.Module, str, nn.ModuleList]:
-    """The list of blocks of a stack, and where it hangs."""
-    paths = {path for module, path in stacks.paths.items() if path and stacks.find(module) == stack}
-    for path in sorted(paths, key=len):
-        blocks = stacks.model.get_submodule(path)
-        if isinstance(blocks, nn.ModuleList) and len(blocks) > 0:
-            above, _, name = path.rpartition(".")
-            return stacks.model.get_submodule(above), name, blocks
-    raise InputError(f"The {stack} has no list of blocks that could be shortened. Leave FirstLayers out.")
+def _find_blocks(stacks: Stacks, stack: str, calls: int) -> tuple[nn.Module, str, nn.ModuleList]:
+    """The list of blocks of a stack, and where it hangs: as many as there are calls, or one for all."""
+    paths = {path for module, path in stacks.paths.items() if path and stacks.find(module) in (stack, path)}
+    lists = {path: stacks.model.get_submodule(path) for path in sorted(paths, key=len)}
+    for count in (calls, 1):
+        for path, blocks in lists.items():
+            if isinstance(blocks, nn.ModuleList) and len(blocks) == count:
+                above, _, name = path.rpartition(".")
+                return stacks.model.get_submodule(above), name, blocks
+    raise InputError(
+        f"The {stack} calls attention {calls} times, and no list of so many blocks is found; it is not known "
+        "how to run only the first of them. Leave FirstLayers out."
+    )

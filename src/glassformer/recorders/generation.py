@@ -177,7 +177,7 @@ def _settings(model: Any, decode: GenerationSettings | None, room: int | None) -
         "use_cache": decode.cache,
     }
     if decode.forbidden:
-        words["bad_words_ids"] = [[each] for each in decode.forbidden]
+        words["suppress_tokens"] = [*(own.suppress_tokens or ()), *decode.forbidden]
     if decode.beams > 1:
         words |= {"length_penalty": decode.length_penalty, "early_stopping": decode.early_stopping}
     if decode.sample:

@@ -19,9 +19,9 @@ from glassformer import __version__
 from glassformer.errors import InputError
 from glassformer.model.choosing import GenerationSettings
 from glassformer.recorders.changes import Changes
-from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores
+from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores, check_written
 from glassformer.recorders.fallback import ask
-from glassformer.recorders.first_layers import run_first_layers
+from glassformer.recorders.first_layers import check_first_layers, run_first_layers
 from glassformer.recorders.generation import Written, write
 from glassformer.recorders.given import Given, Giver
 from glassformer.recorders.identity import Identity
@@ -107,6 +107,7 @@ class HuggingFaceSubject:
                 if written is not None:
                     given = written.given
                 seen = self._see(given, wanted, changes, verdict, written)
+                check_first_layers(seen.maps, verdict.layers, changes)
         return self._finish(given, wanted, changes, written, seen, model_hash)
 
     # What goes in
@@ -160,12 +161,7 @@ class HuggingFaceSubject:
         waiting = self.giver.translates and "decoder_input_ids" not in given.tensors
         if decode is None and not waiting:
             return None
-        whole = [edit for edit in edits if edit.needs_whole_text]
-        if whole:
-            raise InputError(
-                f"Words are written one by one, and an edit needs all of them at once ({whole[0]}); "
-                "ablate by 'zero', or give the text as it is."
-            )
+        check_written(edits)
         stacks = self.stacks if verdict.routed and given.length <= LONGEST_DENSE else None
         return write(self.giver, stacks, given, decode, Changes(edits))
 

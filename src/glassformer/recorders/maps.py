@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.errors import RecordingError
-from glassformer.recorders.edits import AnyEdit
+from glassformer.recorders.edits import AnyEdit, why_relaxed
 from glassformer.recorders.interface import Call
 from glassformer.recorders.keeping import Array, Keep, as_numbers, keep_aside
 from glassformer.recorders.layers import Place
@@ -115,7 +115,7 @@ class MapMaker:
         weights; otherwise, or where the weights were edited, from the weights alone."""
         rows = self.axes.rows(call.place, weights.shape[1])
         scoring = self.masks.score(call)
-        if self._relaxed(call.place) is None:
+        if why_relaxed(self.edits, call.place) is None:
             found = head_statistics(call.queries[0], call.keys[0], scoring, rows=torch.from_numpy(rows))
             if _agree(found, weights, rows):
                 return found
@@ -173,10 +173,6 @@ class MapMaker:
         stack, kind, layer = call.place
         return self.keep(f"kept/{stack}/{kind}/{layer}/{name}", states[0])
 
-    def _relaxed(self, place: Place) -> str | None:
-        """Why rows need not sum to one."""
-        return "; ".join(str(edit) for edit in self.edits if edit.relaxes and edit.touches(place)) or None
-
     def _add(self, call: Call, statistics: HeadStatistics, parts: Parts) -> None:
         place = call.place
         states = {"queries": call.queries, "keys": call.keys, "values": call.values}
@@ -202,7 +198,7 @@ class MapMaker:
                 scale=call.scale,
                 pyramids=parts.pyramids,
                 dtype=str(call.queries.dtype).removeprefix("torch."),
-                relaxed=self._relaxed(place),
+                relaxed=why_relaxed(self.edits, place),
             )
         )
 

@@ -24,6 +24,7 @@ from glassformer.model.decoding import start_of_target
 from glassformer.model.generate import GREEDY, at_inference, generate
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer, check_ids
+from glassformer.recorders.edits import CutEdge, check_written, why_relaxed
 from glassformer.recorders.identity import Identity
 from glassformer.recorders.outputs import read_classes, read_generation, read_words
 from glassformer.recorders.reading import Inputs, Reader, as_tokens
@@ -93,11 +94,10 @@ class OurSubject:
         with ExitStack() as changes:
             for edit in edits:
                 changes.enter_context(edit.apply(self.network))
-            source, written, generation = self._write(source, target, decode)
+            source, written, generation = self._write(source, target, decode, edits)
             self._check_size(source, written, wanted)
             tokens = _both(source, written)
-            relaxed = "; ".join(str(edit) for edit in edits if edit.relaxes) or None
-            watch = Watch(self.network, *tokens, wanted, relaxed)
+            watch = Watch(self.network, *tokens, wanted, lambda place: why_relaxed(edits, place))
             logits = self._run(source, written, watch)
         return Recording(
             model=self.name,
@@ -151,13 +151,17 @@ class OurSubject:
     # What the network writes
 
     def _write(
-        self, source: Encoding, target: Inputs | None, decode: GenerationSettings | None
+        self,
+        source: Encoding,
+        target: Inputs | None,
+        decode: GenerationSettings | None,
+        edits: Sequence[Edit],
     ) -> tuple[Encoding, Encoding | None, Generation | None]:
         """The source, the target and, where the network wrote one of them, how it did."""
         if self.shape == "encoder-decoder":
             generation = None
             if target is None:
-                words, generation = self._generate(source.ids, decode)
+                words, generation = self._generate(source.ids, decode, edits)
                 written = self.reader.recognise(words, target=True)
             else:
                 written = self.reader.read_target(target)
@@ -170,13 +174,16 @@ class OurSubject:
         ids = source.ids
         if len(ids) > 1 and ids[-1] == self.network.config.end_id:
             ids = ids[:-1]  # the end of the prompt is not the end of the text
-        words, generation = self._generate(ids, decode)
+        words, generation = self._generate(ids, decode, edits)
         return self.reader.recognise((*ids, *words), target=False), None, generation
 
     def _generate(
-        self, ids: Sequence[int], decode: GenerationSettings | None
+        self, ids: Sequence[int], decode: GenerationSettings | None, edits: Sequence[Edit]
     ) -> tuple[tuple[int, ...], Generation]:
         settings = decode or replace(self.generation, alternatives=ALTERNATIVES)
+        check_written(edits)
+        if any(isinstance(edit, CutEdge) for edit in edits):
+            settings = replace(settings, cache=False)  # then a query's number is its place in the text
         generated = generate(self.network, self._tensor(ids), None, settings)[0]
         return generated.words, read_generation(generated, settings, self.reader.show)
 

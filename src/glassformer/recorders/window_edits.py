@@ -32,10 +32,6 @@ class Inside(Protocol):
     def touches(self, place: Place) -> bool:
         """Whether it changes anything at a place."""
 
-    @property
-    def needs_whole_text(self) -> bool:
-        """Whether all queries must be there at once."""
-
 
 @contextmanager
 def change_windows(
@@ -134,7 +130,7 @@ def _find_stacks(network: nn.Module) -> dict[str, Stack]:
 
 
 def _check(network: nn.Module, edit: Inside) -> None:
-    """Refuse an edit that would touch nothing, or that a network cannot take."""
+    """Refuse an edit that would touch nothing."""
     if not isinstance(network, Transformer | RecurrentTranslator):
         raise InputError(
             f"A {type(network).__name__} has no windows to change it through; record it with `edits=`."
@@ -144,7 +140,11 @@ def _check(network: nn.Module, edit: Inside) -> None:
     ]
     if not any(map(edit.touches, places)):
         raise InputError(f"There is nothing to edit ({edit}); there are: {_list(places)}.")
-    if isinstance(network, RecurrentTranslator) and (hasattr(edit, "query") or edit.needs_whole_text):
+
+
+def check_at_once(network: nn.Module, edit: Inside) -> None:
+    """Refuse an edit for which all queries must be there at once, where they come one by one."""
+    if isinstance(network, RecurrentTranslator):
         raise InputError(
             f"A recurrent decoder looks once for each word and never at all of them, so this cannot be "
             f"({edit}). Silence its head, or scale its scores."

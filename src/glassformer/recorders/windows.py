@@ -21,10 +21,12 @@ from torch.utils.hooks import RemovableHandle
 from glassformer.model.attention import Attention, triangle
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
 from glassformer.model.transformer import Stack, Transformer
+from glassformer.recorders.layers import Place
 from glassformer.recording import AttentionMap, HeadStatistics, Kind, Tokens, measure
 
 Network = Transformer | RecurrentTranslator
 Array = NDArray[np.float32]
+Relaxed = Callable[[Place], str | None]  # why rows of a map need not sum to one; None: they must
 
 
 def measure_dense(
@@ -44,7 +46,7 @@ class View:
     key: Tokens
     want: Collection[str]
     scale: float | None  # the attention-score multiplier
-    relaxed: str | None  # why rows need not sum to one
+    relaxed: Relaxed
     maps: list[AttentionMap] = field(default_factory=list)
     seen: dict[str, list[Tensor]] = field(default_factory=dict)  # by window, since the last map
 
@@ -67,6 +69,9 @@ class View:
         scores = scores.masked_fill(~allowed, -torch.inf)
         summed = weights > 0 if hard else allowed  # what entered the softmax: hard attention chose before it
         log_sum_exp = scores.double().masked_fill(~summed, -torch.inf).logsumexp(-1)
+        relaxed = self.relaxed(Place(self.stack, self.kind, len(self.maps)))
+        if relaxed is not None:
+            allowed = allowed | (weights > 0)  # an edit after the softmax may look anywhere
         dense = weights.cpu().numpy()
         self.maps.append(
             AttentionMap(
@@ -80,7 +85,7 @@ class View:
                 dense_scores=_numbers(scores if "scores" in self.want else None),
                 scale=self.scale,
                 dtype=str(parts["pattern"].dtype).removeprefix("torch."),
-                relaxed=self.relaxed,
+                relaxed=relaxed,
                 queries=_numbers(parts.get("queries")),
                 keys=_numbers(parts.get("keys")),
                 values=_numbers(parts.get("values")),
@@ -97,7 +102,7 @@ class Watch:
         source: Tokens,
         target: Tokens | None,
         want: Collection[str],
-        relaxed: str | None = None,
+        relaxed: Relaxed = lambda _: None,
     ) -> None:
         self.network = network
         self.want = want
