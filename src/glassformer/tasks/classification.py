@@ -227,8 +227,8 @@ class Classification(Task):
         """Two texts lose tokens from the longer one first; none is left where long ones are skipped."""
         if self.settings.long == "refuse":
             raise InputError(
-                f"Example {number + 1} of {self.settings.path} has {sum(map(len, texts))} tokens, and there is room "
-                f'for {room}; raise max_length, or set long = "start".'
+                f"Example {number + 1} of {self.settings.path} has {sum(map(len, texts))} tokens, "
+                f'and there is room for {room}; raise max_length, or set long = "start".'
             )
         if self.settings.long == "skip":
             return []

@@ -64,11 +64,15 @@ class LanguageModellingSettings(CorpusSettings):
 class Windows(TaskExamples):
     """Pieces of a stream, each predicting the tokens one further on."""
 
-    def __init__(self, stream: Stream, context: int, *, whole: bool) -> None:
-        """`whole`: every token is predicted once and the last window may be short. Otherwise all are full."""
+    def __init__(self, stream: Stream, context: int, *, whole: bool, around: int = 0) -> None:
+        """`whole`: every token is predicted once and the last window may be short. Otherwise all are full.
+
+        `around` counts what a task will add to each window.
+        """
         self.stream = stream
         self.notes = stream.notes
         self.whole = whole
+        self.around = around
         predicted = len(stream.ids) - 1
         self.context = min(context, predicted)
         if whole:
@@ -81,7 +85,7 @@ class Windows(TaskExamples):
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        return self._lengths
+        return self._lengths + self.around
 
     def take(self, index: int, shift: int) -> Ids:
         """One more token than the window is long: the last one is only predicted."""

@@ -111,10 +111,8 @@ class MaskedLanguageModelling(Task):
 
     def read(self, split: Split) -> Windows:
         stream = read_stream(self.settings, split, self.tokenizer, self._role("separator"))
-        inside = self.settings.context - (2 if self.settings.relation == "none" else 3)
-        return Windows(
-            stream, inside - 1, whole=False
-        )  # `take` gives one more, which is masked like any other
+        around = 3 if self.settings.relation == "none" else 4  # special tokens, and the one more of `take`
+        return Windows(stream, self.settings.context - around, whole=False, around=around)
 
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
         windows = self.examples(split)

@@ -1,0 +1,174 @@
+"""Translation: learnt by heart in both directions, read from any pair of files, scored as the field does."""
+
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+import torch
+
+from glassformer.config import RecurrentConfig
+from glassformer.errors import ConfigurationError, InputError
+from glassformer.model.choosing import GenerationSettings
+from glassformer.model.loss import IGNORED
+from glassformer.model.recurrent import RecurrentTranslator
+from glassformer.tasks.answers import Model, stream_answer
+from glassformer.tasks.pairs import PairFile, Pairs
+from glassformer.tasks.task import known_words
+from glassformer.tasks.translation import Translation, translate
+from glassformer.text.files import Problems
+
+School: TypeAlias = Any  # the fixture of conftest.py
+
+
+def table(folder: Path, **words: Any) -> dict[str, Any]:
+    file = {"path": "{split}.tsv", "languages": ["en", "fr"]}
+    return {"name": "translation", "folder": str(folder), "files": [file], "label_smoothing": 0.0} | words
+
+
+def pairs_of(task: Any, split: str = "train") -> Pairs:
+    examples = task.examples(split)
+    assert isinstance(examples, Pairs)
+    return examples
+
+
+def test_thirty_two_pairs_are_learnt_by_heart_in_both_directions(school: School, book: Path) -> None:
+    task = school.make_task(table(book, scored=8))
+    assert isinstance(task, Translation)
+    network = school.make_network(task)
+    before = task.evaluate(network, "dev")
+    school.learn(task, network, 120)
+    after = task.evaluate(network, "dev")
+    assert after["loss"] < 0.02 < 3 < before["loss"]
+    assert after["bleu_en-fr"] == after["bleu_fr-en"] == pytest.approx(100)
+    model = Model(network, task.tokenizer)
+    english, french = ([pair[side] for pair in school.PAIRS] for side in (0, 1))
+    assert list(translate(model, english, target_language="fr")) == french
+    assert (
+        list(translate(model, french, target_language="en", settings=GenerationSettings(beams=3))) == english
+    )
+    assert "".join(stream_answer(model, english[5], target_language="fr")) == french[5]
+
+
+def test_a_recurrent_network_learns_the_same_task(school: School, book: Path) -> None:
+    task = school.make_task(
+        table(
+            book,
+            tags=False,
+            files=[{"path": "{split}.tsv", "languages": ["en", "fr"], "directions": "forward"}],
+        )
+    )
+    torch.manual_seed(0)
+    small = {"width": 32, "embedding_width": 32, "max_length": 64, "dropout": 0.0}
+    network = RecurrentTranslator(RecurrentConfig(**(known_words(RecurrentConfig, task.words()) | small)))
+    task.accept(network.config)
+    school.learn(task, network, 100, rate=2e-2)
+    english, french = zip(*school.PAIRS, strict=True)
+    found = list(translate(network, english, tokenizer=task.tokenizer))
+    assert sum(one == two for one, two in zip(found, french, strict=True)) >= 30
+
+
+def test_a_batch_has_its_tag_its_start_and_its_end_where_they_belong(school: School, book: Path) -> None:
+    task = school.make_task(table(book))
+    batch = task.collate("train", [0, 33])
+    tokenizer = task.tokenizer
+    start, end, padding = (tokenizer.roles[role] for role in ("start", "end", "padding"))
+    for row, (source, target, language) in enumerate(
+        [(*school.PAIRS[0], "fr"), (*school.PAIRS[1][::-1], "en")]
+    ):
+        words = list(tokenizer.encode(target, special=False).ids)
+        read = [tokenizer.find(f">>{language}<<"), *tokenizer.encode(source).ids]
+        assert batch.target is not None
+        assert [token for token in batch.ids[row].tolist() if token != padding] == read
+        assert [token for token in batch.labels[row].tolist() if token != IGNORED] == [*words, end]
+        assert [token for token in batch.target[row].tolist() if token != padding] == [start, *words]
+    assert batch.count == int((batch.labels != IGNORED).sum())
+    assert batch.real is None or (batch.real == (batch.ids != padding)).all()
+    assert batch.tokens == int((batch.ids != padding).sum()) + batch.count
+
+
+def test_lengths_are_those_of_the_batches_they_plan(school: School, book: Path) -> None:
+    task = school.make_task(table(book))
+    for index, length in enumerate(task.examples("train").lengths[:40]):
+        batch = task.collate("train", [index])
+        assert length == max(batch.ids.shape[1], batch.labels.shape[1])
+
+
+def test_pairs_that_are_too_long_are_left_out_and_that_is_said(school: School, book: Path) -> None:
+    school.write_rows(
+        book / "train.tsv", [*school.PAIRS, ("the cat " * 30, "le chat"), ("the cat", "le chat " * 30)]
+    )
+    task = school.make_task(table(book, max_length=30))
+    pairs = pairs_of(task)
+    assert len(pairs.lengths) == 64
+    assert pairs.notes == ("4 of 68 pairs have more than 30 tokens and were left out.",)
+    task.accept(school.make_network(task, max_length=12).config)  # the network's own limit counts too
+    assert pairs_of(task).lengths.max() <= 12
+
+
+def test_directions_repeats_and_several_files_are_mixed(school: School, book: Path) -> None:
+    school.write_rows(book / "german.train.tsv", [("the cat", "die Katze"), ("the dog", "der Hund")])
+    german = {"path": "german.{split}.tsv", "languages": ["en", "de"], "directions": "backward", "repeat": 3}
+    task = school.make_task(table(book, files=[{"path": "{split}.tsv", "languages": ["en", "fr"]}, german]))
+    assert isinstance(task, Translation)
+    assert task.settings.directions() == [("en", "fr"), ("fr", "en"), ("de", "en")]
+    assert task.tags(task.settings) == (">>fr<<", ">>en<<")
+    assert len(pairs_of(task).lengths) == 64 + 6
+
+
+def test_two_files_line_by_line_are_pairs_too(tmp_path: Path) -> None:
+    (tmp_path / "train.en").write_text("the cat\nthe dog\n", encoding="utf-8")
+    (tmp_path / "train.fr").write_text("le chat\nle chien\n", encoding="utf-8")
+    file = PairFile("{split}.en", ["en", "fr"], second_path="{split}.fr")
+    assert list(file.read(str(tmp_path), "train", Problems())) == [
+        ("the cat", "le chat"),
+        ("the dog", "le chien"),
+    ]
+
+
+def test_broken_lines_are_refused_or_noted(school: School, book: Path) -> None:
+    with (book / "train.tsv").open("a") as file:
+        file.write("only english\n")
+    with pytest.raises(InputError, match=r"train.tsv:33: 1 columns"):
+        school.make_task(table(book))
+    task = school.make_task(table(book, on_error="skip"))
+    assert "1 broken line was skipped" in pairs_of(task).notes[0]
+    assert len(pairs_of(task).lengths) == 64
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ({"files": []}, "at least one table"),
+        ({"files": [{"path": "a.tsv", "languages": ["en"]}]}, "must name two"),
+        ({"files": [{"path": "a.tsv", "langages": ["en", "fr"]}]}, "Did you mean 'languages'"),
+        ({"label_smoothing": 1.0}, "below 1"),
+    ],
+)
+def test_impossible_settings_are_refused(
+    school: School, book: Path, words: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=reason):
+        school.make_task(table(book, **words))
+
+
+def test_what_cannot_translate_is_refused(school: School, book: Path) -> None:
+    task = school.make_task(table(book))
+    with pytest.raises(ConfigurationError, match="needs shape = 'encoder-decoder'"):
+        school.make_network(task, shape="decoder")
+    with pytest.raises(ConfigurationError, match="does this tokenizer belong to this model"):
+        school.make_network(task, vocabulary_size=task.tokenizer.size - 1)
+    model = Model(school.make_network(task), task.tokenizer)
+    with pytest.raises(InputError, match="no token for the language 'de'"):
+        next(translate(model, ["the cat"], target_language="de"))
+    with pytest.raises(InputError, match=r"Text 2 has .* tokens, and the model reads 64 at most"):
+        list(translate(model, ["the cat", "the cat " * 60]))
+
+
+def test_blank_texts_stay_blank_and_in_their_place(school: School, book: Path) -> None:
+    task = school.make_task(table(book))
+    model = Model(school.make_network(task), task.tokenizer)
+    texts = ["the cat sees the dog", " ", "the boy"]
+    settings = GenerationSettings(max_new_tokens=4)
+    together = list(translate(model, texts, settings=settings))
+    assert together == [next(translate(model, [text], settings=settings)) for text in texts]
+    assert together[1] == ""
