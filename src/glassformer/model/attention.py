@@ -66,6 +66,24 @@ class LayerCache(Protocol):
         """Store the keys and values of new tokens; give back all that there are."""
 
 
+class Product(Protocol):
+    """softmax(factor · Q Kᵀ) V under a mask: what an `Attention` runs while nobody looks at its weights."""
+
+    def __call__(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, factor: float, dropout: float, /
+    ) -> Tensor:
+        """From (B, H, T, K), (B, H, S, K) and (B, H, S, K) to (B, H, T, K)."""
+
+
+def fused_product(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, factor: float, dropout: float
+) -> Tensor:
+    """The product by torch's fused kernel."""
+    allowed = mask.fused()
+    causal = mask.causal and allowed is None
+    return F.scaled_dot_product_attention(queries, keys, values, allowed, dropout, causal, scale=factor)
+
+
 class Attention(nn.Module):
     """What self- and cross-attention share: heads, similarity, the two paths, the windows."""
 
@@ -78,6 +96,7 @@ class Attention(nn.Module):
         self.output: nn.Module = (
             nn.Identity() if config.basic_attention else Linear(config.width, config.width)
         )
+        self.product: Product = fused_product  # a recorder may lend another that measures on the way
         self.queries = nn.Identity()  # windows: (B, H, T, K)
         self.keys = nn.Identity()  # (B, H, S, K)
         self.values = nn.Identity()  # (B, H, S, K)
@@ -105,10 +124,7 @@ class Attention(nn.Module):
     def _fused(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask) -> Tensor:
         assert isinstance(self.similarity, ProductSimilarity)
         queries, keys, factor = self.similarity.fold(queries, keys)
-        dropout = self.dropout if self.training else 0.0
-        allowed = mask.fused()
-        causal = mask.causal and allowed is None
-        return F.scaled_dot_product_attention(queries, keys, values, allowed, dropout, causal, scale=factor)
+        return self.product(queries, keys, values, mask, factor, self.dropout if self.training else 0.0)
 
     def _explicit(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask) -> Tensor:
         scores = self.similarity(queries, keys)
