@@ -118,19 +118,19 @@ def _nothing() -> Iterator[None]:
 
 
 def _shard(module: TaskModule) -> nn.Module:
-    """Each block a unit of its own that is gathered when it runs; the rest is one with the module."""
-    from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
+    """Self-attention and feed-forward of each block are gathered when they run; the rest with the module.
+
+    Cross-attention is of the rest: its keys and values are made before its block runs.
+    """
+    from torch.distributed.fsdp import fully_shard
 
     network = module.network
     if isinstance(network, Transformer) and not network.config.share_layers:
         for stack in (network.encoder, network.decoder):
             for layer in range(0 if stack is None else stack.depth):
                 assert stack is not None
-                block = stack.block(layer)
-                if block.cross is not None:  # its keys and values are made before the block runs
-                    fully_shard(block.cross)
-                    register_fsdp_forward_method(block.cross, "project")
-                fully_shard(block)
+                fully_shard(stack.block(layer).attention)
+                fully_shard(stack.block(layer).feed_forward)
     fully_shard(module)
     return module
 
