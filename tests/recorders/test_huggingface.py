@@ -13,10 +13,11 @@ import transformers as hf
 from torch import Tensor, nn
 
 from glassformer import bundle
-from glassformer.errors import InputError, RecordingError
+from glassformer.errors import CheckpointError, InputError, RecordingError
 from glassformer.recorders import interface, keeping
 from glassformer.recorders.huggingface import HuggingFaceSubject, load_live
 from glassformer.recorders.interface import NAMES
+from glassformer.recorders.pretrained import open_pretrained
 from glassformer.recorders.recorder import Subject, load
 from glassformer.recorders.restore import HOOKS, configurations
 from glassformer.recording import Recording
@@ -671,3 +672,22 @@ def test_one_token_is_enough() -> None:
         recording = HuggingFaceSubject(model).record([7], *([[8]] if model.config.is_encoder_decoder else []))
         assert recording.maps[0].shape == (4, 1, 1)
         assert recording.maps[0].stack == ("decoder" if model.config.model_type == "gpt2" else "encoder")
+
+
+def test_a_folder_of_any_architecture_is_opened(tokenizer: Any, tmp_path: Any) -> None:
+    model = make_llama()
+    model.save_pretrained(tmp_path / "lama")
+    tokenizer.save_pretrained(tmp_path / "lama")
+    subject = open_pretrained(tmp_path / "lama")
+    assert (subject.name, type(subject.model)) == ("lama", hf.LlamaForCausalLM)
+    recording = subject.record(TEXT)
+    assert recording.source.texts[1] == "the"
+    expected = HuggingFaceSubject(model, tokenizer).record(TEXT)
+    assert np.array_equal(recording.maps[1].dense, expected.maps[1].dense)
+    assert recording.evidence.model_hash == expected.evidence.model_hash
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / "lama" / name).unlink()
+    assert open_pretrained(tmp_path / "lama").record([7, 8]).source.texts == ("7", "8")
+    (tmp_path / "lama" / "model.safetensors").unlink()
+    with pytest.raises(CheckpointError, match=r"lama cannot be opened by transformers"):
+        open_pretrained(tmp_path / "lama")

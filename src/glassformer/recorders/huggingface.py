@@ -190,10 +190,11 @@ class HuggingFaceSubject:
 
         with capturing(self.model, Capture(self.stacks, kernel, receive, changes)), self.giver.looking_up():
             outputs = self.model(**given.tensors, **words)
+            maps = maker.finish()
         changes.check()
         notes += [*verdict.notes, *self.giver.tell_length(given), *maker.notes]
         notes += [] if written is None else written.notes
-        return Seen(outputs, maker.maps, notes, kernel, error)
+        return Seen(outputs, maps, notes, kernel, error)
 
     def _see_reports(
         self,

@@ -7,8 +7,9 @@ Out:  an `AttentionMap`. With the exact kernel weights are those of the call, an
       asked for.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -75,7 +76,17 @@ class Parts:
     scores: Array | None = None
     sink: Array | None = None
     factors: Factors | None = None
-    pyramids: dict[int, Pyramid] = field(default_factory=dict)
+    pyramids: Mapping[int, Pyramid] = field(default_factory=dict)
+
+
+class States(NamedTuple):
+    """What is kept of the vectors of a call."""
+
+    queries: Array | None
+    keys: Array | None
+    values: Array | None
+    scale: float
+    dtype: str
 
 
 @dataclass(slots=True)
@@ -86,12 +97,12 @@ class MapMaker:
     want: Collection[str]
     edits: Sequence[AnyEdit] = ()
     keep: Keep = keep_aside
-    maps: list[AttentionMap] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)  # in order, each once
     masks: Masks = field(default_factory=Masks)
+    waiting: list[Callable[[], AttentionMap]] = field(default_factory=list)
 
     def receive(self, call: Call) -> Tensor | None:
-        """Make a map of a call; gives the output of attention where the call has no weights."""
+        """Take what is needed from a call; gives the output of attention where the call has no weights."""
         _check(call)
         for word in call.unknown:
             self.notes[f"not verified: attention was given {word!r}, which is not known here"] = None
@@ -100,15 +111,22 @@ class MapMaker:
             return None
         return self._receive_fast(call)
 
+    def finish(self) -> list[AttentionMap]:
+        """The maps, when the model has run: until then nobody waits for statistics that a GPU computes."""
+        maps = [make() for make in self.waiting]
+        self.waiting.clear()
+        return maps
+
     def _receive_exact(self, call: Call, weights: Tensor) -> None:
         numbers = weights.detach().float().cpu().numpy()  # (head, query, key); the call's own, not copied
         statistics = self._measure(call, numbers)
-        parts = Parts(sink=_weigh_sink(call, statistics, numbers))
+        parts = Parts(sink=_weigh_sink(call.sink, statistics, numbers))
         if "weights" in self.want:
             parts.dense = numbers
         if "scores" in self.want and not np.isnan(statistics.log_sum_exp).all():
             parts.scores = as_numbers(form_scores(call, self.masks.see(call)))
-        self._add(call, statistics, parts)
+        finished = self._make(call.place, statistics, parts, self._keep_states(call))
+        self.waiting.append(lambda: finished)
 
     def _measure(self, call: Call, weights: Array) -> HeadStatistics:
         """Statistics from queries and keys, which is faster and knows the log-sum-exp, if they agree with the
@@ -138,68 +156,54 @@ class MapMaker:
             weights_too=short and "weights" in self.want,
             pyramids=_choose_heads(heads, queries, keys),
         )
-        parts = Parts(dense=measured.weights, pyramids=measured.pyramids)
-        if "scores" in self.want or ("weights" in self.want and not short):
-            parts.factors = self._make_factors(call, scoring, measured.statistics)
-        parts.sink = (
-            None if measured.weights is None else _weigh_sink(call, measured.statistics, measured.weights)
-        )
-        self._add(call, measured.statistics, parts)
+        factored = "scores" in self.want or ("weights" in self.want and not short)
+        states = self._keep_states(call, ("queries", "keys") if factored else ())
+
+        def make() -> AttentionMap:
+            statistics = measured.statistics
+            parts = Parts(dense=measured.weights, pyramids=measured.pyramids)
+            if factored:
+                parts.factors = _make_factors(states, scoring, statistics)
+            if parts.dense is not None:
+                parts.sink = _weigh_sink(call_sink, statistics, parts.dense)
+            return self._make(place, statistics, parts, states)
+
+        place, call_sink = call.place, call.sink  # the rest of the call may be forgotten
+        self.waiting.append(make)
         assert measured.output is not None
         return measured.output.transpose(0, 1)[None].to(call.values.dtype)  # (1, T, H, V)
 
-    def _make_factors(self, call: Call, scoring: Scoring, statistics: HeadStatistics) -> Factors:
-        """What the weights of a call follow from, as a recording keeps it."""
-        extras = (scoring.bias, scoring.distance_bias, scoring.sink)
-        bias, distance_bias, sink = (None if each is None else as_numbers(each) for each in extras)
-        if bias is not None:
-            bias[bias <= HIDDEN] = -np.inf
-        return Factors(
-            queries=self._keep("queries", call, call.queries),
-            keys=self._keep("keys", call, call.keys),
-            log_sum_exp=statistics.log_sum_exp,
-            scale=scoring.scale,
-            causal=scoring.causal,
-            window=scoring.window,
-            offset=scoring.offset,
-            key_mask=None if scoring.key_mask is None else scoring.key_mask.cpu().numpy(),
-            softcap=scoring.softcap,
-            bias=bias,
-            distance_bias=distance_bias,
-            sink=sink,
-        )
-
-    def _keep(self, name: str, call: Call, states: Tensor) -> Array:
+    def _keep_states(self, call: Call, also: Collection[str] = ()) -> States:
+        """Queries, keys and values as far as they are wanted."""
         stack, kind, layer = call.place
-        return self.keep(f"kept/{stack}/{kind}/{layer}/{name}", states[0])
-
-    def _add(self, call: Call, statistics: HeadStatistics, parts: Parts) -> None:
-        place = call.place
         states = {"queries": call.queries, "keys": call.keys, "values": call.values}
-        kept: dict[str, Array | None] = {name: getattr(parts.factors, name, None) for name in states}
-        for name, tensor in states.items():
-            if name in self.want and kept[name] is None:
-                kept[name] = self._keep(name, call, tensor)
-        self.maps.append(
-            AttentionMap(
-                stack=place.stack,
-                layer=place.layer,
-                kind=place.kind,
-                query=self.axes.queries(place, statistics.queries),
-                key=self.axes.keys(place, statistics.keys),
-                statistics=statistics,
-                dense=parts.dense,
-                factors=parts.factors,
-                sink_weights=parts.sink,
-                dense_scores=parts.scores,
-                queries=kept["queries"],
-                keys=kept["keys"],
-                values=kept["values"],
-                scale=call.scale,
-                pyramids=parts.pyramids,
-                dtype=str(call.queries.dtype).removeprefix("torch."),
-                relaxed=why_relaxed(self.edits, place),
-            )
+        kept = {
+            name: self.keep(f"kept/{stack}/{kind}/{layer}/{name}", tensor[0])
+            for name, tensor in states.items()
+            if name in self.want or name in also
+        }
+        dtype = str(call.queries.dtype).removeprefix("torch.")
+        return States(kept.get("queries"), kept.get("keys"), kept.get("values"), call.scale, dtype)
+
+    def _make(self, place: Place, statistics: HeadStatistics, parts: Parts, states: States) -> AttentionMap:
+        return AttentionMap(
+            stack=place.stack,
+            layer=place.layer,
+            kind=place.kind,
+            query=self.axes.queries(place, statistics.queries),
+            key=self.axes.keys(place, statistics.keys),
+            statistics=statistics,
+            dense=parts.dense,
+            factors=parts.factors,
+            sink_weights=parts.sink,
+            dense_scores=parts.scores,
+            queries=states.queries,
+            keys=states.keys,
+            values=states.values,
+            scale=states.scale,
+            pyramids=parts.pyramids,
+            dtype=states.dtype,
+            relaxed=why_relaxed(self.edits, place),
         )
 
 
@@ -234,10 +238,34 @@ def _agree(statistics: HeadStatistics, weights: Array, rows: NDArray[np.bool_]) 
     return bool((peaks[looking] <= AGREEMENT).all() and (masses <= AGREEMENT * max(1, rows.sum())).all())
 
 
-def _weigh_sink(call: Call, statistics: HeadStatistics, weights: Array) -> Array | None:
+def _make_factors(states: States, scoring: Scoring, statistics: HeadStatistics) -> Factors:
+    """What the weights of a call follow from, as a recording keeps it."""
+    assert states.queries is not None
+    assert states.keys is not None
+    extras = (scoring.bias, scoring.distance_bias, scoring.sink)
+    bias, distance_bias, sink = (None if each is None else as_numbers(each) for each in extras)
+    if bias is not None:
+        bias[bias <= HIDDEN] = -np.inf
+    return Factors(
+        queries=states.queries,
+        keys=states.keys,
+        log_sum_exp=statistics.log_sum_exp,
+        scale=scoring.scale,
+        bias=bias,
+        distance_bias=distance_bias,
+        causal=scoring.causal,
+        window=scoring.window,
+        offset=scoring.offset,
+        key_mask=None if scoring.key_mask is None else scoring.key_mask.cpu().numpy(),
+        softcap=scoring.softcap,
+        sink=sink,
+    )
+
+
+def _weigh_sink(sink: Tensor | None, statistics: HeadStatistics, weights: Array) -> Array | None:
     """The weight (head, query) that goes to no key."""
-    if call.sink is None:
+    if sink is None:
         return None
     if np.isnan(statistics.log_sum_exp).any():
         return np.asarray(1 - weights.sum(axis=-1), dtype=np.float32)
-    return np.exp(as_numbers(call.sink)[:, None] - statistics.log_sum_exp).astype(np.float32)
+    return np.exp(as_numbers(sink)[:, None] - statistics.log_sum_exp).astype(np.float32)

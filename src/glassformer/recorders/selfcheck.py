@@ -82,7 +82,7 @@ def check_fast(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> f
     with capturing(model, Capture(stacks, "fast", maker.receive)):
         fast = model(**short)
     errors = [difference(fast, exact)]
-    for call, attention_map in zip(calls, maker.maps, strict=True):
+    for call, attention_map in zip(calls, maker.finish(), strict=True):
         assert call.weights is not None
         rows = attention_map.statistics.allowed[0] > 0
         exactly = call.weights[0].float().cpu().numpy()
