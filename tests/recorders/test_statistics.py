@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from glassformer.errors import RecordingError
-from glassformer.recorders import statistics, statistics_rows
+from glassformer.recorders import statistics_cpu, statistics_rows
 from glassformer.recorders.scoring import Scoring
-from glassformer.recorders.statistics import attend_and_measure, head_statistics
+from glassformer.recorders.statistics import Measured, attend_and_measure, head_statistics
 from glassformer.recording import (
     AttentionMap,
     Factors,
@@ -47,7 +47,7 @@ class Example:
         """How far weights may be off: 1e-6, or one rounding of the largest score where that is more."""
         return max(1e-6, float(np.finfo(np.float32).eps) * self.largest)
 
-    def measure(self, **options: Any) -> statistics.Measured:
+    def measure(self, **options: Any) -> Measured:
         return attend_and_measure(
             self.queries, self.keys, self.values, self.scoring, rows=self.rows, **options
         )
@@ -85,8 +85,8 @@ KINDS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def make_example(kind: str, length: int = 100, seed: int = 0) -> Example:
-    """Random queries and keys; the rest by the definition, key by key where that is the clearest."""
+def make_example(kind: str, length: int = 100, seed: int = 0, dtype: torch.dtype = torch.float32) -> Example:
+    """Random queries and keys, rounded to a precision; the rest by the definition."""
     features = KINDS[kind]
     queries, keys = features.get("queries", length), features.get("keys", length)
     chance = torch.Generator().manual_seed(seed)
@@ -94,11 +94,11 @@ def make_example(kind: str, length: int = 100, seed: int = 0) -> Example:
     def draw(*shape: int) -> Tensor:
         return torch.randn(*shape, generator=chance)
 
-    q = draw(HEADS, queries, WIDTH) * features.get("sharpness", 1.5)
-    k, v = (
-        draw(features.get("key_heads", HEADS), keys, WIDTH),
-        draw(features.get("key_heads", HEADS), keys, WIDTH),
-    )
+    def rounded(*shape: int) -> Tensor:
+        return draw(*shape).to(dtype).float()
+
+    q = (rounded(HEADS, queries, WIDTH) * features.get("sharpness", 1.5)).to(dtype).float()
+    k, v = (rounded(features.get("key_heads", HEADS), keys, WIDTH) for _ in range(2))
     real = torch.arange(keys) >= 11 if features.get("left") else torch.arange(keys) < keys - 11
     bias = None
     if "bias" in features:
@@ -172,7 +172,7 @@ def check(found: HeadStatistics, example: Example, tolerance: float = 1e-5) -> N
     """Every number within tolerance; counts off by at most the weights within rounding of the threshold."""
     expected = example.statistics
     for name in ("entropy", "peak", "mass", "log_sum_exp", "thumbnail_mean", "thumbnail_max", "allowed"):
-        seen, wanted = getattr(found, name), getattr(expected, name)
+        seen, wanted = getattr(found, name).astype(np.float64), getattr(expected, name)
         assert seen.shape == wanted.shape, name
         same = seen == wanted  # also where both are minus infinity
         assert np.abs(seen[~same] - wanted[~same]).max(initial=0) <= tolerance, name
@@ -215,8 +215,8 @@ def test_long_rows_are_measured_in_spans(kind: str, monkeypatch: pytest.MonkeyPa
 def test_threads_share_heads_or_rows(kind: str, heads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     example = make_example(kind, 200)
     together = example.measure(weights_too=True)
-    monkeypatch.setattr(statistics, "FEW", 0)
-    monkeypatch.setattr(statistics, "CELLS", heads * 128 * 256)
+    monkeypatch.setattr(statistics_cpu, "FEW", 0)
+    monkeypatch.setattr(statistics_cpu, "CELLS", heads * 128 * 256)
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
@@ -329,7 +329,7 @@ def test_nan_is_refused() -> None:
     example = make_example("causal")
     example.queries[2, 50, 3] = float("nan")
     with pytest.raises(RecordingError, match="head 2, query 50"):
-        example.measure()
+        _ = example.measure().statistics
 
 
 @pytest.mark.parametrize(
@@ -356,3 +356,44 @@ def test_scoring_knows_what_factors_know() -> None:
     shared = {each.name for each in fields(Scoring)}
     assert shared == {each.name for each in fields(Factors)} - {"queries", "keys", "log_sum_exp"}
     assert replace(Scoring(1.0), window=3).reach(slice(10, 20), 100) == slice(8, 22)
+
+
+# On a GPU
+
+
+def on_gpu(example: Example, dtype: torch.dtype) -> Measured:
+    states = [each.to("cuda", dtype) for each in (example.queries, example.keys, example.values)]
+    return attend_and_measure(*states, example.scoring, rows=example.rows, weights_too=True, pyramids=(2,))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("length", [100, 300])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_gpu_equals_float64(kind: str, length: int, dtype: torch.dtype) -> None:
+    example = make_example(kind, length, dtype=dtype)
+    measured = on_gpu(example, dtype)
+    check(measured.statistics, example)
+    assert measured.weights is not None
+    assert measured.output is not None
+    assert np.abs(measured.weights - example.weights).max() <= 3 * example.rounding
+    coarse = 3e-2 if dtype == torch.bfloat16 else 10 * example.rounding
+    assert np.abs(measured.output.float().cpu().numpy() - example.output).max() <= coarse
+    found = measured.pyramids[2]
+    assert np.abs(found.mean - pool_mean(example.weights[2], found.level)).max() <= 1e-6
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("length", [4096, 4100, 9000])
+def test_gpu_equals_cpu_on_long_texts(length: int) -> None:
+    chance = torch.Generator().manual_seed(length)
+    queries, keys, values = (torch.randn(2, length, 64, generator=chance).bfloat16() for _ in range(3))
+    scoring = Scoring(0.2, causal=True)
+    there = attend_and_measure(queries.cuda(), keys.cuda(), values.cuda(), scoring, pyramids=(1,))
+    here = attend_and_measure(queries.float(), keys.float(), values.float(), scoring, pyramids=(1,))
+    for name in ("entropy", "peak", "log_sum_exp", "thumbnail_mean", "thumbnail_max", "allowed"):
+        seen, wanted = getattr(there.statistics, name), getattr(here.statistics, name)
+        assert np.abs(seen - wanted).max() <= 2e-5, name
+    assert np.allclose(there.statistics.mass, here.statistics.mass, rtol=1e-5, atol=1e-5)
+    assert np.allclose(there.statistics.distance, here.statistics.distance, rtol=1e-5, atol=1e-2)
+    assert np.abs(there.statistics.above - here.statistics.above).max() <= 1
+    assert np.abs(there.pyramids[1].mean - here.pyramids[1].mean).max() <= 1e-6

@@ -17,9 +17,8 @@ def pixel_level(queries: int, keys: int) -> int:
     return min(thumbnail_level(queries, keys), PYRAMID_LEVEL)
 
 
-def finish_pixels(sums: Floats, maxima: Floats, shape: tuple[int, int], level: int) -> Pyramid:
-    """A pyramid of a level, from sums and maxima at `pixel_level` (query pixel, key pixel), maybe padded."""
-    finest = pixel_level(*shape)
+def finish_pixels(sums: Floats, maxima: Floats, shape: tuple[int, int], finest: int, level: int) -> Pyramid:
+    """A pyramid of a level, from sums and maxima (query pixel, key pixel) at a finer one, maybe padded."""
     whole = tuple(slice(0, count_pixels(length, finest)) for length in shape)
     coarser = level - finest
     mean = pool_sum(sums[whole], coarser) / count_cells(shape, level)

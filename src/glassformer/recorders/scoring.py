@@ -7,7 +7,7 @@ Query i stands at position i + offset, key j at position j; see recording/factor
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -30,6 +30,22 @@ class Scoring:
     softcap: float | None = None
     sink: Tensor | None = None  # (head,) the logit of a column that belongs to no key
 
+    def to(self, device: str | torch.device) -> "Scoring":
+        """The same with its tensors on a device."""
+        tensors = {
+            name: tensor.to(device)
+            for name in ("key_mask", "bias", "distance_bias", "sink")
+            if (tensor := getattr(self, name)) is not None
+        }
+        return replace(self, **tensors) if tensors else self
+
+    def of_head(self, head: int) -> "Scoring":
+        """The scoring of one head alone."""
+        one = slice(head, head + 1)
+        bias = self.bias if self.bias is None or self.bias.shape[0] == 1 else self.bias[one]
+        table, sink = (None if tensor is None else tensor[one] for tensor in (self.distance_bias, self.sink))
+        return replace(self, bias=bias, distance_bias=table, sink=sink)
+
     def reach(self, queries: slice, keys: int) -> slice:
         """The keys that causal mask and window leave to some row of `queries`: no other need be computed."""
         first, last = 0, keys
@@ -42,7 +58,7 @@ class Scoring:
         return slice(first, max(first, last))
 
     def hidden(self, queries: slice, keys: slice) -> Iterator[tuple[slice, Tensor]]:
-        """Columns of a rectangle, counted from its first, and which of their cells are: (row or 1, column)."""
+        """Columns of a rectangle, and which of their cells are hidden: (row or 1, column)."""
         rows = torch.arange(queries.start, queries.stop)[:, None] + self.offset
         first, last = queries.start + self.offset, queries.stop - 1 + self.offset  # positions
 

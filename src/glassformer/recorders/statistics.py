@@ -4,42 +4,53 @@ In:   queries, keys (and values) as an attention function received them, and how
 Out:  HeadStatistics; on request, from the same pass, the attention's output, dense weights and pyramids.
 
 `attend_and_measure` can stand for the attention product of a forward pass: its output comes from the same
-blocks of weights as the statistics, and both cost little more than the product alone. The arithmetic is in
-statistics_rows.py for a CPU and in statistics_gpu.py for a GPU.
+blocks of weights as the statistics, and both cost little more than the product alone. The work is done in
+statistics_cpu.py, or in statistics_gpu.py where the queries are on a GPU that Triton knows.
 """
 
-from collections.abc import Collection
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from math import log
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
+from importlib.util import find_spec
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional as F
 
 from glassformer.errors import RecordingError
-from glassformer.recorders.pyramid import finish_pixels, pixel_level
-from glassformer.recorders.scoring import HIDDEN, MASKED, Scoring
-from glassformer.recorders.statistics_rows import LOG2_E, ROW_NUMBERS, Job, Part, Room, measure_part
-from glassformer.recording import THRESHOLD, HeadStatistics, Pyramid, thumbnail_level
-
-LONG = 1 << 15  # keys; beyond, blocks are lower, so that memory stays small
-CELLS = 1 << 19  # scores worth a block: several heads share one where texts are short
-FEW = 1 << 18  # scores that are measured faster than threads are started
-_UNIT = 64  # keys whose maximum is taken at once
+from glassformer.recorders.numbers import Numbers
+from glassformer.recorders.scoring import Scoring
+from glassformer.recorders.statistics_cpu import measure_on_cpu
+from glassformer.recording import THRESHOLD, HeadStatistics, Pyramid
 
 
-@dataclass(frozen=True, slots=True)
 class Measured:
-    """What one pass over an attention gave."""
+    """What one pass over an attention gave. From a GPU, numbers are fetched when they are first asked for."""
 
-    statistics: HeadStatistics
-    output: Tensor | None = None  # (head, query, value width), laid out query first
-    weights: NDArray[np.float32] | None = None  # (head, query, key)
-    pyramids: dict[int, Pyramid] = field(default_factory=dict)  # by head
+    def __init__(
+        self, output: Tensor | None, fetch: Callable[[], Numbers], rows: Tensor | None, threshold: float
+    ) -> None:
+        self.output = output  # (head, query, value width), laid out query first; on the device of the queries
+        self._fetch, self._rows, self._threshold = fetch, rows, threshold
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """As they were measured, not checked."""
+        return self._fetch()
+
+    @cached_property
+    def statistics(self) -> HeadStatistics:
+        rows = None if self._rows is None else self._rows.cpu().numpy()
+        return self.numbers.check(rows, self._threshold)
+
+    @property
+    def weights(self) -> NDArray[np.float32] | None:
+        """(head, query, key)"""
+        return self.numbers.weights
+
+    @property
+    def pyramids(self) -> Mapping[int, Pyramid]:
+        """Of the chosen heads."""
+        return self.numbers.pyramids
 
 
 def head_statistics(
@@ -50,7 +61,7 @@ def head_statistics(
     rows: Tensor | None = None,
     threshold: float = THRESHOLD,
 ) -> HeadStatistics:
-    """Of queries (head, query, width) that look at keys (key head, key, width); `rows` are real where True."""
+    """Of queries (head, query, width) looking at keys (key head, key, width); `rows` are real where True."""
     return attend_and_measure(queries, keys, None, scoring, rows=rows, threshold=threshold).statistics
 
 
@@ -67,24 +78,31 @@ def attend_and_measure(
 ) -> Measured:
     """The same, with the output where values (key head, key, width) are given, and what else is wanted."""
     _check_shapes(queries, keys, values, pyramids)
-    job = _prepare(queries, keys, values, scoring, rows, threshold)
-    room = _make_room(job, weights_too)
-    with torch.no_grad():
-        mass = _run(job, room)
-    _, count, key_count = job.shape
-    level = pixel_level(count, key_count)
-    pixels = zip(room.sums.numpy(), room.maxima.numpy(), strict=True)  # by head
-    kept = {
-        head: finish_pixels(*pair, (count, key_count), level)
-        for head, pair in enumerate(pixels)
-        if head in pyramids
-    }
-    return Measured(
-        statistics=_finish(job, room, mass, rows),
-        output=None if room.output is None else room.output[:, :count].to(queries.dtype),
-        weights=None if room.weights is None else room.weights.numpy(),
-        pyramids=kept,
+    if queries.device.type == "cuda" and find_spec("triton") is not None:
+        from glassformer.recorders.statistics_gpu import measure_on_gpu
+
+        findings = measure_on_gpu(
+            queries,
+            keys,
+            values,
+            scoring,
+            rows=rows,
+            threshold=threshold,
+            weights_too=weights_too,
+            pyramids=pyramids,
+        )
+        return Measured(findings.output, findings.fetch, rows, threshold)
+    numbers, output = measure_on_cpu(
+        queries.cpu(),
+        keys.cpu(),
+        None if values is None else values.cpu(),
+        scoring.to("cpu"),
+        rows=rows,
+        threshold=threshold,
+        weights_too=weights_too,
+        pyramids=pyramids,
     )
+    return Measured(None if output is None else output.to(queries.device), lambda: numbers, rows, threshold)
 
 
 def _check_shapes(queries: Tensor, keys: Tensor, values: Tensor | None, pyramids: Collection[int]) -> None:
@@ -102,141 +120,3 @@ def _check_shapes(queries: Tensor, keys: Tensor, values: Tensor | None, pyramids
             "Wanted queries (head, query, width), keys and values (key head, key, width), and a whole number "
             "of heads for each key head. Measure the texts of a batch one by one."
         )
-
-
-def _prepare(
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor | None,
-    scoring: Scoring,
-    rows: Tensor | None,
-    threshold: float,
-) -> Job:
-    """Pad to whole strips and units; without padding nothing is copied."""
-    heads, count, _ = queries.shape
-    key_count = keys.shape[1]
-    side = 1 << pixel_level(count, key_count)
-    unit = max(side, min(_UNIT, 1 << max(key_count - 1, 0).bit_length()))
-    height = 128 if key_count <= LONG else 64
-    padded_rows = -(-count // side) * side if count > side else count
-    real = None
-    if rows is not None and not bool(rows.all()):
-        real = F.pad(rows.float(), (0, padded_rows - count))
-    ready = (
-        replace(scoring, key_mask=None)
-        if scoring.key_mask is not None and bool(scoring.key_mask.all())
-        else scoring
-    )
-    counting = ready.hides_by_bias
-    return Job(
-        queries=_pad(queries, padded_rows),
-        keys=_pad(keys, -(-key_count // unit) * unit),
-        values=None if values is None else _pad(values, -(-key_count // unit) * unit),
-        scoring=ready,
-        shape=(heads, count, key_count),
-        height=height,
-        side=side,
-        unit=unit,
-        threshold=threshold,
-        rows=real,
-        counting=counting,
-        blind=counting or bool((ready.count_allowed(count, key_count) == 0).any()),
-    )
-
-
-def _pad(vectors: Tensor, length: int) -> Tensor:
-    missing = length - vectors.shape[1]
-    vectors = vectors.float()
-    return F.pad(vectors, (0, 0, 0, missing)) if missing else vectors
-
-
-def _make_room(job: Job, weights_too: bool) -> Room:
-    heads, padded = job.queries.shape[:2]
-    rows = _zeros(len(ROW_NUMBERS), heads, padded)
-    sink = job.scoring.sink  # all that a row has which reaches no key
-    rows[ROW_NUMBERS.index("top")] = MASKED if sink is None else sink[:, None] * LOG2_E
-    rows[ROW_NUMBERS.index("total")] = 1
-    output = None
-    if job.values is not None:  # query first: a network then joins the heads without a copy
-        output = _zeros(padded, heads, job.values.shape[2]).transpose(0, 1)
-    pixels = (heads, -(-padded // job.side), job.keys.shape[1] // job.side)
-    return Room(
-        rows=rows,
-        allowed=_zeros(heads, padded),
-        sums=_zeros(*pixels),
-        maxima=_zeros(*pixels),
-        output=output,
-        weights=_zeros(*job.shape) if weights_too else None,
-    )
-
-
-def _zeros(*shape: int, dtype: type[np.floating[Any]] = np.float32) -> Tensor:
-    """Zeros from NumPy: in large pages of memory, which are filled three times as fast, and by this thread.
-
-    Torch would wake its threads for it; these, spinning while they wait for more, take the cores from ours.
-    """
-    return torch.from_numpy(np.zeros(shape, dtype=dtype))
-
-
-def _run(job: Job, room: Room) -> NDArray[np.float64]:
-    """Measure all blocks of all heads, with as many threads as torch may use; mass received (head, key)."""
-    heads, padded = job.queries.shape[:2]
-    key_count = job.keys.shape[1]
-    threads = 1 if heads * padded * key_count <= FEW else torch.get_num_threads()
-    share = -(-heads // threads)  # heads for each thread
-    group = max(1, min(CELLS // (min(job.height, padded) * key_count), share))
-    groups = [slice(first, min(first + group, heads)) for first in range(0, heads, group)]
-    mass = _zeros(threads, heads, key_count, dtype=np.float64)
-    starts = range(0, padded, job.height)
-    if len(groups) % threads == 0 or len(groups) >= 4 * threads:
-        parts = [Part(groups[thread::threads], starts, mass[thread]) for thread in range(threads)]
-    else:  # so few heads that threads share them, row by row
-        parts = [Part(groups, starts[thread::threads], mass[thread]) for thread in range(threads)]
-    if threads == 1:
-        measure_part(job, room, parts[0])
-        return mass[0].numpy()
-    try:
-        with ThreadPoolExecutor(threads, initializer=_settle_thread) as workers:
-            list(workers.map(lambda part: _measure_alone(job, room, part), parts))
-    finally:
-        torch.set_num_threads(
-            torch.get_num_threads()
-        )  # for threads yet to come: a worker's one is its own affair
-    return mass.numpy().sum(axis=0)
-
-
-def _settle_thread() -> None:
-    """Let a thread of ours compute alone, and take denormal numbers, which are very slow, for 0."""
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
-
-
-def _measure_alone(job: Job, room: Room, part: Part) -> None:
-    with torch.inference_mode():  # each thread has its own
-        measure_part(job, room, part)
-
-
-def _finish(job: Job, room: Room, mass: NDArray[np.float64], rows: Tensor | None) -> HeadStatistics:
-    """Rows' entropy and log-sum-exp from their sums, in float64 and to base e."""
-    _, queries, keys = job.shape
-    top, total, energy, peak, peak_key, above, distance = room.rows.numpy()[:, :, :queries]
-    blind = top <= HIDDEN  # neither key nor sink; NaN is not blind, but for the statistics to refuse
-    logarithm = np.log(total, dtype=np.float64)
-    counted = room.allowed.numpy()[:, :queries].astype(np.int64)
-    level = thumbnail_level(queries, keys)
-    pixels = zip(room.sums.numpy(), room.maxima.numpy(), strict=True)  # by head
-    thumbnails = [finish_pixels(*pair, (queries, keys), level) for pair in pixels]
-    return HeadStatistics(
-        entropy=np.where(blind, 0, np.maximum(logarithm - log(2) * energy / total, 0)).astype(np.float32),
-        peak=peak,
-        peak_key=peak_key.astype(np.int64),
-        above=above.astype(np.int32),
-        log_sum_exp=np.where(blind, -np.inf, log(2) * top.astype(np.float64) + logarithm),
-        distance=distance,
-        allowed=counted if job.counting else job.scoring.count_allowed(queries, keys).numpy(),
-        mass=mass[:, :keys],
-        thumbnail_mean=np.stack([each.mean for each in thumbnails]),
-        thumbnail_max=np.stack([each.maximum for each in thumbnails]),
-        rows=np.ones(queries, dtype=bool) if rows is None else rows.cpu().numpy(),
-        threshold=job.threshold,
-    )

@@ -4,8 +4,8 @@ In:   a Job: queries, keys (and values) of one attention, prepared; room for the
 Out:  the room filled in for some heads and some blocks of rows.
 
 A block holds all keys that its rows can reach, in spans that fit the cache. First each span gets its scores,
-their maximum, and 2**(score - maximum) with two sums; then maxima and sums of all spans give the normaliser of
-each row; then the exponentials become weights, from which everything else is summed. Scores are kept in base 2
+their maximum, and 2**(score - maximum) with two sums; then maxima and sums of all spans give the normaliser
+of each row; then the exponentials become weights, from which everything else is summed. Scores are in base 2
 (times log2 e): torch's exp2 takes less than half the time of its exp. Several heads share a block where rows
 are short, because a call of torch costs as much as some ten thousand cells.
 
