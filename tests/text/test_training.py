@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.text.sequences import encode_texts, find_frame, pad_rows
+from glassformer.text.sequences import Sequences, encode_texts, find_frame, join, pad_rows
 from glassformer.text.tokenizer import LibraryTokenizer, open_tokenizer
 from glassformer.text.training import Kind, Style, VocabularySettings, _train, train_vocabulary
 
@@ -157,3 +157,16 @@ def test_padding_stands_on_the_right(rows: list[list[int]]) -> None:
     else:
         assert (real == (ids > 0)).all()
         assert not real.all()
+
+
+@given(st.lists(st.lists(st.integers(1, 9), max_size=6), min_size=1, max_size=5), st.data())
+def test_some_of_many_are_padded_with_room_around_them(rows: list[list[int]], data: st.DataObject) -> None:
+    starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    flat = np.array([number for row in rows for number in row], dtype=np.int32)
+    half = Sequences(flat, starts)
+    both = join([half, half])
+    indices = data.draw(st.lists(st.integers(0, 2 * len(rows) - 1), min_size=1, max_size=6))
+    padded = both.pad(np.array(indices), 0, left=2, right=1)
+    chosen = [rows[index % len(rows)] for index in indices]
+    width = 3 + max(map(len, chosen))
+    assert padded.tolist() == [[0, 0, *row, *[0] * (width - 2 - len(row))] for row in chosen]

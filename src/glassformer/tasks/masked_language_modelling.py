@@ -119,7 +119,11 @@ class MaskedLanguageModelling(Task):
         assert isinstance(windows, Windows)
         epoch = epoch if split == "train" else 0  # held-out text is always cut and masked in the same way
         shift = windows.draw_shift(self.seed, epoch) if split == "train" else 0
-        framed = [self._frame(windows, int(index), shift, epoch) for index in indices]
+        chances = draw_uniform((self.seed, epoch, FRAME), indices, 5).tolist()
+        framed = [
+            self._frame(windows, windows.take(int(index), shift), chance)
+            for index, chance in zip(indices, chances, strict=True)
+        ]
         rows, kinds, relations = zip(*framed, strict=True)
         ids, real = pad_rows(rows, self._role("padding"))
         ids, labels = self._mask(ids, (self.seed, epoch), indices)
@@ -176,10 +180,9 @@ class MaskedLanguageModelling(Task):
         states = hidden.flatten(0, 1).index_select(0, batch.places)
         return hidden, states, batch.labels.flatten().index_select(0, batch.places)
 
-    def _frame(self, windows: Windows, index: int, shift: int, epoch: int) -> tuple[Ids, Ids, int]:
+    def _frame(self, windows: Windows, row: Ids, chances: Sequence[float]) -> tuple[Ids, Ids, int]:
         """A window between special tokens, each token's segment, and 1 where two parts do not follow."""
-        row = windows.take(index, shift)
-        (short, length, cut, broken, place), *_ = draw_uniform((self.seed, epoch, FRAME), [index], 5)
+        short, length, cut, broken, place = chances
         if short < self.settings.short:
             row = row[: 2 + int(length * (len(row) - 1))]
         opening, closing = [self._role("class")], [self._role("separator")]

@@ -15,9 +15,10 @@ from glassformer.config import check_types, read_settings
 from glassformer.errors import ConfigurationError
 from glassformer.tasks.corpus import find_path
 from glassformer.tasks.task import Split, TaskExamples
+from glassformer.text.batches import Indices
 from glassformer.text.files import OnError, Problems
 from glassformer.text.readers import Column, Row, read_parallel, read_rows
-from glassformer.text.sequences import Sequences
+from glassformer.text.sequences import Sequences, join
 
 Direction = tuple[str, str]  # from which language, into which
 
@@ -99,20 +100,26 @@ class Pairs(TaskExamples):
         self, sides: tuple[Sequences, Sequences], uses: NDArray[np.int64], notes: tuple[str, ...]
     ) -> None:
         """`uses` (example, 3): number of the pair, 1 where it is read backwards, id of the tag or -1."""
-        self.sides = sides
+        self.texts = join(sides)  # all first sides, then all second sides
+        self.count = len(sides[0])
         self.uses = uses
         self.notes = notes
         self._lengths = np.zeros(0, dtype=np.int64)
 
+    def find(self, indices: Sequence[int] | Indices) -> tuple[Indices, Indices, Indices]:
+        """For some examples: which text is read, which is written, and the tag that asks for it."""
+        pair, back, named = self.uses[np.asarray(indices)].T
+        return pair + back * self.count, pair + (1 - back) * self.count, named
+
     def measure(self, around: int) -> NDArray[np.int64]:
-        """Tokens (example, 2) that are read and predicted; `around` are the special ones of a source."""
-        pair, back, named = self.uses.T
-        lengths = np.stack([side.lengths for side in self.sides])  # (side, pair)
-        return np.stack((lengths[back, pair] + around + (named >= 0), lengths[1 - back, pair] + 1), axis=1)
+        """Tokens (example,) of the longer side; `around` are the special ones of a source."""
+        read, written, named = self.find(np.arange(len(self.uses)))
+        lengths = self.texts.lengths
+        return np.maximum(lengths[read] + around + (named >= 0), lengths[written] + 1)
 
     def keep(self, around: int, longest: int) -> None:
         """Leave out what is too long."""
-        sizes = self.measure(around).max(axis=1)
+        sizes = self.measure(around)
         fits = sizes <= longest
         if not fits.all():
             left = int((~fits).sum())

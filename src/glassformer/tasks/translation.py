@@ -35,7 +35,7 @@ from glassformer.tasks.scores import (
 from glassformer.tasks.task import TASKS, Config, Network, Split, Task, find_device
 from glassformer.text.batches import Batch, Indices
 from glassformer.text.files import Problems
-from glassformer.text.sequences import encode_texts, find_frame, pad_rows
+from glassformer.text.sequences import encode_texts, find_frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +113,30 @@ class Translation(Task):
         assert isinstance(pairs, Pairs)
         start, end, padding = self._ids()
         before, after = find_frame(self.tokenizer)
-        sources, targets, answers = [], [], []
-        for pair, back, named in pairs.uses[np.asarray(indices)].tolist():
-            opening = (named, *before) if named >= 0 else before
-            written = pairs.sides[1 - back][pair]
-            sources.append(np.concatenate((opening, pairs.sides[back][pair], after)).astype(np.int32))
-            targets.append(np.concatenate(((start,), written)))
-            answers.append(np.concatenate((written, (end,))))
-        ids, real = pad_rows(sources, padding)
-        labels, _ = pad_rows(answers, IGNORED)
-        count = sum(map(len, answers))
-        tokens = count + sum(map(len, sources))
-        # The target needs no `real`: what stands on the right is never seen by a decoder.
-        return Batch(ids, labels, count, tokens, real, target=pad_rows(targets, padding)[0])
+        read, written, named = pairs.find(indices)
+        opening = len(before) + int(self.settings.tags)
+        ids = pairs.texts.pad(read, padding, left=opening, right=len(after))  # (B, S)
+        lengths = pairs.texts.lengths[read]
+        rows = np.arange(len(ids))
+        if self.settings.tags:
+            ids[:, 0] = named
+        ids[:, opening - len(before) : opening] = before
+        for place, token in enumerate(after):
+            ids[rows, opening + lengths + place] = token
+        real = np.arange(ids.shape[1]) < (opening + lengths + len(after))[:, None]
+        target = pairs.texts.pad(written, padding, left=1)  # (B, T)
+        target[:, 0] = start
+        labels = pairs.texts.pad(written, IGNORED, right=1)  # (B, T)
+        labels[rows, pairs.texts.lengths[written]] = end
+        count = int(pairs.texts.lengths[written].sum()) + len(rows)
+        return Batch(
+            torch.from_numpy(ids),
+            torch.from_numpy(labels),
+            count,
+            count + int(real.sum()),
+            None if real.all() else torch.from_numpy(real),
+            target=torch.from_numpy(target),  # no mask: what stands on its right is never seen by a decoder
+        )
 
     def loss(self, network: Network, batch: Batch, extra: nn.Module | None = None) -> Tensor:
         del extra

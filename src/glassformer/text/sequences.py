@@ -38,6 +38,24 @@ class Sequences:
         """Tokens of each."""
         return np.diff(self.starts)
 
+    def pad(
+        self, indices: NDArray[np.int64], padding: int, *, left: int = 0, right: int = 0
+    ) -> NDArray[np.int64]:
+        """Some of them in one rectangle, with `left` and `right` free columns around the longest."""
+        lengths = self.starts[indices + 1] - self.starts[indices]
+        ends = np.cumsum(lengths)
+        flat = np.repeat(self.starts[indices] - ends + lengths, lengths) + np.arange(ends[-1])
+        rows = np.full((len(indices), left + int(lengths.max()) + right), padding, dtype=np.int64)
+        columns = np.arange(rows.shape[1]) - left
+        rows[(columns >= 0) & (columns < lengths[:, None])] = self.ids[flat]
+        return rows
+
+
+def join(parts: Sequence[Sequences]) -> Sequences:
+    """One behind the other."""
+    lengths = np.concatenate([[0], *(part.lengths for part in parts)])
+    return Sequences(np.concatenate([part.ids for part in parts]), np.cumsum(lengths, dtype=np.int64))
+
 
 def encode_texts(tokenizer: Tokenizer, texts: Iterable[str], *, target: bool = False) -> Sequences:
     """The words of each text, without special tokens; `target`: they are translations."""
