@@ -377,7 +377,7 @@ def test_evidence_says_which_model_and_how() -> None:
     )
     assert evidence.largest_error is not None
     assert evidence.largest_error < 1e-5
-    assert evidence.reference == "the fused kernel (logits of 7 tokens)"
+    assert evidence.reference == "the explicit path (weights of 7 tokens)"
     assert evidence.versions["torch"] == torch.__version__
     assert len(evidence.model_hash) == 64
     assert load(build(), WORDS).record(TEXT, "le chat").evidence.model_hash == evidence.model_hash

@@ -1,8 +1,8 @@
 """Our own networks, recorded through their windows.
 
 In:   a Transformer or a recurrent translator, its tokenizer, a text.
-Out:  a Recording. The network runs once, in evaluation mode, on its explicit path; weights are those before
-      dropout. Afterwards mode, hooks and gradients are as they were, also where something went wrong.
+Out:  a Recording. The network runs once, in evaluation mode; weights are those before dropout. Afterwards
+      mode, hooks, products and gradients are as they were, also where something went wrong.
 """
 
 import platform
@@ -26,6 +26,10 @@ from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer, check_ids
 from glassformer.recorders.edits import CutEdge, check_written, why_relaxed
 from glassformer.recorders.identity import Identity
+from glassformer.recorders.interface import Kernel
+from glassformer.recorders.keeping import Keep, keep_aside
+from glassformer.recorders.lending import KERNELS, can_lend
+from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
 from glassformer.recorders.outputs import read_classes, read_generation, read_words
 from glassformer.recorders.reading import Inputs, Reader, as_tokens
 from glassformer.recorders.recorder import USUAL, Edit, check_want
@@ -36,6 +40,7 @@ from glassformer.weights.checkpoint import open_checkpoint
 
 ALTERNATIVES = 5  # kept for each generated word where nothing else is said
 CHECKED_TOKENS = 16  # of a text, for the self-check
+SHORT = 256  # tokens, whose matrices and float64 statistics cost next to nothing
 LARGEST = 8 << 30  # bytes of maps that one recording may form
 
 
@@ -64,6 +69,8 @@ class OurSubject:
         self.labels: tuple[str, ...] = ()  # of its classes
         self.reader = Reader(self.name, self.tokenizer)
         self.identity = Identity(network)
+        self.kernel: Kernel | None = None  # to insist on one; None: as the length of the text asks for
+        self.keep: Keep = keep_aside  # where large arrays go
         self._checks: dict[str, tuple[float, str]] = {}  # by the model's hash
 
     @property
@@ -95,13 +102,13 @@ class OurSubject:
             for edit in edits:
                 changes.enter_context(edit.apply(self.network))
             source, written, generation = self._write(source, target, decode, edits)
-            self._check_size(source, written, wanted)
             tokens = _both(source, written)
-            watch = Watch(self.network, *tokens, wanted, lambda place: why_relaxed(edits, place))
+            watch = self._watch(*tokens, wanted, edits)
+            self._check_size(source, written, wanted, watch)
             logits = self._run(source, written, watch)
         return Recording(
             model=self.name,
-            evidence=self._evidence(model_hash, check, edits, wanted),
+            evidence=self._evidence(model_hash, check, edits, wanted, watch),
             source=tokens[0],
             target=tokens[1],
             maps=watch.maps,
@@ -133,18 +140,24 @@ class OurSubject:
         """The network does so itself on a CPU only; on a GPU a foreign id would stop the process."""
         check_ids(torch.tensor([encoding.ids], dtype=torch.long), self.network.config.vocabulary_size)
 
-    def _check_size(self, source: Encoding, written: Encoding | None, want: Collection[str]) -> None:
-        """Refuse maps that no memory holds before the network tries to form them."""
+    def _check_size(
+        self, source: Encoding, written: Encoding | None, want: Collection[str], watch: Watch
+    ) -> None:
+        """Refuse matrices that no memory holds before the network tries to form them."""
         config = self.network.config
         heads, depth = (
             (config.heads, sum(config.depth.values())) if isinstance(config, ModelConfig) else (1, 1)
         )
+        relative = isinstance(config, ModelConfig) and config.positions == "relative"
+        fast = watch.maker is not None and watch.kernel == "fast"
+        if fast and not relative:
+            return
         longest = max(len(source), len(written) if written is not None else 0)
-        kept = depth if {"weights", "scores"} & set(want) else 1
+        kept = depth if not fast and {"weights", "scores"} & set(want) else 1
         size = 4 * heads * longest * longest * kept
         if size > LARGEST:
             raise InputError(
-                f"The maps of {longest} tokens would take {size / 2**30:.0f} GiB, more than {LARGEST >> 30}; "
+                f"Matrices of {longest} tokens would take {size / 2**30:.0f} GiB, more than {LARGEST >> 30}; "
                 "shorten the text" + (", or leave weights and scores out of `want`." if kept > 1 else ".")
             )
 
@@ -215,8 +228,25 @@ class OurSubject:
             )
         return self._tensor(source.segments) if known else None
 
+    def _watch(
+        self, source: Tokens, target: Tokens | None, want: Collection[str], edits: Sequence[Edit] = ()
+    ) -> Watch:
+        """Through open windows where the text is short, something is edited, or weights are no plain softmax
+        of q · k; otherwise by lent products, which measure faster and need no matrix."""
+        reads = {"encoder": source, "decoder": source if target is None else target}
+        longest = max(map(len, reads.values()))
+        plain = can_lend(self.network) and not edits
+        if self.kernel == "fast" and not plain:
+            raise InputError("The fast kernel takes plain products without edits; let the exact one run.")
+        if not plain or (self.kernel is None and longest <= SHORT):
+            return Watch(self.network, source, target, want, lambda place: why_relaxed(edits, place))
+        dense = longest <= LONGEST_DENSE and bool({"weights", "scores"} & set(want))
+        kernel: Kernel = self.kernel or ("exact" if dense else "fast")
+        maker = MapMaker(Axes(reads, {}), want, keep=self.keep)
+        return Watch(self.network, source, target, want, maker=maker, kernel=kernel)
+
     def _check_once(self, model_hash: str, source: Encoding) -> tuple[float | None, str | None]:
-        """How far logits of the explicit path are from those of the fused one; once for each model."""
+        """How far the ways of looking are apart on a few tokens; once for each model."""
         if isinstance(self.network, RecurrentTranslator):
             return None, None  # it has one path only
         if model_hash not in self._checks:
@@ -224,10 +254,21 @@ class OurSubject:
             cut = (source.ids[part], source.texts[part], source.special[part], source.segments[part])
             short = Encoding(*cut, text="")
             written = short if self.shape == "encoder-decoder" else None
-            seen = self._run(short, written, Watch(self.network, *_both(short, written), ()))
-            plain = self._run(short, written, None)
+            tokens = _both(short, written)
+            opened = Watch(self.network, *tokens, ("weights",))
+            logits = self._run(short, written, opened)
+            error = float((logits - self._run(short, written, None)).abs().max())
             reference = f"the fused kernel (logits of {len(short)} tokens)"
-            self._checks[model_hash] = float((seen - plain).abs().max()), reference
+            if can_lend(self.network):
+                maker = MapMaker(
+                    Axes({"encoder": tokens[0], "decoder": tokens[1] or tokens[0]}, {}), ("weights",)
+                )
+                lent = Watch(self.network, *tokens, ("weights",), maker=maker, kernel="fast")
+                self._run(short, written, lent)
+                pairs = zip(opened.maps, lent.maps, strict=True)
+                error = max(float(np.abs(one.weights() - other.weights()).max()) for one, other in pairs)
+                reference = f"the explicit path (weights of {len(short)} tokens)"
+            self._checks[model_hash] = error, reference
         return self._checks[model_hash]
 
     # What comes out
@@ -248,8 +289,9 @@ class OurSubject:
         check: tuple[float | None, str | None],
         edits: Sequence[Edit],
         want: Collection[str],
+        watch: Watch,
     ) -> Evidence:
-        notes = []
+        notes = [] if watch.maker is None else list(watch.maker.notes)
         if isinstance(self.network, RecurrentTranslator):
             if self.network.decoder.attention is None:
                 notes.append("One fixed context for all words: this network has no attention to record.")
@@ -259,7 +301,7 @@ class OurSubject:
         return Evidence(
             model=self.name,
             model_hash=model_hash,
-            kernel="explicit",
+            kernel=KERNELS["exact" if watch.maker is None else watch.kernel],
             dtype=str(next(self.network.parameters()).dtype).removeprefix("torch."),
             exact=True,
             largest_error=check[0],

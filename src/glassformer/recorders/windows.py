@@ -4,7 +4,8 @@ In:   a Transformer or a recurrent translator, and the tokens that it is about t
 Out:  its attention maps, numbered by call order within each stack, and its hidden states.
 
 Hooks hang on the windows only while `watching`; a map is measured as soon as its layer has run, so that
-without "weights" in `want` no more than one layer's weights exist at a time.
+without "weights" in `want` no more than one layer's weights exist at a time. Given a `MapMaker`, the windows
+of attention stay closed: products that measure are lent to the network instead.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -21,7 +22,10 @@ from torch.utils.hooks import RemovableHandle
 from glassformer.model.attention import Attention, triangle
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
 from glassformer.model.transformer import Stack, Transformer
+from glassformer.recorders.interface import Kernel
 from glassformer.recorders.layers import Place
+from glassformer.recorders.lending import lending
+from glassformer.recorders.maps import MapMaker
 from glassformer.recording import AttentionMap, HeadStatistics, Kind, Tokens, measure
 
 Network = Transformer | RecurrentTranslator
@@ -103,9 +107,14 @@ class Watch:
         target: Tokens | None,
         want: Collection[str],
         relaxed: Relaxed = lambda _: None,
+        maker: MapMaker | None = None,
+        kernel: Kernel = "exact",
     ) -> None:
         self.network = network
         self.want = want
+        self.maker = maker
+        self.kernel: Kernel = kernel
+        self.measured: list[AttentionMap] = []  # by the maker
         written = source if target is None else target  # what the decoder reads
         about = (want, _multiplier(network), relaxed)
         self.encoder = View("encoder", "self", source, source, *about)
@@ -115,6 +124,11 @@ class Watch:
 
     @property
     def maps(self) -> tuple[AttentionMap, ...]:
+        if self.maker is not None:
+            order = {"encoder": 0, "decoder": 1, "self": 0, "cross": 1}
+            return tuple(
+                sorted(self.measured, key=lambda map: (order[map.stack], order[map.kind], map.layer))
+            )
         return (*self.encoder.maps, *self.decoder.maps, *self.cross.maps)
 
     @property
@@ -130,7 +144,11 @@ class Watch:
             attach = self._watch_recurrent if isinstance(self.network, RecurrentTranslator) else self._watch
             for handle in attach():
                 hooks.callback(handle.remove)
+            if self.maker is not None and isinstance(self.network, Transformer):
+                hooks.enter_context(lending(self.network, self.maker, self.kernel))
             yield
+        if self.maker is not None:
+            self.measured = self.maker.finish()
         if isinstance(self.network, RecurrentTranslator) and self.network.decoder.attention is not None:
             self.cross.finish()
 
@@ -140,13 +158,17 @@ class Watch:
         for name, stack in stacks.items():
             if stack is None:
                 continue
-            for layer in range(len(stack.layers)):  # a shared block is one module, called for every layer
-                block = stack.block(layer)
-                yield from _open(self.encoder if name == "encoder" else self.decoder, block.attention)
-                if block.cross is not None:
-                    yield from _open(self.cross, block.cross)
+            if self.maker is None:
+                yield from self._watch_attention(name, stack)
             if "hidden" in self.want:
                 yield from self._watch_states(name, stack)
+
+    def _watch_attention(self, name: str, stack: Stack) -> Iterator[RemovableHandle]:
+        for layer in range(len(stack.layers)):  # a shared block is one module, called for every layer
+            block = stack.block(layer)
+            yield from _open(self.encoder if name == "encoder" else self.decoder, block.attention)
+            if block.cross is not None:
+                yield from _open(self.cross, block.cross)
 
     def _watch_states(self, name: str, stack: Stack) -> Iterator[RemovableHandle]:
         """The embeddings, then the state after each layer; the last one behind the stack's own last norm."""
