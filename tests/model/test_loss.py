@@ -34,6 +34,36 @@ def test_equal_to_torch_with_gradients(compute, smoothing, biased, monkeypatch):
             assert torch.allclose(own, other, atol=1e-6)
 
 
+@pytest.mark.parametrize("biased", [True, False])
+def test_gradients_of_gradients_equal_torchs(biased):
+    torch.manual_seed(0)
+    wanted = [torch.randn(6, 4, requires_grad=True), torch.randn(9, 4, requires_grad=True)]
+    bias = torch.randn(9, requires_grad=True) if biased else None
+    labels = torch.tensor([0, 8, IGNORED, 3, 3, 1])
+    wanted += [bias] if bias is not None else []
+
+    def penalty(found):
+        gradients = torch.autograd.grad(found, wanted, create_graph=True)
+        return torch.autograd.grad(sum(each.square().sum() for each in gradients), wanted)
+
+    ours = penalty(word_loss(*wanted[:2], labels, bias, 0.1))
+    logits = F.linear(*wanted[:2], bias)
+    theirs = penalty(F.cross_entropy(logits, labels, ignore_index=IGNORED, label_smoothing=0.1))
+    for own, other in zip(ours, theirs, strict=True):
+        assert torch.allclose(own, other, atol=1e-5)
+
+
+def test_double_precision_is_kept():
+    states, vectors = torch.randn(3, 4, dtype=torch.float64), torch.randn(5, 4, dtype=torch.float64)
+    labels = torch.tensor([0, 1, 4])
+    expected = F.cross_entropy(states @ vectors.T, labels)
+    for compute in (
+        lambda: word_loss(states, vectors, labels),
+        lambda: _whole_loss(states, vectors, labels, None, 0.0),
+    ):
+        assert compute().item() == pytest.approx(expected.item(), abs=1e-12)
+
+
 def test_on_paper():
     states, vectors = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 0.0], [math.log(3), 0.0]])
     assert word_loss(states, vectors, torch.tensor([1])).item() == pytest.approx(-math.log(0.75), abs=1e-6)

@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from glassformer.model.linear import multiply
@@ -41,7 +40,8 @@ def _whole_loss(
     if spare:
         vectors = F.pad(vectors, (0, 0, 0, spare))
         bias = F.pad(vectors.new_zeros(words) if bias is None else bias, (0, spare), value=float("-inf"))
-    logits = F.linear(states, vectors, None if bias is None else bias.to(states.dtype)).float()
+    logits = F.linear(states, vectors, None if bias is None else bias.to(states.dtype))
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     loss = F.cross_entropy(logits, labels, ignore_index=IGNORED)
     if smoothing:
         labelled = labels != IGNORED
@@ -79,15 +79,21 @@ class _BlockedLoss(torch.autograd.Function):
                     to_bias.add_(gradient.sum(0), alpha=scale)
         if to_states is not None and not everything:
             to_states = torch.zeros_like(states).index_copy_(0, labelled, to_states)
-        context.save_for_backward(to_states, to_vectors, to_bias)
+        context.save_for_backward(to_states, to_vectors, to_bias, states, vectors, labels, bias)
+        context.smoothing = smoothing
         return (total * scale if len(chosen) else total * float("nan")).to(states.dtype)
 
     @staticmethod
-    @once_differentiable
     def backward(context: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        gradients = context.saved_tensors
-        if upstream != 1:
-            gradients = tuple(None if saved is None else saved * upstream for saved in gradients)
+        *gradients, states, vectors, labels, bias = context.saved_tensors
+        if torch.is_grad_enabled():  # gradients of gradients are wanted: by what torch can differentiate
+            inputs = [each for each in (states, vectors, bias) if each is not None and each.requires_grad]
+            loss = _whole_loss(states, vectors, labels, bias, context.smoothing)
+            found = iter(torch.autograd.grad(loss, inputs, upstream, create_graph=True))
+            needed = (context.needs_input_grad[place] for place in (0, 1, 3))
+            gradients = [next(found) if need else None for need in needed]
+        elif upstream != 1:
+            gradients = [None if saved is None else saved * upstream for saved in gradients]
         to_states, to_vectors, to_bias = gradients
         return to_states, to_vectors, None, to_bias, None
 
