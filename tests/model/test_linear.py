@@ -38,6 +38,20 @@ def test_gradients_equal_torchs(sizes):
         assert torch.allclose(own, other, atol=1e-5)
 
 
+def test_gradients_of_gradients_equal_torchs(layer):
+    inputs = torch.randn(3, 12, requires_grad=True)
+    wanted = [inputs, layer.weight]
+
+    def penalty(product):
+        (gradient,) = torch.autograd.grad(product.tanh().sum(), inputs, create_graph=True)
+        return torch.autograd.grad(gradient.square().sum(), wanted)
+
+    for own, other in zip(
+        penalty(layer(inputs)), penalty(F.linear(inputs, layer.weight, layer.bias)), strict=True
+    ):
+        assert torch.allclose(own, other, atol=1e-5)
+
+
 def test_strided_inputs_are_taken_as_they_are(layer):
     inputs = torch.randn(6, 12, 5).transpose(1, 2)
     with torch.no_grad():
@@ -55,6 +69,41 @@ def test_a_packed_weight_follows_every_change(layer):
     layer.load_state_dict({"weight": torch.ones(20, 12), "bias": torch.zeros(20)})
     for _ in range(PACK_AFTER + 2):
         assert torch.allclose(layer(inputs), inputs.sum(1, keepdim=True).expand(2, 20), atol=1e-5)
+
+
+@torch.no_grad()
+def test_a_packed_weight_follows_changes_that_torch_does_not_count():
+    torch.manual_seed(0)
+    layer, inputs = Linear(64, 64), torch.randn(2, 64)
+    for change in (
+        lambda: layer.weight.data.mul_(2),
+        lambda: layer.weight.data[:, 16:32].zero_(),  # a head is silenced
+        lambda: layer.half().float(),
+    ):
+        for _ in range(PACK_AFTER + 2):
+            layer(inputs)
+        assert layer.packed.of(layer.weight) is not layer.weight
+        change()
+        assert torch.allclose(layer(inputs), F.linear(inputs, layer.weight, layer.bias), atol=1e-5)
+
+
+@torch.no_grad()
+def test_a_new_weight_at_an_old_address_is_noticed():
+    layer, inputs = Linear(64, 64), torch.randn(2, 64)
+    for _ in range(20):
+        for _ in range(PACK_AFTER + 2):
+            layer(inputs)
+        for _ in range(2):  # memory of the first is free again for the second
+            layer.weight = torch.nn.Parameter(torch.randn(64, 64))
+        assert torch.allclose(layer(inputs), F.linear(inputs, layer.weight, layer.bias), atol=1e-4)
+
+
+@torch.no_grad()
+def test_a_layer_that_moves_leaves_its_packed_weight_behind(layer):
+    for _ in range(PACK_AFTER + 2):
+        layer(torch.randn(1, 12))
+    layer.double()
+    assert layer.packed._weight is None
 
 
 @torch.no_grad()

@@ -4,6 +4,8 @@ In:   hidden states (batch, token, width).
 Out:  logits (batch, token, vocabulary), or (batch, class).
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -25,6 +27,11 @@ class LanguageHead(nn.Module):
         self.narrow = Linear(config.width, narrow) if config.embedding_width else None
         self.bias = nn.Parameter(torch.zeros(config.vocabulary_size)) if config.output_bias else None
         self.packed = PackedWeight()
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "LanguageHead":
+        self.packed = PackedWeight()  # as `Linear` does
+        super()._apply(fn, recurse)
+        return self
 
     def prepare(self, hidden: Tensor) -> Tensor:
         """What is multiplied with the output vectors: the hidden state, as narrow as they are."""

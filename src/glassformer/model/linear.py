@@ -9,17 +9,18 @@ weights laid out for it once ("packed"). Decision 0007 has the measurements. Eve
 compiler, plain `linear` is used.
 """
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 FEW_ROWS = 64  # up to here packed weights win clearly; beyond, arithmetic hides the reading of weights
 FEWEST_ROWS = 4  # fewer are filled up with zeros: the kernel for one row reads a third more slowly
 PACK_FOR = 8  # rows the layout is made for: good from 1 to FEW_ROWS
+SAMPLES = 64  # numbers of a weight that are compared before each use
 PACK_AFTER = 2  # calls with few rows before a weight is packed: a single short text should not pay for it
 
 
@@ -50,26 +51,44 @@ class Linear(nn.Linear):
     def forward(self, inputs: Tensor) -> Tensor:
         return multiply(inputs, self.weight, self.bias, self.packed)
 
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Linear":
+        self.packed = PackedWeight()  # on another device or of another type it would only take room
+        super()._apply(fn, recurse)
+        return self
+
 
 class PackedWeight:
-    """A weight laid out for products with few rows: made when it pays, anew when the weight has changed."""
+    """A weight laid out for products with few rows: made when it pays, anew when the weight has changed.
+
+    Torch counts changes in place, but not those through `.data`: against these, a few numbers are compared.
+    """
 
     def __init__(self) -> None:
         self._key: tuple[int, int] | None = None
         self._calls = 0
         self._weight: Tensor | None = None
+        self._sample: Tensor | None = None  # a view of the weight: its memory stays taken, its address unique
+        self._sampled: Tensor | None = None  # the same numbers when it was first used
 
     def of(self, weight: Tensor) -> Tensor:
         """The packed form of `weight`, or `weight` itself while it has not been used often enough."""
         if weight.is_inference():
             return weight  # such tensors do not count their changes
         key = (weight.data_ptr(), weight._version)
-        if key != self._key:
+        if key != self._key or self._has_changed():
+            flat = weight.detach().flatten()
+            self._sample = flat[:: flat.numel() // SAMPLES | 1]  # odd: not the same columns again and again
+            self._sampled = self._sample.clone()
             self._key, self._calls, self._weight = key, 0, None
         self._calls += 1
         if self._weight is None and self._calls > PACK_AFTER:
             self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.detach(), PACK_FOR)
         return weight if self._weight is None else self._weight
+
+    def _has_changed(self) -> bool:
+        assert self._sample is not None
+        assert self._sampled is not None
+        return not torch.equal(self._sample, self._sampled)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "PackedWeight":
         return PackedWeight()
@@ -88,13 +107,16 @@ class _Product(torch.autograd.Function):
         return _onednn(inputs, weight, bias)
 
     @staticmethod
-    @once_differentiable
     def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
         inputs, weight = context.saved_tensors
         gradient = gradient.contiguous()
-        flat = gradient.flatten(0, -2)  # (row, output)
-        to_inputs = _onednn(gradient, weight.t(), None) if context.needs_input_grad[0] else None
-        to_weight = _weight_gradient(flat, inputs.flatten(0, -2)) if context.needs_input_grad[1] else None
+        flat, rows = gradient.flatten(0, -2), inputs.flatten(0, -2)  # (row, output), (row, input)
+        to_inputs = to_weight = None
+        twice = torch.is_grad_enabled()  # gradients of gradients are wanted: by what torch can differentiate
+        if context.needs_input_grad[0]:
+            to_inputs = gradient @ weight if twice else _onednn(gradient, weight.t(), None)
+        if context.needs_input_grad[1]:
+            to_weight = flat.t() @ rows if twice else _weight_gradient(flat, rows)
         to_bias = flat.sum(0) if context.biased and context.needs_input_grad[2] else None
         return to_inputs, to_weight, to_bias
 
