@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,6 +42,18 @@ def test_rotary_scores_depend_on_distance_only(shift, query, key, seed):
         return float(turned[0] @ turned[1])
 
     assert math.isclose(score(query, key), score(query + shift, key + shift), abs_tol=2e-3)
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float64])
+def test_the_angles_of_far_positions_survive_a_change_of_precision(kind):
+    positions = torch.tensor([3, 1000, 100_000])
+    exact = positions[:, None] * 10_000 ** (-torch.arange(0, 16, 2).double() / 16)
+    found = RotaryPositions(16).to(kind)(positions)
+    assert torch.allclose(
+        found.cosine.double(), exact.cos(), rtol=0, atol=1e-9 if kind == torch.float64 else 0.02
+    )
+    back = RotaryPositions(16).to(kind).float()(positions)
+    assert torch.equal(back.sine, RotaryPositions(16)(positions).sine)
 
 
 def test_rotation_keeps_length_and_position_nought_changes_nothing():

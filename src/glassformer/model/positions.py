@@ -5,6 +5,7 @@ Out:  vectors to add to embeddings, angles to turn queries and keys by, or a bia
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -15,11 +16,15 @@ from glassformer.config import ModelConfig
 WAVELENGTH = 10_000.0  # the base of section 3.5; the longest sine is 2π times this
 
 
+def frequencies(width: int) -> Tensor:
+    """How fast each pair of features turns, from 1 down to almost 1 / WAVELENGTH. (width / 2,)"""
+    return WAVELENGTH ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+
+
 def sinusoidal_table(length: int, width: int, *, halves: bool = False) -> Tensor:
     """PE of section 3.5: sine and cosine alternate, or stand in two halves as in Marian. (length, width)"""
     position = torch.arange(length, dtype=torch.float64)[:, None]
-    frequency = WAVELENGTH ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
-    angle = position * frequency  # (length, width / 2)
+    angle = position * frequencies(width)  # (length, width / 2)
     pair = (angle.sin(), angle.cos())
     table = torch.cat(pair, dim=-1) if halves else torch.stack(pair, dim=-1).flatten(1)
     return table.float()
@@ -49,15 +54,23 @@ class RotaryPositions(nn.Module):
 
     def __init__(self, head_width: int) -> None:
         super().__init__()
-        frequency = WAVELENGTH ** (-torch.arange(0, head_width, 2, dtype=torch.float64) / head_width)
-        self.register_buffer("frequency", frequency.float(), persistent=False)
+        self.head_width = head_width
+        self.register_buffer("frequency", frequencies(head_width).float(), persistent=False)
 
     def forward(self, positions: Tensor) -> Rotation:
         frequency: Tensor = self.get_buffer("frequency")
-        angle = positions[..., None].float() * frequency  # (…, token, K/2)
+        angle = positions[..., None] * frequency  # (…, token, K/2)
         if positions.dim() == 2:
             angle = angle[:, None]  # (B, 1, token, K/2): the same for every head
         return Rotation(angle.cos(), angle.sin())
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "RotaryPositions":
+        """Never below single precision: in half of it, far positions would be turned by wrong angles."""
+        super()._apply(fn, recurse)
+        moved = self.get_buffer("frequency")
+        kind = torch.promote_types(moved.dtype, torch.float32)
+        self.frequency = frequencies(self.head_width).to(moved.device, kind)
+        return self
 
 
 def rotate(vectors: Tensor, rotation: Rotation) -> Tensor:
