@@ -69,6 +69,11 @@ def test_hard_attention_with_one_key_can_be_trained():
     assert torch.allclose(scores.grad, borrowed)
 
 
+def test_hard_attention_with_one_key_is_exact_while_it_is_trained():
+    scores = torch.randn(200, 30, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(hard(scores.clone().requires_grad_(), 1), hard(scores, 1))
+
+
 @given(best=st.integers(1, 6), keys=st.integers(1, 6), seed=st.integers(0, 100))
 def test_hard_rows_sum_to_one_over_at_most_k_keys(best, keys, seed):
     scores = torch.randn(3, keys, generator=torch.Generator().manual_seed(seed))

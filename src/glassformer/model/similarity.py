@@ -65,7 +65,7 @@ def hard(scores: Tensor, best: int, allowed: Tensor | None = None) -> Tensor:
     weights = soft(scores, kept)
     if best == 1 and scores.requires_grad:
         gentle = soft(scores)
-        weights = weights + gentle - gentle.detach()
+        weights = weights + (gentle - gentle.detach())  # this order adds exactly nothing
     return weights
 
 
