@@ -145,6 +145,20 @@ def test_each_kind_learns_a_tiny_task(changes):
     assert losses[-1] < 0.7 * losses[0]
 
 
+def test_what_sub_layers_add_starts_smaller_the_more_of_them_there_are():
+    network = build(width=64, layers=2, decoder_layers=5, norm_position="pre", scale_embeddings=False)
+    for stack, sublayers in ((network.encoder, 2 * 2), (network.decoder, 3 * 5)):
+        block = stack.block(0)
+        outputs = [
+            block.attention.output,
+            block.feed_forward.contract,
+            *([block.cross.output] if block.cross else []),
+        ]
+        for output in outputs:
+            assert output.weight.std().item() == pytest.approx(0.02 / sublayers**0.5, rel=0.1)
+        assert block.feed_forward.expand.weight.std().item() == pytest.approx(0.02, rel=0.1)
+
+
 def test_shared_layers_are_one_block_at_every_depth():
     one, many = build(shape="encoder", share_layers=True, layers=4), build(shape="encoder", layers=4)
     assert len(one.encoder.layers) == 1
@@ -238,6 +252,24 @@ def test_ids_outside_the_vocabulary_and_empty_input_are_refused():
         network(torch.zeros(1, 0, dtype=torch.long))
     with pytest.raises(InputError, match="no target"):
         build()(torch.tensor([[1, 2]]))
+
+
+@pytest.mark.parametrize(
+    "real", [torch.ones(1, 4), torch.ones(1, 4, dtype=torch.long), torch.ones(1, 3, dtype=torch.bool)]
+)
+def test_a_mask_of_numbers_or_of_another_shape_is_refused(real):
+    ids = draw(0, 1, 4)
+    with pytest.raises(InputError, match=r"must be boolean, with the shape of the ids, \(1, 4\)"):
+        build(shape="encoder")(ids, real)
+    with pytest.raises(InputError, match="must be boolean"):
+        build()(ids, target=ids, target_real=real)
+    with pytest.raises(InputError, match="must be boolean"):
+        build()(ids, real, target=ids)
+
+
+def test_a_target_that_nobody_would_read_is_refused():
+    with pytest.raises(InputError, match="leave `target` out"):
+        build(shape="decoder")(draw(0, 1, 4), target=draw(1, 1, 4))
 
 
 def test_a_masked_head_belongs_to_an_encoder():

@@ -14,7 +14,7 @@ from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import InputError
 from glassformer.model.choosing import PADDING, GenerationSettings, Rules
 from glassformer.model.decoding import Decoding, Prompt, start_of_target
-from glassformer.model.transformer import check_ids
+from glassformer.model.transformer import check_ids, check_real
 
 
 @dataclass(slots=True)
@@ -97,13 +97,9 @@ def _check_prompt(
             raise InputError(
                 f"There are {len(ids)} sources and {len(prefix)} prefixes; give one prefix for each."
             )
+    check_real(real, ids)
     if real is None:
         return
-    if real.shape != ids.shape or real.dtype != torch.bool:
-        raise InputError(
-            f"`real` is {real.dtype} with the shape {tuple(real.shape)}; "
-            f"it must be boolean, with the shape of the ids, {tuple(ids.shape)}."
-        )
     if not bool(real.any(dim=1).all()):
         raise InputError("A row of the batch is nothing but padding; leave out empty texts.")
     if _continues_prompt(config) and not bool(real[:, -1].all()):

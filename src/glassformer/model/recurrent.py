@@ -21,7 +21,7 @@ from glassformer.config import RecurrentConfig
 from glassformer.errors import InputError
 from glassformer.model.decoding import Decoding, start_of_target
 from glassformer.model.similarity import AdditiveSimilarity, soft
-from glassformer.model.transformer import check_ids
+from glassformer.model.transformer import check_ids, check_real
 
 State = tuple[Tensor, ...]  # each (layer, row, width): the hidden state, and for an LSTM its cell
 
@@ -173,6 +173,7 @@ class RecurrentTranslator(nn.Module):
             raise InputError(
                 "A translator was given a source and no target; pass `target` or use generate()."
             )
+        check_real(target_real, target)
         if target_real is not None and bool((target_real[:, 1:] & ~target_real[:, :-1]).any()):
             raise InputError("A target is padded on the left, where it would be read; pad it on the right.")
         source = self.encode(ids, real)
@@ -180,6 +181,7 @@ class RecurrentTranslator(nn.Module):
 
     def encode(self, ids: Tensor, real: Tensor | None = None) -> Source:
         """Read the source."""
+        check_real(real, ids)
         if real is not None and bool(real.all()):
             real = None
         states, last = self.encoder(self._embed(ids), real)

@@ -138,6 +138,11 @@ class Transformer(nn.Module):
                 )
             memory = self.encode(ids, real)
             return self.logits(self.decode(target, target_real, memory=memory, memory_real=real))
+        if target is not None:
+            raise InputError(
+                f"A network of one stack ({self.config.shape}) was given a target, which it would not read; "
+                "leave `target` out, or build an encoder-decoder."
+            )
         hidden = self.encode(ids, real, segments) if self.decoder is None else self.decode(ids, real)
         return self.logits(hidden, real)
 
@@ -145,6 +150,7 @@ class Transformer(nn.Module):
         """Hidden states (batch, token, width) of the encoder."""
         assert self.encoder is not None
         check_ids(ids, self.config.vocabulary_size)
+        check_real(real, ids)
         positions = self.positions(ids, real)
         return self.encoder(self.embeddings(ids, positions, segments, real), positions, real)
 
@@ -159,6 +165,7 @@ class Transformer(nn.Module):
         """Hidden states of the decoder for a whole target (teacher forcing)."""
         assert self.decoder is not None
         check_ids(ids, self.config.vocabulary_size)
+        check_real(real, ids)
         positions = self.positions(ids, real)
         memories = None if memory is None else self.memories(memory, memory_real)
         return self.decoder(self.embeddings(ids, positions, None, real), positions, real, memories)
@@ -234,9 +241,17 @@ class Transformer(nn.Module):
         """With norms first, what each sub-layer adds is made smaller as there are more of them (GPT-2)."""
         if self.config.norm_position == "post" or self.config.scale_embeddings:
             return
-        for name, parameter in self.named_parameters():
-            if name.endswith(("attention.output.weight", "feed_forward.contract.weight")):
-                nn.init.normal_(parameter, std=0.02 * (2 * self.config.layers) ** -0.5)
+        for stack in filter(None, (self.encoder, self.decoder)):
+            for layer in range(len(stack.layers)):
+                block = stack.block(layer)
+                added = [
+                    block.attention.output,
+                    block.cross and block.cross.output,
+                    block.feed_forward.contract,
+                ]
+                outputs = [output for output in added if isinstance(output, nn.Linear)]
+                for output in outputs:
+                    nn.init.normal_(output.weight, std=0.02 * (len(outputs) * stack.depth) ** -0.5)
 
 
 def check_ids(ids: Tensor, vocabulary_size: int) -> None:
@@ -254,4 +269,13 @@ def check_ids(ids: Tensor, vocabulary_size: int) -> None:
         raise InputError(
             f"Token id {wrong} is not in the vocabulary of {vocabulary_size}; ids go from 0 to "
             f"{vocabulary_size - 1}. Does this tokenizer belong to this model?"
+        )
+
+
+def check_real(real: Tensor | None, ids: Tensor) -> None:
+    """Refuse a mask that means something else: numbers instead of truth values, or another shape."""
+    if real is not None and (real.shape != ids.shape or real.dtype != torch.bool):
+        raise InputError(
+            f"`real` is {real.dtype} with the shape {tuple(real.shape)}; "
+            f"it must be boolean, with the shape of the ids, {tuple(ids.shape)}."
         )
