@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.config import ModelConfig, RecurrentConfig
+from glassformer.config import ModelConfig, RecurrentConfig, Shape
 from glassformer.errors import CheckpointError
 from glassformer.model.choosing import GenerationSettings
 from glassformer.weights.generation import find_generation, read_generation, write_generation
@@ -13,13 +13,23 @@ from glassformer.weights.generation import find_generation, read_generation, wri
 PATH = Path("generation_config.json")
 
 
-def read(values: dict[str, Any], shape: str = "encoder-decoder") -> GenerationSettings:
-    return read_generation(PATH, values, shape)
+def read(values: dict[str, Any], shape: Shape = "encoder-decoder", end_id: int = 2) -> GenerationSettings:
+    return read_generation(
+        PATH, values, ModelConfig(vocabulary_size=9, shape=shape, start_id=1, end_id=end_id)
+    )
 
 
 def test_what_an_opus_model_says() -> None:
-    settings = read({"num_beams": 6, "max_length": 512, "bad_words_ids": [[58100]], "forced_eos_token_id": 0})
-    assert settings == GenerationSettings(beams=6, max_new_tokens=511, forbidden=(58100,))
+    said = {"num_beams": 6, "max_length": 512, "bad_words_ids": [[58100]], "forced_eos_token_id": 0}
+    assert read(said, end_id=0) == GenerationSettings(
+        beams=6, max_new_tokens=511, forbidden=(58100,), force_end=True
+    )
+
+
+def test_only_the_end_itself_is_forced() -> None:
+    assert read({"forced_eos_token_id": [5, 2]}).force_end
+    assert not read({"forced_eos_token_id": 5}).force_end  # another token than the one that ends a text
+    assert not read({"forced_eos_token_id": None}).force_end
 
 
 def test_nothing_said_is_greedy() -> None:
@@ -64,6 +74,7 @@ def test_old_folders_say_it_in_config_json(tmp_path: Path) -> None:
         GenerationSettings(
             beams=4, length_penalty=0.6, early_stopping=True, forbidden=(1, 2), max_new_tokens=7
         ),
+        GenerationSettings(force_end=True),
         GenerationSettings(sample=True, temperature=0.5, top_k=None, top_p=0.8),
         GenerationSettings(sample=True, top_k=5, repetition_penalty=1.2, no_repeat_ngram=3, min_new_tokens=2),
     ],

@@ -71,13 +71,12 @@ def open_checkpoint(folder: str | Path) -> Checkpoint:
         network = _fill(config, family, tensors)
     except CheckpointError as error:
         raise CheckpointError(f"{folder}: {error}") from error
-    shape = config.shape if isinstance(config, ModelConfig) else "encoder-decoder"
     return Checkpoint(
         network,
         config,
         settings["model_type"],
         folder if any((folder / name).is_file() for name in TOKENIZER_FILES) else None,
-        read_generation(folder / GENERATION, generation, shape),
+        read_generation(folder / GENERATION, generation, config),
         _read_labels(settings, config),
     )
 

@@ -38,8 +38,11 @@ def find_generation(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]
     return read_json(path)
 
 
-def read_generation(path: Path, values: Mapping[str, Any], shape: str) -> GenerationSettings:
+def read_generation(
+    path: Path, values: Mapping[str, Any], config: ModelConfig | RecurrentConfig
+) -> GenerationSettings:
     """Their defaults as ours. Of forbidden words only single tokens are known here."""
+    shape = config.shape if isinstance(config, ModelConfig) else "encoder-decoder"
     ours: dict[str, Any] = {
         word: values[name] for name, word in WORDS.items() if values.get(name) is not None and name in values
     }
@@ -52,6 +55,10 @@ def read_generation(path: Path, values: Mapping[str, Any], shape: str) -> Genera
     if ours.get("top_k") == 0:
         ours["top_k"] = None
     ours["early_stopping"] = values.get("early_stopping") is True
+    forced = values.get("forced_eos_token_id")
+    ours["force_end"] = forced is not None and config.end_id in (
+        forced if isinstance(forced, list) else [forced]
+    )
     words = values.get("bad_words_ids") or ()
     ours["forbidden"] = tuple(word[0] for word in words if isinstance(word, list) and len(word) == 1)
     try:
@@ -76,6 +83,8 @@ def write_generation(
             values[name] = getattr(settings, word)
     if settings.early_stopping:
         values["early_stopping"] = True
+    if settings.force_end and config.end_id is not None:
+        values["forced_eos_token_id"] = config.end_id
     if settings.forbidden:
         values["bad_words_ids"] = [[token] for token in settings.forbidden]
     if settings.sample and settings.top_k is None:
