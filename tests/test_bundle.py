@@ -236,6 +236,18 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, write):
     assert path.read_bytes() == b"the old one"
 
 
+@pytest.mark.parametrize("writer", [bundle.save, lambda _, path: bundle.BundleWriter(path)])
+def test_only_files_are_replaced(tmp_path, writer):
+    os.mkfifo(tmp_path / "pipe")
+    for name, kind in (("pipe", "a device, a pipe or a socket"), ("", "a folder"), (".", "a folder")):
+        with pytest.raises(BundleError, match=f"is {kind}. Wanted the name of a file"):
+            writer(make_recording(), tmp_path / name)
+    assert (tmp_path / "pipe").is_fifo()
+    assert os.listdir(tmp_path) == ["pipe"]
+    with pytest.raises(BundleError, match="is a folder"):
+        writer(make_recording(), "")
+
+
 def test_disk_space_is_taken_when_an_array_is_declared(tmp_path, monkeypatch):
     def refuse(handle, start, size):
         raise OSError(ENOSPC, "No space left on device")

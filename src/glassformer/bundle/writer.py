@@ -50,7 +50,7 @@ class BundleWriter:
     """A bundle in the making, beside its future name. Use it in a `with` block and end with `finish`."""
 
     def __init__(self, path: str | PathLike[str], arrays: int = _EXPECTED) -> None:
-        self.path = Path(path)
+        self.path = _check_place(Path(path))
         # Padding may add an array before each; the description is one more.
         self._header = _round_up(LENGTH_BYTES + _ENTRY * (2 * arrays + 2)) - LENGTH_BYTES
         self._entries: dict[str, Entry] = {}
@@ -164,6 +164,16 @@ class BundleWriter:
             f"{self.path} could not be written: {error.strerror}. Wanted a folder with room for it. "
             "Nothing was left behind; choose another place."
         )
+
+
+def _check_place(path: Path) -> Path:
+    """The path, if a file may take this name. Moving one over a device or a pipe would remove that."""
+    if not path.name or (path.exists() and not path.is_file()):
+        kind = "a folder" if path.is_dir() else "a device, a pipe or a socket"
+        raise BundleError(
+            f"{path} is {kind}. Wanted the name of a file, new or to be replaced. Add one, such as my.bundle."
+        )
+    return path
 
 
 def _identify(array: AnyArray) -> tuple[object, ...]:
