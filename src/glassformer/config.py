@@ -15,6 +15,9 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 from glassformer.errors import ConfigurationError
 from glassformer.registry import suggest
 
+LARGEST = 2**31 - 1  # of any count: a slip of the pen is refused before it takes all memory or all day
+MOST = {"layers": 10_000, "decoder_layers": 10_000, "width": 1_000_000, "heads": 1_000_000}
+
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
 Positions = Literal["sinusoidal", "sinusoidal-halves", "learned", "rotary", "relative", "none"]
 Similarity = Literal["scaled-dot", "dot", "bilinear", "additive", "cosine"]
@@ -198,6 +201,9 @@ def _check_positive(settings: Any, names: tuple[str, ...]) -> None:
         value = getattr(settings, name)
         if value is not None and value < 1:
             raise ConfigurationError(f"{name} = {value} is too small; it must be at least 1.")
+        most = MOST.get(name, LARGEST)
+        if value is not None and value > most:
+            raise ConfigurationError(f"{name} = {value} is too large; it must be at most {most}.")
 
 
 def _check_share(settings: Any, names: tuple[str, ...]) -> None:
@@ -224,8 +230,10 @@ def _check_numbers(config: ModelConfig) -> None:
     _check_ids(config)
     if config.segments < 0 or config.classes < 0:
         raise ConfigurationError("segments and classes count things; they cannot be below 0.")
-    if config.norm_epsilon <= 0:
-        raise ConfigurationError(f"norm_epsilon = {config.norm_epsilon} must be above 0; 1e-5 is usual.")
+    if not 0 < config.norm_epsilon < 1:
+        raise ConfigurationError(
+            f"norm_epsilon = {config.norm_epsilon} must be above 0 and below 1; 1e-5 is usual."
+        )
     if config.width % config.heads:
         divisors = [heads for heads in range(1, config.width + 1) if config.width % heads == 0]
         near = min(divisors, key=lambda heads: abs(heads - config.heads))

@@ -246,6 +246,7 @@ def only_pickle(folder: Path) -> None:
 BROKEN: list[tuple[Callable[[Path], object], str]] = [
     (lambda folder: (folder / "config.json").unlink(), r"config\.json is missing"),
     (lambda folder: (folder / "config.json").write_text("{"), r"config\.json is not valid JSON"),
+    (lambda folder: (folder / "config.json").write_text("[" * 100_000), r"config\.json is not valid JSON"),
     (lambda folder: (folder / "config.json").write_text("[1]"), r"config\.json holds a list; an object"),
     (lambda folder: (folder / "config.json").write_bytes(b"\xff\xfe"), r"config\.json is not valid JSON"),
     (lambda folder: change_config(folder, model_type="gtp2"), r"config\.json: .*'gtp2'.*Did you mean 'gpt2'"),
@@ -256,6 +257,16 @@ BROKEN: list[tuple[Callable[[Path], object], str]] = [
     ),
     (lambda folder: change_config(folder, n_layer=3), r"12 missing: transformer\.h\.2\.ln_1\.weight"),
     (lambda folder: change_config(folder, n_layer=1), r"12 surplus: transformer\.h\.1\.attn"),
+    (lambda folder: change_config(folder, n_layer=10**9), r"config\.json: layers = 1000000000 is too large"),
+    (lambda folder: change_config(folder, n_embd=2**40), r"config\.json: width = .* is too large"),
+    (
+        lambda folder: change_config(folder, layer_norm_epsilon=float("nan")),
+        r"norm_epsilon = nan must be above 0",
+    ),
+    (
+        lambda folder: change_config(folder, vocab_size=2**31 - 1, n_embd=999_999, n_head=1),
+        r"a network too large for this machine: .*Are its numbers those of the weights",
+    ),
     (lambda folder: change_config(folder, n_positions=17), r"wpe\.weight is \(16, 12\), wanted \(17, 12\)"),
     (lambda folder: (folder / "model.safetensors").unlink(), "has no weights"),
     (

@@ -144,8 +144,7 @@ def _read_config(settings: Mapping[str, Any]) -> tuple[ModelConfig | RecurrentCo
 
 
 def _fill(config: ModelConfig | RecurrentConfig, family: Family | None, tensors: Tensors) -> Network:
-    with _Unpainted():
-        network = Transformer(config) if isinstance(config, ModelConfig) else RecurrentTranslator(config)
+    network = _build(config)
     state = network.state_dict()
     table = own_table(state)
     if family is not None:
@@ -155,6 +154,18 @@ def _fill(config: ModelConfig | RecurrentConfig, family: Family | None, tensors:
         for name, tensor in read(table, state, tensors):
             state[name].copy_(tensor)
     return network.eval()
+
+
+def _build(config: ModelConfig | RecurrentConfig) -> Network:
+    try:
+        with _Unpainted():
+            return Transformer(config) if isinstance(config, ModelConfig) else RecurrentTranslator(config)
+    except (RuntimeError, MemoryError, OverflowError) as error:  # of the allocator
+        reason = str(error).splitlines()[0]
+        raise CheckpointError(
+            f"The configuration describes a network too large for this machine: {reason}. "
+            "Are its numbers those of the weights?"
+        ) from error
 
 
 class _Unpainted(TorchFunctionMode):

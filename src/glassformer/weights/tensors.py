@@ -116,7 +116,7 @@ def read_json(path: Path) -> dict[str, Any]:
         raise CheckpointError(f"{path} is missing. Is this the folder of a model?") from error
     except OSError as error:
         raise CheckpointError(f"Cannot read {path}: {error.strerror}.") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CheckpointError(f"{path} is not valid JSON: {error}. Mend it or fetch it again.") from error
     if not isinstance(content, dict):
         raise CheckpointError(f"{path} holds a {type(content).__name__}; an object {{…}} is needed.")
