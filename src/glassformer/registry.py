@@ -6,6 +6,7 @@ Out:  the thing behind a name, or an error that offers the closest ones.
 
 import importlib
 import pkgutil
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from typing import Generic, TypeVar
@@ -32,6 +33,7 @@ class Registry(Generic[T]):
         self.package = package
         self._things: dict[str, T] = {}
         self._complete = False
+        self._lock = threading.RLock()  # a server asks from several threads; files may ask while imported
 
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator: put a thing under a name that nothing else has taken."""
@@ -60,9 +62,14 @@ class Registry(Generic[T]):
 
     def _import_siblings(self) -> None:
         """Import every file of the package once: a plug-in is one file, dropped in its folder."""
-        if self._complete:
-            return
-        self._complete = True
-        folder = importlib.import_module(self.package)
-        for module in pkgutil.iter_modules(folder.__path__):
-            importlib.import_module(f"{self.package}.{module.name}")
+        with self._lock:
+            if self._complete:
+                return
+            self._complete = True
+            folder = importlib.import_module(self.package)
+            try:
+                for module in pkgutil.iter_modules(folder.__path__):
+                    importlib.import_module(f"{self.package}.{module.name}")
+            except BaseException:
+                self._complete = False  # a broken file must be told again, not leave the rest unknown
+                raise
