@@ -23,7 +23,10 @@ def blocks(document: Path, *tags: str) -> list[str]:
 
 @every_document
 def test_python_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of one document share their names, as they do for a reader; `python no-run` needs a hub."""
+    """Blocks of one document share their names, as they do for a reader.
+
+    What is marked `python no-run` needs a hub, or names that the page leaves to its reader.
+    """
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
     for body in blocks(document, "python"):

@@ -36,7 +36,7 @@ def test_no_metric_is_documented_that_is_not_there() -> None:
 
 
 def test_the_example_of_a_new_metric_runs(make_map, record, monkeypatch) -> None:
-    (example,) = re.findall(r"## Write your own.*?```python\n(.*?)```", PAGE, re.DOTALL)
+    (example,) = re.findall(r"## Write your own.*?```python no-run\n(.*?)```", PAGE, re.DOTALL)
     monkeypatch.setattr(METRICS, "_things", dict(METRICS._things))  # gone again after the test
     exec(compile(example, "docs/metrics.md", "exec"), {"__name__": "example"})
     recording = record(make_map([[[1.0, 0.0], [0.5, 0.5]]]))
