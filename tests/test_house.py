@@ -74,6 +74,8 @@ def test_the_import_contracts_know_every_room_of_the_gallery() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     _, gallery = settings["tool"]["importlinter"]["contracts"]
     assert set(gallery["source_modules"]) >= {f"glassformer.{room}" for room in gallery_rooms()}
+    rooms = {path.parent.name for path in (ROOT / "src" / "glassformer").glob("*/__init__.py")}
+    assert set(gallery["forbidden_modules"]) >= {f"glassformer.{room}" for room in rooms - set(GALLERY)}
 
 
 def test_every_public_name_leads_somewhere() -> None:
