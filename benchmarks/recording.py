@@ -1,0 +1,145 @@
+"""What recording costs at GPT-2-small shape on a CPU, beside a plain forward pass and the peers' capture.
+
+python benchmarks/recording.py [--tokens 1024] [--threads 2] [--repeats 15] [--memory]
+
+Peers that are not installed are left out. `--memory` prints the growth of resident memory of one call each.
+"""
+
+import argparse
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from measure import compare, print_rows
+from transformers import GPT2Config, GPT2LMHeadModel
+from transformers import logging as transformers_logging
+
+from glassformer.recorders.huggingface import HuggingFaceSubject
+from glassformer.recorders.ours import OurSubject
+from glassformer.weights.checkpoint import adopt
+
+Variant = Callable[[], object]
+
+
+def build(attention: str, tokens: int) -> GPT2LMHeadModel:
+    """The same random GPT-2 small each time, with room for all tokens."""
+    torch.manual_seed(0)
+    config = GPT2Config(n_positions=max(1024, tokens), attn_implementation=attention)
+    return GPT2LMHeadModel(config).eval()
+
+
+def list_ours(tokens: int, ids: list[int]) -> dict[str, Variant]:
+    """Ways of recording with Glassformer: our network, and the model of transformers as it is."""
+    theirs = build("sdpa", tokens)
+    network = adopt(theirs)
+    batch = torch.tensor([ids])
+
+    def record(subject: OurSubject | HuggingFaceSubject, kernel: str, want: tuple[str, ...]) -> Variant:
+        subject.kernel = kernel
+        return lambda: subject.record(ids, want=want)
+
+    variants: dict[str, Variant] = {
+        "glassformer, plain forward": lambda: network(batch),
+        "glassformer, statistics": record(OurSubject(network), "fast", ()),
+        "glassformer, statistics of the transformers model": record(HuggingFaceSubject(theirs), "fast", ()),
+    }
+    if tokens <= 2048:
+        maps = ("weights",)
+        variants["glassformer, statistics and maps"] = record(OurSubject(network), "fast", maps)
+        variants["glassformer, bit-identical maps of the transformers model"] = record(
+            HuggingFaceSubject(theirs), "exact", maps
+        )
+    return variants
+
+
+def list_peers(tokens: int, batch: torch.Tensor) -> dict[str, Variant]:
+    """Plain forward first, as the reference; then those that can capture attention here."""
+    plain, eager = build("sdpa", tokens), build("eager", tokens)
+    variants: dict[str, Variant] = {"transformers sdpa, plain forward": lambda: plain(batch, use_cache=False)}
+    if tokens > 2048:
+        return variants
+    variants["transformers eager, output_attentions"] = lambda: eager(
+        batch, use_cache=False, output_attentions=True
+    )
+    try:
+        from nnsight import NNsight
+
+        wrapped = NNsight(build("eager", tokens))
+
+        def trace() -> object:
+            with wrapped.trace(batch):
+                saved = list().save()  # noqa: C408 - nnsight's own idiom
+                for block in wrapped.transformer.h:
+                    saved.append(block.attn.output[1])
+            return saved
+
+        variants["nnsight, attentions saved"] = trace
+    except ImportError:
+        print("nnsight: left out, not installed")
+    try:
+        from transformer_lens.model_bridge import TransformerBridge
+
+        bridge = TransformerBridge.boot_transformers("gpt2", hf_model=build("eager", tokens), tokenizer=None)
+        variants["TransformerLens, patterns"] = lambda: bridge.run_with_cache(
+            batch, names_filter=lambda name: name.endswith("attn.hook_pattern")
+        )
+    except Exception as error:
+        print(f"TransformerLens: left out ({type(error).__name__}: {str(error)[:100]})")
+    return variants
+
+
+def measure_growth(run: Variant) -> float:
+    """MB by which resident memory grows at most while `run` works."""
+    stop, seen = threading.Event(), [0]
+    before = read_resident()
+
+    def watch() -> None:
+        while not stop.wait(0.005):
+            seen[0] = max(seen[0], read_resident() - before)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    result = run()
+    stop.set()
+    watcher.join()
+    grown = max(seen[0], read_resident() - before)
+    del result
+    return grown / 1e6
+
+
+def read_resident() -> int:
+    """Bytes of this process in memory, mapped files left out."""
+    fields = Path("/proc/self/statm").read_text().split()
+    return (int(fields[1]) - int(fields[2])) * 4096
+
+
+def main() -> None:
+    """Read the options, then compare time or memory."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--tokens", type=int, default=1024)
+    options.add_argument("--threads", type=int, default=2)
+    options.add_argument("--repeats", type=int, default=15)
+    options.add_argument("--cpu-time", action="store_true", help="process CPU seconds, on a busy machine")
+    options.add_argument("--memory", action="store_true")
+    chosen = options.parse_args()
+    transformers_logging.set_verbosity_error()
+    torch.set_num_threads(chosen.threads)
+    torch.set_grad_enabled(False)
+    batch = torch.randint(0, 50_000, (1, chosen.tokens), generator=torch.Generator().manual_seed(0))
+    variants = list_peers(chosen.tokens, batch) | list_ours(chosen.tokens, batch[0].tolist())
+    if chosen.memory:
+        print("| variant | growth of resident memory, MB |\n|---|---|")
+        for name, run in variants.items():
+            run()  # what is loaded once is not counted
+            print(f"| {name} | {measure_growth(run):,.0f} |", flush=True)
+        return
+    clock = time.process_time if chosen.cpu_time else time.perf_counter
+    timings = compare(variants, repeats=chosen.repeats, clock=clock)
+    title = f"Recording GPT-2 small, {chosen.tokens} tokens, {chosen.threads} threads"
+    print_rows(title, timings, work=chosen.tokens, unit="tokens")
+
+
+if __name__ == "__main__":
+    main()
