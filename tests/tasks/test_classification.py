@@ -124,3 +124,14 @@ def test_what_does_not_fit_is_refused(school: School, rows: dict[str, Any]) -> N
     model = Model(school.make_network(task), task.tokenizer)
     with pytest.raises(InputError, match=r"Text 1 has .* tokens, and the model reads 64 at most"):
         next(classify(model, [LONG * 4]))
+
+
+def test_long_and_short_texts_are_classified_together_as_alone(school: School, rows: dict[str, Any]) -> None:
+    task = school.make_task(rows)
+    model = Model(school.make_network(task, pooling="mean"), task.tokenizer)
+    texts = ["the cat", LONG * 4, "the dog sees the boy", "le chat"]
+    together = list(classify(model, texts, long="start"))
+    for text, found in zip(texts, together, strict=True):
+        alone = next(classify(model, [text], long="start"))
+        assert found.probabilities == pytest.approx(alone.probabilities, abs=1e-6)
+    assert list(classify(model, [])) == []

@@ -103,6 +103,10 @@ def test_gaps_are_learnt_and_filled(school: School, text: dict[str, Any]) -> Non
     assert [gap[0].text for gap in found.gaps] == ["quick", "over"]
     assert all(len(gap) == 3 and gap[0].probability > gap[1].probability for gap in found.gaps)
     assert found.text == f"{line} {line}".replace(" .", ".")
+    texts = ["the [MASK] brown", sentence, "[MASK] dog ."]
+    together = list(fill(Model(network, task.tokenizer), texts))
+    alone = [next(fill(Model(network, task.tokenizer), [text])) for text in texts]
+    assert [answer.text for answer in together] == [answer.text for answer in alone]
 
 
 def test_the_head_beside_the_network_learns_too(school: School, text: dict[str, Any]) -> None:

@@ -68,6 +68,20 @@ def test_special_tokens_come_first_and_tags_right_after_them(style: Style) -> No
     assert set(tokenizer.roles.values()) == set(range(first))
 
 
+@pytest.mark.parametrize(
+    ("kind", "space"), [("bpe", False), ("bpe", True), ("wordpiece", False), ("unigram", False)]
+)
+def test_a_tag_before_a_text_is_a_token_before_its_tokens(tmp_path: Path, kind: Kind, space: bool) -> None:
+    from transformers import AutoTokenizer
+
+    settings = VocabularySettings(kind, 350, prefix_space=space)
+    train_vocabulary(TEXT, settings, tags=[">>fr<<"]).save(tmp_path)
+    ours, theirs = open_tokenizer(tmp_path), AutoTokenizer.from_pretrained(tmp_path)
+    wanted = [ours.find(">>fr<<"), *ours.encode("the cat sees").ids]
+    assert theirs(">>fr<< the cat sees")["input_ids"] == wanted
+    assert ours.decode([token for token in wanted if token is not None]).strip() == "the cat sees"
+
+
 def test_a_setting_wins_over_what_the_task_wants() -> None:
     tokenizer = train_vocabulary(TEXT, VocabularySettings(size=300, style="pair"), style="text")
     assert "class" in tokenizer.roles

@@ -1,17 +1,17 @@
 """Texts in, texts out: an opened model answers many at once, in their order, or one piece by piece.
 
 In:   a model's name, folder, or network with tokenizer; texts.
-Out:  translations or continuations. Texts of similar length run together; whoever waits gets them in order.
+Out:  translations, continuations, hidden states. Texts of similar length run together; answers come in order.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import InputError
@@ -22,7 +22,7 @@ from glassformer.model.prompt import pad_left
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.text.batches import BatchSettings, plan_batches
-from glassformer.text.sequences import in_chunks
+from glassformer.text.sequences import find_frame, in_chunks, pad_rows
 from glassformer.text.tokenizer import Tokenizer, open_tokenizer, wrap_tokenizer
 from glassformer.weights.checkpoint import open_checkpoint
 from glassformer.weights.hub import find_folder
@@ -143,6 +143,43 @@ def _answer_chunk(
         for place, generated in zip(places, found, strict=True):
             answers[place] = generated.n_best
     return answers
+
+
+def encode_chunks(
+    model: Model, texts: Iterable[str], long: Literal["refuse", "start"] = "refuse"
+) -> Iterator[list[Sequence[int]]]:
+    """Texts as token ids, many at a time; too long ones are refused, or lose what does not fit."""
+    number = 0
+    config = model.network.config
+    for chunk in in_chunks(texts, AHEAD):
+        rows: list[Sequence[int]] = []
+        for text in chunk:
+            number += 1
+            ids = model.tokenizer.encode(text).ids
+            if not ids:
+                raise InputError(f"Text {number} is empty; leave it out.")
+            if long == "start" and len(ids) > config.max_length:
+                after = find_frame(model.tokenizer)[1]
+                ids = (*ids[: config.max_length - len(after)], *after)
+            check_length(config, ids, number)
+            rows.append(ids)
+        yield rows
+
+
+def run_encoder(
+    model: Model, rows: Sequence[Sequence[int]]
+) -> Iterator[tuple[list[int], Tensor, Tensor | None]]:
+    """Texts of similar length together: which ones, hidden states (B, S, D), and where they are real."""
+    network = model.network
+    assert isinstance(network, Transformer)
+    lengths = np.array([len(row) for row in rows])
+    settings = BatchSettings(tokens=max(BUDGET, int(lengths.max())), shuffle=False)
+    for batch in plan_batches(lengths, settings):
+        places = batch.tolist()
+        ids, real = pad_rows([rows[place] for place in places], network.config.padding_id)
+        real = None if real is None else real.to(model.device)
+        read = network.encode if network.decoder is None else network.decode
+        yield places, read(ids.to(model.device), real), real
 
 
 def stream_answer(

@@ -17,7 +17,8 @@ from torch.nn import functional as F
 from glassformer.config import ModelConfig, check_types
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.model.generate import at_inference
-from glassformer.tasks.answers import BUDGET, Model, check_length, open_model
+from glassformer.model.transformer import Transformer
+from glassformer.tasks.answers import encode_chunks, open_model, run_encoder
 from glassformer.tasks.corpus import find_path
 from glassformer.tasks.scores import compute_accuracy, compute_macro_f1
 from glassformer.tasks.task import (
@@ -30,13 +31,11 @@ from glassformer.tasks.task import (
     find_device,
     require_transformer,
 )
-from glassformer.text.batches import Batch, BatchSettings, Indices, plan_batches
+from glassformer.text.batches import Batch, Indices
 from glassformer.text.chance import draw_uniform
 from glassformer.text.files import OnError, Problems
 from glassformer.text.readers import Column, Row, read_labelled_folders, read_numbered_rows
-from glassformer.text.sequences import Ids, Sequences, encode_texts, find_frame, in_chunks, pad_rows
-
-AHEAD = 1024  # texts that are read before the first is classified
+from glassformer.text.sequences import Ids, Sequences, encode_texts, find_frame, pad_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,37 +286,20 @@ def classify(
     texts: Iterable[str],
     *,
     tokenizer: Any = None,
+    long: Literal["refuse", "start"] = "refuse",
     device: str | torch.device | None = None,
 ) -> Iterator[Classified]:
-    """The label of each text, in order."""
+    """The label of each text, in order; of a text that is too long the start is read, if `long` says so."""
     opened = open_model(model, tokenizer, device=device)
-    config = opened.network.config
-    if not isinstance(config, ModelConfig) or config.head != "classes":
+    network = opened.network
+    if not isinstance(network, Transformer) or network.config.head != "classes":
         raise InputError("This model has no classes; choose one that was trained for classification.")
-    names = opened.labels or tuple(f"LABEL_{number}" for number in range(config.classes))
-    number = 0
-    for chunk in in_chunks(texts, AHEAD):
-        rows = [opened.tokenizer.encode(text).ids for text in chunk]
-        for place, row in enumerate(rows):
-            if not row:
-                raise InputError(f"Text {number + place + 1} is empty; leave it out.")
-            check_length(config, row, number + place + 1)
-        number += len(chunk)
-        for chances in _classify_chunk(opened, rows).tolist():
-            best = int(np.argmax(chances))
-            yield Classified(names[best], chances[best], dict(zip(names, chances, strict=True)))
-
-
-def _classify_chunk(model: Model, rows: Sequence[Sequence[int]]) -> Tensor:
-    """Probabilities (text, class)."""
-    config = require_transformer(model.network).config
-    lengths = np.array([len(row) for row in rows])
-    found = torch.zeros(len(rows), config.classes)
-    plan = plan_batches(lengths, BatchSettings(tokens=max(BUDGET, int(lengths.max())), shuffle=False))
-    for batch in plan:
-        ids, real = pad_rows([rows[place] for place in batch], config.padding_id)
-        with at_inference(model.network):
-            known = None if real is None else real.to(model.device)
-            logits = model.network(ids.to(model.device), known)
-        found[torch.from_numpy(batch)] = logits.float().softmax(-1).cpu()
-    return found
+    names = opened.labels or tuple(f"LABEL_{number}" for number in range(network.config.classes))
+    for rows in encode_chunks(opened, texts, long):
+        chances = torch.zeros(len(rows), len(names))
+        with at_inference(network):
+            for places, hidden, real in run_encoder(opened, rows):
+                chances[places] = network.logits(hidden, real).float().softmax(-1).cpu()
+        for row in chances.tolist():
+            best = int(np.argmax(row))
+            yield Classified(names[best], row[best], dict(zip(names, row, strict=True)))

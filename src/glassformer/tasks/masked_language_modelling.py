@@ -21,7 +21,8 @@ from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.model.generate import at_inference
 from glassformer.model.loss import IGNORED
-from glassformer.tasks.answers import check_length, open_model
+from glassformer.model.transformer import Transformer
+from glassformer.tasks.answers import Model, encode_chunks, open_model, run_encoder
 from glassformer.tasks.corpus import CorpusSettings, read_pieces, read_stream
 from glassformer.tasks.language_modelling import Windows
 from glassformer.tasks.scores import compute_perplexity
@@ -253,29 +254,36 @@ def fill(
 ) -> Iterator[Filled]:
     """Guess what stands at [MASK] (or the model's own mask token) in each text, in order."""
     opened = open_model(model, tokenizer, device=device)
-    config = opened.network.config
-    mask = opened.tokenizer.roles.get("mask")
-    if not isinstance(config, ModelConfig) or config.head != "masked" or mask is None:
+    network, mask = opened.network, opened.tokenizer.roles.get("mask")
+    if not isinstance(network, Transformer) or network.config.head != "masked" or mask is None:
         raise InputError("This model does not fill gaps; choose a masked language model, such as a BERT.")
     spelling = opened.tokenizer.decode([mask], special=True).strip()
-    for number, text in enumerate(texts, 1):
-        encoding = opened.tokenizer.encode(text.replace("[MASK]", spelling))
-        check_length(config, encoding.ids, number)
-        places = [place for place, token in enumerate(encoding.ids) if token == mask]
-        if not places:
-            raise InputError(f"Text {number} has no gap; write {spelling} where a word is to be guessed.")
-        ids = torch.tensor([encoding.ids], device=opened.device)
-        with at_inference(opened.network):
-            logits: Tensor = opened.network(ids)[0, places].float()
-        values, tokens = logits.softmax(-1).cpu().topk(min(best, logits.shape[-1]))
-        gaps = tuple(
-            tuple(
-                Guess(opened.tokenizer.decode([token]).strip(), token, value)
-                for token, value in zip(*gap, strict=True)
-            )
-            for gap in zip(tokens.tolist(), values.tolist(), strict=True)
+    number = 0
+    for rows in encode_chunks(opened, (text.replace("[MASK]", spelling) for text in texts)):
+        gaps = [[place for place, token in enumerate(row) if token == mask] for row in rows]
+        for found in gaps:
+            number += 1
+            if not found:
+                raise InputError(f"Text {number} has no gap; write {spelling} where a word is to be guessed.")
+        answers: list[Filled | None] = [None] * len(rows)
+        with at_inference(network):
+            for places, hidden, _ in run_encoder(opened, rows):
+                for row, place in enumerate(places):
+                    logits = network.logits(hidden[row, gaps[place]]).float().cpu()  # (gap, vocabulary)
+                    answers[place] = _fill_gaps(opened, rows[place], gaps[place], logits, best)
+        yield from filter(None, answers)
+
+
+def _fill_gaps(model: Model, row: Sequence[int], places: list[int], logits: Tensor, best: int) -> Filled:
+    values, tokens = logits.softmax(-1).topk(min(best, logits.shape[-1]))
+    gaps = tuple(
+        tuple(
+            Guess(model.tokenizer.decode([token]).strip(), token, value)
+            for token, value in zip(*gap, strict=True)
         )
-        whole = list(encoding.ids)
-        for place, guesses in zip(places, gaps, strict=True):
-            whole[place] = guesses[0].token
-        yield Filled(opened.tokenizer.decode(whole), gaps)
+        for gap in zip(tokens.tolist(), values.tolist(), strict=True)
+    )
+    whole = list(row)
+    for place, guesses in zip(places, gaps, strict=True):
+        whole[place] = guesses[0].token
+    return Filled(model.tokenizer.decode(whole), gaps)

@@ -53,7 +53,10 @@ FRAMES: dict[Style, tuple[str, str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class VocabularySettings:
-    """What to learn: the table `[tokenizer]` of a recipe."""
+    """What to learn: the table `[tokenizer]` of a recipe.
+
+    The same text gives the same BPE and WordPiece; the library's Unigram differs a little from run to run.
+    """
 
     kind: Kind = "bpe"
     size: int = 8000  # tokens, special ones included; less where the text does not yield as many
@@ -81,7 +84,11 @@ def train_vocabulary(
     special = dict(SPECIAL[style])
     if settings.kind != "bpe" and style == "text":
         special["<unk>"] = ("unknown",)  # only bytes can spell everything
-    names = [*special, *tags]
+    # ">>fr<< Hello" is to be the tag and then the tokens of "Hello". So a tag takes the space behind it
+    # along, unless the first word of a text is spelt with a space anyway.
+    names = [AddedToken(name, special=True, normalized=False) for name in special]
+    strip = settings.kind != "unigram"
+    names += [AddedToken(name, special=True, normalized=False, rstrip=strip) for name in tags]
     unknown = next((name for name, roles in special.items() if "unknown" in roles), None)
     library = _outline(settings, unknown)
     _train(library, texts, _build_trainer(settings, names, unknown))
@@ -124,8 +131,7 @@ def _outline(settings: VocabularySettings, unknown: str | None) -> Tokenizer:
     return library
 
 
-def _build_trainer(settings: VocabularySettings, names: list[str], unknown: str | None) -> Any:
-    special = [AddedToken(name, special=True, normalized=False) for name in names]
+def _build_trainer(settings: VocabularySettings, special: list[AddedToken], unknown: str | None) -> Any:
     if settings.kind == "unigram":
         return trainers.UnigramTrainer(
             vocab_size=settings.size, special_tokens=special, unk_token=unknown, show_progress=False
@@ -138,10 +144,10 @@ def _build_trainer(settings: VocabularySettings, names: list[str], unknown: str 
             show_progress=False,
         )
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    if settings.size < len(alphabet) + len(names):
+    if settings.size < len(alphabet) + len(special):
         raise ConfigurationError(
-            f"size = {settings.size} has no room for {len(alphabet)} bytes and {len(names)} special tokens; "
-            f"it must be at least {len(alphabet) + len(names)}."
+            f"size = {settings.size} has no room for {len(alphabet)} bytes and {len(special)} special "
+            f"tokens; it must be at least {len(alphabet) + len(special)}."
         )
     return trainers.BpeTrainer(
         vocab_size=settings.size,
