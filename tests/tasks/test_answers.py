@@ -1,0 +1,68 @@
+"""Answers: the same from a network, a subject and a saved folder; what cannot answer says so."""
+
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from glassformer.errors import InputError
+from glassformer.model.choosing import GenerationSettings
+from glassformer.recorders.recorder import load
+from glassformer.tasks.answers import Model, open_model, stream_answer
+from glassformer.tasks.classification import classify
+from glassformer.tasks.language_modelling import generate
+from glassformer.tasks.masked_language_modelling import fill
+from glassformer.tasks.translation import translate
+from glassformer.weights.checkpoint import save_checkpoint
+
+School: TypeAlias = Any  # the fixture of conftest.py
+MARIAN = {"positions": "sinusoidal-halves", "output_bias": True, "decoder_layers": 1}
+
+
+@pytest.fixture
+def translator(school: School, book: Path) -> Model:
+    """A translator as Marian has it; it has not learnt anything."""
+    files = [{"path": "{split}.tsv", "languages": ["en", "fr"]}]
+    task = school.make_task({"name": "translation", "folder": str(book), "files": files})
+    return Model(school.make_network(task, **MARIAN), task.tokenizer, GenerationSettings(max_new_tokens=6))
+
+
+def test_a_saved_translator_answers_as_before(translator: Model, tmp_path: Path) -> None:
+    from transformers import AutoTokenizer, MarianMTModel
+
+    texts = ["the cat sees the dog", "the boy"]
+    wanted = list(translate(translator, texts, target_language="fr"))
+    kind = save_checkpoint(
+        translator.network, tmp_path / "saved", translator.tokenizer, generation=translator.generation
+    )
+    assert kind == "marian"
+    assert list(translate(tmp_path / "saved", texts, target_language="fr")) == wanted
+    subject = load(tmp_path / "saved")
+    assert list(translate(subject, texts, target_language="fr")) == wanted
+    assert "".join(stream_answer(open_model(subject), texts[0], target_language="fr")) == wanted[0]
+    theirs = MarianMTModel.from_pretrained(tmp_path / "saved").eval()
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "saved")
+    for text, answer in zip(texts, wanted, strict=True):
+        ids = tokenizer(f">>fr<< {text}", return_tensors="pt", return_token_type_ids=False)
+        written = theirs.generate(**ids, max_new_tokens=6, num_beams=1, do_sample=False)[0]
+        assert tokenizer.decode(written, skip_special_tokens=True).strip() == answer
+
+
+def test_what_cannot_answer_says_so(translator: Model) -> None:
+    with pytest.raises(InputError, match="does not go on writing; choose a decoder"):
+        next(generate(translator, ["the cat"]))
+    with pytest.raises(InputError, match="has no classes"):
+        next(classify(translator, ["the cat"]))
+    with pytest.raises(InputError, match="does not fill gaps"):
+        next(fill(translator, ["the [MASK]"]))
+    with pytest.raises(InputError, match="A Transformer cannot answer"):
+        open_model(translator.network)
+    with pytest.raises(InputError, match="A list cannot answer"):
+        open_model([translator])
+
+
+def test_many_texts_are_answered_in_order_whatever_their_lengths(translator: Model) -> None:
+    texts = ["the cat " * (1 + number % 5) for number in range(12)]
+    settings = GenerationSettings(max_new_tokens=5, beams=2)
+    together = list(translate(translator, texts, settings=settings))
+    assert together == [next(translate(translator, [text], settings=settings)) for text in texts]
