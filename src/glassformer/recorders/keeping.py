@@ -18,7 +18,7 @@ from glassformer.bundle import BundleWriter
 Array = NDArray[np.float32]
 Keep = Callable[[str, Tensor], Array]  # a name that is new in the recording, and what is to be kept under it
 
-LARGE = 8 << 20  # bytes
+LARGE = 1 << 20  # bytes
 
 
 def as_numbers(tensor: Tensor) -> Array:
@@ -34,7 +34,10 @@ def keep_aside(name: str, tensor: Tensor) -> Array:  # noqa: ARG001 - files with
     with tempfile.TemporaryFile() as file:
         file.truncate(size)
         mapped = mmap.mmap(file.fileno(), size)
-    return _fill(np.frombuffer(mapped, np.float32).reshape(tuple(tensor.shape)), tensor)
+    array = _fill(np.frombuffer(mapped, np.float32).reshape(tuple(tensor.shape)), tensor)
+    if hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)  # the content stays in the file and is read again when looked at
+    return array
 
 
 def keep_in(writer: BundleWriter) -> Keep:

@@ -170,8 +170,9 @@ class MapMaker:
 
         place, call_sink = call.place, call.sink  # the rest of the call may be forgotten
         self.waiting.append(make)
-        assert measured.output is not None
-        return measured.output.transpose(0, 1)[None].to(call.values.dtype)  # (1, T, H, V)
+        output, measured.output = measured.output, None  # the model has it; who waits need not keep it, too
+        assert output is not None
+        return output.transpose(0, 1)[None].to(call.values.dtype)  # (1, T, H, V)
 
     def _keep_states(self, call: Call, also: Collection[str] = ()) -> States:
         """Queries, keys and values as far as they are wanted."""
