@@ -101,6 +101,47 @@ def test_an_unknown_verb_lists_those_there_are(capsys: pytest.CaptureFixture[str
     assert "record" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["recrod"], "'recrod'"),
+        (["--frob"], "--frob"),
+        (["record", "gpt2"], "TEXT"),
+        (["generate", "gpt2", "x", "--seed", "1e9"], "--seed"),
+    ],
+)
+def test_a_command_that_is_not_understood_is_one_line(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(words)
+    error = capsys.readouterr().err
+    assert error.startswith("glassformer: ")
+    assert error.endswith("--help` says what there is.\n")
+    assert error.count("\n") == 1
+    assert said in error
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried …")]
+)
+def test_too_little_memory_is_one_line(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def take_all(_: cli.Arguments) -> None:
+        raise error
+
+    with_verb(monkeypatch, take_all)
+    assert cli.main(["try"]) == 2
+    assert capsys.readouterr().err.startswith("glassformer: There is too little memory here; ")
+
+
+def test_nobody_has_to_read_what_it_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_verb(monkeypatch, lambda _: sys.stdout.write("to nobody"))
+    monkeypatch.setattr(sys, "stdout", None)  # as Python does where stdout is closed
+    assert cli.main(["try"]) == 0
+
+
 def test_it_runs_as_a_module() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "glassformer", "--version"], capture_output=True, text=True, check=True

@@ -110,7 +110,32 @@ class Said(NamedTuple):
 def test_generate_lists_the_best_of_a_beam_search(decoder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = run(capsys, "generate", decoder, TEXT, "--beams", 3, "--n-best", 2).splitlines()
     best = expect(decoder, beams=3, n_best=2)
-    assert [line.rpartition("  (")[0] for line in lines if line] == best
+    assert [line.rpartition("  (")[0] for line in lines] == best
+    assert run(capsys, "generate", decoder, TEXT, "--beams", 3) == f"{best[0]}\n"
+
+
+def test_asking_to_draw_is_stronger_than_a_models_habit(
+    decoder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (decoder / "generation_config.json").write_text('{"num_beams": 3, "max_new_tokens": 6}')
+    drawn = expect(decoder, sample=True, seed=3)[0]
+    assert run(capsys, "generate", decoder, TEXT, "--sample", "--seed", 3) == f"{drawn}\n"
+    (decoder / "generation_config.json").write_text('{"do_sample": true, "max_new_tokens": 6}')
+    assert run(capsys, "generate", decoder, TEXT, "--beams", 3) == f"{expect(decoder, beams=3)[0]}\n"
+
+
+def test_what_would_do_nothing_is_not_ignored(decoder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (("--temperature", 0.5), ("--top-k", 3), ("--top-p", 0.5), ("--seed", 1)):
+        said = complain(capsys, "generate", decoder, TEXT, *words)
+        assert f"{words[0]} would do nothing" in said
+        assert "add --sample" in said
+    assert "add --beams" in complain(capsys, "generate", decoder, TEXT, "--length-penalty", 2)
+
+
+def test_generate_starts_from_the_end_of_a_text_before(
+    decoder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "generate", decoder, "</s>").endswith("\n")  # how GPT-2 begins without a prompt
 
 
 def test_generate_translates(translator: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,6 +158,15 @@ def test_record_draws_the_head_that_is_asked_for(decoder: Path, capsys: pytest.C
     assert "decoder layer 1, self, head 0" in run(capsys, "record", decoder, TEXT, "--layer", 1, "--head", 0)
     assert "no layer 5" in complain(capsys, "record", decoder, TEXT, "--layer", 5)
     assert "no head 2" in complain(capsys, "record", decoder, TEXT, "--head", 2)
+
+
+def test_a_record_that_fails_keeps_nothing(
+    decoder: Path, translator: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "cat.bundle"
+    complain(capsys, "record", decoder, TEXT, "--layer", 5, "--output", file)
+    assert "text is empty" in complain(capsys, "record", translator, TEXT, "--target", " ", "--output", file)
+    assert not file.exists()
 
 
 def test_convert_writes_the_same_model(
@@ -193,6 +227,7 @@ def test_models_lists_the_published_sizes(capsys: pytest.CaptureFixture[str]) ->
     printed = run(capsys, "models")
     assert "gpt2-medium" in printed
     assert "albert-base-v2" in printed
+    assert "\nmarian" not in printed  # the name of a size, but of no model on the hub
 
 
 def test_the_demonstration_is_what_happens_without_a_verb(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,14 +7,15 @@ Nothing heavy is imported before a verb needs it: `--help` answers at once.
 """
 
 import argparse
+import io
 import itertools
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from glassformer import __version__
 from glassformer.errors import GlassformerError, InputError
@@ -24,7 +25,13 @@ if TYPE_CHECKING:
     from glassformer.weights.checkpoint import Checkpoint
 
 Arguments = argparse.Namespace
-Parser = argparse.ArgumentParser
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one sentence, as all others here."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(_refuse(f"{message}. `{self.prog} --help` says what there is."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +88,15 @@ def _run_record(arguments: Arguments) -> None:
     from glassformer.show.colours import wants_colour
     from glassformer.show.terminal import draw_recording
 
-    recording = load(arguments.model).record(_require_text(arguments.text), arguments.target)
-    if arguments.output:
-        bundle.save(recording, arguments.output)
+    text = _require_text(arguments.text)
+    target = None if arguments.target is None else _require_text(arguments.target)
+    recording = load(arguments.model).record(text, target)
     chosen = {"part": arguments.part, "layer": arguments.layer, "head": arguments.head}
     colour = wants_colour(sys.stdout, os.environ)
-    print(draw_recording(recording, **chosen, columns=_columns(), colour=colour))
+    picture = draw_recording(recording, **chosen, columns=_columns(), colour=colour)
+    if arguments.output:
+        bundle.save(recording, arguments.output)
+    print(picture)
     if arguments.output:
         print(f"\nKept in {arguments.output}.")
 
@@ -121,12 +131,29 @@ def _run_generate(arguments: Arguments) -> None:
 
     words = {field.name for field in fields(GenerationSettings)}
     asked = {name: value for name, value in vars(arguments).items() if name in words and value is not None}
+    if asked.get("sample"):
+        asked.setdefault("beams", 1)  # whatever the model's own habit is
+    elif asked.get("beams", 1) > 1:
+        asked["sample"] = False
+    text = _require_text(arguments.text)
     checkpoint = open_checkpoint(find_folder(arguments.model))
-    for piece in _generate(
-        checkpoint, _require_text(arguments.text), replace(checkpoint.generation, **asked)
-    ):
+    settings = replace(checkpoint.generation, **asked)
+    if idle := _find_idle(asked, settings):
+        raise InputError(idle)
+    for piece in _generate(checkpoint, text, settings):
         print(piece, end="", flush=True)
-    print()
+
+
+def _find_idle(asked: Mapping[str, object], settings: "GenerationSettings") -> str:
+    """Why something that was asked for would do nothing; empty where all of it counts."""
+    for names, counts, remedy in (
+        (("temperature", "top_k", "top_p", "seed"), settings.sample, "words are drawn; add --sample"),
+        (("length_penalty",), settings.beams > 1, "there is a beam search; add --beams 4"),
+    ):
+        idle = [f"--{name.replace('_', '-')}" for name in names if name in asked]
+        if idle and not counts:
+            return f"{' and '.join(idle)} would do nothing: it counts only where {remedy}, or leave it out."
+    return ""
 
 
 def _generate(checkpoint: "Checkpoint", text: str, settings: "GenerationSettings") -> Iterator[str]:
@@ -141,13 +168,13 @@ def _generate(checkpoint: "Checkpoint", text: str, settings: "GenerationSettings
     tokenizer = open_tokenizer(checkpoint.tokenizer)
     continues = getattr(checkpoint.config, "shape", None) == "decoder"
     prompt = list(tokenizer.encode(text).ids)
-    if continues and prompt[-1:] == [tokenizer.roles.get("end")]:
-        prompt.pop()  # the end of the prompt is not the end of the text
+    if continues and len(prompt) > 1 and prompt[-1] == tokenizer.roles.get("end"):
+        prompt.pop()  # the end of the prompt is not the end of the text; alone, GPT-2 starts a text with it
     ids = torch.tensor([prompt])
     if settings.beams > 1:
         for answer in generate(checkpoint.network, ids, None, settings)[0].n_best:
             yield tokenizer.decode([*prompt, *answer.words] if continues else answer.words)
-            yield f"  ({answer.score:.3f})\n" if settings.n_best > 1 else ""
+            yield f"  ({answer.score:.3f})\n" if settings.n_best > 1 else "\n"
         return
     known, shown = list(prompt) if continues else [], ""
     for nodes in itertools.chain([[]], stream(checkpoint.network, ids, None, settings)):
@@ -155,6 +182,7 @@ def _generate(checkpoint: "Checkpoint", text: str, settings: "GenerationSettings
         whole = tokenizer.decode(known).rstrip("\ufffd")  # half a character waits for its other half
         yield whole[len(shown) :]
         shown = whole
+    yield "\n"
 
 
 def _add_convert(parser: Parser) -> None:
@@ -190,18 +218,19 @@ def _run_convert(arguments: Arguments) -> None:
         generation=checkpoint.generation,
         labels=checkpoint.labels,
     )
-    print(f"Wrote a {kind} model to {arguments.folder}.")
+    print(f"Wrote {arguments.folder}, a model of the kind {kind}.")
 
 
 def _run_models(_: Arguments) -> None:
     from glassformer.weights.presets import PRESETS
 
     print("MODEL is a folder, or the name of a GPT-2, BERT, ALBERT or Marian on the Hugging Face hub.")
-    print("Published sizes:\n")
+    print("Published sizes; encoder-decoders have other names there, such as Helsinki-NLP/opus-mt-en-de:\n")
     print(f"{'':20} {'shape':16} {'layers':>6} {'width':>6} {'heads':>6} {'words':>6}")
     for name, config in PRESETS.items():
+        shown = f"({name})" if config.shape == "encoder-decoder" else name
         numbers = (config.layers, config.width, config.heads, config.vocabulary_size)
-        print(f"{name:20} {config.shape:16} " + " ".join(f"{number:6d}" for number in numbers))
+        print(f"{shown:20} {config.shape:16} " + " ".join(f"{number:6d}" for number in numbers))
 
 
 def _columns() -> int:
@@ -246,6 +275,8 @@ def build_parser() -> Parser:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command. Exit codes: 0 done, 2 a person can mend it, 130 interrupted, 141 nobody reads on."""
+    if sys.stdout is None:  # closed by whoever started us
+        sys.stdout = io.StringIO()
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ░ or 中 shows ? instead of failing
     arguments = build_parser().parse_args(words)
@@ -256,6 +287,12 @@ def main(words: Sequence[str] | None = None) -> int:
         return _refuse(str(error))
     except KeyboardInterrupt:
         return 130
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and "memory" not in str(error):
+            raise
+        return _refuse(
+            "There is too little memory here; take fewer beams, a shorter text or a smaller model."
+        )
     except BrokenPipeError:
         # Python flushes stdout once more on its way out: give it somewhere to write.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
