@@ -6,7 +6,7 @@ Out:  one `Generated` for each row, or the nodes of the search one step at a tim
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Protocol
 
 import torch
@@ -89,13 +89,20 @@ def open_search(
 
 @contextmanager
 def at_inference(network: object) -> Iterator[None]:
-    """No gradients, no dropout; afterwards every module is in the mode that it was found in."""
-    modules = network.modules() if isinstance(network, nn.Module) else ()
+    """No gradients, no dropout; afterwards every module is in the mode that it was found in.
+
+    A network compiled in place (`network.compile()`) runs as it is written: compiled code shows no windows.
+    """
+    modules = list(network.modules()) if isinstance(network, nn.Module) else []
     training = [module for module in modules if module.training]
+    compiled = any(module._compiled_call_impl is not None for module in modules)
     try:
         for module in training:
             module.training = False
-        with torch.inference_mode():
+        with (
+            torch.inference_mode(),
+            torch.compiler.set_stance("force_eager") if compiled else nullcontext(),
+        ):
             yield
     finally:
         for module in training:
