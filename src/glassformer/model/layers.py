@@ -34,7 +34,7 @@ class LayerNorm(nn.LayerNorm):
 class BatchNorm(nn.BatchNorm1d):
     """Each feature by its mean and variance over all real tokens of a batch: to compare layer norm with.
 
-    While it trains on padded batches, how many tokens are real decides shapes: there a compiler breaks its graph.
+    In training on padded batches its shapes depend on how many tokens are real: a compiler breaks its graph.
     """
 
     def forward(self, hidden: Tensor, real: Tensor | None = None) -> Tensor:
