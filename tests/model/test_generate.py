@@ -153,7 +153,9 @@ class TestSampling:
         answers = generate(decoder, torch.tensor([[5, 6]] * 6), settings=settings)
         assert len({generated.ids for generated in answers}) == 6
 
-    @pytest.mark.parametrize("words", [{"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-4}])
+    @pytest.mark.parametrize(
+        "words", [{"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-4}, {"temperature": 1e-300}]
+    )
     def test_narrowest_is_greedy(
         self, decoder: Transformer, rows: list[list[int]], words: dict[str, Any]
     ) -> None:

@@ -290,6 +290,7 @@ def test_bad_folders_are_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="There is no folder"):
         open_tokenizer(tmp_path / "nowhere")
     assert "no tokenizer.json" in fails(tmp_path / "empty")
+    assert "\n" not in fails(tmp_path / "half", tokenizer_config='{"tokenizer_class": "TokenizersBackend"}')
     assert "is not a tokenizer" in fails(tmp_path / "broken", tokenizer='{"model": ')
     good = word_pieces().to_str()
     assert "not valid JSON" in fails(tmp_path / "settings", tokenizer=good, tokenizer_config="{")

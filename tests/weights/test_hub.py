@@ -211,15 +211,34 @@ def test_a_folder_is_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(
-    "name", ["./gone", "/gone/too", "a/b/c", "C:\\models\\mine", "two words", "a/.b", "x" * 97]
+    "name",
+    [
+        "./gone",
+        "/gone/too",
+        "a/b/c",
+        "C:\\models\\mine",
+        "two words",
+        "a/.b",
+        "x" * 97,
+        "-",
+        "é/é",
+        "a--b",
+        "gpt2\n",
+    ],
 )
 def test_what_can_only_be_a_path_is_not_asked_of_the_hub(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(hub, "_fetch", lambda name: pytest.fail("asked the hub"))
-    with pytest.raises(CheckpointError, match="There is no folder"):
+    with pytest.raises(CheckpointError, match="There is no folder") as error:
         find_folder(name)
+    assert "\n" not in str(error.value)
+
+
+def test_no_name_is_not_the_folder_where_we_are() -> None:
+    with pytest.raises(CheckpointError, match="name of the model is empty"):
+        find_folder("")
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bert-base-uncased", "Helsinki-NLP/opus-mt-en-de", "a_b/c.d-e"])

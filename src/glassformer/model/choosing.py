@@ -18,6 +18,7 @@ from glassformer.config import check_types
 from glassformer.errors import ConfigurationError
 
 CHUNK = 128  # words looked at together when the best of a large vocabulary are sought
+COLDEST = 1e-30  # a temperature below would make numbers that float32 does not have
 NEVER = float("-inf")
 PADDING = -1  # stands for padding in a history: no token has this id
 
@@ -53,7 +54,7 @@ class GenerationSettings:
         for name in ("temperature", "repetition_penalty", "top_p"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise ConfigurationError(
-                    f"{name} = {getattr(self, name)} is not possible; it must be above 0."
+                    f"{name} = {getattr(self, name)} is not possible; it must be a number above 0."
                 )
         _check_together(self)
 
@@ -127,7 +128,7 @@ class Rules:
         """Temperature, top-k and top-p: the logits of the distribution that is drawn from."""
         settings = self.settings
         if settings.temperature != 1.0:
-            logits = logits / settings.temperature
+            logits = logits / max(settings.temperature, COLDEST)
         if settings.top_k is not None:
             least = best_of(logits, min(settings.top_k, logits.shape[-1]))[0][:, -1:]
             logits = logits.masked_fill(logits < least, NEVER)

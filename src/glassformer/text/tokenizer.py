@@ -268,8 +268,9 @@ def _open_with_transformers(folder: Path) -> Tokenizer:
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # a missing file, a missing package, a class that it does not know
+        reason = " ".join(str(error).split())  # on one line
         raise CheckpointError(
-            f"{folder} has no tokenizer.json, and transformers finds no tokenizer there either: {error} "
+            f"{folder} has no tokenizer.json, and transformers finds no tokenizer there either: {reason} "
             "Add the tokenizer's files to the folder."
         ) from error
     return wrap_tokenizer(tokenizer)

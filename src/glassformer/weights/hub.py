@@ -28,6 +28,8 @@ WANTED = (  # and nothing else: no pickles, no code, no weights of other framewo
 
 def find_folder(name: str | Path) -> Path:
     """The folder of a model; what is not on this machine yet is fetched from the hub."""
+    if not str(name).strip():
+        raise CheckpointError("The name of the model is empty; give a folder, or a name on the hub.")
     path = Path(name).expanduser()
     if path.is_dir():
         return path
@@ -37,7 +39,7 @@ def find_folder(name: str | Path) -> Path:
     if words.startswith("zoo/"):
         return _find_in_zoo(words.removeprefix("zoo/"))
     if _is_path(words):
-        raise CheckpointError(f"There is no folder {name}; check the path.")
+        raise CheckpointError(f"There is no folder {words!r}; check the path.")
     return _fetch(words)
 
 
@@ -50,8 +52,10 @@ def _find_in_zoo(name: str) -> Path:
 
 
 def _is_path(name: str) -> bool:
-    """Hub names are `model` or `owner/model`; anything else was meant as a path."""
-    return re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)?", name) is None or len(name) > LONGEST_NAME
+    """Hub names are `model` or `owner/model`, plain letters and digits; anything else was meant as a path."""
+    word = r"\w([\w.-]*\w)?"
+    named = re.fullmatch(f"{word}(/{word})?", name, re.ASCII) and not re.search(r"--|\.\.", name)
+    return not named or len(name) > LONGEST_NAME
 
 
 def _fetch(name: str) -> Path:
