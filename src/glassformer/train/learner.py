@@ -28,7 +28,10 @@ MOMENTS = ("exp_avg", "exp_avg_sq", "step")  # what AdamW remembers of each para
 class Learner:
     """A network that can take a step, be judged, be kept and be put back."""
 
-    def __init__(self, module: TaskModule, settings: TrainSettings, processes: Processes) -> None:
+    def __init__(
+        self, module: TaskModule, settings: TrainSettings, processes: Processes, *, varied: bool
+    ) -> None:
+        """`varied`: batches have many shapes."""
         self.module = module
         self.settings = settings
         self.processes = processes
@@ -45,7 +48,7 @@ class Learner:
         self.buffers = dict(module.named_buffers())
         trained = list(self.parameters.values())
         self.average = MovingAverage(trained, settings.ema) if settings.ema else None
-        self.step_on: Step = build_step(self.wrapped, settings, self.device)
+        self.step_on: Step = build_step(self.wrapped, settings, self.device, varied=varied)
 
     def step(self, number: int, batches: Sequence[Batch]) -> tuple[Tensor, int, int]:
         """One update, the `number`th; (loss and gradient's length), labels that counted, tokens read.

@@ -95,7 +95,10 @@ class _Run:
         self.share = _share(plan.train.accumulate, processes.world)
         self.progress = Progress()
         self.checkpoints = Checkpoints(folder, keep=plan.train.average)
-        self.learner = Learner(TaskModule(plan.task, plan.network).to(device).train(), plan.train, processes)
+        module = TaskModule(plan.task, plan.network).to(device).train()
+        lengths = self._lengths()
+        varied = len(lengths) > 0 and bool(lengths.min() != lengths.max())
+        self.learner = Learner(module, plan.train, processes, varied=varied)
         self.reporter = Reporter(folder, plan.train, plan.monitor, writing=processes.first, silent=silent)
         self.score_name, self.direction = _choose_score(plan)
         self.asked_to_stop = False

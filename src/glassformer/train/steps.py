@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
 import torch
+import torch.fx.experimental._config
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -42,8 +43,11 @@ class Step(Protocol):
         """Forget gradients: the next batch begins another update."""
 
 
-def build_step(module: nn.Module, settings: TrainSettings, device: torch.device) -> Step:
-    """The step that a recipe asks for, or the nearest one that this machine and network can do."""
+def build_step(module: nn.Module, settings: TrainSettings, device: torch.device, *, varied: bool) -> Step:
+    """The step that a recipe asks for, or the nearest one that this machine and network can do.
+
+    `varied`: batches have many shapes.
+    """
     half = settings.precision == "bfloat16" or (settings.precision == "auto" and device.type == "cuda")
     if half and device.type == "cpu":
         raise ConfigurationError(
@@ -52,12 +56,21 @@ def build_step(module: nn.Module, settings: TrainSettings, device: torch.device)
     precision = torch.bfloat16 if half else None
     if settings.compile == "no" or not (shutil.which("cc") or shutil.which("gcc")):
         return PlainStep(module, device, precision)
-    compiled: Any = torch.compile(module)
+    compiled = _compile(module, varied=varied)
     if settings.compile == "graphs" and device.type == "cuda" and isinstance(module, TaskModule):
         network = module.network
         if isinstance(network, Transformer) and network.config.norm == "layer":  # others wait for the GPU
             return GraphedStep(compiled, network, device, precision)
     return PlainStep(compiled, device, precision)
+
+
+def _compile(module: nn.Module, *, varied: bool) -> Any:
+    """Compiled for its one shape, or once for all: left to itself, torch would compile three times."""
+    if not varied:
+        return torch.compile(module)
+    shapes: Any = torch.fx.experimental._config
+    shapes.use_duck_shape = False  # two sizes that happen to be equal may differ in the next batch
+    return torch.compile(module, dynamic=True)
 
 
 class PlainStep:

@@ -1,0 +1,108 @@
+"""What the monitor costs: one look at every head beside the training steps between two looks.
+
+    python benchmarks/monitor.py [--model translator | language] [--device cuda]
+
+In:   random words; on a CPU one thread and process CPU seconds, on a GPU wall seconds.
+Out:  seconds of a step and of a look, and the look's share of `every` steps.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from glassformer.config import ModelConfig
+from glassformer.model.transformer import Transformer
+from glassformer.text.batches import Batch
+from glassformer.train.monitor import Monitor
+from glassformer.train.optim import build_optimiser, scale_and_clip, set_rate
+from glassformer.train.settings import MonitorSettings, TrainSettings
+
+
+def build(model: str) -> tuple[Transformer, Batch]:
+    """A network of the zoo's size, and a batch of 4,096 tokens for it."""
+    if model == "translator":
+        network = Transformer(
+            ModelConfig(12_000, layers=4, width=256, heads=8, feed_forward=1024, max_length=128)
+        )
+        ids, target = (torch.randint(3, 12_000, (128, 16)) for _ in range(2))
+        return network, Batch(ids, target.roll(-1, 1), target.numel(), 2 * ids.numel(), target=target)
+    network = Transformer(
+        ModelConfig(
+            8_000,
+            shape="decoder",
+            layers=6,
+            width=256,
+            heads=8,
+            feed_forward=1024,
+            max_length=512,
+            positions="learned",
+            norm_position="pre",
+            scale_embeddings=False,
+        )
+    )
+    ids = torch.randint(3, 8_000, (8, 512))
+    return network, Batch(ids, ids.roll(-1, 1), ids.numel(), ids.numel())
+
+
+def loss_of(network: Transformer, batch: Batch) -> Tensor:
+    """The summed loss of a batch."""
+    if batch.target is None:
+        return network.loss(network.decode(batch.ids), batch.labels) * batch.count
+    hidden = network.decode(batch.target, memory=network.encode(batch.ids))
+    return network.loss(hidden, batch.labels) * batch.count
+
+
+def measure(work: Callable[[], object], repeats: int, device: str) -> float:
+    """The median time of some work."""
+    clock = time.perf_counter if device == "cuda" else time.process_time
+    seconds = []
+    for _ in range(repeats + 2):
+        start = clock()
+        work()
+        if device == "cuda":
+            torch.cuda.synchronize()
+        seconds.append(clock() - start)
+    return statistics.median(seconds[2:])
+
+
+def main() -> None:
+    """Measure one model and print a line."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--model", choices=("translator", "language"), default="translator")
+    options.add_argument("--device", default="cpu")
+    options.add_argument("--every", type=int, default=100)
+    options.add_argument("--repeats", type=int, default=7)
+    chosen = options.parse_args()
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    torch.manual_seed(0)
+    network, batch = build(chosen.model)
+    network, batch = network.to(chosen.device).train(), batch.to(chosen.device)
+    optimiser = build_optimiser(network, TrainSettings())
+    monitor = Monitor(network, batch, MonitorSettings())
+
+    def step() -> None:
+        with torch.autocast(chosen.device, torch.bfloat16, enabled=chosen.device == "cuda"):
+            loss = loss_of(network, batch)
+        loss.backward()
+        scale_and_clip(network.parameters(), torch.full((), 1 / batch.count, device=chosen.device), 1.0)
+        set_rate(optimiser, 1e-4)
+        optimiser.step()
+        optimiser.zero_grad()
+
+    stepping = measure(step, chosen.repeats, chosen.device)
+    looking = measure(monitor.look, chosen.repeats, chosen.device)
+    share = looking / (looking + chosen.every * stepping)
+    print(
+        f"{chosen.model}, {chosen.device}, torch {torch.__version__}: step {stepping * 1e3:.1f} ms, look",
+        end=" ",
+    )
+    print(f"{looking * 1e3:.1f} ms, {share:.2%} of training time at every = {chosen.every}")
+
+
+if __name__ == "__main__":
+    main()
