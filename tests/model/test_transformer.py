@@ -250,6 +250,8 @@ def test_ids_outside_the_vocabulary_and_empty_input_are_refused():
         network(torch.tensor([[-1, 3]]))
     with pytest.raises(InputError, match="empty"):
         network(torch.zeros(1, 0, dtype=torch.long))
+    with pytest.raises(InputError, match="whole numbers"):
+        network(torch.ones(1, 3))
     with pytest.raises(InputError, match="no target"):
         build()(torch.tensor([[1, 2]]))
 

@@ -255,12 +255,14 @@ class Transformer(nn.Module):
 
 
 def check_ids(ids: Tensor, vocabulary_size: int) -> None:
-    """Refuse an empty batch or an id outside the vocabulary; on a GPU the kernel itself has to."""
+    """Refuse an empty batch, fractions, or an id outside the vocabulary; on a GPU the kernel itself has to."""
     if ids.dim() != 2 or ids.numel() == 0:
         raise InputError(
             f"Token ids have the shape {tuple(ids.shape)}; a batch of sequences (batch, token) with at least "
             "one token is needed. Was the text empty?"
         )
+    if ids.dtype not in (torch.long, torch.int):
+        raise InputError(f"Token ids are {ids.dtype}; whole numbers are needed. Convert them with `.long()`.")
     if torch.compiler.is_compiling() or ids.device.type != "cpu":
         return
     smallest, largest = int(ids.min()), int(ids.max())

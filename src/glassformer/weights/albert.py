@@ -30,7 +30,7 @@ ARCHITECTURES: dict[str, Head] = {
 
 
 def read_config(settings: Settings) -> ModelConfig:
-    """What an AlbertConfig says, in our words."""
+    """What an AlbertConfig says, in our words. A classifier drops at the rate of all other layers."""
     demand(settings, {"num_hidden_groups": 1, "inner_group_num": 1, "position_embedding_type": "absolute"})
     head = find_head(settings, ARCHITECTURES)
     vocabulary = whole(settings, "vocab_size", 30000)

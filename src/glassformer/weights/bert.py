@@ -30,7 +30,7 @@ ARCHITECTURES: dict[str, Head] = {
 
 
 def read_config(settings: Settings) -> ModelConfig:
-    """What a BertConfig says, in our words."""
+    """What a BertConfig says, in our words. A classifier drops at the rate of all other layers."""
     demand(
         settings, {"is_decoder": False, "add_cross_attention": False, "position_embedding_type": "absolute"}
     )

@@ -26,7 +26,10 @@ NORM_EPSILON = 1e-5  # no setting there: torch's default
 
 
 def read_config(settings: Settings) -> ModelConfig:
-    """What a MarianConfig says, in our words. The first words of old files are no longer in MarianConfig."""
+    """What a MarianConfig says, in our words. The first words of old files are no longer in MarianConfig.
+
+    Layers and activations that training drops there (layerdrop, activation_dropout) are kept here.
+    """
     vocabulary = whole(settings, "vocab_size", 58101)
     demand(
         settings,
