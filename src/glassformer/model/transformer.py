@@ -255,7 +255,7 @@ class Transformer(nn.Module):
 
 
 def check_ids(ids: Tensor, vocabulary_size: int) -> None:
-    """Refuse an empty batch, fractions, or an id outside the vocabulary; on a GPU the kernel itself has to."""
+    """Refuse an empty batch, fractions, or ids outside the vocabulary; the last a GPU has to find itself."""
     if ids.dim() != 2 or ids.numel() == 0:
         raise InputError(
             f"Token ids have the shape {tuple(ids.shape)}; a batch of sequences (batch, token) with at least "

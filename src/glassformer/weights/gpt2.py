@@ -30,7 +30,7 @@ LAST_WORD = 50256  # <|endoftext|>: start, end and padding
 
 
 def read_config(settings: Settings) -> ModelConfig:
-    """What a GPT2Config says, in our words. One rate of dropout is known here: resid_pdrop, not embd_pdrop."""
+    """What a GPT2Config says, in our words. Dropout has one rate here: resid_pdrop, not embd_pdrop."""
     demand(settings, {"scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False})
     head = find_head(settings, ARCHITECTURES)
     width = whole(settings, "n_embd", 768)
