@@ -60,12 +60,17 @@ def _run_demo(_: Arguments) -> None:
     assert recording.target is not None
     print(f"\n\n  {SENTENCE}\n  {recording.target.text}\n")
     print(draw_recording(recording, columns=_columns(), colour=wants_colour(sys.stdout, os.environ)))
-    print("\nEach row is a word it has read → the word it writes next. French puts the colour last:")
-    print("for `chat` it looks past `white` at `cat`, and for `blanc` back again.")
-    command = (
-        "glassformer" if shutil.which("glassformer") else f"{os.path.relpath(sys.executable)} -m glassformer"
-    )
-    print(f'\nYour turn:  {command} record gpt2 "The animal was too tired to cross the street"')
+    print("\nEach row is a word it has read → the word it writes next. French puts the")
+    print("colour last: for `chat` it looks past `white` at `cat`, and for `blanc` back again.")
+    print(f'\nYour turn:\n  {_own_name()} record gpt2 "The animal was too tired to cross the street"')
+
+
+def _own_name() -> str:
+    """What a person types to get here again."""
+    beside = Path(sys.executable).with_name("glassformer")
+    if shutil.which("glassformer"):
+        return "glassformer"
+    return os.path.relpath(beside) if beside.exists() else f"{os.path.relpath(sys.executable)} -m glassformer"
 
 
 def _add_record(parser: Parser) -> None:

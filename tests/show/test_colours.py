@@ -52,7 +52,9 @@ def test_a_painted_heat_map_lines_up_with_its_keys() -> None:
     first, *rows = draw_weights(["I", "love"], ["我", "爱"], weights, colour=True).splitlines()
     assert first == "     我 爱"
     assert [CODE.sub(r"\3", row) for row in rows] == ["I     90 10", "love    100"]
-    assert CODE.sub(r"\3", paint_legend()).startswith("0 %" + " " * 32 + "100 %")
+    legend = CODE.sub(r"\3", paint_legend())
+    assert legend.startswith("0 %" + " " * 32 + "100 %")
+    assert len(legend) <= 80
 
 
 def test_colour_is_for_terminals_and_can_be_declined() -> None:

@@ -10,6 +10,7 @@ from glassformer.recording import measure as measure_statistics
 from glassformer.show.terminal import (
     LEGEND,
     choose_head,
+    draw_focus,
     draw_map,
     draw_output,
     draw_recording,
@@ -102,7 +103,7 @@ def test_a_head_can_be_asked_for() -> None:
 
 
 def test_a_recording_on_one_screen() -> None:
-    assert draw_recording(translation()).splitlines() == [
+    assert draw_recording(translation(), columns=120).splitlines() == [
         "How many tokens a head looks at (exp of its mean entropy), by layer and head",
         "                0     1",
         "decoder 0     1.0",
@@ -119,6 +120,31 @@ def test_a_recording_on_one_screen() -> None:
         "",
         f"Evidence:  {EVIDENCE}",
     ]
+
+
+@pytest.mark.parametrize(("heads", "columns", "blocks"), [(12, 80, 1), (25, 80, 2), (25, 200, 1), (3, 1, 3)])
+def test_heads_that_do_not_fit_beside_the_others_follow_below(heads: int, columns: int, blocks: int) -> None:
+    words = tokens("source", ["a", "b"])
+    weights = np.tile(np.eye(2, dtype=np.float32), (heads, 1, 1))
+    recording = Recording("toy", EVIDENCE, words, maps=(attention_map(weights, words, words),))
+    _, *lines = draw_focus(recording, columns=columns).splitlines()
+    assert len(lines) == 2 * blocks
+    assert " ".join(lines[0::2]).split() == [str(head) for head in range(heads)]
+    assert " ".join(lines[1::2]).replace("decoder 0", "").split() == ["1.0"] * heads
+    assert columns < 20 or all(measure(line) <= columns for line in lines)
+
+
+def test_evidence_stays_within_the_terminal() -> None:
+    lines = draw_recording(translation(), columns=50).splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("Evidence:"))
+    assert len(lines) > start + 1
+    assert all(measure(line) <= 50 for line in lines[start:])
+    assert " ".join(" ".join(lines[start:]).split()) == " ".join(f"Evidence: {EVIDENCE}".split())
+
+
+def test_a_part_that_is_not_there_is_named() -> None:
+    with pytest.raises(InputError, match="toy has no encoder attention; choose cross or decoder"):
+        choose_head(translation(), part="encoder")
 
 
 def test_what_does_not_fit_is_said() -> None:

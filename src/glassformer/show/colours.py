@@ -31,7 +31,7 @@ def paint(weight: float) -> str:
 def paint_legend() -> str:
     """One cell of each colour, and what the ends mean."""
     cells = "".join(_colour("   ", step) for step in range(len(PALETTE)))
-    return f"0 % {cells} 100 %   (numbers are per cent; blank without colour: exactly nothing)"
+    return f"0 % {cells} 100 %   in per cent; unpainted is exactly 0"
 
 
 def lightness(colour: int) -> float:

@@ -5,6 +5,7 @@ Out:  text; cells are shaded, or painted where `colour` is asked for. Wide (Chin
       characters are counted as two.
 """
 
+import textwrap
 import unicodedata
 from collections.abc import Sequence
 
@@ -37,23 +38,34 @@ def draw_recording(
     attention_map, chosen = choose_head(recording, part=part, layer=layer, head=head)
     rows = name_rows(recording, attention_map)
     picture = draw_map(attention_map, chosen, rows=rows, columns=columns, colour=colour)
-    evidence = f"Evidence:  {recording.evidence}"
-    return "\n\n".join(filter(None, (draw_focus(recording), picture, draw_output(recording), evidence)))
+    evidence = _wrap(f"Evidence:  {recording.evidence}", columns)
+    focus = draw_focus(recording, columns=columns)
+    return "\n\n".join(filter(None, (focus, picture, draw_output(recording), evidence)))
 
 
-def draw_focus(recording: Recording) -> str:
-    """A table (map, head): over how many keys a head spreads its weight, exp of its mean entropy."""
+def draw_focus(recording: Recording, *, columns: int = 80) -> str:
+    """A table (map, head): over how many keys a head spreads its weight, exp of its mean entropy.
+
+    Heads that do not fit beside the others follow below them.
+    """
     maps = [each for each in recording.maps if each.step is None]
     names = [f"{name_part(each)} {each.layer}" for each in maps]
     heads = max(each.heads for each in maps)
     margin = max(measure(name) for name in names) + 2
     lines = ["How many tokens a head looks at (exp of its mean entropy), by layer and head"]
-    lines.append(" " * margin + "".join(f"{head:6d}" for head in range(heads)))
-    for name, each in zip(names, maps, strict=True):
-        spread = np.exp(_mean_rows(each, each.statistics.entropy))  # (head,)
-        lines.append(
-            fit(name, margin) + "".join("     –" if np.isnan(keys) else f"{keys:6.1f}" for keys in spread)
-        )
+    spreads = [np.exp(_mean_rows(each, each.statistics.entropy)) for each in maps]  # each (head,)
+    cells = [["–" if np.isnan(keys) else f"{keys:.1f}" for keys in spread] for spread in spreads]
+    room = max(columns - margin, 0)
+    width = max(len(cell) for row in cells for cell in row) + 1
+    width = 6 if width < 6 and 6 * heads <= room else width
+    beside = max(room // width, 1)
+    for first in range(0, heads, beside):
+        numbers = range(first, min(first + beside, heads))
+        lines.append(" " * margin + "".join(f"{head:{width}d}" for head in numbers))
+        for name, row in zip(names, cells, strict=True):
+            shown = row[first : first + beside]
+            if shown:
+                lines.append(fit(name, margin) + "".join(f"{cell:>{width}}" for cell in shown))
     return "\n".join(lines)
 
 
@@ -118,6 +130,8 @@ def choose_head(
         if (wanted is None or name_part(each) == wanted) and (layer is None or each.layer == layer)
     ]
     if not maps:
+        if wanted not in (None, *parts):
+            raise InputError(f"{recording.model} has no {wanted} attention; choose {' or '.join(parts)}.")
         layers = sorted({each.layer for each in recording.maps})
         raise InputError(
             f"There is no layer {layer} of {wanted or recording.model}; choose a layer from {layers[0]} to "
@@ -162,6 +176,12 @@ def fit(text: str, width: int) -> str:
     while measure(text) > width:
         text = text[:-1]
     return text + " " * (width - measure(text))
+
+
+def _wrap(text: str, columns: int) -> str:
+    """A long line as several, the later ones set in."""
+    lines = textwrap.wrap(text, max(columns, 40), subsequent_indent=" " * 11, break_on_hyphens=False)
+    return text if measure(text) <= columns else "\n".join(lines)
 
 
 def shade(weight: float) -> str:
