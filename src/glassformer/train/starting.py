@@ -5,6 +5,7 @@ Out:  a network, and sentences about what was taken over and what is new.
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from glassformer.model.transformer import Transformer
 from glassformer.tasks.task import Network, Task, known_words
 from glassformer.weights.checkpoint import open_checkpoint
 from glassformer.weights.hub import find_folder
+from glassformer.weights.presets import preset
 
 OF_TASK = ("head", "classes")  # what a task decides even about a network that exists
 KINDS: dict[str, type[ModelConfig] | type[RecurrentConfig]] = {
@@ -25,15 +27,23 @@ KINDS: dict[str, type[ModelConfig] | type[RecurrentConfig]] = {
 
 
 def build_network(table: Mapping[str, Any], task: Task) -> tuple[Network, list[str]]:
-    """`start` names a model to go on from; else `kind` and the words of its configuration."""
+    """`start` names a model to go on from; else `kind` and the words of its configuration.
+
+    `preset` names a published one ("gpt2") whose words hold where the table and the task say nothing.
+    """
     words = dict(table)
     start, kind = words.pop("start", None), words.pop("kind", "transformer")
+    known = words.pop("preset", None)
     try:
         if start is not None:
+            if known is not None:
+                raise ConfigurationError("A model to start from is no `preset`; leave out one of the two.")
             return _start_from(str(start), words, task)
         if kind not in KINDS:
             raise ConfigurationError(f"kind = {kind!r} is not possible; it is one of {', '.join(KINDS)}.")
-        config = read_settings(KINDS[kind], {**known_words(KINDS[kind], task.words()), **words})
+        usual = {} if known is None else asdict(preset(str(known)))
+        asked = {**usual, **task.words(), **words}
+        config = read_settings(KINDS[kind], {**known_words(KINDS[kind], asked), **words})
     except ConfigurationError as error:
         raise ConfigurationError(f"[model] {error}") from error
     return (RecurrentTranslator(config) if isinstance(config, RecurrentConfig) else Transformer(config)), []
