@@ -60,8 +60,8 @@ def _run_demo(_: Arguments) -> None:
     assert recording.target is not None
     print(f"\n\n  {SENTENCE}\n  {recording.target.text}\n")
     print(draw_recording(recording, columns=_columns(), colour=wants_colour(sys.stdout, os.environ)))
-    print("\nEach row is a word it has read → the word it writes next. French puts the")
-    print("colour last: for `chat` it looks past `white` at `cat`, and for `blanc` back again.")
+    print("\nEach row is a word it has read → the word it writes next. French puts the colour")
+    print("last: for `chat` it looks past `white` at `cat`, and for `blanc` back again.")
     print(f'\nYour turn:\n  {_own_name()} record gpt2 "The animal was too tired to cross the street"')
 
 
