@@ -14,6 +14,7 @@ from glassformer.errors import InputError
 from glassformer.model.attention import Mask
 from glassformer.model.cache import Cache
 from glassformer.model.layers import Memory
+from glassformer.model.linear import generating
 
 if TYPE_CHECKING:
     from glassformer.model.transformer import Transformer
@@ -104,9 +105,10 @@ class CachedDecoding:
     def _run(self, ids: Tensor, positions: Tensor, real: Tensor | None = None) -> Tensor:
         self.cache.open(positions, real)
         first = self.cache.length == 0
-        hidden = self.network.embeddings(ids, positions)
-        hidden = self.decoder(hidden, positions, None, self.memories, self.cache)
-        return self.network.logits(hidden[:, -1:] if first else hidden)
+        with generating(self):
+            hidden = self.network.embeddings(ids, positions)
+            hidden = self.decoder(hidden, positions, None, self.memories, self.cache)
+            return self.network.logits(hidden[:, -1:] if first else hidden)
 
 
 class RecomputedDecoding:

@@ -9,7 +9,9 @@ weights laid out for it once ("packed"). Decision 0007 has the measurements. Eve
 compiler, plain `linear` is used.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
@@ -20,7 +22,7 @@ from torch.nn import functional as F
 FEW_ROWS = 64  # up to here packed weights win clearly; beyond, arithmetic hides the reading of weights
 FEWEST_ROWS = 4  # fewer are filled up with zeros: the kernel for one row reads a third more slowly
 PACK_FOR = 8  # rows the layout is made for: good from 1 to FEW_ROWS
-SAMPLES = 64  # numbers of a weight that are compared before each use
+SAMPLES = 1024  # numbers of a weight that are compared when a generation begins to use it
 PACK_AFTER = 2  # calls with few rows before a weight is packed: a single short text should not pay for it
 
 
@@ -33,12 +35,11 @@ def multiply(
     if torch.is_grad_enabled() and (weight.requires_grad or inputs.requires_grad):
         return _Product.apply(inputs, weight, bias)
     rows = inputs.numel() // inputs.shape[-1]
-    if packed is None or rows > FEW_ROWS:
-        return _onednn(inputs, weight, bias)
-    if rows >= FEWEST_ROWS:
-        return _onednn(inputs, packed.of(weight), bias)
+    laid_out = weight if packed is None or rows > FEW_ROWS else packed.of(weight)
+    if laid_out is weight or rows >= FEWEST_ROWS:
+        return _onednn(inputs, laid_out, bias)
     filled = F.pad(inputs.reshape(rows, -1), (0, 0, 0, FEWEST_ROWS - rows))
-    return _onednn(filled, packed.of(weight), bias)[:rows].view(*inputs.shape[:-1], -1)
+    return _onednn(filled, laid_out, bias)[:rows].view(*inputs.shape[:-1], -1)
 
 
 class Linear(nn.Linear):
@@ -57,10 +58,24 @@ class Linear(nn.Linear):
         return self
 
 
+_generation: ContextVar[object | None] = ContextVar("generation", default=None)
+
+
+@contextmanager
+def generating(which: object) -> Iterator[None]:
+    """Steps of one generation, during which weights stay as they are: packed ones may be used."""
+    token = _generation.set(which)
+    try:
+        yield
+    finally:
+        _generation.reset(token)
+
+
 class PackedWeight:
     """A weight laid out for products with few rows: made when it pays, anew when the weight has changed.
 
-    Torch counts changes in place, but not those through `.data`: against these, a few numbers are compared.
+    Torch counts changes in place, but not those through `.data`: against these, each generation compares
+    numbers from all over the weight before it uses the packed form.
     """
 
     def __init__(self) -> None:
@@ -69,17 +84,20 @@ class PackedWeight:
         self._weight: Tensor | None = None
         self._sample: Tensor | None = None  # a view of the weight: its memory stays taken, its address unique
         self._sampled: Tensor | None = None  # the same numbers when it was first used
+        self._checked: object = None  # the generation that has compared them
 
     def of(self, weight: Tensor) -> Tensor:
-        """The packed form of `weight`, or `weight` itself while it has not been used often enough."""
-        if weight.is_inference():
-            return weight  # such tensors do not count their changes
+        """The packed form of `weight`; `weight` itself outside of a generation, or while seldom used."""
+        which = _generation.get()
+        if which is None or weight.is_inference():
+            return weight  # tensors made in inference mode do not count their changes
         key = (weight.data_ptr(), weight._version)
-        if key != self._key or self._has_changed():
+        if key != self._key or (which is not self._checked and self._has_changed()):
             flat = weight.detach().flatten()
             self._sample = flat[:: flat.numel() // SAMPLES | 1]  # odd: not the same columns again and again
             self._sampled = self._sample.clone()
             self._key, self._calls, self._weight = key, 0, None
+        self._checked = which
         self._calls += 1
         if self._weight is None and self._calls > PACK_AFTER:
             self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.detach(), PACK_FOR)
