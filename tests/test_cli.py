@@ -106,7 +106,7 @@ def test_an_unknown_verb_lists_those_there_are(capsys: pytest.CaptureFixture[str
     [
         (["recrod"], "'recrod'"),
         (["--frob"], "--frob"),
-        (["record", "gpt2"], "TEXT"),
+        (["record"], "MODEL"),
         (["generate", "gpt2", "x", "--seed", "1e9"], "--seed"),
     ],
 )

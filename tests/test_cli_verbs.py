@@ -99,7 +99,7 @@ def test_generate_never_prints_half_a_character(
     tokenizer = build_bytes()
     tokenizer.save(decoder)
     said = tokenizer.encode("汤姆追逐杰瑞", special=False).ids  # three bytes a character, one a step
-    monkeypatch.setattr("glassformer.model.generate.stream", lambda *_: ([Said(token)] for token in said))
+    monkeypatch.setattr("glassformer.tasks.answers.stream", lambda *_: ([Said(token)] for token in said))
     assert run(capsys, "generate", decoder, "Tom: ") == "Tom: 汤姆追逐杰瑞\n"
 
 
@@ -138,9 +138,10 @@ def test_generate_starts_from_the_end_of_a_text_before(
     assert run(capsys, "generate", decoder, "</s>").endswith("\n")  # how GPT-2 begins without a prompt
 
 
-def test_generate_translates(translator: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = run(capsys, "generate", translator, TEXT, "--max-new-tokens", 2).split()
+def test_translate_translates(translator: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = run(capsys, "translate", translator, TEXT, "--max-new-tokens", 2).split()
     assert len(words) <= 2
+    assert "say `translate`" in complain(capsys, "generate", translator, TEXT)
 
 
 def test_record_draws_and_keeps(translator: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,12 +246,12 @@ def test_empty_text(decoder: Path, capsys: pytest.CaptureFixture[str], text: str
 def test_text_over_the_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = build(tmp_path / "short", "decoder", max_length=8)
     assert "positions for 8" in complain(capsys, "record", folder, "the animal " * 10)
-    assert "positions for 8" in complain(capsys, "generate", folder, "the animal " * 10)
+    assert "reads 8 at most" in complain(capsys, "generate", folder, "the animal " * 10)
 
 
 def test_a_model_that_cannot_generate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = build(tmp_path / "encoder", "encoder")
-    assert "needs a decoder" in complain(capsys, "generate", folder, TEXT)
+    assert "choose a decoder" in complain(capsys, "generate", folder, TEXT)
 
 
 def test_settings_that_contradict_each_other(decoder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,189 @@
+"""Verbs that record: the demonstration, one text through one model, a very long text.
+
+In:   the name of a model, and a text.
+Out:  a picture and numbers in the terminal, or JSON; a bundle.
+"""
+
+import os
+import shutil
+import sys
+import time
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glassformer.cli.edits import read_decoding, read_edit
+from glassformer.cli.verb import Arguments, Parser, add_model, count_columns, read_text, require_text
+from glassformer.errors import InputError
+
+if TYPE_CHECKING:
+    from glassformer.recording import Recording
+
+WANTED = "weights,output"
+
+
+def run_demo(_: Arguments) -> None:
+    """Train a tiny translator and draw where it looks."""
+    from glassformer.recorders.demo import SENTENCE, STEPS, teach_translator
+    from glassformer.recorders.recorder import load
+
+    def report(step: int, loss: float) -> None:
+        if sys.stdout.isatty() or step + 1 == STEPS:
+            start = "\r" if sys.stdout.isatty() else ""
+            print(f"{start}  step {step + 1} of {STEPS}, loss {loss:.3f}", end="", flush=True)
+
+    print("A tiny Transformer learns to translate, from sentences made up as it goes:")
+    recording = load(*teach_translator(report), name="demo").record(SENTENCE)
+    assert recording.target is not None
+    print(f"\n\n  {SENTENCE}\n  {recording.target.text}\n")
+    print(_draw(recording))
+    print("\nEach row is a word it has read → the word it writes next. French puts the colour")
+    print("last: for `chat` it looks past `white` at `cat`, and for `blanc` back again.")
+    print(f'\nYour turn:\n  {_own_name()} record gpt2 "The animal was too tired to cross the street"')
+
+
+def add_record(parser: Parser) -> None:
+    """The words of `record`."""
+    add_model(parser)
+    add_text(parser)
+    parser.add_argument(
+        "--target", metavar="TEXT", help="a translation to read along; without it, the model's own"
+    )
+    parser.add_argument("--second", metavar="TEXT", help="a second text, for models that read pairs")
+    parser.add_argument("--target-language", metavar="LANGUAGE", help="what to translate into, as `de`")
+    parser.add_argument(
+        "--want",
+        metavar="WORDS",
+        default=WANTED,
+        help=f"what to keep beside statistics: weights,scores,queries,keys,values,hidden,output ({WANTED})",
+    )
+    parser.add_argument(
+        "--edit",
+        metavar="EDIT",
+        action="append",
+        default=[],
+        help='change the model first: "zero encoder self 2 5" (stack, kind, layer, head), "mean …", '
+        '"cut decoder self 2 5 7 3" (… query, key; layer and head may be all), "scale 2 decoder", "first 4"',
+    )
+    parser.add_argument(
+        "--decode",
+        metavar="WORD",
+        nargs="+",
+        help="let the model write first: greedy, beam N or sample [SEED]",
+    )
+    parser.add_argument("--max-new-tokens", type=int, metavar="N", help="write at most so many")
+    parser.add_argument(
+        "--kernel", choices=("exact", "fast"), help="form the matrices, or never; else as the length asks for"
+    )
+    parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help="draw a head of this part")
+    parser.add_argument("--layer", type=int, metavar="N", help="draw a head of this layer, from 0")
+    parser.add_argument(
+        "--head", type=int, metavar="N", help="draw this head, from 0; otherwise the most focused"
+    )
+    parser.add_argument("--output", metavar="FILE.bundle", type=Path, help="keep the recording")
+    parser.add_argument("--json", action="store_true", help="a summary for programs, not for people")
+
+
+def add_text(parser: Parser) -> None:
+    """A text, in words or in a file."""
+    parser.add_argument("text", metavar="TEXT", nargs="?", help="what the model reads")
+    parser.add_argument("--file", metavar="FILE", type=Path, help="read the text from a file; - is stdin")
+
+
+def run_record(arguments: Arguments) -> None:
+    """Record a model on a text, draw it, keep it."""
+    from glassformer.recorders.destination import heading_for
+    from glassformer.recorders.recorder import check_want, load
+    from glassformer.show.summary import summarise, to_json
+
+    text = _find_text(arguments)
+    target = None if arguments.target is None else require_text(arguments.target)
+    want = check_want([word.strip() for word in arguments.want.split(",") if word.strip()])
+    edits = [read_edit(edit) for edit in arguments.edit]
+    subject: Any = load(arguments.model)
+    subject.kernel = arguments.kernel
+    decode = _find_decoding(arguments, subject)
+    kept = heading_for(arguments.output, subject) if arguments.output else nullcontext()
+    with kept as destination:
+        recording = subject.record(
+            text,
+            target,
+            target_language=arguments.target_language,
+            second_text=arguments.second,
+            decode=decode,
+            want=want,
+            edits=edits,
+        )
+        printed = to_json(summarise(recording)) if arguments.json else _draw(recording, arguments)
+        if destination is not None:
+            destination.finish(recording)
+    print(printed)
+    if arguments.output and not arguments.json:
+        print(f"\nKept in {arguments.output}.")
+
+
+def add_long(parser: Parser) -> None:
+    """The words of `long`."""
+    parser.add_argument(
+        "--tokens", type=int, metavar="N", default=100_000, help="the length of the text (100000)"
+    )
+    parser.add_argument(
+        "--output", metavar="FILE.bundle", type=Path, default=Path("long.bundle"), help="(long.bundle)"
+    )
+
+
+def run_long(arguments: Arguments) -> None:
+    """Record a small rotary model on a text of any length."""
+    from glassformer.recorders.destination import heading_for
+    from glassformer.recorders.long import invent_text, open_rotary
+
+    subject = open_rotary()
+    text = invent_text(subject, arguments.tokens)
+    print(f"{subject.name} reads {arguments.tokens:,} tokens; 100,000 take some minutes.", flush=True)
+    begun = time.monotonic()
+    with heading_for(arguments.output, subject) as destination:
+        recording = subject.record(text)
+        picture = _draw(recording)
+        destination.finish(recording)
+    size = arguments.output.stat().st_size
+    print(f"\n{picture}\n")
+    print(f"Kept in {arguments.output}: {size / 2**20:.0f} MiB, {time.monotonic() - begun:.0f} seconds.")
+
+
+def _find_text(arguments: Arguments) -> str:
+    if (arguments.text is None) == (arguments.file is None):
+        which = "no text" if arguments.text is None else "a text and a --file"
+        raise InputError(f"There is {which}; give one TEXT in quotation marks, or --file FILE.")
+    return require_text(arguments.text if arguments.file is None else read_text(arguments.file))
+
+
+def _find_decoding(arguments: Arguments, subject: Any) -> Any:
+    from glassformer.model.generate import GREEDY
+
+    habit = getattr(subject, "generation", GREEDY)
+    if arguments.max_new_tokens is not None:
+        habit = replace(habit, max_new_tokens=arguments.max_new_tokens)
+        if arguments.decode is None and getattr(subject, "shape", "") != "encoder-decoder":
+            raise InputError("--max-new-tokens would do nothing: nothing is written without --decode.")
+    if arguments.decode is not None:
+        return read_decoding(arguments.decode, habit)
+    return None if arguments.max_new_tokens is None else habit
+
+
+def _draw(recording: "Recording", arguments: Arguments | None = None) -> str:
+    from glassformer.show.colours import wants_colour
+    from glassformer.show.terminal import draw_recording
+
+    names = ("part", "layer", "head")
+    chosen = {} if arguments is None else {name: getattr(arguments, name) for name in names}
+    colour = wants_colour(sys.stdout, os.environ)
+    return draw_recording(recording, **chosen, columns=count_columns(), colour=colour)
+
+
+def _own_name() -> str:
+    """What a person types to get here again."""
+    beside = Path(sys.executable).with_name("glassformer")
+    if shutil.which("glassformer"):
+        return "glassformer"
+    return os.path.relpath(beside) if beside.exists() else f"{os.path.relpath(sys.executable)} -m glassformer"

@@ -1,0 +1,65 @@
+"""A long text for a small model with rotary positions, so that anyone can see a long recording.
+
+In:   a number of tokens.
+Out:  a subject and that many tokens for it to read. The zoo's rotary model where it is there; otherwise one
+      with random weights, whose heads look for letters like their own.
+"""
+
+from random import Random
+
+import torch
+
+from glassformer.config import ModelConfig
+from glassformer.errors import InputError
+from glassformer.model.attention import SelfAttention
+from glassformer.model.transformer import Transformer
+from glassformer.recorders.demo import invent_pair
+from glassformer.recorders.ours import OurSubject, open_ours
+from glassformer.text.builders import build_bytes
+from glassformer.weights.hub import ZOO
+
+MOST_TOKENS = 1_000_000
+LAYERS, HEADS, WIDTH = 2, 4, 128  # of the random model
+CONTRAST = 2.0  # times the usual queries and keys: otherwise a random head looks everywhere alike
+
+
+def open_rotary() -> OurSubject:
+    """The model to be recorded."""
+    if (ZOO / "rotary" / "config.json").is_file():
+        return open_ours(ZOO / "rotary", "zoo/rotary")
+    tokenizer = build_bytes(end=False)
+    config = ModelConfig(
+        vocabulary_size=tokenizer.size,
+        shape="decoder",
+        layers=LAYERS,
+        width=WIDTH,
+        heads=HEADS,
+        positions="rotary",
+        dropout=0.0,
+        padding_id=tokenizer.roles["padding"],
+        end_id=tokenizer.roles["end"],
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        network = Transformer(config).eval()
+    with torch.no_grad():
+        for module in network.modules():
+            if isinstance(module, SelfAttention) and module.qkv is not None:
+                queries, keys, _ = module.qkv.weight.chunk(3)
+                keys.copy_(queries.mul_(CONTRAST))
+    return OurSubject(network, tokenizer, name="random rotary model")
+
+
+def invent_text(subject: OurSubject, tokens: int) -> str | tuple[int, ...]:
+    """So many tokens of made-up sentences: as a text where it is split the same way again, else as ids."""
+    if not 1 <= tokens <= MOST_TOKENS:
+        raise InputError(f"{tokens} tokens cannot be recorded here; choose from 1 to {MOST_TOKENS}.")
+    assert subject.tokenizer is not None
+    random, sentences, known = Random(0), [], 0
+    while known <= tokens:
+        more = [invent_pair(random)[0].capitalize() + "." for _ in range(1000)]
+        sentences += more
+        known += len(subject.tokenizer.encode(" ".join(more), special=False).ids)
+    ids = subject.tokenizer.encode(" ".join(sentences), special=False).ids[:tokens]
+    text = subject.tokenizer.decode(ids)
+    return text if subject.tokenizer.encode(text).ids == ids else ids

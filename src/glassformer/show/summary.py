@@ -1,0 +1,152 @@
+"""Recordings, scores and runs for programs: plain values that JSON and CSV can hold.
+
+In:   a Recording, Scores, a RunLog.
+Out:  dictionaries and rows of text, numbers and None; what is not a number is None.
+"""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from glassformer.metrics import Part, Score, score
+from glassformer.recording import Recording, Tokens
+from glassformer.runlog import RunLog
+
+COLUMNS = ("metric", "over", "stack", "layer", "kind", "step", "head", "row", "column", "value", "unit")
+
+
+def summarise(recording: Recording) -> dict[str, Any]:
+    """Tokens, maps with the mean entropy of each head, the likeliest last output, steps, evidence."""
+    entropies = score(recording, "entropy").parts if recording.maps else ()
+    maps = [
+        {
+            "stack": each.stack,
+            "layer": each.layer,
+            "kind": each.kind,
+            "step": each.step,
+            "shape": each.shape,  # (head, query, key)
+            "weights": each.has_weights,
+            "entropy": part.values.tolist(),
+        }
+        for each, part in zip(recording.maps, entropies, strict=True)
+    ]
+    output, evidence, generation = recording.output, recording.evidence, recording.generation
+    likely = (
+        []
+        if output is None
+        else [
+            {"text": text, "probability": share}
+            for text, share in zip(output.texts(-1), output.probabilities[-1].tolist(), strict=True)
+        ]
+    )
+    stamp = {each.name: getattr(evidence, each.name) for each in fields(evidence)}
+    return {
+        "model": recording.model,
+        "source": _list_tokens(recording.source),
+        "target": _list_tokens(recording.target),
+        "maps": maps,
+        "hidden": {stack: states.shape for stack, states in recording.hidden.items()},
+        "output": likely,
+        "generation": None if generation is None else [step.text for step in generation.steps],
+        "evidence": {**stamp, "versions": dict(evidence.versions)},
+    }
+
+
+def tabulate_score(measured: Score) -> Iterator[dict[str, Any]]:
+    """One row for each value of a score, by COLUMNS; axes other than heads are `row` and `column`."""
+    for part in measured.parts:
+        place = part.place._asdict() if part.place is not None else {}
+        for index in np.ndindex(part.values.shape):
+            value = float(part.values[index])
+            yield {
+                **dict.fromkeys(COLUMNS),
+                "metric": measured.name,
+                "over": measured.over,
+                **place,
+                **_name_index(part, index),
+                "value": value if math.isfinite(value) else None,
+                "unit": measured.unit,
+            }
+
+
+def summarise_score(measured: Score) -> dict[str, Any]:
+    """A score with its caption and all its values."""
+    return {
+        "metric": measured.name,
+        "label": measured.wording.label.english,
+        "caption": measured.caption.english,
+        "unit": measured.unit,
+        "over": measured.over,
+        "parameters": {name: _plain(value) for name, value in measured.parameters.items()},
+        "undefined": measured.undefined or None,
+        "parts": [
+            {
+                "place": None if part.place is None else part.place._asdict(),
+                "axes": part.axes,
+                "values": part.values.tolist(),
+                "labels": part.labels or None,
+            }
+            for part in measured.parts
+        ],
+    }
+
+
+def summarise_run(log: RunLog) -> dict[str, Any]:
+    """Where a run stands: the last value of every curve, and its alarms."""
+    return {
+        "run": log.name,
+        "folder": str(log.folder),
+        "state": log.state,
+        "step": log.last_step,
+        "scalars": {name: float(curve.values[-1]) for name, curve in log.scalars.items() if len(curve)},
+        "alarms": [
+            {"step": alarm.step, "topic": alarm.topic, "message": alarm.message} for alarm in log.alarms
+        ],
+    }
+
+
+def to_json(value: Any) -> str:
+    """JSON that every reader takes: NaN and infinity become null."""
+    return json.dumps(_finite(value), ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def to_csv(scores: Iterable[Score]) -> str:
+    """All values of some scores, one a line."""
+    text = io.StringIO()
+    table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    table.writeheader()
+    for measured in scores:
+        table.writerows(tabulate_score(measured))
+    return text.getvalue().removesuffix("\n")
+
+
+def _list_tokens(tokens: Tokens | None) -> dict[str, Any] | None:
+    return None if tokens is None else {"text": tokens.text, "tokens": tokens.texts}
+
+
+def _name_index(part: Part, index: tuple[int, ...]) -> dict[str, Any]:
+    """The place of one value along its axes, by label where there are labels."""
+    named = {}
+    free = ["row", "column"]
+    for axis, (name, number) in enumerate(zip(part.axes, index, strict=True)):
+        label: Any = part.labels[axis][number] if axis < len(part.labels) and part.labels[axis] else number
+        named["head" if name == "head" and "head" not in named else free.pop(0)] = label
+    return named
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
