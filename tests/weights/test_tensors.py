@@ -126,3 +126,15 @@ def test_what_is_converted_stands_on_its_own() -> None:
     assert convert("count", torch.tensor(3), torch.float16).dtype == torch.int64
     broken = torch.tensor([float("inf")])
     assert convert("was infinite before", broken, torch.float16).isinf().all()
+
+
+def test_a_file_that_may_not_be_read_is_not_called_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, framework: str) -> None:  # what safetensors does without permission
+        raise FileNotFoundError(f"No such file or directory: {path}")
+
+    (tmp_path / "model.safetensors").write_bytes(b"secret")
+    monkeypatch.setattr("glassformer.weights.tensors.safe_open", refuse)
+    with pytest.raises(CheckpointError, match="is there, but you may not read it"):
+        FolderTensors(tmp_path)

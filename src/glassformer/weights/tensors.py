@@ -72,7 +72,11 @@ class FolderTensors:
 def _open_file(path: Path) -> Any:
     try:
         return safe_open(path, framework="pt")
-    except FileNotFoundError as error:
+    except FileNotFoundError as error:  # safetensors says so of a file that may not be read, too
+        if path.exists():
+            raise CheckpointError(
+                f"{path} is there, but you may not read it; check its permissions."
+            ) from error
         raise CheckpointError(f"{path} is missing. Fetch the folder again.") from error
     except (SafetensorError, OSError) as error:
         size = path.stat().st_size
