@@ -77,7 +77,7 @@ def test_slots_seen_are_the_way_to_a_beam(seed: int, beams: int, steps: int) -> 
             for beam, way in enumerate(source):
                 way.append(2 + step * beams + beam)
         assert cache.length == 2 + (step + 1) * beams
-        mask = cache.mask(beams, None).allowed
+        mask = cache.mask(beams).allowed
         seen = torch.ones(2, beams, cache.length, dtype=torch.bool) if mask is None else mask[:, 0]
         found = [[row.nonzero()[:, 0].tolist() for row in source] for source in seen]
         assert found == ways

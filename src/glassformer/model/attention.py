@@ -30,7 +30,7 @@ class Mask:
         None  # (B or 1, 1, T or 1, S) boolean; None: every key, or those that `causal` leaves
     )
     causal: bool = False  # no key after its query; only where `allowed` is None and T = S
-    bias: Tensor | None = None  # (1, H, T, S), added to the scores: relative positions
+    bias: Tensor | None = None  # (B or 1, H, T, S), added to the scores: relative positions
 
     def fused(self) -> Tensor | None:
         """The one tensor that the fused kernel takes: boolean, or additive where there is a bias."""

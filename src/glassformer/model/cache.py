@@ -76,16 +76,17 @@ class Cache:
             own = torch.eye(self.beams, dtype=torch.bool, device=self.seen.device)
             self.seen = torch.cat((self.seen, own.expand(len(self.seen), -1, -1)), dim=2)
 
-    def mask(self, queries: int, real: Tensor | None) -> Mask:  # noqa: ARG002 - padding is known since `open`
+    @property
+    def positions(self) -> Tensor:
+        """Positions of all slots, those of the new tokens included."""
+        assert self.slot_positions is not None
+        return self.slot_positions
+
+    def mask(self, queries: int) -> Mask:
         """What the new tokens may see."""
         if self.length == 0:
             return combine(self.real, causal=True, queries=queries)
         return Mask() if self.seen is None else Mask(self.seen[:, None])  # (source, 1, beam, slot)
-
-    def positions(self, new: Tensor, real: Tensor | None) -> Tensor:  # noqa: ARG002
-        """Positions of all slots, those of the new tokens included."""
-        assert self.slot_positions is not None
-        return self.slot_positions
 
     def select(self, origin: Tensor) -> None:
         """The beams (source, beam) that the next ones come from."""

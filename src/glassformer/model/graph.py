@@ -60,7 +60,7 @@ class FixedCache(Cache):
         self.seen.index_copy_(2, self.slots, self.own)
         self.slot_positions.index_copy_(-1, self.slots, positions)
 
-    def mask(self, queries: int, real: Tensor | None) -> Mask:  # noqa: ARG002
+    def mask(self, queries: int) -> Mask:  # noqa: ARG002
         assert self.seen is not None
         return Mask(self.seen[:, None])
 

@@ -85,20 +85,18 @@ class Stack(nn.Module):
     ) -> Tensor:
         mask = self._mask(positions, real, hidden.shape[1], cache)
         rotation = None if self.rotary is None else self.rotary(positions)
-        new = real if cache is None else None  # with a cache `real` is longer than what is new
         for layer in range(self.depth):
             memory = None if memories is None else memories[layer]
             layer_cache = None if cache is None else cache.layer(layer)
-            hidden = self.block(layer)(hidden, mask, new, rotation, memory, layer_cache)
-        return hidden if self.norm is None else self.norm(hidden, new)
+            hidden = self.block(layer)(hidden, mask, real, rotation, memory, layer_cache)
+        return hidden if self.norm is None else self.norm(hidden, real)
 
     def _mask(self, positions: Tensor, real: Tensor | None, queries: int, cache: Cache | None) -> Mask:
-        if cache is not None:
-            mask = cache.mask(queries, real)
-            keys = cache.positions(positions, real)
+        """What may be seen; a cache knows it by itself, padding included, and needs no `real`."""
+        if cache is None:
+            mask, keys = combine(real, causal=self.causal, queries=queries), positions
         else:
-            mask = combine(real, causal=self.causal, queries=queries)
-            keys = positions
+            mask, keys = cache.mask(queries), cache.positions
         return mask if self.bias is None else Mask(mask.allowed, mask.causal, self.bias(positions, keys))
 
 
@@ -211,9 +209,9 @@ class Transformer(nn.Module):
         assert isinstance(self.head, LanguageHead)
         return self.embeddings.tokens.weight if self.head.weight is None else self.head.weight
 
-    def positions(self, ids: Tensor, real: Tensor | None, start: int = 0) -> Tensor:
+    def positions(self, ids: Tensor, real: Tensor | None) -> Tensor:
         """0, 1, 2 … (token,), or counted over real tokens (batch, token), where padding may come first."""
-        length = start + ids.shape[1]
+        length = ids.shape[1]
         limit = self.embeddings.limit
         if limit is not None and length > limit:
             raise InputError(
@@ -221,8 +219,8 @@ class Transformer(nn.Module):
                 "shorten the text, or build the network with a larger max_length."
             )
         if real is None:
-            return torch.arange(start, length, device=ids.device)
-        return (real.long().cumsum(1) - 1).clamp(min=0)[:, start:length]
+            return torch.arange(length, device=ids.device)
+        return (real.long().cumsum(1) - 1).clamp(min=0)
 
     def _initialise(self, module: nn.Module) -> None:
         """Xavier for the paper's scaled embeddings, N(0, 0.02) for the families that came after it."""
