@@ -181,6 +181,27 @@ def test_numbers_for_people() -> None:
     assert [in_words(seconds) for seconds in (5, 65, 3600 * 2 + 300)] == ["5 s", "1 min 05 s", "2 h 05 min"]
 
 
+def test_alarms_reach_the_log_and_the_terminal(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_recipe(recipe, ["monitor.explode=0.001"], runs=recipe.parent, name="loud")
+    alarms = read_run(recipe.parent / "loud").alarms
+    assert {alarm.topic for alarm in alarms} == {"exploding scores"}
+    assert alarms[0].step == 4
+    assert (
+        "Alarm at step 4, exploding scores: Scores of decoder self layer 0, head 0" in capsys.readouterr().err
+    )
+    run_recipe(recipe, runs=recipe.parent, name="quiet")
+    assert read_run(recipe.parent / "quiet").alarms == ()
+    assert "Alarm" not in capsys.readouterr().err
+
+
+def test_a_recipe_for_a_gpu_runs_on_a_cpu_and_says_so(
+    recipe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["train.compile=graphs", "train.device=cpu", "train.steps=2"]
+    assert run_recipe(recipe, words, runs=recipe.parent).step == 2
+    assert "is for GPUs" in capsys.readouterr().err
+
+
 def test_tensorboard_is_written_or_asked_for(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

@@ -184,6 +184,18 @@ def test_damage_to_weights_raises_its_alarm_and_health_none(how: str) -> None:
     assert all(event.place.startswith("encoder self layer 0") for event in events)
 
 
+def test_heads_that_look_nearly_evenly_are_judged_by_the_difference() -> None:
+    network, batch = make("encoder"), make_batch("encoder")
+    assert network.encoder is not None
+    attention = network.encoder.block(0).attention
+    assert attention.qkv is not None
+    with torch.no_grad():
+        attention.qkv.weight[:32] *= 0.05  # queries and keys
+    seen = Monitor(network, batch, MonitorSettings()).look()[Place("encoder", "self", 0)]
+    assert min(seen["entropy_share"]) > 0.999
+    assert max(seen["likeness"]) < 0.9
+
+
 def test_a_long_probe_is_cut() -> None:
     batch = shorten(make_batch("encoder-decoder"), texts=1, tokens=4)
     assert batch.target is not None

@@ -172,6 +172,7 @@ def test_a_disk_that_fills_up_later_leaves_what_was_before(
         with pytest.raises(TrainingError, match=r"No space left.*step-00000004 is intact.*--resume"):
             run_recipe(recipe, runs=tmp_path, name="full", silent=True)
     assert (tmp_path / "full" / "last").resolve().name == "step-00000004"
+    assert [path.name for path in (tmp_path / "full" / "checkpoints").iterdir()] == ["step-00000004"]
     run_recipe(recipe, resume=True, runs=tmp_path, name="full", silent=True)
     assert_same(tmp_path / "full", tmp_path / "whole")
 

@@ -31,6 +31,7 @@ from glassformer.train.finish import average_checkpoints, save_model
 from glassformer.train.learner import Learner
 from glassformer.train.reporter import Reporter
 from glassformer.train.settings import MonitorSettings, TrainSettings
+from glassformer.train.steps import find_compiler
 
 LOWEST = ("loss", "perplexity", "bits_per_byte", "bits_per_character", "error")  # scores that should fall
 
@@ -112,7 +113,7 @@ class _Run:
                 if resume:
                     self._restore()
                 self.reporter.begin(self.progress.step, self.learner.module.network, self.device)
-                for note in (*self.plan.notes, *self.plan.task.examples("train").notes):
+                for note in (*self.plan.notes, *self.plan.task.examples("train").notes, *self._excuses()):
                     self.reporter.display.note(note)
                 why = self._loop()
                 self._end(why)
@@ -124,6 +125,15 @@ class _Run:
                 raise
         best, last = self.checkpoints.best(), self.checkpoints.last()
         return Outcome(self.progress.step, self.progress.best_score, self.score_name, best, last, why)
+
+    def _excuses(self) -> list[str]:
+        """What a recipe asks for and this machine cannot do."""
+        wanted = self.settings.compile
+        if wanted == "graphs" and self.device.type == "cpu":
+            return ['compile = "graphs" is for GPUs: on this CPU steps run as they are.']
+        if wanted != "no" and not find_compiler():
+            return [f"compile = {wanted!r} needs a C compiler; there is none here, so steps run as they are."]
+        return []
 
     def _loop(self) -> str:
         settings, progress = self.settings, self.progress

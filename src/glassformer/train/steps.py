@@ -54,14 +54,20 @@ def build_step(module: nn.Module, settings: TrainSettings, device: torch.device,
             'precision = "bfloat16" is for GPUs: on CPUs it is slower, and some crash. Use "auto".'
         )
     precision = torch.bfloat16 if half else None
-    if settings.compile == "no" or not (shutil.which("cc") or shutil.which("gcc")):
+    graphs = settings.compile == "graphs"
+    if settings.compile == "no" or (graphs and device.type == "cpu") or not find_compiler():
         return PlainStep(module, device, precision)
     compiled = _compile(module, varied=varied)
-    if settings.compile == "graphs" and device.type == "cuda" and isinstance(module, TaskModule):
+    if graphs and isinstance(module, TaskModule):
         network = module.network
         if isinstance(network, Transformer) and network.config.norm == "layer":  # others wait for the GPU
             return GraphedStep(compiled, network, device, precision)
     return PlainStep(compiled, device, precision)
+
+
+def find_compiler() -> str | None:
+    """The C compiler that torch.compile needs, if there is one."""
+    return next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
 
 
 def _compile(module: nn.Module, *, varied: bool) -> Any:
