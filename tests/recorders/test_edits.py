@@ -333,6 +333,31 @@ def test_what_is_written_under_an_edit_is_what_the_edited_network_says(
         assert chosen == allowed, best
 
 
+@pytest.mark.parametrize("kind", CROSSING)
+@pytest.mark.parametrize("beams", [1, 3])
+def test_an_edge_to_the_source_is_cut_in_every_beam(kind: str, beams: int) -> None:
+    subject, reads = make_subject(kind)
+    settings = GenerationSettings(max_new_tokens=5, min_new_tokens=5, beams=beams)
+    edits = [CutEdge("decoder", "cross", None, None, 2, key) for key in range(5)]  # one of six keys is left
+    written = subject.record(reads[0], decode=settings, edits=edits, want=EVERYTHING)
+    for layer in range(3):
+        assert np.array_equal(written.map("decoder", layer, "cross").dense[:, 2], np.eye(6)[[5] * HEADS])
+    again = subject.record(reads[0], written.target.ids.tolist()[1:], edits=edits, want=EVERYTHING)
+    same_output(written, again)
+    if beams == 1:
+        return  # rules change what a greedy search compares; a beam search keeps its logarithms
+    nodes = written.generation.nodes
+    third = [node for node in nodes if node.index == 2]  # chosen by what the third query saw
+    assert len(third) >= 3
+    for node in third:
+        parent = nodes[node.parent]
+        words = [nodes[parent.parent].token, parent.token]
+        output = subject.record(reads[0], words, edits=edits).output
+        known = dict(zip(output.ids[2].tolist(), output.log_probabilities[2].tolist(), strict=True))
+        if node.token in known:
+            assert node.log_probability == pytest.approx(known[node.token], abs=1e-4)
+
+
 def test_a_mean_needs_the_whole_text() -> None:
     for kind in KINDS:
         subject, reads = make_subject(kind)

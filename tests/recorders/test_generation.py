@@ -32,7 +32,7 @@ BOTH = {
 GREEDY = GenerationSettings(max_new_tokens=7, alternatives=3)
 FULL = GenerationSettings(max_new_tokens=7, min_new_tokens=7, no_repeat_ngram=1)
 FULL_WORDS = {"max_new_tokens": 7, "min_new_tokens": 7, "no_repeat_ngram_size": 1, "do_sample": False}
-BEAMS = GenerationSettings(max_new_tokens=7, beams=3, alternatives=3)
+BEAMS = GenerationSettings(max_new_tokens=7, min_new_tokens=3, beams=3, alternatives=3)
 SAMPLING = GenerationSettings(max_new_tokens=7, sample=True, seed=11, top_k=12, temperature=0.8)
 
 
@@ -150,7 +150,9 @@ def test_the_maps_are_those_of_one_pass_over_the_text(kind: str, settings: Gener
 def test_beams_grow_the_tree_that_transformers_searched(kind: str) -> None:
     model = make(kind)
     recording = HuggingFaceSubject(model).record(PROMPT, decode=BEAMS)
-    reference = generate_eager(model, max_new_tokens=7, num_beams=3, num_return_sequences=3, do_sample=False)
+    reference = generate_eager(
+        model, max_new_tokens=7, min_new_tokens=3, num_beams=3, num_return_sequences=3, do_sample=False
+    )
     count = int((reference.beam_indices[0] >= 0).sum())
     start = len(PROMPT) if kind in DECODERS else 1
     expected = reference.sequences[0, start : start + count].tolist()

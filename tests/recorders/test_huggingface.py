@@ -221,6 +221,24 @@ def test_another_thread_that_only_runs_the_model_is_not_recorded() -> None:
     assert len(results) == 2
 
 
+def test_another_thread_does_not_disturb_the_numbers_of_layers() -> None:
+    model = make_gpt2()
+    ids = torch.tensor([ids_of(10)])
+    layers: list[int] = []
+
+    def receive(call: Any) -> None:
+        layers.append(call.place.layer)
+        if len(layers) == 1:  # between two layers, somebody else runs the model
+            thread = threading.Thread(target=model, args=(ids,))
+            thread.start()
+            thread.join()
+
+    capture = interface.Capture(HuggingFaceSubject(model).stacks, "exact", receive)
+    with interface.capturing(model, capture):
+        model(ids)
+    assert layers == [0, 1]
+
+
 # Traps
 
 
@@ -691,3 +709,23 @@ def test_a_folder_of_any_architecture_is_opened(tokenizer: Any, tmp_path: Any) -
     (tmp_path / "lama" / "model.safetensors").unlink()
     with pytest.raises(CheckpointError, match=r"lama cannot be opened by transformers"):
         open_pretrained(tmp_path / "lama")
+
+
+def test_a_mask_may_be_one_row_for_all_queries() -> None:
+    model = make_bert()
+    inputs = {"input_ids": torch.tensor([ids_of(9)]), "attention_mask": torch.tensor([[0, 0] + [1] * 7])}
+    subject = HuggingFaceSubject(model)
+    expected = subject.record(inputs, want=("weights", "scores"))
+    created = hf.masking_utils.eager_mask
+
+    def one_row(*places: Any, **words: Any) -> Any:
+        mask = created(*places, **words)
+        return mask if mask is None else mask[:, :, :1]
+
+    with replaced("eager_mask", one_row, hf.masking_utils):
+        recording = subject.record(inputs, want=("weights", "scores"))
+    for ours, theirs in zip(recording.maps, expected.maps, strict=True):
+        assert np.array_equal(ours.dense, theirs.dense)
+        assert np.array_equal(ours.statistics.allowed, theirs.statistics.allowed)
+        assert np.abs(ours.statistics.entropy - theirs.statistics.entropy).max() < 1e-6
+        assert np.array_equal(ours.dense_scores, theirs.dense_scores)

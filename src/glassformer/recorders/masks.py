@@ -45,7 +45,7 @@ class Masks:
             return Sight(causal=call.causal, offset=offset)
         mask, sight = self.read.get(id(call.mask), (None, None))
         if mask is None or sight is None:
-            sight = read_mask(call.mask[0], offset)
+            sight = read_mask(call.mask[0].expand(-1, queries, -1), offset)
             self.read[id(call.mask)] = call.mask, sight
         return sight
 
