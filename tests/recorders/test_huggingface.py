@@ -633,6 +633,17 @@ def test_a_text_that_is_too_long_is_refused() -> None:
         HuggingFaceSubject(model).record(ids_of(20))
 
 
+def test_matrices_that_no_memory_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glassformer.recorders.huggingface.LARGEST", 4 * 4 * 20 * 20 * 2)
+    subject = HuggingFaceSubject(make_gpt2())
+    subject.record(ids_of(20))
+    with pytest.raises(InputError, match=r"Matrices of 21 tokens would take .* let the fast kernel run"):
+        subject.record(ids_of(21))
+    subject.record(ids_of(28), want=("statistics",))
+    subject.kernel = "exact"
+    subject.record(ids_of(28), want=("statistics",))  # one layer at a time
+
+
 def test_a_rotary_model_reads_on_and_says_so() -> None:
     recording = HuggingFaceSubject(make_llama(max_position_embeddings=8)).record(ids_of(12))
     assert "the text has 12 tokens, and the model was made for 8" in recording.evidence.notes

@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.errors import InputError
+from glassformer.recorders.layers import Stacks
+from glassformer.recorders.maps import Axes
 from glassformer.recorders.reading import Reader, as_tokens
 from glassformer.recording import Tokens
 from glassformer.text.tokenizer import Encoding
@@ -126,6 +128,29 @@ class Giver:
         if not isinstance(limit, int) or given.length <= limit:
             return []
         return [f"the text has {given.length} tokens, and the model was made for {limit}"]
+
+    def find_axes(self, given: Given, stacks: Stacks, names: tuple[str, ...]) -> Axes:
+        """Which tokens stand on the axes of which stack, and which of them are padding."""
+        tokens: dict[str, Tokens] = {}
+        real: dict[str, Any] = {}
+        source, target = ("encoder", "decoder") if self.translates else (self._find_reader(stacks, names), "")
+        for stack, side, mask in (
+            (source, given.source, "attention_mask"),
+            (target, given.target, "decoder_attention_mask"),
+        ):
+            if side is not None:
+                tokens[stack] = side
+            padding = given.tensors.get(mask)
+            if padding is not None and padding.dim() == 2:
+                real[stack] = padding[0].bool().cpu().numpy()
+        return Axes(tokens, real, label=given.label)
+
+    def _find_reader(self, stacks: Stacks, names: tuple[str, ...]) -> str:
+        """The stack that reads text: of several, the one in whose part of the model the table of words is."""
+        if len(names) == 1:
+            return names[0]
+        part = self.find_table()[0].split(".")[0]
+        return next((name for path, name in stacks.names.items() if path.split(".")[0] == part), "")
 
     def begin_target(self, encoding: Encoding) -> Encoding:
         """What a decoder reads for this target: its first token is the one that every target starts with."""

@@ -35,9 +35,10 @@ from glassformer.recorders.reported import make_maps
 from glassformer.recorders.restore import on_loan
 from glassformer.recorders.results import read_hidden, read_output
 from glassformer.recorders.selfcheck import REFERENCE, Verdict, check_fast, check_model, tolerance_of
-from glassformer.recording import AttentionMap, Evidence, Recording, Tokens
+from glassformer.recording import AttentionMap, Evidence, Recording
 from glassformer.text.tokenizer import wrap_tokenizer
 
+LARGEST = 8 << 30  # bytes of matrices that one recording may form
 KERNELS = {
     "exact": "eager",
     "fast": "blocks of rows, without the matrix",
@@ -175,7 +176,7 @@ class HuggingFaceSubject:
         verdict: Verdict,
         written: Written | None,
     ) -> Seen:
-        axes = self._axes(given, verdict)
+        axes = self.giver.find_axes(given, self.stacks, tuple(verdict.layers))
         words = self.giver.settings(want)
         if not verdict.routed:
             return self._see_reports(given, want, edits, verdict, axes, words)
@@ -223,6 +224,7 @@ class HuggingFaceSubject:
         short = given.length <= LONGEST_DENSE and bool({"weights", "scores"} & want)
         kernel: Kernel = self.kernel or ("exact" if short or edits else "fast")
         if kernel == "exact":
+            self._check_size(given, want, verdict)
             return kernel, verdict.error, []
         if edits:
             raise InputError("The fast kernel takes no edits; let the exact one run.")
@@ -235,28 +237,16 @@ class HuggingFaceSubject:
         )
         return "exact", verdict.error, [note]
 
-    def _axes(self, given: Given, verdict: Verdict) -> Axes:
-        """Which tokens stand on the axes of which stack, and which of them are padding."""
-        tokens: dict[str, Tokens] = {}
-        real: dict[str, Any] = {}
-        source, target = ("encoder", "decoder") if self.giver.translates else (self._text_stack(verdict), "")
-        for stack, side, mask in (
-            (source, given.source, "attention_mask"),
-            (target, given.target, "decoder_attention_mask"),
-        ):
-            if side is not None:
-                tokens[stack] = side
-            padding = given.tensors.get(mask)
-            if padding is not None and padding.dim() == 2:
-                real[stack] = padding[0].bool().cpu().numpy()
-        return Axes(tokens, real, label=given.label)
-
-    def _text_stack(self, verdict: Verdict) -> str:
-        """The stack that reads text: of several, the one that the table of words stands closest to."""
-        if len(verdict.layers) == 1:
-            return next(iter(verdict.layers))
-        path = self.giver.find_table()[0].split(".")[0]
-        return next((name for each, name in self.stacks.names.items() if each.split(".")[0] == path), "")
+    def _check_size(self, given: Given, want: frozenset[str], verdict: Verdict) -> None:
+        """Refuse matrices that no memory holds before the model tries to form them."""
+        heads = getattr(self.giver.config.get_text_config(), "num_attention_heads", 1)
+        layers = sum(verdict.layers.values()) if {"weights", "scores"} & want else 1
+        size = 4 * (heads if isinstance(heads, int) else 1) * given.length**2 * layers
+        if size > LARGEST:
+            raise InputError(
+                f"Matrices of {given.length} tokens would take {size / 2**30:.0f} GiB, more than "
+                f"{LARGEST >> 30}; shorten the text, leave edits out, or let the fast kernel run."
+            )
 
     # What comes out
 
