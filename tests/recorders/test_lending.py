@@ -120,3 +120,15 @@ def test_the_fast_kernel_refuses_what_it_cannot_do():
     other.kernel = "fast"
     with pytest.raises(InputError, match="fast kernel"):
         other.record(ids(10))
+
+
+def test_the_limit_of_positions_is_named_before_any_limit_of_memory():
+    with pytest.raises(InputError, match=r"40000 tokens.*positions for 2048"):
+        build(shape="decoder").record(ids(40_000), edits=[AblateHead("decoder", "self", 0, 0)])
+
+
+def test_a_subject_says_what_it_is():
+    assert (
+        repr(build())
+        == "OurSubject('Transformer': encoder-decoder, 2+2 layers, 4 heads, width 32, 0.0M parameters)"
+    )

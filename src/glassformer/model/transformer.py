@@ -212,15 +212,19 @@ class Transformer(nn.Module):
     def positions(self, ids: Tensor, real: Tensor | None) -> Tensor:
         """0, 1, 2 … (token,), or counted over real tokens (batch, token), where padding may come first."""
         length = ids.shape[1]
+        self.check_length(length)
+        if real is None:
+            return torch.arange(length, device=ids.device)
+        return (real.long().cumsum(1) - 1).clamp(min=0)
+
+    def check_length(self, length: int) -> None:
+        """Refuse more tokens than there are positions for."""
         limit = self.embeddings.limit
         if limit is not None and length > limit:
             raise InputError(
                 f"The sequence has {length} tokens, but this network has positions for {limit}; "
                 "shorten the text, or build the network with a larger max_length."
             )
-        if real is None:
-            return torch.arange(length, device=ids.device)
-        return (real.long().cumsum(1) - 1).clamp(min=0)
 
     def _initialise(self, module: nn.Module) -> None:
         """Xavier for the paper's scaled embeddings, N(0, 0.02) for the families that came after it."""

@@ -44,6 +44,17 @@ SHORT = 256  # tokens, whose matrices and float64 statistics cost next to nothin
 LARGEST = 8 << 30  # bytes of maps that one recording may form
 
 
+def describe(network: Network) -> str:
+    """A network in a few words."""
+    millions = sum(parameter.numel() for parameter in network.parameters()) / 1e6
+    config = network.config
+    if not isinstance(config, ModelConfig):
+        return f"recurrent, {config.context} context, width {config.width}, {millions:.1f}M parameters"
+    layers = "+".join(map(str, config.depth.values()))
+    size = f"{layers} layers, {config.heads} heads, width {config.width}"
+    return f"{config.shape}, {size}, {millions:.1f}M parameters"
+
+
 def is_ours(model: Any) -> TypeGuard[Network]:
     """Whether a network has windows."""
     return isinstance(model, (Transformer, RecurrentTranslator))
@@ -72,6 +83,9 @@ class OurSubject:
         self.kernel: Kernel | None = None  # to insist on one; None: as the length of the text asks for
         self.keep: Keep = keep_aside  # where large arrays go
         self._checks: dict[str, tuple[float, str]] = {}  # by the model's hash
+
+    def __repr__(self) -> str:
+        return f"OurSubject({self.name!r}: {describe(self.network)})"
 
     @property
     def shape(self) -> str:
@@ -143,8 +157,12 @@ class OurSubject:
     def _check_size(
         self, source: Encoding, written: Encoding | None, want: Collection[str], watch: Watch
     ) -> None:
-        """Refuse matrices that no memory holds before the network tries to form them."""
+        """Refuse too long a text, and matrices that no memory holds, before the network runs."""
         config = self.network.config
+        if isinstance(self.network, Transformer):
+            for side in (source, written):
+                if side is not None:
+                    self.network.check_length(len(side))
         heads, depth = (
             (config.heads, sum(config.depth.values())) if isinstance(config, ModelConfig) else (1, 1)
         )
