@@ -10,9 +10,8 @@ same losses, bit for bit.
 
 import itertools
 import math
-import signal
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,7 @@ from glassformer.train.finish import average_checkpoints, save_model
 from glassformer.train.learner import Learner
 from glassformer.train.reporter import Reporter
 from glassformer.train.settings import MonitorSettings, TrainSettings
+from glassformer.train.signals import Request
 from glassformer.train.steps import find_compiler
 
 LOWEST = ("loss", "perplexity", "bits_per_byte", "bits_per_character", "error")  # scores that should fall
@@ -102,13 +102,13 @@ class _Run:
         self.learner = Learner(module, plan.train, processes, varied=varied)
         self.reporter = Reporter(folder, plan.train, plan.monitor, writing=processes.first, silent=silent)
         self.score_name, self.direction = _choose_score(plan)
-        self.asked_to_stop = False
+        self.request = Request(self.reporter.display.note)
 
     def go(self, *, resume: bool) -> Outcome:
         """Begin or go on, to the end; whatever goes wrong is in the log, too."""
         with ExitStack() as stack:
             stack.callback(self.reporter.close)
-            stack.enter_context(self._listening())
+            stack.enter_context(self.request.listening())
             try:
                 if resume:
                     self._restore()
@@ -309,33 +309,11 @@ class _Run:
     def _agree_to_stop(self, step: int) -> bool:
         """Whether any process was asked to; several processes look at the same steps only."""
         if self.processes.world == 1:
-            return self.asked_to_stop
+            return self.request.made
         if step % self.settings.log_every:
             return False
-        asked = torch.tensor(float(self.asked_to_stop), device=self.device)
+        asked = torch.tensor(float(self.request.made), device=self.device)
         return bool(self.processes.sum(asked) > 0)
-
-    @contextmanager
-    def _listening(self) -> Iterator[None]:
-        """Ctrl-C and SIGTERM let the step end and a checkpoint be written; a second one does not."""
-
-        def hear(number: int, _: object) -> None:
-            if self.asked_to_stop:
-                raise KeyboardInterrupt
-            self.asked_to_stop = True
-            self.reporter.display.note(f"Asked to stop ({signal.Signals(number).name}): after this step.")
-
-        before = {}
-        try:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                before[number] = signal.signal(number, hear)
-        except ValueError:  # not the main thread: whoever runs it listens
-            pass
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
 
 def _share(accumulate: int, world: int) -> int:
