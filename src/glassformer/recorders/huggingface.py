@@ -9,6 +9,7 @@ Out:  a Recording. Short texts are recorded with the exact kernel, whose maps ar
 import platform
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ class HuggingFaceSubject:
 
     def __init__(self, model: nn.Module, tokenizer: Any = None, name: str | None = None) -> None:
         self.model = model
-        self.name = name or getattr(model, "name_or_path", "") or type(model).__name__
+        self.name = name or _find_name(model)
         self.reader = Reader(self.name, None if tokenizer is None else wrap_tokenizer(tokenizer))
         self.giver = Giver(model, self.reader)
         self.stacks = Stacks(model)
@@ -306,3 +307,9 @@ class HuggingFaceSubject:
             versions=versions,
             notes=tuple(dict.fromkeys(seen.notes)),
         )
+
+
+def _find_name(model: nn.Module) -> str:
+    """What a model was loaded by; of a path, which is nobody's business but its owner's, the last word."""
+    known = str(getattr(model, "name_or_path", "") or type(model).__name__)
+    return Path(known).resolve().name if Path(known).is_dir() else known
