@@ -164,7 +164,8 @@ def _find_decoding(arguments: Arguments, subject: Any) -> Any:
     habit = getattr(subject, "generation", GREEDY)
     if arguments.max_new_tokens is not None:
         habit = replace(habit, max_new_tokens=arguments.max_new_tokens)
-        if arguments.decode is None and getattr(subject, "shape", "") != "encoder-decoder":
+        shape = getattr(subject, "shape", None)  # a model of transformers has none and decides for itself
+        if arguments.decode is None and shape not in (None, "encoder-decoder"):
             raise InputError("--max-new-tokens would do nothing: nothing is written without --decode.")
     if arguments.decode is not None:
         return read_decoding(arguments.decode, habit)

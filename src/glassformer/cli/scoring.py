@@ -7,7 +7,7 @@ Out:  tables for people; JSON or CSV for programs. A bundle is scored without to
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glassformer.cli.verb import MODEL, Arguments, Parser, read_assignments, require_text
+from glassformer.cli.verb import MODEL, Arguments, Parser, count_columns, read_assignments, require_text
 from glassformer.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def run_score(arguments: Arguments) -> None:
     if arguments.json:
         print(to_json([summarise_score(each) for each in scores]))
     else:
-        print(to_csv(scores) if arguments.csv else draw_scores(scores))
+        print(to_csv(scores) if arguments.csv else draw_scores(scores, columns=count_columns()))
 
 
 def add_metrics(parser: Parser) -> None:
@@ -75,7 +75,8 @@ def run_metrics(arguments: Arguments) -> None:
     from glassformer.metrics import METRICS
     from glassformer.show.tables import draw_metrics
 
-    print(draw_metrics(METRICS[name] for name in arguments.names or METRICS))
+    chosen = [METRICS[name] for name in arguments.names or METRICS]
+    print(draw_metrics(chosen, columns=count_columns()))
 
 
 def _is_bundle(source: str) -> bool:

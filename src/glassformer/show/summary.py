@@ -113,7 +113,7 @@ def summarise_run(log: RunLog) -> dict[str, Any]:
 
 def to_json(value: Any) -> str:
     """JSON that every reader takes: NaN and infinity become null."""
-    return json.dumps(_finite(value), ensure_ascii=False, indent=1, allow_nan=False)
+    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
 
 
 def to_csv(scores: Iterable[Score]) -> str:

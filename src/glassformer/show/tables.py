@@ -5,6 +5,7 @@ Out:  text. What is undefined is shown as – and explained below.
 """
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -15,30 +16,30 @@ from glassformer.show.terminal import fit, measure
 MOST = 24  # values along an axis that are written out; more are summed up in words
 
 
-def draw_scores(scores: Sequence[Score]) -> str:
+def draw_scores(scores: Sequence[Score], *, columns: int = 80) -> str:
     """Each score under its label and caption; those of the whole model in one table."""
     single = [each for each in scores if each.over == "model" and not each.parts[0].values.ndim]
     layered = [each for each in scores if each.over == "layer" and not each.parts[0].values.ndim]
     others = [each for each in scores if each not in single and each not in layered]
-    parts = [_draw_models(single), _draw_layers(layered), *map(_draw_parts, others)]
+    parts = [_draw_models(single, columns), _draw_layers(layered, columns)]
+    parts += [_draw_parts(each, columns) for each in others]
     reasons = dict.fromkeys(f"– {each.name}: {each.undefined}" for each in scores if each.undefined)
-    return "\n\n".join(filter(None, [*parts, "\n".join(reasons)]))
+    return "\n\n".join(filter(None, [*parts, "\n".join(_wrap(each, columns) for each in reasons)]))
 
 
-def draw_metrics(metrics: Iterable[Metric]) -> str:
+def draw_metrics(metrics: Iterable[Metric], *, columns: int = 80) -> str:
     """What there is to measure, by the file it lives in."""
     families: dict[str, list[Metric]] = {}
     for metric in metrics:
         families.setdefault(metric.family, []).append(metric)
-    width = max(len(each.name) for group in families.values() for each in group) + 2
     lines = []
     for family, group in families.items():
         lines += ["", family]
         for metric in group:
-            lines.append(f"  {metric.name:{width}}{metric.caption.english}")
+            lines += [f"  {metric.name}", _wrap(metric.caption.english, columns, 6)]
             for each in metric.parameters:
-                default = "must be given" if each.required else f"{each.name}={each.default}"
-                lines.append(f"  {'':{width}}  {default}: {each.about.meaning}")
+                value = "…, from Python" if each.required else each.default
+                lines.append(_wrap(f"{each.name}={value}: {each.about.meaning}", columns, 6))
     return "\n".join(lines[1:])
 
 
@@ -47,12 +48,16 @@ def format_value(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.4g}"
 
 
-def _draw_models(scores: Sequence[Score]) -> str:
-    rows = [(each.wording.label.english, format_value(each.value), each.unit, _read(each)) for each in scores]
-    return _align(rows, right={1})
+def _draw_models(scores: Sequence[Score], columns: int) -> str:
+    """A number for each metric, and below it how to read it."""
+    rows = [(each.wording.label.english, format_value(each.value), each.unit) for each in scores]
+    lines = []
+    for line, each in zip(_align(rows, {1}, columns).splitlines(), scores, strict=True):
+        lines += [line, _wrap(_read(each), columns, 4)]
+    return "\n".join(filter(None, lines))
 
 
-def _draw_layers(scores: Sequence[Score]) -> str:
+def _draw_layers(scores: Sequence[Score], columns: int) -> str:
     """A line for each layer, a column for each metric."""
     if not scores:
         return ""
@@ -61,10 +66,10 @@ def _draw_layers(scores: Sequence[Score]) -> str:
         (str(part.place), *(format_value(float(each.parts[place].values)) for each in scores))
         for place, part in enumerate(scores[0].parts)
     ]
-    return _align([header, *rows], right=set(range(1, len(header))))
+    return _align([header, *rows], set(range(1, len(header))), columns)
 
 
-def _draw_parts(score: Score) -> str:
+def _draw_parts(score: Score, columns: int) -> str:
     """One metric: a line for each map, a column for each head."""
     title = f"{score.wording.label.english} ({score.name}), {score.unit}: {score.caption.english}"
     rows = [
@@ -75,7 +80,8 @@ def _draw_parts(score: Score) -> str:
     vectors = all(part.axes == ("head",) for part in score.parts)
     header = [("", *(str(head) for head in range(widest - 1)))] if vectors and widest > 1 else []
     filled = [row + ("",) * (widest - len(row)) for row in [*header, *rows]]
-    return "\n".join(filter(None, (title, _read(score), _align(filled, right=set(range(1, widest))))))
+    words = (_wrap(title, columns), _wrap(_read(score), columns))
+    return "\n".join(filter(None, (*words, _align(filled, set(range(1, widest)), columns))))
 
 
 def _list_values(part: Part) -> tuple[str, ...]:
@@ -97,15 +103,33 @@ def _read(score: Score) -> str:
     return " ".join(phrase.english for phrase in readings if phrase is not None)
 
 
-def _align(rows: Sequence[Sequence[str]], right: set[int]) -> str:
+def _wrap(text: str, columns: int, indent: int = 0) -> str:
+    margin = " " * indent
+    return textwrap.fill(
+        text, max(columns, 40), initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False
+    )
+
+
+def _align(rows: Sequence[Sequence[str]], right: set[int], columns: int) -> str:
+    """Cells under each other; columns that do not fit beside the others follow below, by the same names."""
     if not rows:
         return ""
     widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
+    blocks, used = [[0]], widths[0]
+    for place in range(1, len(widths)):
+        used += 2 + widths[place]
+        if used > columns and len(blocks[-1]) > 1:
+            blocks.append([0])
+            used = widths[0] + 2 + widths[place]
+        blocks[-1].append(place)
     lines = []
-    for row in rows:
-        cells = [
-            " " * (width - measure(cell)) + cell if place in right else fit(cell, width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
+    for block in blocks:
+        for row in rows:
+            cells = [
+                " " * (widths[place] - measure(row[place])) + row[place]
+                if place in right
+                else fit(row[place], widths[place])
+                for place in block
+            ]
+            lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
