@@ -65,7 +65,8 @@ def load(model: Any, tokenizer: Any = None, *, name: str | None = None) -> Subje
         here = (
             Path(model).expanduser().is_dir()
         )  # a path is nobody's business but its owner's: the last word is
-        return open_ours(folder, name or (folder.resolve().name if here else str(model)))
+        called = name or (folder.resolve().name if here else str(model))
+        return _open_theirs(folder, called) if _is_theirs(folder) else open_ours(folder, called)
     if is_ours(model):
         return OurSubject(model, tokenizer, name=name)
     if isinstance(model, nn.Module):
@@ -111,6 +112,26 @@ def check_want(want: Collection[str]) -> frozenset[str]:
         if word not in WANTS:
             raise InputError(f"Nothing that can be recorded is called {word!r}.{suggest(str(word), WANTS)}")
     return frozenset(words)
+
+
+def _is_theirs(folder: Path) -> bool:
+    """Whether a folder holds an architecture that transformers knows and we have no network for."""
+    from glassformer.weights.family import FAMILIES
+    from glassformer.weights.own import KINDS
+    from glassformer.weights.tensors import read_json
+
+    kind = read_json(folder / "config.json").get("model_type")
+    if not isinstance(kind, str) or kind in KINDS or kind in FAMILIES:
+        return False
+    from transformers import CONFIG_MAPPING
+
+    return kind in CONFIG_MAPPING
+
+
+def _open_theirs(folder: Path, name: str) -> Subject:
+    from glassformer.recorders.pretrained import open_pretrained
+
+    return open_pretrained(folder, name)
 
 
 def _load_live(model: nn.Module, tokenizer: Any, name: str | None) -> Subject:
