@@ -11,29 +11,56 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from glassformer.config import ModelConfig as ModelConfig
+    from glassformer.metrics import difference as difference
     from glassformer.metrics import score as score
     from glassformer.recorders.recorder import load as load
     from glassformer.recorders.recorder import record as record
     from glassformer.recording import AttentionMap as AttentionMap
     from glassformer.recording import Recording as Recording
+    from glassformer.tasks.classification import classify as classify
+    from glassformer.tasks.language_modelling import generate as generate
+    from glassformer.tasks.masked_language_modelling import fill as fill
+    from glassformer.tasks.translation import translate as translate
+    from glassformer.train.recipe import run_recipe as train
 
 # Where each public name lives; the room is imported when the name is first used.
 _ROOMS = {
     "load": "glassformer.recorders.recorder",
     "record": "glassformer.recorders.recorder",
     "score": "glassformer.metrics",
+    "difference": "glassformer.metrics",
+    "translate": "glassformer.tasks.translation",
+    "generate": "glassformer.tasks.language_modelling",
+    "classify": "glassformer.tasks.classification",
+    "fill": "glassformer.tasks.masked_language_modelling",
+    "train": "glassformer.train",  # the room itself, which can be called
     "Recording": "glassformer.recording",
     "AttentionMap": "glassformer.recording",
     "ModelConfig": "glassformer.config",
 }
 
-__all__ = ["AttentionMap", "ModelConfig", "Recording", "__version__", "load", "record", "score"]
+__all__ = [
+    "AttentionMap",
+    "ModelConfig",
+    "Recording",
+    "__version__",
+    "classify",
+    "difference",
+    "fill",
+    "generate",
+    "load",
+    "record",
+    "score",
+    "train",
+    "translate",
+]
 
 
 def __getattr__(name: str) -> object:
     if name not in _ROOMS:
         raise AttributeError(f"module 'glassformer' has no attribute {name!r}")
-    thing = getattr(importlib.import_module(_ROOMS[name]), name)
+    room = importlib.import_module(_ROOMS[name])
+    thing = room if name == "train" else getattr(room, name)
     globals()[name] = thing  # the next use does not come here
     return thing
 

@@ -30,7 +30,7 @@ from glassformer.tasks.task import TASKS, Config, Network, Split, Task, find_dev
 from glassformer.text.batches import Batch, Indices
 from glassformer.text.chance import draw_uniform
 from glassformer.text.files import Problems
-from glassformer.text.sequences import Ids, pad_rows
+from glassformer.text.sequences import Ids, pad_rows, require_many
 from glassformer.text.tokenizer import Role
 
 MASKED, REPLACED = 0.8, 0.1  # of the tokens to be guessed; the others stay as they are
@@ -259,7 +259,7 @@ def fill(
         raise InputError("This model does not fill gaps; choose a masked language model, such as a BERT.")
     spelling = opened.tokenizer.decode([mask], special=True).strip()
     number = 0
-    for rows in encode_chunks(opened, (text.replace("[MASK]", spelling) for text in texts)):
+    for rows in encode_chunks(opened, (text.replace("[MASK]", spelling) for text in require_many(texts))):
         gaps = [[place for place, token in enumerate(row) if token == mask] for row in rows]
         for found in gaps:
             number += 1

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from glassformer.errors import InputError
 from glassformer.text.tokenizer import LibraryTokenizer, Tokenizer, check_text
 
 Ids = NDArray[np.int32]
@@ -71,9 +72,16 @@ def encode_texts(tokenizer: Tokenizer, texts: Iterable[str], *, target: bool = F
 
 def in_chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:
     """As many texts at a time; the last chunk may have fewer."""
-    texts = iter(texts)
+    texts = iter(require_many(texts))
     while chunk := list(islice(texts, size)):
         yield chunk
+
+
+def require_many(texts: Iterable[str]) -> Iterable[str]:
+    """The same texts; but no single one, whose letters would be taken for texts."""
+    if isinstance(texts, str):
+        raise InputError("One text was given where there may be many; put it into a list.")
+    return texts
 
 
 def _encode(tokenizer: Tokenizer, texts: Sequence[str], target: bool) -> Iterator[Sequence[int]]:
