@@ -154,8 +154,11 @@ def _run(
                 waiting.append(text)
             yield text
 
+    answers = answer(remember(_read_texts(arguments)))
+    if arguments.output is not None or not sys.stdout.isatty():  # where answers can be seen, they are counted
+        answers = with_progress(answers, "answered")
     with _open_output(arguments.output) as output:
-        for found in with_progress(answer(remember(_read_texts(arguments))), "answered"):
+        for found in answers:
             line = (
                 json.dumps(describe(waiting.pop(0), found), ensure_ascii=False)
                 if arguments.json
@@ -168,6 +171,7 @@ def _run_writing(arguments: Arguments, shape: str, refusal: str) -> None:
     """Texts answered by texts: streamed where there is one, in batches where there are many."""
     from glassformer.tasks.answers import answer, open_model, stream_answer, write_answer
 
+    _check_texts(arguments)
     if len(arguments.texts) == 1:
         require_text(arguments.texts[0])
     model = open_model(arguments.model, device=arguments.device)
@@ -229,17 +233,23 @@ def _read_texts(arguments: Arguments) -> Iterator[str]:
     """The texts, one by one."""
     from glassformer.text.files import Problems, read_lines
 
-    if arguments.texts and arguments.input is not None:
-        raise InputError("There are texts and an --input; give one of the two.")
+    _check_texts(arguments)
     if arguments.texts:
         yield from arguments.texts
     elif arguments.input is not None and str(arguments.input) != "-":
         yield from (line for _, line in read_lines(arguments.input, Problems()))
     else:
+        if sys.stdin.isatty():
+            print("One text a line; Ctrl-D after the last.", file=sys.stderr)
         try:
             yield from (line.removesuffix("\n").removesuffix("\r") for line in sys.stdin)
         except UnicodeDecodeError as error:
             raise InputError("What came from stdin is not UTF-8 text; convert it first.") from error
+
+
+def _check_texts(arguments: Arguments) -> None:
+    if arguments.texts and arguments.input is not None:
+        raise InputError("There are texts and an --input; give one of the two.")
 
 
 @contextmanager

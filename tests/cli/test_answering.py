@@ -1,0 +1,135 @@
+"""`translate`, `generate`, `classify` and `fill`: words, lines or files in; one line for each text out."""
+
+import gzip
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import glassformer
+from glassformer import cli
+
+TEXTS = ["the animal was too tired", "the street", "", "too tired to cross"]
+GAPS = ["the <mask> was too tired", "[MASK] street <mask>"]
+
+Command = Callable[..., str]
+
+
+def write_lines(path: Path, lines: list[str]) -> Path:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("verb", "shape"), [("translate", "encoder-decoder"), ("generate", "decoder")])
+def test_one_answer_a_line(
+    verb: str, shape: str, build: Callable[..., Path], tmp_path: Path, run: Command
+) -> None:
+    model, texts = build(shape), write_lines(tmp_path / "texts.txt", TEXTS)
+    wanted = list(getattr(glassformer, verb)(model, TEXTS))
+    assert run(verb, model, "--input", texts).split("\n") == [*wanted, ""]
+    assert wanted[2] == ""
+    output = tmp_path / "answers.txt"
+    assert run(verb, model, TEXTS[0], TEXTS[1], "--output", output) == ""
+    assert output.read_text() == f"{wanted[0]}\n{wanted[1]}\n"
+    assert run(verb, model, TEXTS[0]) == f"{wanted[0]}\n"  # streamed
+
+
+def test_lines_come_from_stdin_and_from_packed_files(
+    decoder: Path, tmp_path: Path, run: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = tmp_path / "texts.txt.gz"
+    packed.write_bytes(gzip.compress("\n".join(TEXTS).encode()))
+    answers = run("generate", decoder, "--input", packed)
+    assert answers.count("\n") == len(TEXTS)
+    for words in ((), ("--input", "-")):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(TEXTS)))
+        assert run("generate", decoder, *words) == answers
+
+
+def test_json_tells_each_text_and_its_answers(translator: Path, run: Command) -> None:
+    words = ("translate", translator, *TEXTS[:2], "--beams", 3, "--n-best", 2, "--json")
+    rows = [json.loads(line) for line in run(*words).splitlines()]
+    assert [row["text"] for row in rows] == TEXTS[:2]
+    assert [len(row["answers"]) for row in rows] == [2, 2]
+    assert rows[0]["answers"][0]["score"] >= rows[0]["answers"][1]["score"]
+
+
+def test_a_language_is_a_choice(translator: Path, run: Command, complain: Command) -> None:
+    [wanted] = glassformer.translate(translator, TEXTS[:1], target_language="de")
+    assert run("translate", translator, TEXTS[0], "--target-language", "de") == f"{wanted}\n"
+    assert "'fr'" in complain("translate", translator, TEXTS[0], "--target-language", "fr")
+
+
+def test_classify_names_a_class(build: Callable[..., Path], run: Command, complain: Command) -> None:
+    model = build("encoder", "classes", classes=2)
+    found = list(glassformer.classify(model, TEXTS[:2]))
+    lines = run("classify", model, *TEXTS[:2]).splitlines()
+    assert lines == [f"{each.label}\t{each.probability:.4f}" for each in found]
+    [row] = map(json.loads, run("classify", model, TEXTS[0], "--json").splitlines())
+    assert set(row["probabilities"]) == {"bad", "good"}
+    assert sum(row["probabilities"].values()) == pytest.approx(1)
+    long = "the animal " * 20
+    assert "reads 24 at most" in complain("classify", model, long)
+    assert run("classify", model, long, "--long", "start").startswith(("bad\t", "good\t"))
+
+
+def test_fill_guesses_each_gap(build: Callable[..., Path], run: Command, complain: Command) -> None:
+    model = build("encoder", "masked")
+    rows = [json.loads(line) for line in run("fill", model, *GAPS, "--best", 3, "--json").splitlines()]
+    assert [[len(gap) for gap in row["gaps"]] for row in rows] == [[3], [3, 3]]
+    best = next(iter(glassformer.fill(model, GAPS[:1])))
+    assert run("fill", model, GAPS[0]).startswith(f"{best.text}\t{best.gaps[0][0].text} ")
+    assert "no gap" in complain("fill", model, "the street")
+    assert "at least 1" in complain("fill", model, GAPS[0], "--best", 0)
+
+
+@pytest.mark.parametrize(
+    ("verb", "shape", "said"),
+    [
+        ("translate", "decoder", "does not translate"),
+        ("generate", "encoder-decoder", "does not go on writing"),
+        ("classify", "decoder", "no classes"),
+        ("fill", "decoder", "does not fill gaps"),
+    ],
+)
+def test_the_wrong_model(
+    verb: str, shape: str, said: str, build: Callable[..., Path], complain: Command
+) -> None:
+    assert said in complain(verb, build(shape), TEXTS[0])
+
+
+def test_what_goes_wrong_on_the_way_leaves_no_file(
+    decoder: Path, tmp_path: Path, run: Command, complain: Command
+) -> None:
+    texts = write_lines(tmp_path / "texts.txt", [*TEXTS, "the animal " * 20])
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    output = folder / "answers.txt"
+    assert "Text 5 has" in complain("generate", decoder, "--input", texts, "--output", output)
+    assert list(folder.iterdir()) == []
+    assert "no file" in complain("generate", decoder, TEXTS[0], "--output", folder)
+    assert "Cannot read" in complain("generate", decoder, "--input", tmp_path / "none.txt")
+    assert "one of the two" in complain("generate", decoder, TEXTS[0], "--input", texts)
+    texts.write_bytes(b"the \xff street\n")
+    assert ":1: byte 5" in complain("generate", decoder, "--input", texts)
+
+
+def test_progress_is_for_terminals(
+    decoder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli.main(["generate", str(decoder), *TEXTS]) == 0
+    quiet = capsys.readouterr()
+    assert quiet.err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert cli.main(["generate", str(decoder), *TEXTS]) == 0
+    watched = capsys.readouterr()
+    assert watched.out == quiet.out
+    assert "4 answered" in watched.err
+
+
+def test_one_text_is_not_many(decoder: Path) -> None:
+    with pytest.raises(glassformer.errors.InputError, match="put it into a list"):
+        list(glassformer.generate(decoder, "the animal"))
