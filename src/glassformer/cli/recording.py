@@ -18,6 +18,7 @@ from glassformer.cli.verb import Arguments, Parser, add_model, count_columns, re
 from glassformer.errors import InputError
 
 if TYPE_CHECKING:
+    from glassformer.recorders.keeping import Keep
     from glassformer.recording import Recording
 
 WANTED = "weights,output"
@@ -140,15 +141,28 @@ def run_long(arguments: Arguments) -> None:
 
     subject = open_rotary()
     text = invent_text(subject, arguments.tokens)
-    print(f"{subject.name} reads {arguments.tokens:,} tokens; 100,000 take some minutes.", flush=True)
+    print(f"{subject.name} reads {arguments.tokens:,} tokens. (100,000 take minutes on a CPU.)", flush=True)
     begun = time.monotonic()
     with heading_for(arguments.output, subject) as destination:
+        subject.keep = _telling(destination.keep)
         recording = subject.record(text)
         picture = _draw(recording)
         destination.finish(recording)
     size = arguments.output.stat().st_size
     print(f"\n{picture}\n")
     print(f"Kept in {arguments.output}: {size / 2**20:.0f} MiB, {time.monotonic() - begun:.0f} seconds.")
+
+
+def _telling(keep: "Keep") -> "Keep":
+    """The same, and a word for whoever waits in front of a terminal: a layer is done."""
+
+    def keep_and_tell(name: str, tensor: Any) -> Any:
+        if name.endswith("/keys") and sys.stderr.isatty():
+            _, stack, _, layer, _ = name.split("/")
+            print(f"{stack} layer {layer} measured", file=sys.stderr)
+        return keep(name, tensor)
+
+    return keep_and_tell
 
 
 def _find_text(arguments: Arguments) -> str:
