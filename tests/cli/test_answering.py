@@ -113,8 +113,35 @@ def test_what_goes_wrong_on_the_way_leaves_no_file(
     assert "no file" in complain("generate", decoder, TEXTS[0], "--output", folder)
     assert "Cannot read" in complain("generate", decoder, "--input", tmp_path / "none.txt")
     assert "one of the two" in complain("generate", decoder, TEXTS[0], "--input", texts)
+    nowhere = tmp_path / "none" / "answers.txt"
+    assert f"{nowhere} could not be written" in complain("generate", decoder, *TEXTS, "--output", nowhere)
     texts.write_bytes(b"the \xff street\n")
     assert ":1: byte 5" in complain("generate", decoder, "--input", texts)
+
+
+@pytest.mark.parametrize("device", ["gpu", "cpu:x", "vulkan"])
+def test_a_device_that_is_not_there(device: str, decoder: Path, complain: Command) -> None:
+    assert f"Nothing runs on {device!r}" in complain("generate", decoder, TEXTS[0], "--device", device)
+
+
+def test_without_stdin_there_is_no_text(
+    decoder: Path, complain: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "no stdin" in complain("generate", decoder)
+
+
+def test_an_interrupt_on_the_way_leaves_no_file(
+    decoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("glassformer.tasks.answers.generate", interrupt)
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    assert cli.main(["generate", str(decoder), *TEXTS, "--output", str(folder / "a.txt")]) == 130
+    assert list(folder.iterdir()) == []
 
 
 def test_progress_is_for_terminals(

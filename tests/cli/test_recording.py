@@ -160,6 +160,7 @@ def test_a_long_recording_streams_into_its_file(
 ) -> None:
     file = tmp_path / "long.bundle"
     assert "2,100 tokens" in run("long", "--tokens", 2100, "--output", file)
+    assert b'"kept/decoder/self/0/queries"' in file.read_bytes()  # written while the model ran
     recording = bundle.open(file)
     assert len(recording.source) == 2100
     first = recording.map(layer=0)

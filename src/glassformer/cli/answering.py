@@ -146,6 +146,7 @@ def _run(
     describe: Callable[[str, Any], dict[str, Any]],
 ) -> None:
     """Answer text after text; each is remembered until its answer comes, for JSON tells both."""
+    _check_request(arguments)
     waiting: list[str] = []
 
     def remember(texts: Iterable[str]) -> Iterator[str]:
@@ -171,7 +172,7 @@ def _run_writing(arguments: Arguments, shape: str, refusal: str) -> None:
     """Texts answered by texts: streamed where there is one, in batches where there are many."""
     from glassformer.tasks.answers import answer, open_model, stream_answer, write_answer
 
-    _check_texts(arguments)
+    _check_request(arguments)
     if len(arguments.texts) == 1:
         require_text(arguments.texts[0])
     model = open_model(arguments.model, device=arguments.device)
@@ -233,12 +234,13 @@ def _read_texts(arguments: Arguments) -> Iterator[str]:
     """The texts, one by one."""
     from glassformer.text.files import Problems, read_lines
 
-    _check_texts(arguments)
     if arguments.texts:
         yield from arguments.texts
     elif arguments.input is not None and str(arguments.input) != "-":
         yield from (line for _, line in read_lines(arguments.input, Problems()))
     else:
+        if sys.stdin is None:  # closed by whoever started us
+            raise InputError("There is no text and no stdin; give a TEXT, or --input FILE.")
         if sys.stdin.isatty():
             print("One text a line; Ctrl-D after the last.", file=sys.stderr)
         try:
@@ -247,9 +249,19 @@ def _read_texts(arguments: Arguments) -> Iterator[str]:
             raise InputError("What came from stdin is not UTF-8 text; convert it first.") from error
 
 
-def _check_texts(arguments: Arguments) -> None:
+def _check_request(arguments: Arguments) -> None:
+    """Refuse what cannot be before a model is opened."""
+    import torch
+
     if arguments.texts and arguments.input is not None:
         raise InputError("There are texts and an --input; give one of the two.")
+    if arguments.device is None:
+        return
+    try:
+        torch.empty(0, device=arguments.device)
+    except (RuntimeError, AssertionError) as error:  # an unknown word; a device that torch was built without
+        reason = str(error).splitlines()[0]
+        raise InputError(f"Nothing runs on {arguments.device!r} here ({reason}); try cpu.") from error
 
 
 @contextmanager
@@ -262,7 +274,11 @@ def _open_output(path: Path | None) -> Iterator[TextIO]:
         raise InputError(f"{path} is no file and cannot be replaced by one; give the name of a file.")
     part = path.with_name(f".{path.name}.{token_hex(8)}.part")
     try:
-        with part.open("x", encoding="utf-8") as file:
+        file = part.open("x", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} could not be written: {error.strerror}. Choose another place.") from error
+    try:
+        with file:
             yield file
         os.replace(part, path)
     finally:
