@@ -9,7 +9,7 @@ statistics_cpu.py, or in statistics_gpu.py where the queries are on a GPU that T
 """
 
 from collections.abc import Callable, Collection, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 
 import numpy as np
@@ -78,7 +78,7 @@ def attend_and_measure(
 ) -> Measured:
     """The same, with the output where values (key head, key, width) are given, and what else is wanted."""
     _check_shapes(queries, keys, values, pyramids)
-    if queries.device.type == "cuda" and find_spec("triton") is not None:
+    if queries.device.type == "cuda" and _has_triton():
         from glassformer.recorders.statistics_gpu import measure_on_gpu
 
         findings = measure_on_gpu(
@@ -103,6 +103,11 @@ def attend_and_measure(
         pyramids=pyramids,
     )
     return Measured(None if output is None else output.to(queries.device), lambda: numbers, rows, threshold)
+
+
+@cache
+def _has_triton() -> bool:
+    return find_spec("triton") is not None
 
 
 def _check_shapes(queries: Tensor, keys: Tensor, values: Tensor | None, pyramids: Collection[int]) -> None:

@@ -9,21 +9,21 @@ once each.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log2
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from glassformer.recorders.findings import Columns, Findings
 from glassformer.recorders.pyramid import pixel_level
 from glassformer.recorders.scoring import MASKED, Scoring
 from glassformer.recorders.statistics_kernels import attend_kernel, columns_kernel, rows_kernel
-from glassformer.recording import thumbnail_level
+from glassformer.recording import THRESHOLD, thumbnail_level
 
 LOG2_E = 1.4426950408889634
+HEIGHT = 64  # rows of a block of columns_kernel
 PIXEL = 64  # keys of a block, and of the pixels that columns_kernel makes, unless they are smaller
 HALVES = (torch.float16, torch.bfloat16)
 
@@ -57,36 +57,53 @@ def measure_on_gpu(
     pyramids: Collection[int],
 ) -> Findings:
     """Measure queries (head, query, width) at keys (key head, key, width)."""
-    heads, count, key_count = queries.shape[0], queries.shape[1], keys.shape[1]
     queries, keys, scoring = _lay_out(queries), _lay_out(keys), scoring.to(queries.device)
-    inputs = _describe(queries, keys, scoring)
-    output: Tensor | None
+    output, log_sum_exp = find_log_sum_exp(queries, keys, values, scoring)
+    found = measure_weights(
+        queries, keys, scoring, log_sum_exp, rows=rows, threshold=threshold, pyramids=pyramids
+    )
+    weights = _form_weights(queries, keys, scoring, log_sum_exp) if weights_too else None
+    return replace(found, output=output, weights=weights)
+
+
+def find_log_sum_exp(
+    queries: Tensor, keys: Tensor, values: Tensor | None, scoring: Scoring
+) -> tuple[Tensor | None, Tensor]:
+    """The attention's output, where there are values, and the log-sum-exp (head, query)."""
     if values is not None and _suits_flash(queries, keys, scoring):
-        output, log_sum_exp = _run_flash(queries, keys, values, scoring)
-    else:
-        output, log_sum_exp = _attend(queries, values, scoring, inputs)
-    # A row without keys gets no weight; comparisons with NaN are false, so that it stays.
-    normal = torch.where(log_sum_exp < MASKED, MASKED, -log_sum_exp)
-    counting = scoring.hides_by_bias
-    numbers, peak_key = _measure_rows(queries, inputs, normal, threshold, counting)
-    side = 1 << thumbnail_level(count, key_count)
-    group = heads // keys.shape[0]
+        return _run_flash(queries, keys, values, scoring)
+    return _attend(queries, values, scoring, _describe(queries, keys, scoring))
+
+
+def measure_weights(
+    queries: Tensor,
+    keys: Tensor,
+    scoring: Scoring,
+    log_sum_exp: Tensor,
+    *,
+    rows: Tensor | None = None,
+    threshold: float = THRESHOLD,
+    pyramids: Collection[int] = (),
+) -> Findings:
+    """What follows from the weights, log-sum-exp given."""
+    heads, count, key_count = queries.shape[0], queries.shape[1], keys.shape[1]
+    inputs = _describe(queries, keys, scoring)
+    log_sum_exp, counting = log_sum_exp.contiguous(), scoring.hides_by_bias
+    numbers, peak_key = _measure_rows(queries, inputs, log_sum_exp, threshold, counting)
+    group, level = heads // keys.shape[0], pixel_level(count, key_count)
     fine = {}
     for head in pyramids:
         one, its_key = queries[head : head + 1], keys[head // group : head // group + 1]
         narrow = _describe(one, its_key, scoring.of_head(head))
-        level = pixel_level(count, key_count)
-        fine[head] = _measure_columns(one, narrow, normal[head : head + 1], None, 1 << level)
+        fine[head] = _measure_columns(one, narrow, log_sum_exp[head : head + 1], None, 1 << level)
     return Findings(
         scoring=scoring,
         log_sum_exp=log_sum_exp,
         rows=numbers,
         peak_key=peak_key,
-        columns=_measure_columns(queries, inputs, normal, rows, side),
+        columns=_measure_columns(queries, inputs, log_sum_exp, rows, 1 << thumbnail_level(count, key_count)),
         counting=counting,
         block=choose_blocks(queries).rows,
-        output=output,
-        weights=_form_weights(queries, keys, scoring, log_sum_exp) if weights_too else None,
         pyramids=fine,
     )
 
@@ -156,7 +173,6 @@ def _suits_flash(queries: Tensor, keys: Tensor, scoring: Scoring) -> bool:
         and all(each is None for each in special)
         and (square or not scoring.causal)
         and keys.shape[1] > 0
-        and queries.shape[0] == keys.shape[0]
         and queries.shape[2] <= 256
         and torch.cuda.get_device_capability(queries.device) >= (8, 0)
     )
@@ -166,7 +182,7 @@ def _run_flash(queries: Tensor, keys: Tensor, values: Tensor, scoring: Scoring) 
     output, log_sum_exp, *_ = torch.ops.aten._scaled_dot_product_flash_attention(
         queries[None], keys[None], values[None], 0.0, scoring.causal, False, scale=scoring.scale
     )
-    return output[0], log_sum_exp[0, :, : queries.shape[1]] * LOG2_E
+    return output[0], log_sum_exp[0, :, : queries.shape[1]]
 
 
 def _attend(
@@ -204,16 +220,16 @@ def _attend(
 
 
 def _measure_rows(
-    queries: Tensor, inputs: dict[str, Any], normal: Tensor, threshold: float, counting: bool
+    queries: Tensor, inputs: dict[str, Any], log_sum_exp: Tensor, threshold: float, counting: bool
 ) -> tuple[Tensor, Tensor]:
     heads, count, _ = queries.shape
     blocks = choose_blocks(queries)
-    numbers = torch.zeros(6, heads, count, device=queries.device)
+    numbers = torch.empty(6, heads, count, device=queries.device)
     total, energy, distance, above, peak, allowed = numbers
     peak_key = torch.empty(heads, count, dtype=torch.int32, device=queries.device)
     rows_kernel[heads, -(-count // blocks.rows)](
         **inputs,
-        normal_pointer=normal,
+        log_sum_pointer=log_sum_exp,
         total_pointer=total,
         energy_pointer=energy,
         distance_pointer=distance,
@@ -233,39 +249,34 @@ def _measure_rows(
 
 
 def _measure_columns(
-    queries: Tensor, inputs: dict[str, Any], normal: Tensor, rows: Tensor | None, side: int
+    queries: Tensor, inputs: dict[str, Any], log_sum_exp: Tensor, rows: Tensor | None, side: int
 ) -> Columns:
     """Pixels are squares of `side` tokens."""
     heads, count, _ = queries.shape
     key_count, device = inputs["key_count"], queries.device
-    height = 128 if side >= 128 and queries.dtype in HALVES and queries.shape[2] <= 128 else 64
     narrow = min(side, PIXEL)
-    shape = (heads, -(-count // side), -(-key_count // narrow), 1 if side < height else 4)
-    sums, maxima = torch.zeros(shape, device=device), torch.zeros(shape, device=device)
+    # A program finishes pixels of `narrow` keys, those of whole blocks in four numbers, one from each warp.
+    shape = (heads, -(-count // side), -(-key_count // narrow), 1 if side < HEIGHT else 4)
+    sums, maxima = torch.zeros(2, *shape, device=device)
     mass = torch.empty(heads, key_count, device=device)
-    partly = rows is not None and not bool(rows.all())
+    real = rows.to(device).float() if rows is not None and not bool(rows.all()) else None
     columns_kernel[heads, -(-key_count // PIXEL)](
         **inputs,
-        normal_pointer=normal,
-        real_pointer=rows.to(device).float() if rows is not None and partly else normal,
+        log_sum_pointer=log_sum_exp,
+        real_pointer=log_sum_exp if real is None else real,
         mass_pointer=mass,
         sums_pointer=sums,
         maxima_pointer=maxima,
         row_pixels=shape[1],
         key_pixels=shape[2],
-        PADDED_ROWS=partly,
+        PADDED_ROWS=real is not None,
         SIDE=side,
-        ROWS=height,
+        ROWS=HEIGHT,
         KEYS=PIXEL,
         num_warps=4,
         num_stages=3 if queries.dtype in HALVES else 1,
     )
-    missing = -shape[2] % (side // narrow)  # whole pixels from columns of 64 keys
-    sums, maxima = (
-        F.pad(each, (0, 0, 0, missing)).unflatten(2, (-1, side // narrow)).flatten(3)
-        for each in (sums, maxima)
-    )  # (head, query pixel, key pixel, part)
-    return Columns(mass, sums.sum(-1), maxima.amax(-1))
+    return Columns(mass, sums, maxima, side // narrow)
 
 
 def _form_weights(queries: Tensor, keys: Tensor, scoring: Scoring, log_sum_exp: Tensor) -> Tensor:
@@ -275,7 +286,7 @@ def _form_weights(queries: Tensor, keys: Tensor, scoring: Scoring, log_sum_exp: 
     weights = torch.empty(heads, count, key_count, device=queries.device)
     everything = slice(0, count), slice(0, key_count)
     hidden = [(columns, cells.to(queries.device)) for columns, cells in scoring.to("cpu").hidden(*everything)]
-    shift = torch.where(log_sum_exp < MASKED, -MASKED, log_sum_exp / LOG2_E)
+    shift = torch.where(log_sum_exp < MASKED, -MASKED, log_sum_exp)
     for head in range(heads):
         scores = queries[head].float() @ keys[head // group].float().t() * scoring.scale
         if scoring.softcap is not None:

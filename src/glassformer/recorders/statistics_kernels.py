@@ -20,6 +20,7 @@ import triton
 import triton.language as tl
 
 LOG2_E = tl.constexpr(1.4426950408889634)
+LOG_2 = tl.constexpr(0.6931471805599453)
 MASKED = tl.constexpr(-1e30)  # the score of a hidden key, as in scoring.py
 HIDDEN = tl.constexpr(-1e29)
 
@@ -85,6 +86,17 @@ def load_keys(pointer, keys, stride, count, EXACT: tl.constexpr, WIDTH: tl.const
 
 
 @triton.jit
+def load_normal(pointer, rows, count, EXACT: tl.constexpr):
+    """Minus the log-sum-exp, base 2, of rows; -1e30 where there is no key, and past the end."""
+    if EXACT:
+        log_sum = tl.load(pointer + rows)
+    else:
+        log_sum = tl.load(pointer + rows, mask=rows < count, other=-float("inf"))
+    normal = log_sum * -LOG2_E
+    return tl.where(normal > -MASKED, MASKED, normal)
+
+
+@triton.jit
 def find_reach(
     first, last, key_count, offset, window, CAUSAL: tl.constexpr, WINDOWED: tl.constexpr, BLOCK: tl.constexpr
 ):
@@ -109,7 +121,7 @@ def attend_kernel(
     ROWS: tl.constexpr, KEYS: tl.constexpr, WIDTH: tl.constexpr, PADDED: tl.constexpr,
     VALUE_WIDTH: tl.constexpr, PADDED_VALUES: tl.constexpr,
 ):  # fmt: skip
-    """softmax(scores) · values, and each row's log-sum-exp (base 2), in blocks with a running maximum."""
+    """softmax(scores) · values, and each row's log-sum-exp, in blocks with a running maximum."""
     head, first = tl.program_id(0), (tl.num_programs(1) - 1 - tl.program_id(1)) * ROWS  # long rows first
     rows, narrow = first + tl.arange(0, ROWS), tl.arange(0, PADDED_VALUES)
     query_pointer += head.to(tl.int64) * query_head
@@ -149,7 +161,8 @@ def attend_kernel(
         places = head.to(tl.int64) * output_head + rows[:, None] * output_row + narrow[None, :]
         there = (rows < row_count)[:, None] & (narrow < VALUE_WIDTH)[None, :]
         tl.store(output_pointer + places, mixed.to(output_pointer.dtype.element_ty), mask=there)
-    log_sum = tl.where(total > 0, top + tl.log2(tl.maximum(total, 1e-38)), -float("inf"))
+    log_sum = (top + tl.log2(tl.maximum(total, 1e-38))) * LOG_2
+    log_sum = tl.where(total > 0, log_sum, -float("inf"))
     tl.store(log_sum_pointer + head * row_count + rows, log_sum, mask=rows < row_count)
 
 
@@ -161,7 +174,7 @@ def sum_columns(cells, ROWS: tl.constexpr, KEYS: tl.constexpr):
 
 @triton.jit
 def rows_kernel(
-    query_pointer, key_pointer, normal_pointer, total_pointer, energy_pointer, distance_pointer,
+    query_pointer, key_pointer, log_sum_pointer, total_pointer, energy_pointer, distance_pointer,
     above_pointer, peak_pointer, peak_key_pointer, allowed_pointer,
     query_head, query_row, key_head, key_row, group,
     scale, cap, bias_pointer, bias_head, bias_row, bias_column, table_pointer, mask_pointer,
@@ -172,9 +185,9 @@ def rows_kernel(
 ):  # fmt: skip
     """Of each row: Σ w, Σ w log2 w, distance, weights above the threshold, largest weight and its key.
 
-    `normal` is minus the log-sum-exp of a row, base 2, and -1e30 for a row without keys. `clear` is
-    -(KEYS // 8), an argument so that clearing the lowest bits of t and setting them is one instruction. Under
-    a causal mask the distance is that from the first row, negative: the caller adds the row's own place.
+    `clear` is -(KEYS // 8), an argument so that clearing the lowest bits of t and setting them is one
+    instruction. Under a causal mask the distance is that from the first row, negative: the caller adds the
+    row's own place in the block.
     """
     PLAIN: tl.constexpr = not (BIASED or TABLED or WINDOWED or KEY_MASKED)
     head, first = tl.program_id(0), (tl.num_programs(1) - 1 - tl.program_id(1)) * ROWS  # long rows first
@@ -182,7 +195,7 @@ def rows_kernel(
     query_pointer += head.to(tl.int64) * query_head
     key_pointer += (head // group).to(tl.int64) * key_head
     queries = load_rows(query_pointer, rows, query_row, row_count, False, WIDTH, PADDED)
-    normal = tl.load(normal_pointer + head * row_count + rows, mask=rows < row_count, other=MASKED)
+    normal = load_normal(log_sum_pointer + head * row_count, rows, row_count, False)
     total = tl.zeros([ROWS, 8], tl.float32)  # 1, but for rounding: by it the caller corrects the log-sum-exp
     energy = tl.zeros([ROWS, 8], tl.float32)
     distance = tl.zeros([ROWS, 8], tl.float32)
@@ -241,7 +254,7 @@ def rows_kernel(
 
 @triton.jit
 def columns_kernel(
-    query_pointer, key_pointer, normal_pointer, real_pointer, mass_pointer, sums_pointer, maxima_pointer,
+    query_pointer, key_pointer, log_sum_pointer, real_pointer, mass_pointer, sums_pointer, maxima_pointer,
     query_head, query_row, key_head, key_row, group,
     scale, cap, bias_pointer, bias_head, bias_row, bias_column, table_pointer, mask_pointer,
     row_count, key_count, offset, window, row_pixels, key_pixels,
@@ -262,7 +275,7 @@ def columns_kernel(
     columns, row = first + tl.arange(0, KEYS), tl.arange(0, ROWS)
     query_pointer += head.to(tl.int64) * query_head
     key_pointer += (head // group).to(tl.int64) * key_head
-    normal_pointer += head * row_count
+    log_sum_pointer += head * row_count
     NUMBERS: tl.constexpr = 1 if SIDE < ROWS else 4  # for each pixel
     sums_pointer += head.to(tl.int64) * row_pixels * key_pixels * NUMBERS
     maxima_pointer += head.to(tl.int64) * row_pixels * key_pixels * NUMBERS
@@ -293,10 +306,7 @@ def columns_kernel(
         for at in range(begin, end, ROWS):
             rows = at + row
             queries = load_rows(query_pointer, rows, query_row, row_count, stage == 1, WIDTH, PADDED)
-            if stage != 1:
-                normal = tl.load(normal_pointer + rows, mask=rows < row_count, other=MASKED)
-            else:
-                normal = tl.load(normal_pointer + rows)
+            normal = load_normal(log_sum_pointer, rows, row_count, stage == 1)
             scores = form_scores(
                 queries, keys, rows, columns, head, scale, cap,
                 bias_pointer, bias_head, bias_row, bias_column, table_pointer, mask_pointer,

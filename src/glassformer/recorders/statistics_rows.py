@@ -116,6 +116,10 @@ def measure_part(job: Job, room: Room, part: Part) -> None:
         rows = slice(start, min(start + job.height, padded))
         real = slice(start, min(rows.stop, queries))
         reach = job.scoring.reach(real, keys)
+        if room.weights is not None:
+            for group in part.groups:
+                room.weights[group, real, : reach.start] = 0
+                room.weights[group, real, reach.stop :] = 0
         if reach.start == reach.stop:
             continue  # no key for any row: the room says so already
         first, last = reach.start // job.unit * job.unit, -(-reach.stop // job.unit) * job.unit
