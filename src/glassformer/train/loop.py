@@ -23,6 +23,7 @@ from glassformer.errors import ConfigurationError, GlassformerError
 from glassformer.registry import suggest
 from glassformer.tasks.task import Network, Task, TaskModule
 from glassformer.text.batches import Batch, BatchSettings, Loader, Position
+from glassformer.train.arithmetic import fast_arithmetic
 from glassformer.train.checkpoints import Checkpoints
 from glassformer.train.distributed import Processes, choose_device, join_processes
 from glassformer.train.errors import TrainingError
@@ -76,10 +77,7 @@ class Progress:
 def train(plan: Plan, run: str | Path, *, resume: bool = False, silent: bool = False) -> Outcome:
     """Train the network of a plan; with `resume` go on from the run's last checkpoint, if it has one."""
     device = choose_device(plan.train.device)
-    torch.set_flush_denormal(True)  # gradients too small to be normal numbers cost up to 3.7 × the time
-    if device.type == "cuda":
-        torch.set_float32_matmul_precision("high")
-    with join_processes(plan.train.parallel, device) as processes:
+    with fast_arithmetic(device), join_processes(plan.train.parallel, device) as processes:
         return _Run(plan, Path(run), device, processes, silent=silent).go(resume=resume)
 
 
