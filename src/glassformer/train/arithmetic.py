@@ -12,7 +12,7 @@ import torch
 
 @contextmanager
 def fast_arithmetic(device: torch.device) -> Iterator[None]:
-    """Numbers too small to be normal are 0: as gradients they cost up to 3.7 × the time. On a GPU also tf32."""
+    """Numbers too small to be normal are 0: as gradients they cost up to 3.7 × the time. On a GPU, tf32."""
     flushed, precision = _flushes(), torch.get_float32_matmul_precision()
     torch.set_flush_denormal(True)
     if device.type == "cuda":
