@@ -14,6 +14,7 @@ from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleS
 from glassformer.text.builders import build_words
 
 TEXT = "the animal was too tired"
+STREAMED = b'"kept/decoder/self/0/queries"'  # the name of an array that was written while the model ran
 
 Command = Callable[..., str]
 
@@ -125,11 +126,25 @@ def test_a_text_may_come_from_a_file(decoder: Path, tmp_path: Path, run: Command
 
 
 def test_either_kernel_gives_the_same_weights(decoder: Path, tmp_path: Path, run: Command) -> None:
-    maps = []
+    recordings = []
     for kernel in ("exact", "fast"):
         run("record", decoder, TEXT, "--kernel", kernel, "--output", tmp_path / f"{kernel}.bundle")
-        maps.append(bundle.open(tmp_path / f"{kernel}.bundle").map(layer=1))
-    np.testing.assert_allclose(maps[0].weights(), maps[1].weights(), atol=1e-6)
+        recordings.append(bundle.open(tmp_path / f"{kernel}.bundle"))
+    exact, fast = recordings
+    assert "without the matrix" in fast.evidence.kernel
+    assert "without the matrix" not in exact.evidence.kernel
+    np.testing.assert_allclose(exact.map(layer=1).weights(), fast.map(layer=1).weights(), atol=1e-6)
+
+
+def test_queries_and_keys_of_a_long_text_stream_into_the_bundle(
+    build: Callable[..., Path], tmp_path: Path, run: Command
+) -> None:
+    model, file = build("decoder", positions="rotary", width=128, layers=1), tmp_path / "long.bundle"
+    text = tmp_path / "text.txt"
+    text.write_text("the animal " * 1100)
+    run("record", model, "--file", text, "--output", file)
+    assert STREAMED in file.read_bytes()
+    assert len(bundle.open(file).source) == 2201
 
 
 def test_languages_and_pairs(translator: Path, build: Callable[..., Path], run: Command) -> None:
@@ -160,7 +175,7 @@ def test_a_long_recording_streams_into_its_file(
 ) -> None:
     file = tmp_path / "long.bundle"
     assert "2,100 tokens" in run("long", "--tokens", 2100, "--output", file)
-    assert b'"kept/decoder/self/0/queries"' in file.read_bytes()  # written while the model ran
+    assert STREAMED in file.read_bytes()
     recording = bundle.open(file)
     assert len(recording.source) == 2100
     first = recording.map(layer=0)
