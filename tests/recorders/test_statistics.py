@@ -237,6 +237,13 @@ def test_any_length(length: int) -> None:
     assert np.abs(measured.weights - example.weights).max() <= 1e-6
 
 
+@pytest.mark.parametrize(("queries", "keys"), [(0, 5), (3, 0)])
+def test_nothing_looks_at_nothing(queries: int, keys: int) -> None:
+    found = attend_and_measure(torch.zeros(2, queries, 8), torch.zeros(2, keys, 8), None, Scoring(1.0))
+    assert found.statistics.allowed.tolist() == [[0] * queries] * 2
+    assert found.statistics.mass.tolist() == [[0.0] * keys] * 2
+
+
 def test_the_threshold_is_strict() -> None:
     # Four equal weights of exactly 0.25 are not above 0.25.
     example = head_statistics(torch.zeros(1, 4, 8), torch.zeros(1, 4, 8), Scoring(1.0), threshold=0.25)

@@ -128,7 +128,7 @@ def _run(job: Job, room: Room) -> NDArray[np.float64]:
     key_count = job.keys.shape[1]
     threads = 1 if heads * padded * key_count <= FEW else torch.get_num_threads()
     share = -(-heads // threads)  # heads for each thread
-    group = max(1, min(CELLS // (min(job.height, padded) * key_count), share))
+    group = max(1, min(CELLS // max(1, min(job.height, padded) * key_count), share))
     groups = [slice(first, min(first + group, heads)) for first in range(0, heads, group)]
     mass = _zeros(threads, heads, key_count, dtype=np.float64)
     starts = range(0, padded, job.height)
