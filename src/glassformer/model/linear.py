@@ -20,7 +20,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 FEW_ROWS = 64  # up to here packed weights win clearly; beyond, arithmetic hides the reading of weights
-FEWEST_ROWS = 4  # fewer are filled up with zeros: the kernel for one row reads a third more slowly
+FEWEST_ROWS = 4  # fewer are filled up with zeros: the kernel for one row reads a third more slowly;
+# several threads, though, reach the memory's speed with one row and weights as they are
 PACK_FOR = 8  # rows the layout is made for: good from 1 to FEW_ROWS
 SAMPLES = 1024  # numbers of a weight that are compared when a generation begins to use it
 PACK_AFTER = 2  # calls with few rows before a weight is packed: a single short text should not pay for it
@@ -35,7 +36,8 @@ def multiply(
     if torch.is_grad_enabled() and (weight.requires_grad or inputs.requires_grad):
         return _Product.apply(inputs, weight, bias)
     rows = inputs.numel() // inputs.shape[-1]
-    laid_out = weight if packed is None or rows > FEW_ROWS else packed.of(weight)
+    plainly = packed is None or rows > FEW_ROWS or (rows == 1 and torch.get_num_threads() > 1)
+    laid_out = weight if packed is None or plainly else packed.of(weight)
     if laid_out is weight or rows >= FEWEST_ROWS:
         return _onednn(inputs, laid_out, bias)
     filled = F.pad(inputs.reshape(rows, -1), (0, 0, 0, FEWEST_ROWS - rows))
@@ -152,9 +154,9 @@ def _onednn(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 def _suits_onednn(inputs: Tensor, weight: Tensor) -> bool:
     return (
-        inputs.device.type == "cpu"
-        and inputs.dtype == torch.float32
-        and weight.dtype == torch.float32
+        inputs.is_cpu
+        and inputs.dtype is torch.float32
+        and weight.dtype is torch.float32
         and inputs.numel() > 0
         and not torch.compiler.is_compiling()
         and not torch.is_autocast_enabled("cpu")
