@@ -117,13 +117,15 @@ class HeadStatistics:
         _level_of(mean.shape[1:], queries, self.keys)
 
     def _check_values(self) -> None:
-        chosen = choose(self.queries, _SAMPLE) if is_mapped(self.entropy) else np.arange(self.queries)
-        chosen = chosen[self.rows[chosen]]
+        numbers = choose(self.queries, _SAMPLE) if is_mapped(self.entropy) else np.arange(self.queries)
+        numbers = numbers[self.rows[numbers]]
+        chosen = slice(None) if len(numbers) == self.queries else numbers  # all of them: without copies
         allowed = self.allowed[:, chosen]  # (head, row)
         some = allowed > 0
         entropy, peak, peak_key = self.entropy[:, chosen], self.peak[:, chosen], self.peak_key[:, chosen]
         above = self.above[:, chosen]
-        most = np.log(np.maximum(allowed, 1) + 1.0) + _SLACK  # one more than allowed: the sink
+        shared = allowed[:1] if bool((allowed == allowed[:1]).all()) else allowed  # logarithms are slow
+        most = np.log(np.maximum(shared, 1) + 1.0) + _SLACK  # one more than allowed: the sink
         checks = (  # name, values, which are wrong (NaN is), what they should be
             (
                 "entropy",
@@ -140,7 +142,7 @@ class HeadStatistics:
             if wrong.any():
                 head, row = np.argwhere(wrong)[0]
                 refuse(
-                    f"{name} is {values[head, row]} in head {head}, query {chosen[row]}.",
+                    f"{name} is {values[head, row]} in head {head}, query {numbers[row]}.",
                     f"Wanted {wanted}.",
                     "Look for NaN in the model's weights, or for a mask that the recorder did not see.",
                 )
