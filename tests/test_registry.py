@@ -84,3 +84,8 @@ def test_a_second_thread_waits_for_the_first(folder: Path) -> None:
     for thread in threads:
         thread.join()
     assert found == [["slow"]] * 3
+
+
+def test_where_nothing_is_known_that_is_said():
+    assert suggest("gpt", []) == " There are none."
+    assert suggest("gpt", ["gpt2", "bert"]) == " Did you mean 'gpt2'? Known: bert, gpt2."

@@ -19,7 +19,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     did_you_mean = f" Did you mean {near[0]!r}?" if near else ""
-    return f"{did_you_mean} Known: {', '.join(names)}."
+    return f"{did_you_mean} Known: {', '.join(names)}." if names else " There are none."
 
 
 T = TypeVar("T")

@@ -74,6 +74,7 @@ def test_classify_names_a_class(build: Callable[..., Path], run: Command, compla
     long = "the animal " * 20
     assert "reads 24 at most" in complain("classify", model, long)
     assert run("classify", model, long, "--long", "start").startswith(("bad\t", "good\t"))
+    assert "Text 2 is empty" in complain("classify", model, TEXTS[0], " ")
 
 
 def test_fill_guesses_each_gap(build: Callable[..., Path], run: Command, complain: Command) -> None:

@@ -155,9 +155,10 @@ def encode_chunks(
         rows: list[Sequence[int]] = []
         for text in chunk:
             number += 1
-            ids = model.tokenizer.encode(text).ids
-            if not ids:
-                raise InputError(f"Text {number} is empty; leave it out.")
+            encoding = model.tokenizer.encode(text)
+            if all(encoding.special):
+                raise InputError(f"Text {number} is empty: it has no token of its own. Leave it out.")
+            ids: Sequence[int] = encoding.ids
             if long == "start" and len(ids) > config.max_length:
                 after = find_frame(model.tokenizer)[1]
                 ids = (*ids[: config.max_length - len(after)], *after)
