@@ -82,6 +82,20 @@ def test_weights_are_packed_only_while_generating(layer):
 
 
 @torch.no_grad()
+def test_several_threads_multiply_one_row_with_the_weight_as_it_is(layer, monkeypatch):
+    one, two = torch.randn(1, 12), torch.randn(2, 12)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    assert torch.allclose(generate_with(layer, one), F.linear(one, layer.weight, layer.bias), atol=1e-6)
+    assert layer.packed._weight is None
+    generate_with(layer, two)
+    assert layer.packed._weight is not None
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    other = Linear(12, 20)
+    generate_with(other, one)
+    assert other.packed._weight is not None
+
+
+@torch.no_grad()
 def test_a_packed_weight_follows_every_change(layer):
     inputs = torch.randn(2, 12)
     with generating(object()):  # even while generating, if torch counts the change
