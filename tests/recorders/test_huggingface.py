@@ -681,7 +681,7 @@ def test_states_that_overflow_are_refused() -> None:
         ([], {}, "The text is empty"),
         ([7], {"target": [8]}, "has one stack and no target side"),
         ([7], {"source_language": "de"}, "leave `source_language` out"),
-        ([7], {"edits": ["cut"]}, "none of AblateHead"),
+        ([7], {"edits": ["cut"]}, "'cut' is no edit; make one of AblateHead"),
         ({"input_ids": [[7]]}, {}, "is a list; give a tensor"),
         ({"input_ids": torch.tensor([[7], [8]])}, {}, "Give a batch of one"),
         ({"input_ids": torch.tensor([[7]])}, {"second_text": "no"}, "A mapping holds all"),

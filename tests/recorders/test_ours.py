@@ -21,6 +21,7 @@ from glassformer.model.generate import generate
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.recorders import ours
+from glassformer.recorders.edits import AblateHead
 from glassformer.recorders.identity import Identity
 from glassformer.recorders.ours import OurSubject
 from glassformer.recorders.recorder import WANTS, Subject, load, record
@@ -560,6 +561,51 @@ def test_bad_input_is_refused_in_words() -> None:
         load(build(shape="encoder", segments=1), WORDS).record(TEXT, second_text="cat")
     with pytest.raises(InputError, match="start_id"):
         load(build(start_id=None), WORDS).record(TEXT, "le")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        (None, "A NoneType is no text"),
+        (7, "A int is no text"),
+        (b"cat", "A bytes is no text"),
+        ({"input_ids": [1]}, "A dict is no text"),
+        (["cat"], "Among the token ids is 'cat'"),
+        ([1.5], r"Among the token ids is '1\.5'"),
+        ([True], "Among the token ids is 'True'"),
+        (torch.tensor([[5, 6]]), r"Among the token ids is '\[5, 6\]'"),
+        ([-1], "Token id -1 is not in any vocabulary"),
+        ([2**70], "is not in any vocabulary"),
+    ],
+)
+def test_what_is_neither_text_nor_ids_is_said(inputs: Any, message: str) -> None:
+    for subject in (load(build(shape="decoder"), WORDS), load(build(shape="decoder"))):
+        with pytest.raises(InputError, match=message):
+            subject.record(inputs)
+
+
+def test_ids_may_be_an_array_and_special() -> None:
+    subject = load(build(shape="decoder"), WORDS)
+    for ids in ((5, 6), np.array([5, 6]), torch.tensor([5, 6])):
+        assert subject.record(ids).source.ids.tolist() == [5, 6]
+    end = WORDS.roles["end"]
+    assert subject.record([end]).source.ids.tolist() == [end]  # who gives ids means these
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"want": None}, "What to record is None"),
+        ({"want": 3}, "What to record is 3"),
+        ({"edits": None}, "The edits are None"),
+        ({"edits": "zero"}, "The edits are 'zero'"),
+        ({"edits": AblateHead("decoder", "self", 0, 0)}, "give a list of them, also of one"),
+        ({"edits": [None]}, "None is no edit"),
+    ],
+)
+def test_requests_that_are_no_lists_are_said(words: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load(build(shape="decoder"), WORDS).record(TEXT, **words)
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf")])

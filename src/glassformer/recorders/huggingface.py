@@ -31,7 +31,7 @@ from glassformer.recorders.keeping import Keep, keep_aside
 from glassformer.recorders.layers import Stacks
 from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
 from glassformer.recorders.reading import Inputs, Reader
-from glassformer.recorders.recorder import USUAL, Edit, check_want
+from glassformer.recorders.recorder import USUAL, Edit, check_edits, check_want
 from glassformer.recorders.reported import make_maps
 from glassformer.recorders.restore import on_loan
 from glassformer.recorders.results import read_hidden, read_output
@@ -126,8 +126,9 @@ class HuggingFaceSubject:
             raise InputError(f"{self.name} cannot generate; leave `decode` out.")
 
     def _check_edits(self, edits: Sequence[Edit]) -> list[AnyEdit]:
-        known = [edit for edit in edits if isinstance(edit, AblateHead | CutEdge | ScaleScores | FirstLayers)]
-        if len(known) < len(edits):
+        given = check_edits(edits)
+        known = [edit for edit in given if isinstance(edit, AblateHead | CutEdge | ScaleScores | FirstLayers)]
+        if len(known) < len(given):
             raise InputError(
                 "An edit is none of AblateHead, CutEdge, ScaleScores and FirstLayers; use these."
             )

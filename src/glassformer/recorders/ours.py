@@ -32,7 +32,7 @@ from glassformer.recorders.lending import KERNELS, can_lend
 from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
 from glassformer.recorders.outputs import read_classes, read_generation, read_words
 from glassformer.recorders.reading import Inputs, Reader, as_tokens
-from glassformer.recorders.recorder import USUAL, Edit, check_want
+from glassformer.recorders.recorder import USUAL, Edit, check_edits, check_want
 from glassformer.recorders.windows import Network, Watch
 from glassformer.recording import Evidence, Generation, Output, Recording, Tokens
 from glassformer.text.tokenizer import Encoding, open_tokenizer, wrap_tokenizer
@@ -106,7 +106,7 @@ class OurSubject:
         edits: Sequence[Edit] = (),
     ) -> Recording:
         """See `Subject`. A decoder alone records its prompt; with `decode` it goes on writing first."""
-        wanted = check_want(want)
+        wanted, edits = check_want(want), check_edits(edits)
         self._check_request(target, decode, source_language)
         source = self.reader.read_source(inputs, second_text, target_language)
         self._check_ids(source)

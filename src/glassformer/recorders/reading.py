@@ -4,8 +4,9 @@ In:   what a person gives: text, a second text, token ids, a language; or the id
 Out:  `Encoding` for the network, `Tokens` for the recording.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from glassformer.recording import Side, Tokens
 from glassformer.text.tokenizer import Encoding, Tokenizer
 
 Inputs = str | Sequence[int]
+
+IDS = range(2**31)  # numbers that a vocabulary could have
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Reader:
     ) -> Encoding:
         """What a network is given to read; the language to translate into is named in front."""
         encoding = self.read(inputs, second_text)
-        if all(encoding.special):
+        if all(encoding.special) and (isinstance(inputs, str) or not encoding.ids):
             raise InputError("The text is empty: it has no token of its own. Give at least one word.")
         if target_language is None:
             return encoding
@@ -53,7 +56,7 @@ class Reader:
             return self.tokenizer.encode(inputs, second_text, special=not target, target=target)
         if second_text is not None:
             raise InputError("A second text goes with a first text, not with token ids; give both as text.")
-        ids = tuple(map(int, inputs))
+        ids = _read_ids(inputs)
         special = tuple(self.tokenizer is not None and self.tokenizer.is_special(each) for each in ids)
         texts = self.show(ids)
         return Encoding(ids, texts, special, (0,) * len(ids), "".join(texts))
@@ -89,6 +92,22 @@ class Reader:
                 "a model for one pair of languages needs none: leave the language out."
             )
         return found
+
+
+def _read_ids(inputs: Any) -> tuple[int, ...]:
+    """Token ids of one text: whole numbers, in a list, an array or a tensor."""
+    numbers = inputs.tolist() if hasattr(inputs, "tolist") else inputs
+    if not isinstance(numbers, Iterable) or isinstance(numbers, bytes | bytearray | Mapping):
+        raise InputError(f"A {type(inputs).__name__} is no text; give a string, or a list of token ids.")
+    ids = tuple(numbers)
+    for each in ids:
+        if not isinstance(each, int | np.integer) or isinstance(each, bool):
+            raise InputError(
+                f"Among the token ids is {str(each)[:60]!r}; give one text as a string, or as whole numbers."
+            )
+        if each not in IDS:
+            raise InputError(f"Token id {each} is not in any vocabulary; ids are whole numbers from 0 up.")
+    return tuple(map(int, ids))
 
 
 def as_tokens(side: Side, encoding: Encoding) -> Tokens:

@@ -5,7 +5,7 @@ Out:  a `Subject`, whose `record` runs the network once and hands out a Recordin
 """
 
 import importlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -108,10 +108,25 @@ def record(  # noqa: PLR0913 - the same form as a subject's
 def check_want(want: Collection[str]) -> frozenset[str]:
     """The wanted things as a set; an unknown word is an error that offers the nearest one."""
     words = (want,) if isinstance(want, str) else want
+    if not isinstance(words, Collection):
+        raise InputError(f"What to record is {want!r}; give words, such as ('weights', 'output').")
     for word in words:
         if word not in WANTS:
             raise InputError(f"Nothing that can be recorded is called {word!r}.{suggest(str(word), WANTS)}")
     return frozenset(words)
+
+
+def check_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """The edits, if they are some; one alone has to stand in a list, too."""
+    if isinstance(edits, str) or not isinstance(edits, Iterable):
+        raise InputError(f"The edits are {edits!r}; give a list of them, also of one.")
+    for edit in edits:
+        if not (hasattr(edit, "apply") and hasattr(edit, "relaxes")):
+            raise InputError(
+                f"{edit!r} is no edit; make one of AblateHead, CutEdge, ScaleScores or FirstLayers "
+                "(in glassformer.recorders.edits)."
+            )
+    return tuple(edits)
 
 
 def _is_theirs(folder: Path) -> bool:
