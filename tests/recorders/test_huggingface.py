@@ -13,6 +13,7 @@ import tokenizers
 import torch
 import transformers as hf
 from torch import Tensor, nn
+from torch._dynamo import eval_frame
 
 from glassformer import bundle
 from glassformer.errors import CheckpointError, InputError, RecordingError
@@ -164,6 +165,31 @@ def test_the_model_is_left_as_found_after_an_exception() -> None:
 
 def raise_error(*_: Any) -> None:
     raise ZeroDivisionError
+
+
+def test_compiled_models_are_recorded_as_they_are_written() -> None:
+    ids = torch.tensor([ids_of(8)])
+    expected = HuggingFaceSubject(make_gpt2()).record(ids_of(8))
+    wrapped, in_place, one_part = make_gpt2(), make_gpt2(), make_gpt2()
+    in_place.compile(backend="aot_eager")
+    one_part.transformer.h[1].attn.compile(backend="aot_eager")
+    for model in (torch.compile(wrapped, backend="aot_eager"), in_place, one_part):
+        with torch.no_grad():
+            model(ids)  # compiled by now
+        recording = load(model).record(ids_of(8))
+        for seen, wanted in zip(recording.maps, expected.maps, strict=True):
+            assert np.array_equal(seen.dense, wanted.dense)
+    assert eval_frame._stance.stance == "default"
+
+
+def test_a_model_that_gives_tuples_is_recorded_and_goes_on_to() -> None:
+    for make in (make_gpt2, make_bert):
+        model = make(return_dict=False)
+        expected = HuggingFaceSubject(make()).record(ids_of(8), want=("weights", "hidden", "output"))
+        recording = HuggingFaceSubject(model).record(ids_of(8), want=("weights", "hidden", "output"))
+        assert model.config.return_dict is False
+        assert np.array_equal(recording.maps[1].dense, expected.maps[1].dense)
+        assert recording.hidden.keys() == expected.hidden.keys()
 
 
 def test_training_goes_on_after_recording() -> None:

@@ -1,6 +1,7 @@
 """Recording our networks: the numbers are theirs, the maps are where they belong, nothing is left behind."""
 
 import sys
+import threading
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -355,6 +356,42 @@ def test_the_network_is_left_as_it_was_found(
     assert all(torch.equal(weights[name], each) for name, each in network.state_dict().items())
     assert torch.equal(torch.get_rng_state(), random)
     handle.remove()
+
+
+def test_threads_that_record_one_network_at_once_wait_for_each_other() -> None:
+    subject = load(build(shape="decoder"), WORDS)
+    texts = ["the cat", "the big dog sees", "red", "the cat sees the big red dog"]
+    alone = [subject.record(text) for text in texts]
+    found: dict[tuple[int, int], Recording] = {}
+    barrier = threading.Barrier(len(texts))
+
+    def work(number: int) -> None:
+        barrier.wait()
+        for turn in range(5):
+            edits = [AblateHead("decoder", "self", 0, 1)] if turn == 2 else []
+            recording = subject.record(texts[number], edits=edits)
+            if not edits:
+                found[number, turn] = recording
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(texts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4 * len(texts)
+    for (number, _), recording in found.items():
+        for seen, wanted in zip(recording.maps, alone[number].maps, strict=True):
+            assert np.array_equal(seen.weights(), wanted.weights())
+
+
+def test_a_compiled_network_is_recorded() -> None:
+    network = build(shape="decoder").eval()
+    expected = load(network, WORDS).record(TEXT)
+    compiled = torch.compile(network, backend="aot_eager")
+    with torch.no_grad():
+        compiled(torch.tensor([[5, 6, 7]]))
+    recording = load(compiled, WORDS).record(TEXT)
+    assert np.array_equal(recording.maps[1].weights(), expected.maps[1].weights())
 
 
 def test_recording_is_deterministic_and_without_dropout() -> None:

@@ -33,6 +33,7 @@ from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
 from glassformer.recorders.outputs import read_classes, read_generation, read_words
 from glassformer.recorders.reading import Inputs, Reader, as_tokens
 from glassformer.recorders.recorder import USUAL, Edit, check_edits, check_want
+from glassformer.recorders.restore import alone_with
 from glassformer.recorders.windows import Network, Watch
 from glassformer.recording import Evidence, Generation, Output, Recording, Tokens
 from glassformer.text.tokenizer import Encoding, open_tokenizer, wrap_tokenizer
@@ -110,9 +111,10 @@ class OurSubject:
         self._check_request(target, decode, source_language)
         source = self.reader.read_source(inputs, second_text, target_language)
         self._check_ids(source)
-        model_hash = self.identity.hash()
-        check = self._check_once(model_hash, source)
         with ExitStack() as changes:
+            changes.enter_context(alone_with(self.network))
+            model_hash = self.identity.hash()
+            check = self._check_once(model_hash, source)
             for edit in edits:
                 changes.enter_context(edit.apply(self.network))
             source, written, generation = self._write(source, target, decode, edits)

@@ -67,6 +67,7 @@ def load(model: Any, tokenizer: Any = None, *, name: str | None = None) -> Subje
         )  # a path is nobody's business but its owner's: the last word is
         called = name or (folder.resolve().name if here else str(model))
         return _open_theirs(folder, called) if _is_theirs(folder) else open_ours(folder, called)
+    model = getattr(model, "_orig_mod", model)  # what torch.compile wraps
     if is_ours(model):
         return OurSubject(model, tokenizer, name=name)
     if isinstance(model, nn.Module):

@@ -3,13 +3,15 @@
 In:   a model of transformers.
 Out:  contexts in which it is in evaluation mode without gradients, or has another attention implementation.
       Afterwards modes, hooks and configurations are as before, also after an exception. Asking transformers
-      for `output_attentions` hangs hooks on a model and leaves them there; those go, too.
+      for `output_attentions` hangs hooks on a model and leaves them there; those go, too. What was compiled
+      runs as it is written, for a compiled graph calls nobody who looks.
 """
 
+import sys
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
@@ -26,12 +28,21 @@ MARK = "_output_capturing_hooks_installed"  # what transformers notes on a model
 
 _locks: "weakref.WeakKeyDictionary[nn.Module, threading.RLock]" = weakref.WeakKeyDictionary()
 _locks_lock = threading.Lock()
+_stance = ExitStack()  # of torch towards compiled code: one for all threads
+_lookers = 0  # who want it to be eager
+
+
+@contextmanager
+def alone_with(model: nn.Module) -> Iterator[None]:
+    """Nobody else records this model meanwhile, and no graph that was compiled before runs in its place."""
+    with _lock_of(model), _as_written():
+        yield
 
 
 @contextmanager
 def on_loan(model: nn.Module) -> Iterator[None]:
-    """Nobody else records this model meanwhile; no dropout, no gradients; all is put back afterwards."""
-    with _lock_of(model):
+    """Alone with a model; no dropout, no gradients, outputs by name; all is put back afterwards."""
+    with alone_with(model):
         modes = [(module, module.training) for module in model.modules()]
         hooks = [(module, {name: dict(getattr(module, name)) for name in HOOKS}) for module, _ in modes]
         marks = [(module, module.__dict__.get(MARK)) for module, _ in modes]
@@ -39,6 +50,9 @@ def on_loan(model: nn.Module) -> Iterator[None]:
         try:
             for module, _ in modes:
                 module.training = False
+            for config, found in settings:
+                if found.get("return_dict") is False:
+                    config.return_dict = True
             with torch.no_grad():
                 yield
         finally:
@@ -80,6 +94,26 @@ def configurations(model: nn.Module, *, generation: bool = False) -> list[Any]:
         found[id(config)] = config
         waiting += [getattr(config, name, None) for name in getattr(config, "sub_configs", {})]
     return list(found.values())
+
+
+@contextmanager
+def _as_written() -> Iterator[None]:
+    """Compiled code runs as it is written while at least one recording is under way."""
+    global _lookers
+    if "torch._dynamo" not in sys.modules:  # then nothing is compiled, and to import it takes seconds
+        yield
+        return
+    with _locks_lock:
+        _lookers += 1
+        if _lookers == 1:
+            _stance.enter_context(torch.compiler.set_stance("force_eager"))
+    try:
+        yield
+    finally:
+        with _locks_lock:
+            _lookers -= 1
+            if _lookers == 0:
+                _stance.close()
 
 
 def _lock_of(model: nn.Module) -> threading.RLock:
