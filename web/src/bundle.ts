@@ -1,0 +1,165 @@
+/**
+ * Binary frames: named arrays behind a small JSON header.
+ *
+ * In:   bytes from the server, a notebook or the file itself.
+ * Out:  Frame; arrays are views on the same bytes, nothing is copied (but float16, which is widened).
+ */
+
+export type Numbers = Uint8Array | Uint16Array | Int32Array | BigInt64Array | Float32Array | Float64Array;
+
+export interface Tensor {
+  readonly name: string;
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly scale: "sqrt" | "linear" | null;
+  readonly maximum: number;
+  readonly data: Numbers; // float16 is widened to Float32Array on reading; bool is Uint8Array
+}
+
+export interface Frame {
+  readonly arrays: ReadonlyMap<string, Tensor>;
+  readonly meta: Readonly<Record<string, unknown>>;
+}
+
+/** Bytes that are no frame, or a frame of another time. */
+export class FrameError extends Error {
+  override readonly name = "FrameError";
+}
+
+interface Entry {
+  readonly name: string;
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly offset: number;
+  readonly bytes: number;
+  readonly scale?: "sqrt" | "linear" | null;
+  readonly maximum?: number;
+}
+
+const MAGIC = "GLASSFR1";
+const HEAD = 12; // magic and the length of the header
+const WIDTHS: Readonly<Record<string, number>> = {
+  bool: 1,
+  uint8: 1,
+  uint16: 2,
+  int32: 4,
+  int64: 8,
+  float16: 2,
+  float32: 4,
+  float64: 8,
+};
+
+/** Read a frame. The arrays look into `bytes`: do not write there. */
+export function decodeFrame(bytes: ArrayBuffer): Frame {
+  if (bytes.byteLength < HEAD) throw new FrameError(`A frame of ${bytes.byteLength} bytes is too short.`);
+  const text = new TextDecoder();
+  const magic = text.decode(new Uint8Array(bytes, 0, 8));
+  if (magic !== MAGIC) throw new FrameError(`This is no frame: it begins with ${JSON.stringify(magic)}.`);
+  const length = new DataView(bytes).getUint32(8, true);
+  const payload = HEAD + length;
+  if (payload > bytes.byteLength) throw new FrameError("The frame ends within its header.");
+  const header = JSON.parse(text.decode(new Uint8Array(bytes, HEAD, length))) as {
+    readonly arrays: readonly Entry[];
+    readonly meta?: Readonly<Record<string, unknown>>;
+  };
+  const arrays = new Map<string, Tensor>();
+  for (const entry of header.arrays) {
+    arrays.set(entry.name, {
+      name: entry.name,
+      dtype: entry.dtype,
+      shape: entry.shape,
+      scale: entry.scale ?? null,
+      maximum: entry.maximum ?? 1,
+      data: view(bytes, payload, entry),
+    });
+  }
+  return { arrays, meta: header.meta ?? {} };
+}
+
+/** The array of that name; says so when it is not there. */
+export function tensor(frame: Frame, name: string): Tensor {
+  const found = frame.arrays.get(name);
+  if (!found) throw new FrameError(`The frame has no array "${name}", only ${[...frame.arrays.keys()].join(", ")}.`);
+  return found;
+}
+
+/** Attention as numbers from 0: undoes the scale of bytes. */
+export function asFloats(from: Tensor): Float32Array {
+  if (from.data instanceof Float32Array) return from.data;
+  const { data, maximum } = from;
+  const floats = new Float32Array(data.length);
+  if (data instanceof BigInt64Array) {
+    for (let i = 0; i < data.length; i++) floats[i] = Number(data[i]);
+  } else if (from.dtype === "uint8" && from.scale !== null) {
+    const table = byteTable(from.scale, maximum);
+    for (let i = 0; i < data.length; i++) floats[i] = table[data[i]!]!;
+  } else {
+    floats.set(data);
+  }
+  return floats;
+}
+
+/** What each of the 256 bytes stands for. */
+export function byteTable(scale: "sqrt" | "linear", maximum: number): Float32Array {
+  const table = new Float32Array(256);
+  for (let byte = 0; byte < 256; byte++) {
+    const share = byte / 255;
+    table[byte] = maximum * (scale === "sqrt" ? share * share : share);
+  }
+  return table;
+}
+
+function view(bytes: ArrayBuffer, payload: number, entry: Entry): Numbers {
+  const width = WIDTHS[entry.dtype];
+  if (width === undefined) throw new FrameError(`The frame has numbers of a kind not known here: ${entry.dtype}.`);
+  const count = entry.shape.reduce((product, side) => product * side, 1);
+  const start = payload + entry.offset;
+  if (count * width !== entry.bytes || start + entry.bytes > bytes.byteLength) {
+    throw new FrameError(`The array "${entry.name}" does not fill its place in the frame.`);
+  }
+  const from = start % width === 0 ? bytes : bytes.slice(start, start + entry.bytes);
+  const offset = from === bytes ? start : 0;
+  switch (entry.dtype) {
+    case "uint16":
+      return new Uint16Array(from, offset, count);
+    case "int32":
+      return new Int32Array(from, offset, count);
+    case "int64":
+      return new BigInt64Array(from, offset, count);
+    case "float16":
+      return widen(new Uint16Array(from, offset, count));
+    case "float32":
+      return new Float32Array(from, offset, count);
+    case "float64":
+      return new Float64Array(from, offset, count);
+    default:
+      return new Uint8Array(from, offset, count);
+  }
+}
+
+let halves: Float32Array | null = null; // every half-precision number, made on first use where the browser has no Float16Array
+
+/** Half precision to single, exactly. */
+export function widen(bits: Uint16Array): Float32Array {
+  if (typeof Float16Array !== "undefined") {
+    return new Float32Array(new Float16Array(bits.buffer, bits.byteOffset, bits.length));
+  }
+  halves ??= allHalves();
+  const wide = new Float32Array(bits.length);
+  for (let i = 0; i < bits.length; i++) wide[i] = halves[bits[i]!]!;
+  return wide;
+}
+
+/** The value of each of the 65,536 half-precision bit patterns. */
+export function allHalves(): Float32Array {
+  const values = new Float32Array(65536);
+  for (let bits = 0; bits < 65536; bits++) {
+    const sign = bits & 0x8000 ? -1 : 1;
+    const exponent = (bits >> 10) & 31;
+    const fraction = bits & 1023;
+    if (exponent === 0) values[bits] = sign * fraction * 2 ** -24;
+    else if (exponent === 31) values[bits] = fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
+    else values[bits] = sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+  }
+  return values;
+}

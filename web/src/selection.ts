@@ -1,0 +1,150 @@
+/**
+ * The one selection that every view shares, mirrored in the URL: a link reopens the exact view.
+ *
+ * In:   what a person chooses.
+ * Out:  a small store; views are told what changed, and never keep a choice of their own that a link would lose.
+ */
+
+export interface Selection {
+  readonly recording: string;
+  readonly view: string;
+  readonly map: number; // index of the map
+  readonly head: number | "mean" | "model"; // one head, the average of the layer, or of all layers of that stack and kind
+  readonly query: number | null; // token in focus on the query axis
+  readonly key: number | null;
+  readonly step: number | null; // generation step; for an encoder the token position in focus
+  readonly options: Readonly<Record<string, string>>; // of views: "heatmap.zoom", "numbers.tau" … kept in the URL as they are
+}
+
+export type Listener = (now: Selection, before: Selection) => void;
+
+export interface SelectionStore {
+  get(): Selection;
+  /** Change some of it. Listeners hear of it once, and only if something really changed. */
+  set(change: Partial<Selection>): void;
+  /** Change one option; null takes it away. */
+  option(name: string, value: string | null): void;
+  subscribe(listener: Listener): () => void;
+}
+
+export const nothingSelected: Selection = {
+  recording: "",
+  view: "",
+  map: 0,
+  head: 0,
+  query: null,
+  key: null,
+  step: null,
+  options: {},
+};
+
+/** Makes a wished selection possible: clamps what the recording does not have. `changed` names what was set. */
+export type Fit = (wish: Selection, before: Selection, changed: Partial<Selection>) => Selection;
+
+/** A store. Changes made by a listener are heard after the present one has been told to all. */
+export function createSelection(first: Selection = nothingSelected, fit: Fit = (wish) => wish): SelectionStore {
+  let now = first;
+  const listeners = new Set<Listener>();
+  const waiting: [Selection, Selection][] = [];
+  let telling = false;
+
+  const tell = (): void => {
+    if (telling) return;
+    telling = true;
+    try {
+      for (let news = waiting.shift(); news; news = waiting.shift()) {
+        for (const listener of [...listeners]) {
+          if (listeners.has(listener)) listener(news[0], news[1]);
+        }
+      }
+    } finally {
+      telling = false;
+      waiting.length = 0;
+    }
+  };
+
+  const store: SelectionStore = {
+    get: () => now,
+    set(change) {
+      const wish = fit({ ...now, ...change }, now, change);
+      if (sameSelection(wish, now)) return;
+      const before = now;
+      now = wish;
+      waiting.push([now, before]);
+      tell();
+    },
+    option(name, value) {
+      if ((now.options[name] ?? null) === value) return;
+      const { [name]: _, ...others } = now.options;
+      store.set({ options: value === null ? others : { ...others, [name]: value } });
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  return store;
+}
+
+export function sameSelection(a: Selection, b: Selection): boolean {
+  return (
+    a.recording === b.recording &&
+    a.view === b.view &&
+    a.map === b.map &&
+    a.head === b.head &&
+    a.query === b.query &&
+    a.key === b.key &&
+    a.step === b.step &&
+    sameOptions(a.options, b.options)
+  );
+}
+
+function sameOptions(a: Selection["options"], b: Selection["options"]): boolean {
+  if (a === b) return true;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+}
+
+/** As it stands in the URL: "recording=…&view=heatmap&map=3&head=2&query=4&heatmap.zoom=2". */
+export function writeSelection(selection: Selection): string {
+  const parts: string[] = [];
+  const add = (name: string, value: string | number | null): void => {
+    if (value !== null && value !== "") parts.push(`${encode(name)}=${encode(String(value))}`);
+  };
+  add("recording", selection.recording);
+  add("view", selection.view);
+  add("map", selection.map);
+  add("head", selection.head);
+  add("query", selection.query);
+  add("key", selection.key);
+  add("step", selection.step);
+  for (const name of Object.keys(selection.options).sort()) {
+    const value = selection.options[name];
+    if (value !== undefined) parts.push(`${encode(name)}=${encode(value)}`);
+  }
+  return parts.join("&");
+}
+
+/** The part of a selection that a URL states. Names with a dot are options; what cannot be read is left out. */
+export function readSelection(text: string): Partial<Selection> {
+  const found: { -readonly [K in keyof Selection]?: Selection[K] } = {};
+  const options: Record<string, string> = {};
+  for (const [name, value] of new URLSearchParams(text.replace(/^[#?]/, "").replaceAll("+", "%2B"))) {
+    if (name === "recording" || name === "view") found[name] = value;
+    else if (name === "map") found.map = index(value) ?? 0;
+    else if (name === "head") found.head = value === "mean" || value === "model" ? value : (index(value) ?? 0);
+    else if (name === "query" || name === "key" || name === "step") found[name] = index(value);
+    else if (name.includes(".")) options[name] = value;
+  }
+  if (Object.keys(options).length > 0) found.options = options;
+  return found;
+}
+
+function index(text: string): number | null {
+  return /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+/** Only what would be misread is escaped, so that links stay readable. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(/%(3A|2F|2C|40)/g, (code) => decodeURIComponent(code));
+}

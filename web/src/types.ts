@@ -1,0 +1,281 @@
+/** What the API speaks: JSON as the server sends it. One place for every shape that crosses. */
+
+export type Language = "en" | "zh";
+export type Phrase = Readonly<Record<Language, string>>;
+export type SideName = "source" | "target";
+export type Kind = "self" | "cross";
+export type Stack = string; // "encoder" or "decoder"
+
+/** One recording in a list. */
+export interface RecordingEntry {
+  readonly id: string;
+  readonly title: Phrase;
+  readonly model: string;
+  readonly shape: "encoder" | "decoder" | "encoder-decoder";
+  readonly source_excerpt: string;
+  readonly source_tokens: number;
+  readonly target_tokens: number | null;
+  readonly origin: "shipped" | "file" | "made";
+  readonly note: Phrase | null;
+}
+
+export interface SideDescription {
+  readonly side: SideName;
+  readonly count: number;
+  readonly text: string | null; // cut at 20,000 characters
+}
+
+/** One attention map: a layer of a stack, self or cross, whole or of one generation step. */
+export interface MapDescription {
+  readonly index: number; // its number in URLs
+  readonly name: string;
+  readonly stack: Stack;
+  readonly layer: number;
+  readonly kind: Kind;
+  readonly step: number | null;
+  readonly heads: number;
+  readonly queries: number;
+  readonly keys: number;
+  readonly query_side: SideName;
+  readonly key_side: SideName;
+  readonly query_start: number; // the axis shows tokens query_start … of its side (generation steps see parts)
+  readonly key_start: number;
+  readonly causal: boolean;
+  readonly has_weights: boolean;
+  readonly has_scores: boolean;
+  readonly has_queries: boolean;
+  readonly has_keys: boolean;
+  readonly has_values: boolean;
+  readonly dense: boolean; // false: weights are computed from queries and keys, tile by tile
+  readonly levels: number; // of tiles
+  readonly key_heads: number | null; // fewer than heads with grouped queries
+  readonly head_width: number | null;
+  readonly scale: number | null; // the attention-score multiplier
+  readonly relaxed: string | null; // why rows need not sum to one
+}
+
+export interface HiddenDescription {
+  readonly stack: Stack;
+  readonly side: SideName;
+  readonly layers: number; // planes: embeddings and one after each layer
+  readonly tokens: number;
+  readonly width: number;
+}
+
+export interface EvidenceDescription {
+  readonly model: string;
+  readonly model_hash: string;
+  readonly kernel: string;
+  readonly dtype: string;
+  readonly exact: boolean;
+  readonly largest_error: number | null;
+  readonly reference: string | null;
+  readonly edits: readonly string[];
+  readonly versions: Readonly<Record<string, string>>;
+  readonly notes: readonly string[];
+  readonly line: string; // one line for a person
+}
+
+export interface Choice {
+  readonly token: number;
+  readonly text: string;
+  readonly log_probability: number;
+}
+
+export interface StepDescription extends Choice {
+  readonly index: number;
+  readonly alternatives: readonly Choice[];
+  readonly beam: number;
+  readonly parent: number | null;
+  readonly score: number | null;
+}
+
+export interface GenerationDescription {
+  readonly method: string;
+  readonly text: string;
+  readonly steps: readonly StepDescription[];
+  readonly nodes: readonly StepDescription[]; // beam search: every hypothesis on the way
+}
+
+export interface OutputDescription {
+  readonly stack: Stack;
+  readonly kind: "tokens" | "classes";
+  readonly positions: readonly (readonly Choice[])[]; // left out (empty) above 2,048 positions
+}
+
+/** Everything about a recording but its arrays and its tokens. */
+export interface Description {
+  readonly id: string;
+  readonly title: Phrase;
+  readonly model: string;
+  readonly shape: "encoder" | "decoder" | "encoder-decoder";
+  readonly evidence: EvidenceDescription;
+  readonly source: SideDescription;
+  readonly target: SideDescription | null;
+  readonly maps: readonly MapDescription[];
+  readonly hidden: readonly HiddenDescription[];
+  readonly output: OutputDescription | null;
+  readonly generation: GenerationDescription | null;
+}
+
+/** Tokens start … start + texts.length of one side. `shown` makes blanks, line ends and bytes visible. */
+export interface TokenSlice {
+  readonly side: SideName;
+  readonly start: number;
+  readonly texts: readonly string[];
+  readonly shown: readonly string[];
+  readonly ids: readonly number[];
+  readonly special: readonly boolean[];
+  readonly words: readonly number[] | null;
+  readonly offsets: readonly (readonly [number, number])[] | null;
+}
+
+export interface MetricParameter {
+  readonly name: string;
+  readonly label: Phrase;
+  readonly kind: "number" | "integer" | "choice" | "boolean" | "text";
+  readonly default: number | string | boolean | null;
+  readonly minimum: number | null;
+  readonly maximum: number | null;
+  readonly choices: readonly string[] | null;
+}
+
+export interface MetricDescription {
+  readonly name: string;
+  readonly family: string;
+  readonly label: Phrase;
+  readonly caption: Phrase;
+  readonly lower: Phrase | null;
+  readonly higher: Phrase | null;
+  readonly unit: string;
+  readonly range: readonly [number | null, number | null];
+  readonly over: string;
+  readonly levels: readonly string[];
+  readonly needs: "statistics" | "weights";
+  readonly parameters: readonly MetricParameter[];
+  readonly panel: boolean; // one of the interpretability panel's
+}
+
+export interface ScorePart {
+  readonly stack: Stack | null;
+  readonly kind: Kind | null;
+  readonly layer: number | null;
+  readonly map: number | null; // index of its map, where it has one
+  readonly values: readonly (number | null)[]; // null: undefined
+  readonly why: readonly (string | null)[]; // why it is undefined
+}
+
+export interface ScoreDescription {
+  readonly metric: string;
+  readonly over: string;
+  readonly unit: string;
+  readonly range: readonly [number | null, number | null];
+  readonly parts: readonly ScorePart[];
+}
+
+export interface Distribution {
+  readonly edges: readonly number[];
+  readonly counts: readonly number[];
+  readonly count: number;
+  readonly minimum: number | null;
+  readonly maximum: number | null;
+  readonly mean: number | null;
+  readonly deviation: number | null;
+  readonly left_out: number; // masked or not finite
+}
+
+export interface ModelDescription {
+  readonly name: string;
+  readonly label: string;
+  readonly family: string;
+  readonly shape: "encoder" | "decoder" | "encoder-decoder";
+  readonly tasks: readonly string[];
+  readonly layers: number | null;
+  readonly heads: number | null;
+  readonly width: number | null;
+  readonly vocabulary: number | null;
+  readonly languages: readonly string[];
+  readonly max_tokens: number | null;
+  readonly parameters: number | null;
+  readonly origin: "zoo" | "folder" | "hub";
+  readonly note: Phrase | null;
+}
+
+export interface EditRequest {
+  readonly kind: "ablate" | "cut" | "scale" | "layers";
+  readonly stack?: Stack;
+  readonly attention?: Kind;
+  readonly layer?: number | null;
+  readonly head?: number | null;
+  readonly query?: number;
+  readonly key?: number;
+  readonly how?: "zero" | "mean";
+  readonly factor?: number;
+  readonly count?: number;
+}
+
+export interface DecodeRequest {
+  readonly method: "greedy" | "sampling" | "beam";
+  readonly max_new_tokens?: number;
+  readonly beams?: number;
+  readonly temperature?: number;
+  readonly top_k?: number;
+  readonly top_p?: number;
+  readonly seed?: number;
+}
+
+export interface JobRequest {
+  readonly kind: "record" | "generate";
+  readonly model: string;
+  readonly task?: string;
+  readonly sequence: "text" | "random" | "task";
+  readonly text?: string;
+  readonly second_text?: string;
+  readonly target?: string;
+  readonly length?: number;
+  readonly seed?: number;
+  readonly source_language?: string;
+  readonly target_language?: string;
+  readonly layers?: number;
+  readonly multiplier?: number;
+  readonly want?: readonly string[];
+  readonly edits?: readonly EditRequest[];
+  readonly decode?: DecodeRequest;
+}
+
+export type JobStage = "queued" | "loading" | "tokenising" | "running" | "statistics" | "saving";
+
+export interface Job {
+  readonly id: string;
+  readonly kind: "record" | "generate";
+  readonly state: "queued" | "running" | "done" | "failed" | "cancelled";
+  readonly stage: JobStage;
+  readonly share: number | null;
+  readonly detail: string | null;
+  readonly recording: string | null;
+  readonly sentence: string | null;
+  readonly model: string;
+}
+
+export interface Preset {
+  readonly id: string;
+  readonly title: Phrase;
+  readonly point: Phrase; // what to look at
+  readonly model: string;
+  readonly task: string;
+  readonly text: string;
+  readonly second_text?: string;
+  readonly target?: string;
+  readonly source_language?: string;
+  readonly target_language?: string;
+  readonly selection?: Readonly<Record<string, string>>; // as in the URL
+  readonly recording?: string; // a shipped recording that shows it without a model
+}
+
+export interface About {
+  readonly version: string;
+  readonly offline: boolean;
+  readonly workbench: boolean;
+  readonly why_no_workbench: string | null;
+  readonly limits: Readonly<Record<string, number>>;
+}
