@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import stat
 import subprocess
 import sys
 from contextlib import suppress
@@ -200,19 +201,77 @@ def test_empty_and_odd_arrays_can_be_declared(tmp_path):
             writer.declare("complex", (1,), "complex64")
 
 
-def test_nothing_stays_after_an_exception(tmp_path):
+@pytest.fixture(params=["named", "nameless"])
+def parts(request, monkeypatch):
+    """How many files are to be seen while one is written; without files that have no name, one."""
+    if request.param == "named":
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    elif not hasattr(os, "O_TMPFILE"):
+        pytest.skip("this system has no files without a name")
+    return 1 if request.param == "named" else 0
+
+
+def test_nothing_stays_after_an_exception(tmp_path, parts):
     with pytest.raises(ZeroDivisionError), bundle.BundleWriter(tmp_path / "x.bundle") as writer:  # noqa: PT012
         writer.declare("a", (1000,))
-        assert len(os.listdir(tmp_path)) == 1
+        assert len(os.listdir(tmp_path)) == parts
         raise ZeroDivisionError
     assert os.listdir(tmp_path) == []
 
 
-def test_a_writer_that_is_forgotten_cleans_up(tmp_path):
+def test_a_writer_that_is_forgotten_cleans_up(tmp_path, parts):
     writer = bundle.BundleWriter(tmp_path / "x.bundle")
-    assert len(os.listdir(tmp_path)) == 1
+    assert len(os.listdir(tmp_path)) == parts
     del writer
     assert os.listdir(tmp_path) == []
+
+
+def test_a_file_gets_its_name_when_all_is_written(tmp_path, parts):
+    path = tmp_path / "x.bundle"
+    path.write_bytes(b"the old one")
+    before = os.umask(0o027)
+    try:
+        bundle.save(make_recording(), path)
+    finally:
+        os.umask(before)
+    assert os.listdir(tmp_path) == ["x.bundle"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640  # as of any new file
+    assert bundle.open(path).maps
+
+
+def test_nothing_stays_after_a_sudden_end(tmp_path):
+    if not hasattr(os, "O_TMPFILE"):
+        pytest.skip("this system has no files without a name")
+    code = (
+        "import os, sys\nfrom glassformer.bundle import BundleWriter\n"
+        "writer = BundleWriter(sys.argv[1])\nwriter.declare('a', (1000,))[:] = 1\nos.kill(os.getpid(), 9)"
+    )
+    end = subprocess.run([sys.executable, "-c", code, tmp_path / "x.bundle"], check=False)
+    assert end.returncode == -9
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_link_stays_one(tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "x.bundle").symlink_to("there/y.bundle")
+    for _ in range(2):  # a new file, and one that is replaced
+        bundle.save(make_recording(), tmp_path / "x.bundle")
+        assert (tmp_path / "x.bundle").is_symlink()
+        assert bundle.open(tmp_path / "there" / "y.bundle").maps
+    (tmp_path / "round").symlink_to("round")
+    with pytest.raises(BundleError, match="leads back to itself"):
+        bundle.save(make_recording(), tmp_path / "round")
+
+
+def test_names_that_no_file_can_have(tmp_path):
+    longest = tmp_path / ("x" * 255)
+    bundle.save(make_recording(), longest)
+    assert bundle.open(longest).maps
+    for name, reason in (("x" * 256, "File name too long"), ("a\0b", "null byte")):
+        with pytest.raises(BundleError, match=f"cannot be written: .*{reason}"):
+            bundle.save(make_recording(), tmp_path / name)
+        with pytest.raises(BundleError, match=f"could not be opened: .*{reason}"):
+            bundle.open(tmp_path / name)
 
 
 def declare_too_much(path, _recording):

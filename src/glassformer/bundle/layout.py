@@ -71,7 +71,7 @@ def read_header(file: BinaryIO, size: int, path: Path) -> tuple[int, dict[str, E
         raise refuse(
             path,
             f"says its header takes {length} bytes, in a file of {size}",
-            f"a header inside the file, of at most {LONGEST_HEADER} bytes; is it truncated, or no bundle?",
+            f"a header inside the file, of at most {LONGEST_HEADER} bytes: it is truncated, or no bundle",
         )
     try:
         table = json.loads(file.read(length).decode(), object_pairs_hook=_without_repeats)

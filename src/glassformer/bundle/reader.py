@@ -29,9 +29,10 @@ def open(path: str | PathLike[str]) -> Recording:
             size = fstat(file.fileno()).st_size
             data, entries = read_header(file, size, place)
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name with a zero in it is a ValueError
+        reason = error.strerror if isinstance(error, OSError) else error
         raise BundleError(
-            f"{place} could not be opened: {error.strerror}. Wanted a readable bundle. Check the path."
+            f"{place} could not be opened: {reason}. Wanted a readable bundle. Check the path."
         ) from error
     return _read(mapped, data, entries, place)
 

@@ -1,7 +1,9 @@
 """Writing a bundle: whole or not at all.
 
 In:   a Recording; and, before it is complete, arrays declared one by one and filled in place on disk.
-Out:  one file, moved to its name when the last byte is safe; after an exception, or on a full disk, none.
+Out:  one file, which gets its name when the last byte is safe; after an exception, or on a full disk, none.
+
+Where the system can, the file has no name until then: whatever ends the process, nothing of it stays.
 """
 
 import json
@@ -30,6 +32,7 @@ _ENTRY = 256  # bytes of header that one array may take
 _NAME = 96  # characters of its name
 _PIECE = 1 << 24  # bytes written at once
 _EXPECTED = 4096  # arrays, where nobody knows
+_HANDLES = Path("/proc/self/fd")  # where Linux lists open files
 
 
 def save(recording: Recording, path: str | PathLike[str]) -> None:
@@ -57,9 +60,11 @@ class BundleWriter:
         self._names: dict[tuple[object, ...], str] = {}  # what makes an array the same → its name
         self._declared: dict[str, tuple[AnyArray, mmap.mmap | None]] = {}  # kept: no address comes twice
         self._position = 0  # bytes of data so far
-        self._part = self.path.with_name(f".{self.path.name}.{token_hex(8)}.part")
+        self._part = self.path.with_name(f".{token_hex(8)}.bundle.part")
+        nameless = _open_nameless(self.path.parent)
+        self._nameless = nameless is not None
         try:
-            self._file: BinaryIO = self._part.open("x+b")
+            self._file: BinaryIO = nameless or self._part.open("x+b")
         except OSError as error:
             raise self._failure(error) from error
         self._clean = weakref.finalize(self, _discard, self._file, self._part)
@@ -110,6 +115,8 @@ class BundleWriter:
             self._file.write(header)
             self._file.flush()
             os.fsync(self._file.fileno())
+            if self._nameless:
+                _give_name(self._file, self._part)  # a new one: no call gives a name that is taken
             self._part.replace(self.path)
         except OSError as error:
             raise self._failure(error) from error
@@ -167,13 +174,46 @@ class BundleWriter:
 
 
 def _check_place(path: Path) -> Path:
-    """The path, if a file may take this name. Moving one over a device or a pipe would remove that."""
-    if not path.name or (path.exists() and not path.is_file()):
-        kind = "a folder" if path.is_dir() else "a device, a pipe or a socket"
+    """Where to write for this path, following links, if a file may be there.
+
+    Moving one over a device or a pipe would remove that.
+    """
+    try:
+        place = Path(os.path.realpath(path))
+        kind = _name_obstacle(place) if path.name else "a folder"
+    except (OSError, ValueError) as error:  # too long a name, or one with a zero in it
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise BundleError(
+            f"{str(path)[:200]!r} cannot be written: {reason}. Wanted the name of a file. Choose another."
+        ) from error
+    if kind is not None:
         raise BundleError(
             f"{path} is {kind}. Wanted the name of a file, new or to be replaced. Add one, such as my.bundle."
         )
-    return path
+    return place
+
+
+def _name_obstacle(place: Path) -> str | None:
+    if place.is_symlink():  # although all links were followed
+        return "a link that leads back to itself"
+    if not place.exists() or place.is_file():
+        return None
+    return "a folder" if place.is_dir() else "a device, a pipe or a socket"
+
+
+def _open_nameless(folder: Path) -> BinaryIO | None:
+    """A file that is in a folder but not in its list; None where there is no such thing."""
+    if not hasattr(os, "O_TMPFILE") or not _HANDLES.is_dir():
+        return None
+    try:
+        return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666), "w+b")
+    except OSError:  # not in every file system; if nothing can be written at all, a named file will tell
+        return None
+
+
+def _give_name(file: BinaryIO, path: Path) -> None:
+    # Only with a folder to start from does Python follow the link that stands for a file without a name.
+    os.link(_HANDLES / str(file.fileno()), path, src_dir_fd=file.fileno(), follow_symlinks=True)
 
 
 def _identify(array: AnyArray) -> tuple[object, ...]:
