@@ -109,13 +109,12 @@ def test_evidence_that_says_nothing_is_refused(evidence, changes, message):
         replace(evidence, **changes)
 
 
-def test_evidence_without_a_check_says_so(evidence):
-    assert str(evidence) == (
-        "tiny (0123456789ab) · eager kernel · float32 · exact · largest error 0.0e+00 against eager"
-    )
-    line = str(Evidence("m", "ab", "sdpa + recomputed", "bfloat16", False))
-    assert (
-        line == "m (ab) · sdpa + recomputed kernel · bfloat16 · approximate · not checked against a reference"
+def test_evidence_in_one_line(evidence):
+    line = "tiny (0123456789ab) · kernel: eager · float32 · exact"
+    assert str(evidence) == f"{line} · no difference from eager"
+    assert str(replace(evidence, largest_error=1.25e-6)) == f"{line} · largest error 1.3e-06 against eager"
+    assert str(Evidence("m", "ab", "sdpa + recomputed", "bfloat16", False)) == (
+        "m (ab) · kernel: sdpa + recomputed · bfloat16 · approximate · not checked against a reference"
     )
 
 

@@ -47,12 +47,14 @@ class Evidence:
             require_text(f"Evidence.versions[{package!r}]", version, _DO)
 
     def __str__(self) -> str:
-        parts = [f"{self.model} ({self.model_hash[:12]})", f"{self.kernel} kernel", self.dtype]
+        parts = [f"{self.model} ({self.model_hash[:12]})", f"kernel: {self.kernel}", self.dtype]
         parts.append("exact" if self.exact else "approximate")
-        if self.largest_error is not None:
-            parts.append(f"largest error {self.largest_error:.1e} against {self.reference}")
-        else:
+        if self.largest_error is None:
             parts.append("not checked against a reference")
+        elif self.largest_error == 0:
+            parts.append(f"no difference from {self.reference}")
+        else:
+            parts.append(f"largest error {self.largest_error:.1e} against {self.reference}")
         if self.edits:
             parts.append("edited: " + "; ".join(self.edits))
         return " · ".join(parts)
