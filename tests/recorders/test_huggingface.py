@@ -12,6 +12,7 @@ import pytest
 import tokenizers
 import torch
 import transformers as hf
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch._dynamo import eval_frame
 
@@ -749,6 +750,48 @@ def test_a_folder_of_any_architecture_is_opened(tokenizer: Any, tmp_path: Any) -
     (tmp_path / "lama" / "model.safetensors").unlink()
     with pytest.raises(CheckpointError, match=r"lama cannot be opened by transformers"):
         open_pretrained(tmp_path / "lama")
+
+
+def test_opening_a_folder_is_silent(tmp_path: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    make_llama().save_pretrained(tmp_path / "lama")
+    capfd.readouterr()
+    hf.utils.logging.enable_progress_bar()
+    level = hf.utils.logging.get_verbosity()
+    load(tmp_path / "lama").record([7, 8])
+    assert capfd.readouterr() == ("", "")
+    assert hf.utils.logging.is_progress_bar_enabled()
+    assert hf.utils.logging.get_verbosity() == level
+
+
+def test_a_folder_that_lacks_weights_is_refused_or_noted(tmp_path: Any) -> None:
+    file = tmp_path / "lama" / "model.safetensors"
+    make_llama().save_pretrained(file.parent)
+    weights = load_file(file)
+    head = weights.pop("lm_head.weight")
+    save_file(weights, file, {"format": "pt"})
+    [note] = load(file.parent).record([7, 8]).evidence.notes
+    assert note.endswith("have random numbers: lm_head.weight")
+    del weights["model.layers.1.mlp.up_proj.weight"]
+    save_file(weights | {"lm_head.weight": head}, file, {"format": "pt"})
+    with pytest.raises(CheckpointError, match=r"lacks 1 weights .*model\.layers\.1\.mlp\.up_proj\.weight"):
+        load(file.parent)
+
+
+def test_what_is_opened_can_be_moved_and_what_is_live_stays(tmp_path: Any) -> None:
+    make_llama().save_pretrained(tmp_path / "lama")
+    assert load(tmp_path / "lama", device="cpu").record([7, 8]).maps
+    assert load(tmp_path / "lama", device=torch.device("cpu")).record([7, 8]).maps
+    for device in ("nowhere", "meta"):
+        with pytest.raises(InputError, match=rf"Nothing runs on '{device}' here \(.*\); try cpu"):
+            load(tmp_path / "lama", device=device)
+    with pytest.raises(InputError, match="live network is recorded where it is"):
+        load(make_llama(), device="cpu")
+
+
+def test_a_link_is_called_by_its_own_name(tmp_path: Any) -> None:
+    make_llama().save_pretrained(tmp_path / "lama")
+    (tmp_path / "alpaca").symlink_to("lama")
+    assert load(tmp_path / "alpaca").name == "alpaca"
 
 
 def test_a_mask_may_be_one_row_for_all_queries() -> None:

@@ -9,7 +9,6 @@ Out:  a Recording. Short texts are recorded with the exact kernel, whose maps ar
 import platform
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from glassformer.recorders.keeping import Keep, keep_aside
 from glassformer.recorders.layers import Stacks
 from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
 from glassformer.recorders.reading import Inputs, Reader
-from glassformer.recorders.recorder import USUAL, Edit, check_edits, check_want
+from glassformer.recorders.recorder import USUAL, Edit, check_edits, check_want, name_path
 from glassformer.recorders.reported import make_maps
 from glassformer.recorders.restore import on_loan
 from glassformer.recorders.results import read_hidden, read_output
@@ -80,6 +79,7 @@ class HuggingFaceSubject:
         self.identity = Identity(model)
         self.kernel: Kernel | None = None  # to insist on one; None: as the length of the text asks for
         self.keep: Keep = keep_aside  # where large arrays go
+        self.notes: tuple[str, ...] = ()  # for the evidence of every recording
         self._verdict: Verdict | None = None  # of the self-check
         self._fast_error: float | None = None
 
@@ -306,11 +306,10 @@ class HuggingFaceSubject:
             reference=None if seen.error is None else REFERENCE,
             edits=tuple(map(str, edits)),
             versions=versions,
-            notes=tuple(dict.fromkeys(seen.notes)),
+            notes=tuple(dict.fromkeys((*self.notes, *seen.notes))),
         )
 
 
 def _find_name(model: nn.Module) -> str:
-    """What a model was loaded by; of a path, which is nobody's business but its owner's, the last word."""
-    known = str(getattr(model, "name_or_path", "") or type(model).__name__)
-    return Path(known).resolve().name if Path(known).is_dir() else known
+    """What a model was loaded by."""
+    return name_path(str(getattr(model, "name_or_path", "") or type(model).__name__))

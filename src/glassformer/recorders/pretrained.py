@@ -4,6 +4,8 @@ In:   a folder with `config.json` and weights in safetensors; pickles and code f
 Out:  a `HuggingFaceSubject`.
 """
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,14 @@ def open_pretrained(folder: str | Path, name: str | None = None) -> HuggingFaceS
         )
         named = (config.architectures or [None])[0]
         kind: Any = getattr(transformers, named or "", transformers.AutoModel)
-        model = kind.from_pretrained(folder, local_files_only=True, use_safetensors=True, dtype=torch.float32)
+        with _quiet():
+            model, report = kind.from_pretrained(
+                folder,
+                local_files_only=True,
+                use_safetensors=True,
+                dtype=torch.float32,
+                output_loading_info=True,
+            )
     except Exception as error:  # whatever transformers raises: a missing file, an unknown architecture
         raise CheckpointError(
             f"{folder} cannot be opened by transformers: {error} Give a folder with config.json and "
@@ -35,4 +44,36 @@ def open_pretrained(folder: str | Path, name: str | None = None) -> HuggingFaceS
         tokenizer = open_tokenizer(folder)
     except CheckpointError:
         tokenizer = None  # it still reads token ids, or pixels and sound
-    return HuggingFaceSubject(model.eval(), tokenizer, name or folder.resolve().name)
+    subject = HuggingFaceSubject(model.eval(), tokenizer, name or folder.resolve().name)
+    subject.notes = _tell_missing(sorted(report["missing_keys"]), folder)
+    return subject
+
+
+def _tell_missing(names: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """A note on weights that transformers made up; inside a block they would change every map above it."""
+    if not names:
+        return ()
+    inside = [name for name in names if any(part.isdigit() for part in name.split("."))]
+    shown = ", ".join((inside or names)[:3]) + (" …" if len(inside or names) > 3 else "")
+    if inside:
+        raise CheckpointError(
+            f"{folder} lacks {len(inside)} weights of the model's blocks ({shown}); their numbers would be "
+            "random. Give the folder of the whole model."
+        )
+    return (f"weights outside the blocks that are not in the folder have random numbers: {shown}",)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Opening tells nothing on its way: what there is to tell stands in the evidence."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

@@ -5,11 +5,13 @@ Out:  a `Subject`, whose `record` runs the network once and hands out a Recordin
 """
 
 import importlib
+import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import torch
 from torch import nn
 
 from glassformer.errors import InputError
@@ -53,20 +55,30 @@ class Subject(Protocol):
         """Run the network once on a text and keep what is wanted; the network is left exactly as found."""
 
 
-def load(model: Any, tokenizer: Any = None, *, name: str | None = None) -> Subject:
-    """Something to record: a zoo name, folder or hub name; a network of ours; a live one of transformers."""
+def load(
+    model: Any, tokenizer: Any = None, *, name: str | None = None, device: str | torch.device | None = None
+) -> Subject:
+    """Something to record: a zoo name, folder or hub name; a network of ours; a live one of transformers.
+
+    What is opened here runs on `device` (the CPU); a live network stays where it is.
+    """
     from glassformer.recorders.ours import OurSubject, is_ours, open_ours
     from glassformer.weights.hub import find_folder
 
     if isinstance(model, (str, Path)):
         if tokenizer is not None:
             raise InputError("A folder or a name brings its own tokenizer; leave `tokenizer` out.")
+        check_device(device)
         folder = find_folder(model)
-        here = (
-            Path(model).expanduser().is_dir()
-        )  # a path is nobody's business but its owner's: the last word is
-        called = name or (folder.resolve().name if here else str(model))
-        return _open_theirs(folder, called) if _is_theirs(folder) else open_ours(folder, called)
+        called = name or name_path(model)
+        if _is_theirs(folder):
+            return _open_theirs(folder, called, device)
+        subject = open_ours(folder, called)
+        if device is not None:
+            subject.network.to(device)
+        return subject
+    if device is not None:
+        raise InputError("A live network is recorded where it is; move it yourself, and leave `device` out.")
     model = getattr(model, "_orig_mod", model)  # what torch.compile wraps
     if is_ours(model):
         return OurSubject(model, tokenizer, name=name)
@@ -86,6 +98,7 @@ def record(  # noqa: PLR0913 - the same form as a subject's
     target: str | Sequence[int] | None = None,
     *,
     tokenizer: Any = None,
+    device: str | torch.device | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
     second_text: str | None = None,
@@ -94,7 +107,7 @@ def record(  # noqa: PLR0913 - the same form as a subject's
     edits: Sequence[Edit] = (),
 ) -> Recording:
     """`load` and `record` in one word."""
-    return load(model, tokenizer).record(
+    return load(model, tokenizer, device=device).record(
         inputs,
         target,
         source_language=source_language,
@@ -130,6 +143,23 @@ def check_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
+def check_device(device: str | torch.device | None) -> None:
+    """Refuse a device that torch cannot compute on here."""
+    if device is None:
+        return
+    try:
+        (torch.zeros(1, device=device) + 1).item()
+    except (RuntimeError, AssertionError, TypeError) as error:  # an unknown word; not built in; no numbers
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise InputError(f"Nothing runs on {str(device)!r} here ({reason}); try cpu.") from error
+
+
+def name_path(model: str | Path) -> str:
+    """What a model is called: of a path, which is nobody's business but its owner's, the last word."""
+    path = Path(model).expanduser()
+    return Path(os.path.abspath(path)).name if path.is_dir() else str(model)
+
+
 def _is_theirs(folder: Path) -> bool:
     """Whether a folder holds an architecture that transformers knows and we have no network for."""
     from glassformer.weights.family import FAMILIES
@@ -144,10 +174,13 @@ def _is_theirs(folder: Path) -> bool:
     return kind in CONFIG_MAPPING
 
 
-def _open_theirs(folder: Path, name: str) -> Subject:
+def _open_theirs(folder: Path, name: str, device: str | torch.device | None) -> Subject:
     from glassformer.recorders.pretrained import open_pretrained
 
-    return open_pretrained(folder, name)
+    subject = open_pretrained(folder, name)
+    if device is not None:
+        subject.model.to(device)
+    return subject
 
 
 def _load_live(model: nn.Module, tokenizer: Any, name: str | None) -> Subject:
