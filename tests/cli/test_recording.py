@@ -93,6 +93,35 @@ def test_a_decoder_writes_before_it_is_recorded(decoder: Path, run: Command, com
     assert "would do nothing" in complain("record", decoder, TEXT, "--max-new-tokens", 3)
 
 
+def test_what_was_written_and_what_has_to_be_noted_is_told(
+    decoder: Path, translator: Path, tmp_path: Path, run: Command
+) -> None:
+    lines = run("record", decoder, TEXT, "--decode", "beam", 2, "--max-new-tokens", 3).splitlines()
+    assert lines[0].startswith(f"Written:  {TEXT} ")
+    assert "(beam, 3 steps, " in lines[1]
+    assert "hypotheses on the way; log-probability -" in lines[1]
+    assert "(greedy, " in run("record", translator, TEXT)
+    assert "Written:" not in run("record", decoder, TEXT)
+    transformers = pytest.importorskip("transformers")
+    config = transformers.BloomConfig(vocab_size=30, hidden_size=16, n_layer=1, n_head=2)
+    transformers.BloomForCausalLM(config).save_pretrained(tmp_path / "bloom")
+    build_words(TEXT.split()).save(tmp_path / "bloom")
+    assert "Note:  off the attention interface" in run("record", tmp_path / "bloom", TEXT)
+
+
+@pytest.mark.parametrize("words", [("record", TEXT), ("score", TEXT), ("long", "--tokens", 10)])
+def test_a_device_is_chosen_or_refused(
+    words: tuple[object, ...], decoder: Path, tmp_path: Path, run: Command, complain: Command
+) -> None:
+    verb, *rest = words
+    where = [] if verb == "long" else [decoder]
+    kept = ["--output", tmp_path / "x.bundle"] if verb == "long" else []
+    assert run(verb, *where, *rest, *kept, "--device", "cpu")
+    (tmp_path / "x.bundle").unlink(missing_ok=True)
+    assert "Nothing runs on 'gpu'" in complain(verb, *where, *rest, *kept, "--device", "gpu")
+    assert not (tmp_path / "x.bundle").exists()
+
+
 def test_json_tells_what_was_recorded(translator: Path, run: Command) -> None:
     summary = json.loads(run("record", translator, TEXT, "--target", "the street", "--json"))
     assert summary["source"]["text"] == TEXT

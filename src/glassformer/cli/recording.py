@@ -48,6 +48,7 @@ def add_record(parser: Parser) -> None:
     """The words of `record`."""
     add_model(parser)
     add_text(parser)
+    add_device(parser)
     parser.add_argument(
         "--target", metavar="TEXT", help="a translation to read along; without it, the model's own"
     )
@@ -92,6 +93,11 @@ def add_text(parser: Parser) -> None:
     parser.add_argument("--file", metavar="FILE", type=Path, help="read the text from a file; - is stdin")
 
 
+def add_device(parser: Parser) -> None:
+    """Where the model runs."""
+    parser.add_argument("--device", help="where to run, as cpu or cuda (cpu)")
+
+
 def run_record(arguments: Arguments) -> None:
     """Record a model on a text, draw it, keep it."""
     from glassformer.recorders.destination import heading_for
@@ -102,7 +108,7 @@ def run_record(arguments: Arguments) -> None:
     target = None if arguments.target is None else require_text(arguments.target)
     want = check_want([word.strip() for word in arguments.want.split(",") if word.strip()])
     edits = [read_edit(edit) for edit in arguments.edit]
-    subject: Any = load(arguments.model)
+    subject: Any = load(arguments.model, device=arguments.device)
     subject.kernel = arguments.kernel
     decode = _find_decoding(arguments, subject)
     kept = heading_for(arguments.output, subject) if arguments.output else nullcontext()
@@ -116,7 +122,7 @@ def run_record(arguments: Arguments) -> None:
             want=want,
             edits=edits,
         )
-        printed = to_json(summarise(recording)) if arguments.json else _draw(recording, arguments)
+        printed = to_json(summarise(recording)) if arguments.json else _tell(recording, arguments)
         if destination is not None:
             destination.finish(recording)
     print(printed)
@@ -132,14 +138,19 @@ def add_long(parser: Parser) -> None:
     parser.add_argument(
         "--output", metavar="FILE.bundle", type=Path, default=Path("long.bundle"), help="(long.bundle)"
     )
+    add_device(parser)
 
 
 def run_long(arguments: Arguments) -> None:
     """Record a small rotary model on a text of any length."""
     from glassformer.recorders.destination import heading_for
     from glassformer.recorders.long import invent_text, open_rotary
+    from glassformer.recorders.recorder import check_device
 
+    check_device(arguments.device)
     subject = open_rotary()
+    if arguments.device is not None:
+        subject.network.to(arguments.device)
     text = invent_text(subject, arguments.tokens)
     print(f"{subject.name} reads {arguments.tokens:,} tokens. (100,000 take minutes on a CPU.)", flush=True)
     begun = time.monotonic()
@@ -184,6 +195,25 @@ def _find_decoding(arguments: Arguments, subject: Any) -> Any:
     if arguments.decode is not None:
         return read_decoding(arguments.decode, habit)
     return None if arguments.max_new_tokens is None else habit
+
+
+def _tell(recording: "Recording", arguments: Arguments) -> str:
+    """What the model wrote, if it did; the picture; what else has to be said of the numbers."""
+    notes = [f"Note:  {note}." for note in recording.evidence.notes]
+    lines = [_tell_written(recording), _draw(recording, arguments), "\n".join(notes)]
+    return "\n\n".join(filter(None, lines))
+
+
+def _tell_written(recording: "Recording") -> str:
+    generation = recording.generation
+    if generation is None:
+        return ""
+    text = (recording.target or recording.source).text or generation.text
+    tree = f", {len(generation.nodes)} hypotheses on the way" if generation.nodes else ""
+    likely = sum(step.log_probability for step in generation.steps)
+    return f"Written:  {text}\n          ({generation.method}, {len(generation.steps)} steps{tree}; " + (
+        f"log-probability {likely:.2f})"
+    )
 
 
 def _draw(recording: "Recording", arguments: Arguments | None = None) -> str:

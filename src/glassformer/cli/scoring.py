@@ -34,6 +34,7 @@ def add_score(parser: Parser) -> None:
     parser.add_argument(
         "--against", metavar="OTHER.bundle", type=Path, help="subtract the scores of this recording"
     )
+    parser.add_argument("--device", help="where a MODEL runs, as cpu or cuda (cpu)")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="all values for programs")
     form.add_argument("--csv", action="store_true", help="all values, one a line")
@@ -51,7 +52,7 @@ def run_score(arguments: Arguments) -> None:
     names = tuple(words) or PANEL
     parameters = _share(read_assignments(arguments.set), names)
     other = None if arguments.against is None else bundle.open(arguments.against)
-    recording = bundle.open(arguments.source) if text is None else _record(arguments.source, text)
+    recording = bundle.open(arguments.source) if text is None else _record(arguments, text)
     over = arguments.over or ("head" if len(names) == 1 else "model")
     scores = []
     for name in names:
@@ -72,10 +73,11 @@ def add_metrics(parser: Parser) -> None:
 
 def run_metrics(arguments: Arguments) -> None:
     """List what can be measured."""
-    from glassformer.metrics import METRICS
+    from glassformer.metrics import METRICS, PANEL
     from glassformer.show.tables import draw_metrics
 
-    chosen = [METRICS[name] for name in arguments.names or METRICS]
+    every = dict.fromkeys((*PANEL, *METRICS))  # the panel first
+    chosen = [METRICS[name] for name in arguments.names or every]
     print(draw_metrics(chosen, columns=count_columns()))
 
 
@@ -89,10 +91,10 @@ def _take_text(model: str, words: list[str]) -> str:
     return require_text(words.pop(0))
 
 
-def _record(model: str, text: str) -> "Recording":
+def _record(arguments: Arguments, text: str) -> "Recording":
     from glassformer.recorders.recorder import record
 
-    return record(model, text)
+    return record(arguments.source, text, device=arguments.device)
 
 
 def _share(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
