@@ -1,0 +1,237 @@
+/**
+ * Two columns of tokens in one scroll: queries left, keys right; only the rows in view exist as elements.
+ *
+ * In:   tokens of both axes, and what to do when a token is pointed at or chosen.
+ * Out:  two list boxes for mouse, touch and keyboard, with room between them for a canvas.
+ */
+
+import type { TokenSlice } from "../types";
+import { make, write } from "./make";
+
+export type Axis = "query" | "key";
+export interface Place {
+  readonly axis: Axis;
+  readonly row: number;
+}
+
+export interface ColumnsOptions {
+  readonly labels: Readonly<Record<Axis, string>>; // for screen readers
+  point(place: Place | null): void;
+  choose(place: Place): void;
+  leave(): void; // Escape
+  scroll(): void;
+}
+
+export const ROW = 22; // pixels
+const AROUND = 4; // rows beyond the window
+
+interface Column {
+  readonly list: HTMLElement;
+  readonly shown: Map<number, HTMLElement>;
+  tokens: TokenSlice | null;
+  active: number;
+}
+
+let numbers = 0; // for ids
+
+export class Columns {
+  readonly element: HTMLElement;
+  readonly window: HTMLElement; // stays in view: a place for canvases
+  private readonly space: HTMLElement;
+  private readonly columns: Readonly<Record<Axis, Column>>;
+  private readonly name = `columns-${++numbers}`;
+  private values: { axis: Axis; text: (row: number) => string } | null = null;
+  private kept: Readonly<Record<Axis, number | null>> = { query: null, key: null };
+
+  constructor(private readonly options: ColumnsOptions) {
+    this.window = make("div", { class: "columns-window" });
+    this.columns = { query: this.makeColumn("query"), key: this.makeColumn("key") };
+    this.space = make(
+      "div",
+      { class: "columns-space" },
+      this.window,
+      this.columns.query.list,
+      this.columns.key.list,
+    );
+    this.element = make("div", { class: "columns" }, this.space);
+    this.element.addEventListener("scroll", () => {
+      this.render();
+      options.scroll();
+    });
+    this.space.addEventListener("pointermove", (event) => options.point(this.placeOf(event)));
+    this.space.addEventListener("pointerleave", () => options.point(null));
+    this.space.addEventListener("click", (event) => {
+      const place = this.placeOf(event);
+      if (place === null) return;
+      this.columns[place.axis].active = place.row;
+      options.choose(place);
+    });
+  }
+
+  setTokens(queries: TokenSlice, keys: TokenSlice): void {
+    for (const [axis, tokens] of [
+      ["query", queries],
+      ["key", keys],
+    ] as const) {
+      const column = this.columns[axis];
+      column.tokens = tokens;
+      column.active = Math.min(column.active, Math.max(0, tokens.shown.length - 1));
+      for (const element of column.shown.values()) element.remove();
+      column.shown.clear();
+    }
+    const rows = Math.max(queries.shown.length, keys.shown.length);
+    this.space.style.setProperty("height", `${rows * ROW}px`);
+    this.render();
+  }
+
+  /** Rows of an axis that can be seen, and y of the middle of row 0 in the window. */
+  view(axis: Axis): { rows: readonly [number, number]; top: number } {
+    const { scrollTop, clientHeight } = this.element;
+    const count = this.columns[axis].tokens?.shown.length ?? 0;
+    const first = Math.max(0, Math.floor(scrollTop / ROW));
+    const last = Math.min(count, Math.ceil((scrollTop + clientHeight) / ROW));
+    return { rows: [Math.min(first, count), last], top: ROW / 2 - scrollTop };
+  }
+
+  /** Where the columns end and the lane between them begins, from the window's left. */
+  lane(): { left: number; right: number; width: number } {
+    const width = this.space.clientWidth;
+    const left = this.columns.query.list.offsetWidth;
+    return { left, right: width - this.columns.key.list.offsetWidth, width };
+  }
+
+  token(place: Place): string {
+    return this.columns[place.axis].tokens?.shown[place.row] ?? "";
+  }
+
+  /** Numbers beside the tokens of one axis, or none. */
+  write(values: { axis: Axis; text: (row: number) => string } | null): void {
+    this.values = values;
+    for (const axis of ["query", "key"] as const) {
+      for (const [row, element] of this.columns[axis].shown) this.writeOne(axis, row, element);
+    }
+  }
+
+  /** Mark the tokens that are kept (pinned), and the one in focus. */
+  mark(kept: Readonly<Record<Axis, number | null>>, focus: Place | null): void {
+    this.kept = kept;
+    for (const axis of ["query", "key"] as const) {
+      for (const [row, element] of this.columns[axis].shown) {
+        element.setAttribute("aria-selected", String(kept[axis] === row));
+        element.toggleAttribute("data-focus", focus?.axis === axis && focus.row === row);
+      }
+    }
+  }
+
+  reveal({ row }: Place): void {
+    const { scrollTop, clientHeight } = this.element;
+    const top = row * ROW;
+    if (top < scrollTop || top + ROW > scrollTop + clientHeight) {
+      this.element.scrollTop = Math.max(0, top - clientHeight / 2 + ROW / 2);
+      this.render();
+    }
+  }
+
+  render(): void {
+    this.window.style.setProperty("height", `${this.element.clientHeight}px`);
+    for (const axis of ["query", "key"] as const) this.renderColumn(axis);
+  }
+
+  private makeColumn(axis: Axis): Column {
+    const list = make("div", {
+      class: `columns-list columns-${axis}`,
+      role: "listbox",
+      tabindex: 0,
+      "aria-label": this.options.labels[axis],
+    });
+    list.addEventListener("keydown", (event) => this.press(axis, event));
+    list.addEventListener("focus", () => this.activate(axis, this.columns[axis].active, false));
+    return { list, shown: new Map(), tokens: null, active: 0 };
+  }
+
+  private renderColumn(axis: Axis): void {
+    const column = this.columns[axis];
+    const count = column.tokens?.shown.length ?? 0;
+    const [first, last] = this.view(axis).rows;
+    const from = Math.max(0, first - AROUND);
+    const to = Math.min(count, last + AROUND);
+    for (const [row, element] of column.shown) {
+      if (row >= from && row < to) continue;
+      element.remove();
+      column.shown.delete(row);
+    }
+    for (let row = from; row < to; row++) {
+      if (!column.shown.has(row)) column.shown.set(row, this.makeOption(axis, row, count));
+    }
+  }
+
+  private makeOption(axis: Axis, row: number, count: number): HTMLElement {
+    const { tokens, list } = this.columns[axis];
+    const element = make(
+      "div",
+      {
+        class: "columns-token",
+        role: "option",
+        id: `${this.name}-${axis}-${row}`,
+        "aria-setsize": count,
+        "aria-posinset": row + 1,
+        "aria-selected": String(this.kept[axis] === row),
+        "data-row": row,
+        "data-special": tokens?.special[row] === true,
+      },
+      make("span", { class: "columns-number" }, row + (tokens?.start ?? 0)),
+      make("span", { class: "columns-text", dir: "auto" }, tokens?.shown[row] ?? ""),
+      make("span", { class: "columns-value" }),
+    );
+    element.style.setProperty("top", `${row * ROW}px`);
+    this.writeOne(axis, row, element);
+    list.append(element);
+    return element;
+  }
+
+  private writeOne(axis: Axis, row: number, element: HTMLElement): void {
+    const text = this.values?.axis === axis ? this.values.text(row) : "";
+    write(element.lastElementChild!, text);
+  }
+
+  private placeOf(event: MouseEvent): Place | null {
+    const box = this.space.getBoundingClientRect();
+    const x = event.clientX - box.left;
+    const row = Math.floor((event.clientY - box.top) / ROW);
+    const { left, right } = this.lane();
+    const axis = x <= left ? "query" : x >= right ? "key" : null;
+    if (axis === null || row < 0 || row >= (this.columns[axis].tokens?.shown.length ?? 0)) return null;
+    return { axis, row };
+  }
+
+  private press(axis: Axis, event: KeyboardEvent): void {
+    const column = this.columns[axis];
+    const page = Math.max(1, Math.floor(this.element.clientHeight / ROW) - 1);
+    const last = (column.tokens?.shown.length ?? 1) - 1;
+    const moves: Readonly<Record<string, number>> = {
+      ArrowUp: column.active - 1,
+      ArrowDown: column.active + 1,
+      PageUp: column.active - page,
+      PageDown: column.active + page,
+      Home: 0,
+      End: last,
+    };
+    const to = moves[event.key];
+    if (to !== undefined) this.activate(axis, Math.max(0, Math.min(last, to)), true);
+    else if (event.key === "ArrowLeft") this.columns.query.list.focus();
+    else if (event.key === "ArrowRight") this.columns.key.list.focus();
+    else if (event.key === "Enter" || event.key === " ") this.options.choose({ axis, row: column.active });
+    else if (event.key === "Escape") this.options.leave();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private activate(axis: Axis, row: number, moved: boolean): void {
+    const column = this.columns[axis];
+    column.active = row;
+    if (moved) this.reveal({ axis, row });
+    column.list.setAttribute("aria-activedescendant", `${this.name}-${axis}-${row}`);
+    this.options.point({ axis, row });
+  }
+}
