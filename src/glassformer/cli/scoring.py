@@ -1,12 +1,13 @@
 """Verbs that measure: scores of a recording, and what can be measured at all.
 
-In:   a bundle, or a model and a text; names of metrics.
+In:   a bundle, or a model and a text; names of metrics. Or a model and gold data (see gold.py).
 Out:  tables for people; JSON or CSV for programs. A bundle is scored without torch.
 """
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from glassformer.cli.gold import add_gold, run_gold
 from glassformer.cli.verb import MODEL, Arguments, Parser, count_columns, read_assignments, require_text
 from glassformer.errors import InputError
 
@@ -35,6 +36,7 @@ def add_score(parser: Parser) -> None:
         "--against", metavar="OTHER.bundle", type=Path, help="subtract the scores of this recording"
     )
     parser.add_argument("--device", help="where a MODEL runs, as cpu or cuda (cpu)")
+    add_gold(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="all values for programs")
     form.add_argument("--csv", action="store_true", help="all values, one a line")
@@ -47,6 +49,9 @@ def run_score(arguments: Arguments) -> None:
     from glassformer.show.summary import summarise_score, to_csv, to_json
     from glassformer.show.tables import draw_scores
 
+    if arguments.links or arguments.trees:
+        run_gold(arguments)
+        return
     words = list(arguments.words)
     text = None if _is_bundle(arguments.source) else _take_text(arguments.source, words)
     names = tuple(words) or PANEL
