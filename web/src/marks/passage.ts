@@ -1,0 +1,258 @@
+/**
+ * A text whose tokens are coloured: words as they were written, special tokens as chips.
+ *
+ * In:   tokens with their places in the text (or without: then as they are shown), and a number for each.
+ * Out:  running text for mouse, touch and keyboard; one token can be chosen.
+ */
+
+import type { TokenSlice } from "../types";
+import type { Theme } from "../view";
+import { pick, sequential, wantsDarkInk } from "./colours";
+import { make } from "./make";
+import { escapeText, figure } from "./paper";
+
+/** One token in running text: blanks stay outside of what is coloured. */
+export interface Piece {
+  readonly before: string;
+  readonly text: string;
+  readonly after: string;
+  readonly chip: boolean; // not part of the text as written
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach the page
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Co}\p{Cn}]/u;
+const DARK_INK = "#14161a";
+const LIGHT_INK = "#ffffff";
+
+/** Tokens as pieces of the text they were cut from. */
+export function cut(slice: TokenSlice, text: string | null): Piece[] {
+  const letters = slice.offsets !== null && text !== null ? [...text] : null; // offsets count characters, not UTF-16
+  let cursor = -1;
+  return slice.shown.map((shown, index) => {
+    if (slice.special[index] === true) return { before: " ", text: shown, after: " ", chip: true };
+    const span = slice.offsets?.[index];
+    if (letters === null || span === undefined || span[1] > letters.length) return fromShown(slice, index);
+    const [first, last] = span;
+    if (first === last || first < cursor) return { before: "", text: shown, after: "", chip: true };
+    const between = cursor < 0 ? "" : letters.slice(cursor, first).join("");
+    cursor = last;
+    const written = letters.slice(first, last).join("");
+    const core = written.trimStart();
+    if (core.trim() === "") return { before: between, text: shown, after: written, chip: true };
+    const lead = written.slice(0, written.length - core.length);
+    return { before: clean(between) + lead, text: HIDDEN.test(core) ? shown : core, after: "", chip: false };
+  });
+}
+
+function clean(text: string): string {
+  return [...text].filter((letter) => !HIDDEN.test(letter)).join("");
+}
+
+function fromShown(slice: TokenSlice, index: number): Piece {
+  const raw = slice.texts[index] ?? "";
+  const shown = slice.shown[index] ?? "";
+  const core = raw.trimStart();
+  const lead = raw.slice(0, raw.length - core.length);
+  if (core === "") return { before: "", text: shown, after: raw, chip: true };
+  if (core.startsWith("##") && core.length > 2)
+    return { before: "", text: shown.slice(2), after: "", chip: false };
+  const spaced = slice.texts.some((text) => text.startsWith(" ")); // then blanks are part of tokens
+  return {
+    before: spaced ? lead : index === 0 ? "" : " ",
+    text: shown.slice(lead.length),
+    after: "",
+    chip: false,
+  };
+}
+
+export interface PassageOptions {
+  readonly label: string;
+  readonly theme: Theme;
+  choose(token: number): void;
+  point(token: number | null): void;
+}
+
+let numbers = 0; // for ids
+
+export class Passage {
+  readonly element: HTMLElement;
+  private readonly name = `passage-${++numbers}`;
+  private spans: HTMLElement[] = [];
+  private start = 0;
+  private chosen: number | null = null;
+  private values: ArrayLike<number> | null = null;
+  private maximum = 1;
+
+  constructor(private readonly options: PassageOptions) {
+    this.element = make("div", {
+      class: "passage",
+      role: "listbox",
+      tabindex: 0,
+      "aria-label": options.label,
+    });
+    this.element.addEventListener("click", (event) => {
+      const token = this.tokenOf(event.target);
+      if (token !== null) options.choose(token);
+    });
+    this.element.addEventListener("pointerover", (event) => options.point(this.tokenOf(event.target)));
+    this.element.addEventListener("pointerleave", () => options.point(null));
+    this.element.addEventListener("keydown", (event) => this.press(event));
+  }
+
+  setTokens(slice: TokenSlice, text: string | null, count: number): void {
+    this.start = slice.start;
+    this.values = null;
+    this.spans = [];
+    const parts: (Node | string)[] = [];
+    cut(slice, text).forEach((piece, index) => {
+      const span = make(
+        "span",
+        {
+          class: piece.chip ? "passage-token passage-chip" : "passage-token",
+          role: "option",
+          id: `${this.name}-${slice.start + index}`,
+          "aria-setsize": count,
+          "aria-posinset": slice.start + index + 1,
+          "aria-selected": "false",
+          "data-token": slice.start + index,
+        },
+        piece.text,
+      );
+      this.spans.push(span);
+      parts.push(piece.before, span, piece.after);
+    });
+    this.element.dir = "auto";
+    this.element.replaceChildren(...parts.filter((part) => part !== ""));
+    this.mark(this.chosen);
+  }
+
+  /** Colour tokens by numbers (for the tokens of the slice); null takes the colour away. */
+  colour(values: ArrayLike<number> | null, maximum: number): void {
+    this.values = values;
+    this.maximum = maximum;
+    const table = sequential(this.options.theme);
+    this.spans.forEach((span, index) => {
+      const place = this.placeOf(index);
+      if (place <= 0) {
+        span.style.removeProperty("background-color");
+        span.style.removeProperty("color");
+        return;
+      }
+      const dark = wantsDarkInk(table[3 * place]!, table[3 * place + 1]!, table[3 * place + 2]!);
+      span.style.setProperty("background-color", pick(table, place));
+      span.style.setProperty("color", dark ? DARK_INK : LIGHT_INK);
+    });
+  }
+
+  /** Ring the chosen token. */
+  mark(token: number | null): void {
+    const before = this.chosen === null ? undefined : this.spans[this.chosen - this.start];
+    before?.setAttribute("aria-selected", "false");
+    this.chosen = token;
+    const now = token === null ? undefined : this.spans[token - this.start];
+    now?.setAttribute("aria-selected", "true");
+    if (now === undefined) this.element.removeAttribute("aria-activedescendant");
+    else this.element.setAttribute("aria-activedescendant", now.id);
+  }
+
+  reveal(token: number, smooth: boolean): void {
+    const span = this.spans[token - this.start];
+    if (typeof span?.scrollIntoView === "function")
+      span.scrollIntoView({ block: "nearest", behavior: smooth ? "smooth" : "auto" });
+  }
+
+  /** The passage as it stands, as SVG from its own top left; with its size. */
+  picture(look: { ink: string; faint: string; accent: string }): {
+    body: string;
+    width: number;
+    height: number;
+  } {
+    const box = this.element.getBoundingClientRect();
+    const table = sequential(this.options.theme);
+    const size = Number.parseFloat(getComputedStyle(this.element).fontSize) || 16;
+    let height = 0;
+    const body = this.spans.map((span, index) => {
+      const place = this.placeOf(index);
+      const dark = wantsDarkInk(table[3 * place]!, table[3 * place + 1]!, table[3 * place + 2]!);
+      const chosen = this.chosen === this.start + index;
+      const ring = chosen ? ` stroke="${look.accent}" stroke-width="2"` : "";
+      const rectangles = [...span.getClientRects()];
+      const boxes = rectangles.map((rectangle) => {
+        height = Math.max(height, rectangle.bottom - box.top);
+        if (place <= 0 && !chosen) return "";
+        const at = `x="${figure(rectangle.left - box.left)}" y="${figure(rectangle.top - box.top)}"`;
+        const fill = place > 0 ? pick(table, place) : "none";
+        return `<rect ${at} width="${figure(rectangle.width)}" height="${figure(rectangle.height)}" rx="3" fill="${fill}"${ring}/>`;
+      });
+      const first = rectangles[0];
+      if (first === undefined) return "";
+      const ink =
+        place > 0
+          ? dark
+            ? DARK_INK
+            : LIGHT_INK
+          : span.classList.contains("passage-chip")
+            ? look.faint
+            : look.ink;
+      const small = span.classList.contains("passage-chip") ? 0.8 * size : size;
+      const y = first.top - box.top + first.height / 2 + 0.35 * small;
+      const text =
+        `<text x="${figure(first.left - box.left + first.width / 2)}" y="${figure(y)}" text-anchor="middle"` +
+        ` font-size="${figure(small)}" fill="${ink}" data-token="${this.start + index}"` +
+        ` data-value="${this.values?.[index] ?? ""}">${escapeText(span.textContent ?? "")}</text>`;
+      return boxes.join("") + text;
+    });
+    return { body: body.join(""), width: box.width, height };
+  }
+
+  private placeOf(index: number): number {
+    const value = this.values?.[index] ?? 0;
+    return value > 0 && this.maximum > 0
+      ? Math.max(1, Math.min(255, Math.round((255 * value) / this.maximum)))
+      : 0;
+  }
+
+  private tokenOf(target: EventTarget | null): number | null {
+    const span = target instanceof Element ? target.closest<HTMLElement>("[data-token]") : null;
+    return span === null ? null : Number(span.dataset.token);
+  }
+
+  private press(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const last = this.start + this.spans.length - 1;
+    const now = this.chosen ?? this.start;
+    const right = getComputedStyle(this.element).direction === "rtl" ? -1 : 1;
+    const moves: Readonly<Record<string, () => number>> = {
+      ArrowLeft: () => now - right,
+      ArrowRight: () => now + right,
+      ArrowUp: () => this.lineAway(now, -1),
+      ArrowDown: () => this.lineAway(now, 1),
+      Home: () => this.start,
+      End: () => last,
+    };
+    const move = moves[event.key];
+    if (move === undefined) return;
+    const to = Math.max(this.start, Math.min(last, move()));
+    event.preventDefault();
+    event.stopPropagation();
+    this.options.choose(to);
+  }
+
+  /** The token above or below, on the screen. */
+  private lineAway(token: number, direction: 1 | -1): number {
+    const here = this.spans[token - this.start]?.getBoundingClientRect();
+    if (here === undefined) return token;
+    let best = token;
+    let distance = Number.POSITIVE_INFINITY;
+    let line: number | null = null;
+    for (let at = token - this.start + direction; at >= 0 && at < this.spans.length; at += direction) {
+      const box = this.spans[at]!.getBoundingClientRect();
+      if (Math.abs(box.top - here.top) < here.height / 2) continue;
+      line ??= box.top;
+      if (Math.abs(box.top - line) > here.height / 2) break;
+      const away = Math.abs(box.left + box.width / 2 - here.left - here.width / 2);
+      if (away < distance) [best, distance] = [at + this.start, away];
+    }
+    return best;
+  }
+}
