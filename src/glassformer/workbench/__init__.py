@@ -1,0 +1,11 @@
+"""Models at work for the page: a queue of jobs, and one process of their own in which they run.
+
+In:   requests, checked; folders in which models may lie.
+Out:  recordings as bundle files, and everything that happens on the way, as it happens. Only the worker
+      process imports torch.
+"""
+
+from glassformer.workbench.bench import LocalWorkbench
+from glassformer.workbench.settings import WorkbenchSettings
+
+__all__ = ["LocalWorkbench", "WorkbenchSettings"]

@@ -1,0 +1,267 @@
+"""The workbench of this machine: a queue, one thread that minds it, and one worker process that runs models.
+
+In:   requests of the page; a folder for bundles, and someone who takes finished ones into the library.
+Out:  jobs. Whatever happens to the worker (a crash, too much memory, too long, a cancelled run) is one job
+      that failed, in one sentence; the next job gets a new worker.
+"""
+
+import asyncio
+import logging
+import queue
+import signal
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from glassformer.errors import GlassformerError
+from glassformer.show.workbench import LAST_EVENTS, Event, Job, JobRequest, ModelDescription, Preset
+from glassformer.weights.hub import ZOO
+from glassformer.workbench.jobs import Board, Entry
+from glassformer.workbench.models import Shelf
+from glassformer.workbench.presets import list_presets
+from glassformer.workbench.process import WorkerProcess
+from glassformer.workbench.requests import check_request
+from glassformer.workbench.settings import GIGABYTE, WorkbenchSettings
+
+Add = Callable[[Path, JobRequest], str]  # takes a finished bundle into the library and gives its id
+
+TICK = 0.05  # seconds between two looks at a running job
+POLL = 0.03  # seconds between two looks at a job's events
+log = logging.getLogger("glassformer.workbench")
+
+
+class LocalWorkbench:
+    """See `Workbench` in show/workbench.py. Methods may be called from any thread and answer at once."""
+
+    def __init__(self, settings: WorkbenchSettings, *, folder: Path, add: Add, zoo: Path = ZOO) -> None:
+        self.settings = settings
+        self.folder = folder
+        self.add = add
+        self.shelf = Shelf(zoo, settings.models, offline=settings.offline)
+        self.board = Board(settings.queue, settings.kept)
+        self.worker: WorkerProcess | None = None
+        self._closing = threading.Event()
+        self._warm = threading.Event()  # somebody wants a worker, though no job waits
+        self._minder: threading.Thread | None = None
+        self._starting = threading.Lock()
+
+    # What the server asks
+
+    def models(self) -> Sequence[ModelDescription]:
+        return [model.description for model in self.shelf.models() if model.description is not None]
+
+    def presets(self) -> Sequence[Preset]:
+        return list_presets({model.name for model in self.shelf.models()})
+
+    def submit(self, request: JobRequest) -> Job:
+        """Queue a run, or refuse it in one sentence."""
+        model = self.shelf.find(request.model)
+        check_request(request, model, self.settings)
+        job = self.board.submit(request, model)
+        self._start()
+        return job
+
+    def job(self, id: str) -> Job:
+        return self.board.job(id)
+
+    def jobs(self) -> Sequence[Job]:
+        return self.board.jobs()
+
+    def cancel(self, id: str) -> Job:
+        return self.board.cancel(id)
+
+    async def events(self, id: str) -> AsyncIterator[Event]:
+        """What was heard of a job from its start, and what is heard until it ends."""
+        number = 0
+        while True:
+            for event in self.board.events(id, number):
+                number += 1
+                yield event
+                if event.name in LAST_EVENTS:
+                    return
+            await asyncio.sleep(POLL)
+
+    def limits(self) -> dict[str, int]:
+        """What is told to the page."""
+        words = self.settings
+        return {
+            "text_characters": words.characters,
+            "tokens": words.tokens,
+            "new_tokens": words.new_tokens,
+            "beams": words.beams,
+            "queue": words.queue,
+            "seconds": int(words.seconds),
+            "memory_bytes": words.memory,
+        }
+
+    def warm_up(self) -> None:
+        """Start the worker before somebody waits for it; returns at once."""
+        self._warm.set()
+        self._start()
+
+    def close(self) -> None:
+        """End the worker, its job with it."""
+        self._closing.set()
+        self.board.close()
+        if self._minder is not None and self._minder is not threading.current_thread():
+            self._minder.join(10.0)
+
+    # The thread that minds the queue
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._minder is None and not self._closing.is_set():
+                self._minder = threading.Thread(target=self._mind, name="glassformer-workbench", daemon=True)
+                self._minder.start()
+
+    def _mind(self) -> None:
+        try:
+            while not self._closing.is_set():
+                if self._warm.is_set() and self.worker is None:
+                    self._warm.clear()
+                    self._find_worker()
+                entry = self.board.take(1.0)
+                if entry is not None:
+                    self._run(entry)
+        finally:
+            self._end_worker()
+
+    def _run(self, entry: Entry) -> None:
+        """One job from start to end; nothing that goes wrong in it leaves this function."""
+        path = self.folder.resolve() / f"job-{entry.id}.bundle"
+        try:
+            worker = self._find_worker()
+            worker.send(self._task(entry, path))
+            self._follow(entry, worker, path)
+        except GlassformerError as error:
+            self.board.fail(entry, str(error), "failed")
+        except Exception as error:  # a full disk, no process to be had: the job fails, the queue goes on
+            log.exception("a job failed")
+            self.board.fail(entry, f"The run failed: {error}. Try again.", "failed")
+            self._end_worker()
+        finally:
+            kept = self.board.job(entry.id).state == "done"
+            for leftover in (*self.folder.glob(f".{path.name}.*.part"), *(() if kept else (path,))):
+                leftover.unlink(missing_ok=True)
+
+    def _task(self, entry: Entry, path: Path) -> dict[str, Any]:
+        model = entry.model
+        return {
+            "do": "run",
+            "job": entry.id,
+            "path": str(path),
+            "name": model.name,
+            "folder": None if model.folder is None else str(model.folder),
+            "tagged": model.tagged,
+            "languages": [] if model.description is None else list(model.description.languages),
+            "request": entry.request.model_dump(),
+            "tokens": self.settings.tokens,
+            "new_tokens": self.settings.new_tokens,
+        }
+
+    def _follow(self, entry: Entry, worker: WorkerProcess, path: Path) -> None:
+        """Pass on what the worker says, until the job is finished one way or the other."""
+        deadline = time.monotonic() + self.settings.seconds
+        while True:
+            try:
+                message = worker.receive(TICK)
+            except queue.Empty:
+                message = {}
+            if message is None:
+                self.board.fail(entry, self._explain_end(), "crashed")
+                return
+            if message.get("job") == entry.id and self._hear(entry, message, path):
+                return
+            if self.board.is_finished(entry):  # cancelled, or we are closing
+                self._stop(entry, worker)
+                return
+            if time.monotonic() > deadline:
+                limit = f"{self.settings.seconds:g}"
+                self.board.fail(
+                    entry, f"The run took longer than {limit} seconds; shorten the text.", "too_slow"
+                )
+                self._stop(entry, worker)
+                return
+            if message:
+                continue  # memory is looked at between two messages
+            used = worker.memory()
+            if used > self.settings.memory:
+                self.board.fail(entry, self._tell_memory(used), "out_of_memory")
+                self._end_worker()
+                return
+
+    def _hear(self, entry: Entry, message: dict[str, Any], path: Path) -> bool:
+        """Pass one message on; True where it is the last one."""
+        match message["say"]:
+            case "progress":
+                self.board.progress(entry, message["stage"], message["share"], message["detail"])
+            case "step":
+                self.board.step(entry, message["data"])
+            case "done":
+                if not self.board.is_finished(entry):
+                    self.board.finish(entry, self.add(path, entry.request))
+                return True
+            case "failed":
+                self.board.fail(entry, message["sentence"], message["code"])
+                return True
+            case "cancelled":
+                return True
+        return False
+
+    def _stop(self, entry: Entry, worker: WorkerProcess) -> None:
+        """Ask the worker to stop; end it where it does not do so at once."""
+        if self._closing.is_set():
+            self._end_worker()
+            return
+        worker.send({"do": "cancel", "job": entry.id})
+        deadline = time.monotonic() + self.settings.patience
+        while time.monotonic() < deadline and not self._closing.is_set():
+            try:
+                message = worker.receive(TICK)
+            except queue.Empty:
+                continue
+            if message is None:
+                break
+            if message.get("job") == entry.id and message["say"] in (*LAST_EVENTS,):
+                return  # it stopped, and keeps its models
+        self._end_worker()
+        self._warm.set()  # the next job should not wait longer than need be
+
+    # The worker
+
+    def _find_worker(self) -> WorkerProcess:
+        """The worker; a new one where there is none, or it has died in the meantime."""
+        if self.worker is not None and not self.worker.alive:
+            self._end_worker()
+        if self.worker is None:
+            words = self.settings
+            self.worker = WorkerProcess(offline=words.offline, memory=words.memory, loaded=words.loaded_bytes)
+        return self.worker
+
+    def _end_worker(self) -> int | None:
+        worker, self.worker = self.worker, None
+        return None if worker is None else worker.end()
+
+    def _explain_end(self) -> str:
+        """Why the worker is gone, as far as its end tells."""
+        worker = self.worker
+        errors = list(worker.errors) if worker is not None else []
+        code = self._end_worker()
+        log.warning("the worker process ended with %s: %s", code, "\n".join(errors))
+        if code == -signal.SIGKILL:
+            return (
+                "The worker process was killed, perhaps for lack of memory; shorten the text and run again."
+            )
+        if code is not None and code < 0:
+            name = signal.Signals(-code).name
+            return f"The worker process crashed ({name}); run again, or choose another model."
+        last = next((line for line in reversed(errors) if line.strip()), "it said nothing")
+        return f"The worker process ended unexpectedly ({last}); run again."
+
+    def _tell_memory(self, used: int) -> str:
+        return (
+            f"The run needed more than {self.settings.memory / GIGABYTE:.1f} GiB of memory "
+            f"({used / GIGABYTE:.1f} when it was stopped); shorten the text, or ask for less."
+        )

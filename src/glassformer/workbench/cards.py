@@ -1,0 +1,203 @@
+"""What is known about a model before it is opened.
+
+In:   a model folder.
+Out:  a `ModelDescription` from its config.json, the headers of its weights and its tokenizer's languages;
+      None where the folder holds no model that can be opened. Without torch.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from typing import Any, Literal
+
+from glassformer.show.workbench import ModelDescription, Phrase
+
+Shape = Literal["encoder", "decoder", "encoder-decoder"]
+Origin = Literal["zoo", "folder", "hub"]
+
+LONGEST_HEADER = 100_000_000  # bytes: what safetensors itself allows
+LARGEST_JSON = 64_000_000
+OURS = "glassformer"
+RECURRENT = "glassformer-recurrent"
+LANGUAGE = re.compile(r'">>(\w{2,8})<<"|"<2(\w{2,8})>"')  # the two spellings of a token that names one
+NAMES: dict[str, tuple[str, ...]] = {  # how the families of transformers call the same thing
+    "layers": ("num_hidden_layers", "n_layer", "encoder_layers", "num_layers", "layers"),
+    "heads": ("num_attention_heads", "n_head", "encoder_attention_heads", "num_heads", "heads"),
+    "width": ("hidden_size", "n_embd", "d_model", "dim", "width"),
+    "vocabulary": ("vocab_size", "vocabulary_size"),
+    "max_tokens": ("max_position_embeddings", "n_positions", "max_length"),
+}
+TASKS = {  # the end of a class of transformers, and what such a network is for
+    "ForMaskedLM": "masked_language_modelling",
+    "ForPreTraining": "masked_language_modelling",
+    "ForCausalLM": "language_modelling",
+    "LMHeadModel": "language_modelling",
+    "ForSequenceClassification": "classification",
+    "ForConditionalGeneration": "translation",
+    "MTModel": "translation",
+}
+HEADS = {
+    "masked": "masked_language_modelling",
+    "classes": "classification",
+    "none": "encoding",
+}
+LANGUAGES = {"zoo/recurrent": ("en", "fr")}  # what a folder does not say itself
+ENDLESS = ("rotary", "relative", "none")  # positions that go on for ever
+
+
+def describe_model(folder: Path, name: str, origin: Origin) -> ModelDescription | None:
+    """What the page shows in its list of models."""
+    settings = read_object(folder / "config.json")
+    kind = settings.get("model_type")
+    parameters = count_parameters(folder)
+    if not isinstance(kind, str) or parameters is None:
+        return None
+    shape = _find_shape(settings)
+    return ModelDescription(
+        name=name,
+        label=name.removeprefix("zoo/"),
+        family={OURS: "glassformer", RECURRENT: "recurrent"}.get(kind, kind),
+        shape=shape,
+        tasks=(_find_task(settings, shape),),
+        layers=_find_number(settings, "layers"),
+        heads=1 if kind == RECURRENT else _find_number(settings, "heads"),
+        width=_find_number(settings, "width"),
+        vocabulary=_find_number(settings, "vocabulary"),
+        languages=LANGUAGES.get(name) or find_languages(folder),
+        max_tokens=None if settings.get("positions") in ENDLESS else _find_number(settings, "max_tokens"),
+        parameters=parameters,
+        origin=origin,
+        note=NOTES.get(name),
+    )
+
+
+def count_parameters(folder: Path) -> int | None:
+    """Numbers in the weights, as the headers of the files say; None where there are no safetensors."""
+    files = [folder / "model.safetensors"]
+    if not files[0].is_file():
+        files = sorted(folder.glob("model-*-of-*.safetensors"))
+    if not files:
+        return None
+    total = 0
+    for path in files:
+        header = _read_header(path)
+        if header is None:
+            return None
+        shapes = (entry["shape"] for name, entry in header.items() if name != "__metadata__")
+        total += sum(prod(shape) for shape in shapes)
+    return total
+
+
+def find_languages(folder: Path) -> tuple[str, ...]:
+    """Languages that a translator is told by a token, or that its tokenizer was made for: from, into."""
+    settings = read_object(folder / "tokenizer_config.json")
+    pair = tuple(settings.get(key) for key in ("source_lang", "target_lang"))
+    if all(isinstance(each, str) and each for each in pair):
+        return tuple(str(each) for each in pair)
+    path = folder / "tokenizer.json"
+    try:
+        if path.stat().st_size > LARGEST_JSON:
+            return ()
+        found = LANGUAGE.findall(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return ()
+    return tuple(sorted({one or other for one, other in found}))
+
+
+def is_tagged(folder: Path) -> bool:
+    """Whether the language to translate into is named by a token."""
+    return "source_lang" not in read_object(folder / "tokenizer_config.json") and bool(find_languages(folder))
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The object in a JSON file; an empty one where there is none that can be read."""
+    try:
+        if path.stat().st_size > LARGEST_JSON:
+            return {}
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _read_header(path: Path) -> dict[str, Any] | None:
+    """The JSON in front of a safetensors file: eight bytes say how long it is."""
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if not 2 <= length <= LONGEST_HEADER:
+                return None
+            header = json.loads(file.read(length))
+    except (OSError, ValueError, RecursionError):
+        return None
+    entries = isinstance(header, dict) and all(
+        isinstance(entry, dict) and (name == "__metadata__" or isinstance(entry.get("shape"), list))
+        for name, entry in header.items()
+    )
+    return header if entries else None
+
+
+def _find_shape(settings: Mapping[str, Any]) -> Shape:
+    if settings["model_type"] == RECURRENT:
+        return "encoder-decoder"
+    if settings["model_type"] == OURS:
+        shape = settings.get("shape", "encoder-decoder")
+        return shape if shape in ("encoder", "decoder", "encoder-decoder") else "encoder-decoder"
+    if settings.get("is_encoder_decoder") or settings["model_type"] == "marian":
+        return "encoder-decoder"
+    writes = _find_architecture(settings).endswith(("ForCausalLM", "LMHeadModel"))
+    return "decoder" if writes or settings["model_type"] == "gpt2" else "encoder"
+
+
+def _find_task(settings: Mapping[str, Any], shape: Shape) -> str:
+    if settings["model_type"] == OURS:
+        usual = "translation" if shape == "encoder-decoder" else "language_modelling"
+        return HEADS.get(str(settings.get("head", "language")), usual)
+    if shape == "encoder-decoder":
+        return "translation"
+    architecture = _find_architecture(settings)
+    return next((task for end, task in TASKS.items() if architecture.endswith(end)), "encoding")
+
+
+def _find_architecture(settings: Mapping[str, Any]) -> str:
+    named = settings.get("architectures")
+    return str(named[0]) if isinstance(named, list) and named else ""
+
+
+def _find_number(settings: Mapping[str, Any], what: str) -> int | None:
+    values = (settings.get(name) for name in NAMES[what])
+    return next((each for each in values if isinstance(each, int) and not isinstance(each, bool)), None)
+
+
+NOTES = {
+    "zoo/translator": Phrase(
+        en="English to and from French, German and Chinese, in one small network, for everyday sentences.",
+        zh="一个小网络，在英语与法语、德语、汉语之间互译，擅长日常句子。",
+    ),
+    "zoo/gpt2": Phrase(
+        en="GPT-2's architecture, trained on English novels. Some heads copy what followed last time.",
+        zh="GPT-2 结构，用英文小说训练。有些注意力头会照抄上次出现时后面的词。",
+    ),
+    "zoo/bert": Phrase(
+        en="BERT's architecture, trained on English novels. Write [MASK] for a word that it is to guess.",
+        zh="BERT 结构，用英文小说训练。用 [MASK] 代替要它猜的词。",
+    ),
+    "zoo/albert": Phrase(
+        en="ALBERT's architecture: one layer, used again and again. Write [MASK] for a word to guess.",
+        zh="ALBERT 结构：同一层反复使用。用 [MASK] 代替要它猜的词。",
+    ),
+    "zoo/sentiment": Phrase(
+        en="Tells negative from positive sentences about films, in English.",
+        zh="判断英文影评句子是褒义还是贬义。",
+    ),
+    "zoo/recurrent": Phrase(
+        en="What came before the Transformer: English to French by a recurrent network with attention.",
+        zh="Transformer 之前的做法：带注意力的循环网络，把英语译成法语。",
+    ),
+    "zoo/rotary": Phrase(
+        en="A small language model with rotary positions, which reads texts of any length.",
+        zh="使用旋转位置编码的小型语言模型，可读任意长度的文本。",
+    ),
+}

@@ -1,0 +1,185 @@
+"""Jobs: what waits, what runs, what became of it, and everything that was heard of each.
+
+In:   requests from many threads; news from the one that runs them.
+Out:  `Job` and `Event` as the page knows them. Nothing here waits for a model.
+"""
+
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from secrets import token_hex
+from typing import Any
+
+from glassformer.show.workbench import LAST_EVENTS, Event, Job, JobRequest, RefusalError, Stage, State
+from glassformer.workbench.models import Model
+
+MOST_EVENTS = 20_000  # of one job; progress beyond is not kept, the last word always is
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """One job on the board; changed under the board's lock only."""
+
+    id: str
+    request: JobRequest
+    model: Model
+    created: float
+    state: State = "queued"
+    stage: Stage = "queued"
+    share: float | None = None
+    detail: str | None = None
+    recording: str | None = None
+    sentence: str | None = None
+    code: str | None = None
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def finished(self) -> bool:
+        return self.state in LAST_EVENTS
+
+    def show(self) -> Job:
+        """As the page sees it."""
+        return Job(
+            id=self.id,
+            kind=self.request.kind,
+            state=self.state,
+            stage=self.stage,
+            share=self.share,
+            detail=self.detail,
+            recording=self.recording,
+            sentence=self.sentence,
+            code=self.code,
+            model=self.request.model,
+            created=self.created,
+        )
+
+
+class Board:
+    """All jobs, in the order in which they came."""
+
+    def __init__(self, queue: int, kept: int) -> None:
+        self.queue = queue
+        self.kept = kept
+        self._entries: dict[str, Entry] = {}
+        self._waiting: deque[Entry] = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+
+    def submit(self, request: JobRequest, model: Model) -> Job:
+        """Put a job behind those that wait."""
+        with self._changed:
+            if self._closed:
+                raise RefusalError("The workbench is closing; start Glassformer again.", "closing", 503)
+            if len(self._waiting) >= self.queue:
+                raise RefusalError(
+                    f"{len(self._waiting)} jobs are waiting already, as many as may; "
+                    "try again when one is done, or cancel one.",
+                    "queue_full",
+                    429,
+                )
+            entry = Entry(token_hex(8), request, model, time.time())
+            self._entries[entry.id] = entry
+            self._waiting.append(entry)
+            self._tell(entry, "progress", {"stage": "queued", "share": None, "detail": None})
+            self._forget()
+            self._changed.notify_all()
+            return entry.show()
+
+    def take(self, seconds: float) -> Entry | None:
+        """The next job, now running; None where none came in this time."""
+        with self._changed:
+            if not self._waiting:
+                self._changed.wait(seconds)
+            if not self._waiting or self._closed:
+                return None
+            entry = self._waiting.popleft()
+            entry.state, entry.stage = "running", "loading"
+            self._tell(entry, "progress", {"stage": "loading", "share": None, "detail": None})
+            return entry
+
+    def job(self, id: str) -> Job:
+        with self._changed:
+            return self._find(id).show()
+
+    def jobs(self) -> list[Job]:
+        """Newest first."""
+        with self._changed:
+            return [entry.show() for entry in reversed(self._entries.values())]
+
+    def cancel(self, id: str) -> Job:
+        """Finish a job at once, for all who watch it; whoever runs it sees that it is finished, and stops."""
+        with self._changed:
+            entry = self._find(id)
+            if not entry.finished:
+                self._finish(entry, "cancelled", {})
+            return entry.show()
+
+    def events(self, id: str, start: int) -> list[Event]:
+        """What was heard of a job from this number on."""
+        with self._changed:
+            return self._find(id).events[start:]
+
+    def progress(self, entry: Entry, stage: Stage, share: float | None, detail: str | None) -> None:
+        """A running job has come so far."""
+        with self._changed:
+            if not entry.finished:
+                entry.stage, entry.share, entry.detail = stage, share, detail
+                self._tell(entry, "progress", {"stage": stage, "share": share, "detail": detail})
+
+    def step(self, entry: Entry, data: dict[str, Any]) -> None:
+        """A running job has written a word."""
+        with self._changed:
+            if not entry.finished:
+                self._tell(entry, "step", data)
+
+    def finish(self, entry: Entry, recording: str) -> None:
+        """A recording came of it."""
+        with self._changed:
+            if not entry.finished:
+                entry.recording = recording
+                self._finish(entry, "done", {"recording": recording})
+
+    def fail(self, entry: Entry, sentence: str, code: str) -> None:
+        """Nothing came of it, and this is why."""
+        with self._changed:
+            if not entry.finished:
+                entry.sentence, entry.code = sentence, code
+                self._finish(entry, "failed", {"sentence": sentence, "code": code})
+
+    def is_finished(self, entry: Entry) -> bool:
+        with self._changed:
+            return entry.finished
+
+    def close(self) -> None:
+        """Cancel everything, and take nothing more."""
+        with self._changed:
+            self._closed = True
+            for entry in self._entries.values():
+                if not entry.finished:
+                    self._finish(entry, "cancelled", {})
+            self._changed.notify_all()
+
+    # Under the lock
+
+    def _find(self, id: str) -> Entry:
+        if id not in self._entries:
+            raise RefusalError("There is no such job; it may be long over.", "no_job", 404)
+        return self._entries[id]
+
+    def _finish(self, entry: Entry, state: State, data: dict[str, Any]) -> None:
+        if entry in self._waiting:
+            self._waiting.remove(entry)
+        entry.state, entry.share, entry.detail = state, None, None
+        assert state in ("done", "failed", "cancelled")
+        self._tell(entry, state, data)
+
+    def _tell(self, entry: Entry, name: Any, data: dict[str, Any]) -> None:
+        if name in LAST_EVENTS or len(entry.events) < MOST_EVENTS:
+            entry.events.append(Event(name=name, data=data))
+
+    def _forget(self) -> None:
+        """Only so many finished jobs are remembered, the newest."""
+        finished = [entry for entry in self._entries.values() if entry.finished]
+        for entry in finished[: max(0, len(finished) - self.kept)]:
+            del self._entries[entry.id]

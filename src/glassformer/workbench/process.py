@@ -1,0 +1,127 @@
+"""The worker process: started, spoken to, measured, ended. It may die; we may not.
+
+In:   messages to it, as dictionaries.
+Out:  messages from it, in order; then None, once it is gone.
+
+Lines of JSON go through two pipes. When we are gone, however that came, its pipe ends, and so does it: no
+orphan stays behind. Nothing large crosses: recordings are files.
+"""
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+import glassformer
+
+KEPT_LINES = 40  # of what a worker wrote to stderr
+
+
+class WorkerProcess:
+    """One process that imports torch and runs models, one job at a time."""
+
+    def __init__(self, *, offline: bool, memory: int, loaded: int) -> None:
+        self.messages: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        self.errors: deque[str] = deque(maxlen=KEPT_LINES)
+        # A folder of its own: the name of a model must not be taken for a folder that happens to be here.
+        self._home = tempfile.TemporaryDirectory(prefix="glassformer-worker-", ignore_cleanup_errors=True)
+        words = ["--memory", str(memory), "--loaded", str(loaded)]
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "glassformer.workbench.worker", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self._home.name,
+            env=_environment(offline),
+        )
+        self._readers = [
+            threading.Thread(target=target, args=(pipe,), name="glassformer-worker", daemon=True)
+            for target, pipe in ((self._read, self._process.stdout), (self._listen, self._process.stderr))
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    @property
+    def id(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Say something to it; a process that is gone does not hear it."""
+        pipe = self._process.stdin
+        assert pipe is not None
+        with suppress(OSError, ValueError):
+            pipe.write(json.dumps(message).encode() + b"\n")
+            pipe.flush()
+
+    def receive(self, seconds: float) -> dict[str, Any] | None:
+        """The next message; None where the process is gone. Raises `queue.Empty` when nothing came."""
+        message = self.messages.get(timeout=seconds)
+        if message is None:
+            self.messages.put(None)  # whoever asks again gets the same answer
+        return message
+
+    def memory(self) -> int:
+        """Bytes that it takes for itself; 0 where the system does not say."""
+        try:
+            lines = Path(f"/proc/{self.id}/status").read_text().splitlines()
+        except OSError:
+            return 0
+        fields = dict(line.split(":", 1) for line in lines if ":" in line)
+        return sum(1024 * int(fields[name].split()[0]) for name in ("RssAnon", "VmSwap") if name in fields)
+
+    def end(self, seconds: float = 0.0) -> int:
+        """Let it go by itself for so long, then end it; how it went, as `returncode`."""
+        with suppress(OSError):
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            if seconds:
+                self._process.wait(seconds)
+        if self.alive:
+            self._process.kill()
+        code = self._process.wait()
+        for reader in self._readers:
+            reader.join(1.0)
+        self._home.cleanup()
+        return code
+
+    def _read(self, pipe: IO[bytes]) -> None:
+        with pipe:
+            for line in pipe:
+                with suppress(ValueError):  # half a line of one that was killed
+                    self.messages.put(json.loads(line))
+        self.messages.put(None)
+
+    def _listen(self, pipe: IO[bytes]) -> None:
+        with pipe:
+            for line in pipe:
+                self.errors.append(line.decode(errors="replace").rstrip())
+
+
+def _environment(offline: bool) -> dict[str, str]:
+    """Ours, with the package on the path that we came from ourselves."""
+    home = str(Path(glassformer.__file__).parent.parent)
+    known = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    words = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys([home, *map(os.path.abspath, known)])),
+        "PYTHONIOENCODING": "utf-8",
+        "TOKENIZERS_PARALLELISM": "false",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+    }
+    if offline:
+        words |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+    return words

@@ -1,0 +1,136 @@
+"""One job, in the worker: a model opened, a text read, what happens recorded, a bundle written.
+
+In:   a task as bench.py sends it.
+Out:  a bundle file; progress and words on the way.
+"""
+
+import gc
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from glassformer.errors import CheckpointError, InputError
+from glassformer.recorders.destination import heading_for
+from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores
+from glassformer.recorders.recorder import load
+from glassformer.recording import Recording
+from glassformer.show.workbench import EditRequest, JobRequest
+from glassformer.workbench.layers import reporting
+from glassformer.workbench.reading import Given, Subject, network_of, read_given, shape_of
+from glassformer.workbench.worker import Teller
+from glassformer.workbench.writing import choose_settings, tell_answers, write
+
+SHORT = 512  # tokens up to which everything is kept where nothing is said
+MIDDLE = 4096  # tokens up to which hidden states are
+
+
+class Runner:
+    """Runs jobs one after another and keeps the models that it opened, the latest longest."""
+
+    def __init__(self, loaded: int) -> None:
+        self.loaded = loaded  # bytes
+        self.subjects: OrderedDict[str, tuple[float, Subject]] = OrderedDict()
+        torch.set_flush_denormal(True)  # tiny numbers cost as much as they mean little
+
+    def run(self, task: dict[str, Any], teller: Teller) -> None:
+        """From a task to a bundle."""
+        request = JobRequest.model_validate(task["request"])
+        teller.progress("loading", detail=task["name"])
+        subject = self.open(task["name"], task["folder"])
+        teller.progress("tokenising")
+        given = read_given(subject, request, task)
+        teller.progress("running", 0.0, f"{given.count} tokens")
+        with heading_for(task["path"], subject) as destination, reporting(subject, teller):
+            recording = self._record(subject, request, given, task, teller)
+            teller.progress("saving")
+            destination.finish(recording)
+
+    def open(self, name: str, folder: str | None) -> Subject:
+        """A model, from memory if it is there and its files have not changed."""
+        changed = 0.0 if folder is None else (Path(folder) / "config.json").stat().st_mtime
+        key = folder or name
+        if key in self.subjects and self.subjects[key][0] == changed:
+            self.subjects.move_to_end(key)
+            return self.subjects[key][1]
+        self.subjects.pop(key, None)
+        try:
+            subject: Any = load(folder or name, name=name)
+        except CheckpointError as error:
+            raise CheckpointError(str(error).replace(str(Path(folder or name).parent) + "/", "")) from error
+        self.subjects[key] = (changed, subject)
+        self._make_room()
+        return subject
+
+    def forget(self) -> None:
+        """Give all models back."""
+        self.subjects.clear()
+        gc.collect()
+
+    def _make_room(self) -> None:
+        while len(self.subjects) > 1 and sum(map(_weigh, self.subjects.values())) > self.loaded:
+            self.subjects.popitem(last=False)
+            gc.collect()
+
+    def _record(
+        self, subject: Subject, request: JobRequest, given: Given, task: dict[str, Any], teller: Teller
+    ) -> Recording:
+        edits = read_edits(request)
+        want = request.want or choose_want(given.count)
+        writes = shape_of(subject) != "encoder" and request.target is None
+        asked = request.kind == "generate" or request.decode is not None
+        if writes and (asked or shape_of(subject) == "encoder-decoder"):
+            settings = choose_settings(subject, request.decode, task["new_tokens"])
+            return write(subject, given, settings, want, edits, teller)
+        if request.kind == "generate" and request.target is not None:
+            raise InputError("The target is given, so there is nothing to write; leave it out, or record.")
+        recording = subject.record(
+            given.inputs,
+            given.target,
+            target_language=given.language,
+            second_text=given.second_text,
+            want=want,
+            edits=edits,
+        )
+        if request.kind == "generate":
+            tell_answers(subject, recording, teller)
+        return recording
+
+
+def choose_want(count: int) -> tuple[str, ...]:
+    """What is kept where nothing is said: everything of a short text, less of a longer one."""
+    want: tuple[str, ...] = ("weights", "output")
+    if count <= MIDDLE:
+        want = (*want, "hidden")
+    if count <= SHORT:
+        want = (*want, "queries", "keys", "values", "scores")
+    return want
+
+
+def read_edits(request: JobRequest) -> list[AnyEdit]:
+    """The changes of a request, in the words of the recorders."""
+    edits: list[AnyEdit] = [_read_edit(edit) for edit in request.edits]
+    if request.layers is not None:
+        edits.append(FirstLayers(request.layers))
+    if request.multiplier is not None and request.multiplier != 1:
+        edits.append(ScaleScores(request.multiplier))
+    return edits
+
+
+def _read_edit(edit: EditRequest) -> AnyEdit:
+    said: Any = edit  # requests.py has seen to it that nothing is missing
+    match edit.kind:
+        case "ablate":
+            return AblateHead(said.stack, said.attention, said.layer, said.head, said.how or "zero")
+        case "cut":
+            return CutEdge(said.stack, said.attention, said.layer, said.head, said.query, said.key)
+        case "scale":
+            return ScaleScores(said.factor, said.layer, said.stack, said.attention)
+        case "layers":
+            return FirstLayers(said.count, said.stack)
+
+
+def _weigh(kept: tuple[float, Subject]) -> int:
+    """Bytes of a model's parameters."""
+    return sum(each.numel() * each.element_size() for each in network_of(kept[1]).parameters())

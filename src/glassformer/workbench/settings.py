@@ -1,0 +1,47 @@
+"""What a workbench may use: time, memory, tokens, and the folders that it looks for models in.
+
+In:   what a person said on the command line.
+Out:  a frozen `WorkbenchSettings` with every limit filled in.
+"""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+GIGABYTE = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class WorkbenchSettings:
+    """Limits of the worker process; all of them are told to the page."""
+
+    models: tuple[Path, ...] = ()  # folders that are searched for models, besides the zoo
+    offline: bool = False  # nothing is fetched from the hub
+    queue: int = 8  # jobs that may wait
+    kept: int = 100  # finished jobs that are remembered
+    seconds: float = 300.0  # of one job
+    patience: float = 0.75  # seconds that a worker has to stop by itself before it is ended
+    characters: int = 1_000_000  # of a text
+    tokens: int = 32_768  # of a text
+    new_tokens: int = 1_024  # that one generation may write
+    beams: int = 32
+    memory: int = field(default_factory=lambda: find_memory() * 6 // 10)  # bytes of the worker process
+    loaded: int | None = None  # bytes of models kept in memory; None: a third of `memory`
+
+    @property
+    def loaded_bytes(self) -> int:
+        """How much the models that are kept ready may take together."""
+        return self.memory // 3 if self.loaded is None else self.loaded
+
+
+def find_memory() -> int:
+    """Bytes of this machine, or of the container that we are in."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not a Unix
+        total = 8 * GIGABYTE
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+    except OSError:
+        return total
+    return min(total, int(limit)) if limit.isdecimal() else total
