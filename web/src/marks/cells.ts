@@ -1,0 +1,134 @@
+/**
+ * Numbers as coloured cells: a colour scale, its legend, and cells as vector paths for pictures.
+ *
+ * In:   values, a theme.
+ * Out:  colours; SVG.
+ */
+
+import type { Theme } from "../view";
+import { diverging, pick, sequential } from "./colours";
+import { digits } from "./digits";
+import { draw } from "./make";
+import type { Inks } from "./paper";
+import { linear } from "./scale";
+
+export interface ColourScale {
+  readonly domain: readonly [number, number];
+  readonly log: boolean;
+  readonly table: Uint8Array;
+  /** Place in the table, 0 to 255; null where there is no number. */
+  place(value: number | null | undefined): number | null;
+  css(value: number | null | undefined): string | null;
+}
+
+/** From the least to the largest; "diverging" is even on both sides of nought. */
+export function colourScale(
+  reach: readonly [number, number] | null,
+  kind: "sequential" | "diverging",
+  log: boolean,
+  theme: Theme,
+): ColourScale {
+  let [low, high] = reach ?? [0, 1];
+  if (kind === "diverging")
+    [low, high] = [-Math.max(Math.abs(low), Math.abs(high)), Math.max(Math.abs(low), Math.abs(high))];
+  if (high <= low) high = low + (Math.abs(low) || 1) * 1e-6;
+  const table = kind === "diverging" ? diverging(theme) : sequential(theme);
+  const useLog = log && kind === "sequential" && high > 0;
+  const floor = low > 0 ? low : high * 1e-4;
+  const share = useLog
+    ? (value: number) => Math.log(Math.max(value, floor) / floor) / Math.log(high / floor || Math.E)
+    : (value: number) => (value - low) / (high - low);
+  const place = (value: number | null | undefined) =>
+    value === null || value === undefined || Number.isNaN(value)
+      ? null
+      : Math.round(255 * Math.max(0, Math.min(1, share(value))));
+  return {
+    domain: [useLog ? floor : low, high],
+    log: useLog,
+    table,
+    place,
+    css: (value) => {
+      const at = place(value);
+      return at === null ? null : pick(table, at);
+    },
+  };
+}
+
+/** The legend of a scale: a bar with its ends and middle named. */
+export function drawColourBar(scale: ColourScale, width: number, inks: Inks, title = ""): SVGGElement {
+  const group = draw("g", { class: "colour-bar" });
+  const steps = 64;
+  for (let step = 0; step < steps; step++) {
+    const x = (step * width) / steps;
+    group.append(
+      draw("rect", {
+        x,
+        y: 0,
+        width: width / steps + 0.6,
+        height: 10,
+        fill: pick(scale.table, (255 * step) / (steps - 1)),
+      }),
+    );
+  }
+  group.append(draw("rect", { x: 0, y: 0, width, height: 10, fill: "none", stroke: inks.line }));
+  const [low, high] = scale.domain;
+  const middle = scale.log ? Math.sqrt(low * high) : (low + high) / 2;
+  const places = [
+    [0, low, "start"],
+    [width / 2, middle, "middle"],
+    [width, high, "end"],
+  ] as const;
+  for (const [x, value, anchor] of places) {
+    group.append(
+      draw(
+        "text",
+        { x, y: 23, fill: inks.soft, "font-size": 11, "text-anchor": anchor },
+        digits(Number(value.toPrecision(3)), 3),
+      ),
+    );
+  }
+  if (title !== "")
+    group.append(draw("text", { x: width + 10, y: 9, fill: inks.soft, "font-size": 11 }, title));
+  return group;
+}
+
+export interface CellLook {
+  readonly rows: number;
+  readonly columns: number;
+  readonly wide: number; // of a cell
+  readonly tall: number;
+  readonly scale: ColourScale;
+  readonly none: string; // colour where there is no number
+  value(row: number, column: number): number | null | undefined;
+}
+
+/** Cells as one path a colour; neighbours of one colour become one rectangle. */
+export function drawCells({ rows, columns, wide, tall, scale, none, value }: CellLook): SVGGElement {
+  const paths = new Map<string, string[]>();
+  const across = linear([0, columns], [0, columns * wide]);
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; ) {
+      const colour = scale.css(value(row, column)) ?? none;
+      let end = column + 1;
+      while (end < columns && (scale.css(value(row, end)) ?? none) === colour) end++;
+      const path = paths.get(colour) ?? [];
+      path.push(
+        `M${round(across(column))} ${round(row * tall)}h${round((end - column) * wide)}v${round(tall)}h${round((column - end) * wide)}z`,
+      );
+      paths.set(colour, path);
+      column = end;
+    }
+  }
+  const group = draw("g", { "shape-rendering": "crispEdges" });
+  for (const [fill, path] of paths) group.append(draw("path", { d: path.join(""), fill }));
+  return group;
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+/** An SVG element as text, for pictures. */
+export function spell(element: SVGElement): string {
+  return new XMLSerializer().serializeToString(element).replaceAll(' xmlns="http://www.w3.org/2000/svg"', "");
+}

@@ -1,0 +1,221 @@
+/**
+ * A distribution as bars, on a linear or logarithmic count axis; a second one as an outline over it.
+ *
+ * In:   Distribution (edges, counts) from the API, size and inks.
+ * Out:  an SVG group that works on the page and in saved pictures; `binAt` for hover.
+ */
+
+import type { Distribution } from "../types";
+import { digits, count as spell } from "./digits";
+import { draw } from "./make";
+import type { Inks } from "./paper";
+import { linear } from "./scale";
+
+export interface HistogramLook {
+  readonly width: number;
+  readonly height: number;
+  readonly inks: Inks;
+  readonly log: boolean;
+  readonly axis?: string; // what the values are
+  readonly domain?: readonly [number, number]; // to compare several; the data's own otherwise
+  readonly fill?: string;
+  readonly outline?: Distribution; // drawn as a line, for before and after
+  readonly outlineInk?: string;
+}
+
+export const MARGIN = { left: 44, right: 8, top: 8, bottom: 34 };
+
+/** Bars for a distribution; both axes labelled. */
+export function drawHistogram(distribution: Distribution, look: HistogramLook): SVGGElement {
+  const group = draw("g", { class: "histogram" });
+  const { width, height, inks } = look;
+  const [left, right, top, bottom] = [MARGIN.left, width - MARGIN.right, MARGIN.top, height - MARGIN.bottom];
+  const domain =
+    look.domain ?? extent(look.outline === undefined ? [distribution] : [distribution, look.outline]);
+  const across = linear(domain, [left, right]);
+  const density = densities(distribution);
+  const second = look.outline === undefined ? [] : densities(look.outline);
+  const most = Math.max(...density, ...second, 0);
+  const least = Math.min(...[...density, ...second].filter((value) => value > 0), most);
+  const up = look.log
+    ? (value: number) => (value <= 0 ? bottom : bottom - (bottom - top) * (1 - fraction(value, most, least)))
+    : (value: number) => bottom - (most === 0 ? 0 : (value / most) * (bottom - top));
+  group.append(countAxis(distribution, look, { most, up, left, right }));
+  for (const value of across.ticks(width < 260 ? 3 : 5)) {
+    const x = across(value);
+    group.append(
+      draw("line", { x1: x, x2: x, y1: bottom, y2: bottom + 4, stroke: inks.faint }),
+      draw(
+        "text",
+        { x, y: bottom + 16, fill: inks.soft, "font-size": 11, "text-anchor": "middle" },
+        digits(value, 3),
+      ),
+    );
+  }
+  const { edges } = distribution;
+  const bars = density
+    .map((value, at) => {
+      if (value <= 0) return "";
+      const [from, to] = [across(edges[at]!), across(edges[at + 1]!)];
+      const [x, wide] = [Math.min(from, right), Math.max(to - from - (to - from > 3 ? 1 : 0), 0.75)];
+      return `M${x.toFixed(2)} ${bottom}V${up(value).toFixed(2)}h${wide.toFixed(2)}V${bottom}z`;
+    })
+    .join("");
+  group.append(draw("path", { d: bars, fill: look.fill ?? inks.accent, class: "bars" }));
+  if (look.outline !== undefined) {
+    const line = second
+      .map((value, at) => {
+        const [from, to] = [across(look.outline!.edges[at]!), across(look.outline!.edges[at + 1]!)];
+        return `${at === 0 ? `M${from.toFixed(2)} ${bottom}` : ""}V${up(value).toFixed(2)}H${to.toFixed(2)}`;
+      })
+      .join("");
+    group.append(
+      draw("path", {
+        d: `${line}V${bottom}`,
+        fill: "none",
+        stroke: look.outlineInk ?? inks.ink,
+        "stroke-width": 1.5,
+        class: "outline",
+      }),
+    );
+  }
+  group.append(draw("line", { x1: left, x2: right, y1: bottom + 0.5, y2: bottom + 0.5, stroke: inks.faint }));
+  if (look.axis !== undefined) {
+    group.append(
+      draw(
+        "text",
+        { x: (left + right) / 2, y: height - 3, fill: inks.soft, "font-size": 11, "text-anchor": "middle" },
+        look.axis,
+      ),
+    );
+  }
+  return group;
+}
+
+/** The bin under a place across, or null: its ends and count. */
+export function binAt(
+  distribution: Distribution,
+  look: HistogramLook,
+  x: number,
+): { low: number; high: number; count: number } | null {
+  const domain =
+    look.domain ?? extent(look.outline === undefined ? [distribution] : [distribution, look.outline]);
+  const value = linear(domain, [MARGIN.left, look.width - MARGIN.right]).back(x);
+  const { edges, counts } = distribution;
+  for (let at = 0; at < counts.length; at++) {
+    const last = at === counts.length - 1;
+    if (value >= edges[at]! && (value < edges[at + 1]! || (last && value <= edges[at + 1]!))) {
+      return { low: edges[at]!, high: edges[at + 1]!, count: counts[at]! };
+    }
+  }
+  return null;
+}
+
+/** A distribution of numbers we hold: `bins` equal bins between the least and the largest. */
+export function gather(values: ArrayLike<number>, bins: number): Distribution {
+  let [minimum, maximum, sum, finite] = [Infinity, -Infinity, 0, 0];
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at]!;
+    if (!Number.isFinite(value)) continue;
+    minimum = Math.min(minimum, value);
+    maximum = Math.max(maximum, value);
+    sum += value;
+    finite++;
+  }
+  if (finite === 0) {
+    return {
+      edges: [0, 1],
+      counts: [0],
+      count: 0,
+      minimum: null,
+      maximum: null,
+      mean: null,
+      deviation: null,
+      left_out: values.length,
+    };
+  }
+  const mean = sum / finite;
+  const [low, high] = maximum > minimum ? [minimum, maximum] : [minimum - 0.5, maximum + 0.5];
+  const counts = new Array<number>(bins).fill(0);
+  let squares = 0;
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at]!;
+    if (!Number.isFinite(value)) continue;
+    squares += (value - mean) ** 2;
+    counts[Math.min(bins - 1, Math.floor(((value - low) / (high - low)) * bins))]!++;
+  }
+  return {
+    edges: Array.from({ length: bins + 1 }, (_, at) => low + ((high - low) * at) / bins),
+    counts,
+    count: finite,
+    minimum,
+    maximum,
+    mean,
+    deviation: Math.sqrt(squares / finite),
+    left_out: values.length - finite,
+  };
+}
+
+export function extent(distributions: readonly Distribution[]): readonly [number, number] {
+  const filled = distributions.filter((each) => each.count > 0);
+  if (filled.length === 0) return [0, 1];
+  const low = Math.min(...filled.map((each) => each.edges[0]!));
+  const high = Math.max(...filled.map((each) => each.edges.at(-1)!));
+  return high > low ? [low, high] : [low - 0.5, high + 0.5];
+}
+
+/** Share of all values per unit: comparable where bins are not equally wide. */
+function densities({ edges, counts, count }: Distribution): number[] {
+  return counts.map((value, at) => {
+    const wide = edges[at + 1]! - edges[at]!;
+    return count === 0 || wide <= 0 ? 0 : value / count / wide;
+  });
+}
+
+/** How far below the largest on a logarithmic axis, 0 at the top; the smallest bar keeps a little height. */
+function fraction(value: number, most: number, least: number): number {
+  const span = Math.log(most / least) + 0.7;
+  return Math.log(most / value) / span;
+}
+
+/** Grid lines at round counts of the widest-used bin; with unequal bins only the top is named. */
+function countAxis(
+  { edges, counts, count }: Distribution,
+  { inks, log }: HistogramLook,
+  at: { most: number; up: (value: number) => number; left: number; right: number },
+): SVGGElement {
+  const group = draw("g", { class: "counts" });
+  const wide = (edges.at(-1)! - edges[0]!) / Math.max(1, counts.length);
+  const largest = at.most * count * wide;
+  if (!(largest > 0)) return group;
+  const marks = log
+    ? powers(largest)
+    : linear([0, largest], [0, 1])
+        .ticks(3)
+        .filter((value) => value > 0 && Number.isInteger(value));
+  for (const mark of marks) {
+    const y = at.up(mark / count / wide);
+    group.append(
+      draw("line", { x1: at.left, x2: at.right, y1: y, y2: y, stroke: inks.line }),
+      draw(
+        "text",
+        { x: at.left - 6, y: y + 4, fill: inks.soft, "font-size": 11, "text-anchor": "end" },
+        short(mark),
+      ),
+    );
+  }
+  return group;
+}
+
+function powers(largest: number): number[] {
+  const top = Math.floor(Math.log10(largest));
+  const step = Math.max(1, Math.ceil((top + 1) / 4));
+  return Array.from({ length: Math.floor(top / step) + 1 }, (_, at) => 10 ** (top - at * step)).filter(
+    (value) => value >= 1,
+  );
+}
+
+function short(value: number): string {
+  if (value >= 1e6) return `${digits(value / 1e6, 3)}M`;
+  return value >= 1e4 ? `${digits(value / 1e3, 3)}k` : spell(value);
+}
