@@ -26,6 +26,7 @@ from glassformer.cli.answering import (
 from glassformer.cli.models import add_convert, run_convert, run_models
 from glassformer.cli.recording import add_long, add_record, run_demo, run_long, run_record
 from glassformer.cli.scoring import add_metrics, add_score, run_metrics, run_score
+from glassformer.cli.serving import add_serve, run_serve, serve_at_once
 from glassformer.cli.training import add_runs, add_train, run_runs, run_train
 from glassformer.cli.verb import Arguments, Parser, Verb, add_nothing, refuse
 from glassformer.errors import GlassformerError
@@ -33,7 +34,8 @@ from glassformer.errors import GlassformerError
 __all__ = ["VERBS", "Arguments", "Parser", "Verb", "build_parser", "main"]
 
 VERBS = (
-    Verb("demo", "watch a tiny network at work (what happens without a verb)", add_nothing, run_demo),
+    Verb("serve", "open the page in a browser (what happens without a verb)", add_serve, run_serve),
+    Verb("demo", "watch a tiny network at work, in the terminal", add_nothing, run_demo),
     Verb("record", "record a model on a text and draw where it looks", add_record, run_record),
     Verb("score", "measure the heads of a recording", add_score, run_score),
     Verb("metrics", "list what can be measured", add_metrics, run_metrics),
@@ -50,10 +52,10 @@ VERBS = (
 
 
 def build_parser() -> Parser:
-    """The parser of every verb in VERBS; no verb at all means `demo`."""
+    """The parser of every verb in VERBS; no verb at all means `serve`."""
     parser = Parser(prog="glassformer", description="A Transformer you can see through.")
     parser.add_argument("--version", action="version", version=f"glassformer {__version__}")
-    parser.set_defaults(run=run_demo)
+    parser.set_defaults(run=serve_at_once)
     verbs = parser.add_subparsers(title="verbs", metavar="VERB")
     for verb in VERBS:
         verb_parser = verbs.add_parser(

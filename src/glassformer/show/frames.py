@@ -1,0 +1,133 @@
+"""Binary frames: named arrays behind a small JSON header, as the page reads them without copying.
+
+In:   arrays and a few words about them.
+Out:  bytes; and from bytes the arrays again, for tests and for clients in Python.
+
+    8 bytes   magic "GLASSFR1"
+    4 bytes   length of the header, little-endian
+    header    JSON, filled up with blanks so that the payload starts at a multiple of 8
+    payload   arrays, little-endian, each starting at a multiple of 8
+
+An array of weights may be sent as bytes on a square-root scale: byte = round(255 sqrt(weight / maximum)), so
+small weights keep some detail. Zero stays zero, and nothing else becomes zero.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import BundleError
+from glassformer.recording.arrays import AnyArray
+
+MAGIC = b"GLASSFR1"
+MEDIA_TYPE = "application/x-glassformer-frame"
+DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64", "bool")
+
+Scale = Literal["sqrt", "linear"]
+
+_START = len(MAGIC) + 4  # bytes before the header
+_PIECE = 1 << 16  # weights quantised at once: they stay in the cache
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plane:
+    """An array of a frame, and how its numbers are to be read."""
+
+    array: AnyArray
+    scale: Scale | None = None
+    maximum: float = 1.0  # what 255 stands for
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """What is in a frame."""
+
+    arrays: Mapping[str, Plane]
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+def encode(frame: Frame) -> bytes:
+    """The frame as bytes."""
+    entries, parts, offset = [], [], 0
+    for name, plane in frame.arrays.items():
+        if plane.array.dtype.name not in DTYPES:
+            raise TypeError(f"{name} is {plane.array.dtype.name}; a frame holds {', '.join(DTYPES)}")
+        array = np.ascontiguousarray(plane.array, plane.array.dtype.newbyteorder("<"))
+        gap = -offset % 8
+        parts += [bytes(gap), array.reshape(-1).view(np.uint8).data if array.size else b""]
+        offset += gap
+        entries.append(
+            {
+                "name": name,
+                "dtype": plane.array.dtype.name,
+                "shape": plane.array.shape,
+                "offset": offset,
+                "bytes": array.nbytes,
+                "scale": plane.scale,
+                "maximum": plane.maximum,
+            }
+        )
+        offset += array.nbytes
+    header = json.dumps({"arrays": entries, "meta": dict(frame.meta)}, allow_nan=False, ensure_ascii=False)
+    text = header.encode()
+    text += b" " * (-(len(text) + _START) % 8)
+    return b"".join([MAGIC, len(text).to_bytes(4, "little"), text, *parts])
+
+
+def decode(data: bytes) -> Frame:
+    """The frame in some bytes; its arrays are views of them."""
+    if data[: len(MAGIC)] != MAGIC or len(data) < _START:
+        raise BundleError(f"These {len(data)} bytes are no frame. Wanted {MAGIC!r} first. Ask again.")
+    start = _START + int.from_bytes(data[len(MAGIC) : _START], "little")
+    header = json.loads(data[_START:start])
+    arrays = {}
+    for entry in header["arrays"]:
+        kind = np.dtype(entry["dtype"]).newbyteorder("<")
+        flat = np.frombuffer(data, kind, entry["bytes"] // kind.itemsize, start + entry["offset"])
+        arrays[entry["name"]] = Plane(flat.reshape(entry["shape"]), entry["scale"], entry["maximum"])
+    return Frame(arrays, header["meta"])
+
+
+def quantise(weights: AnyArray, maximum: float | None = 1.0) -> Plane:
+    """Weights as bytes on a square-root scale; without a maximum, that of the largest weight."""
+    if maximum is None:
+        largest = float(weights.max(initial=0.0))
+        maximum = largest if 0.0 < largest < np.inf else 1.0
+    result = np.empty(weights.shape, dtype=np.uint8)
+    flat, out = np.ascontiguousarray(weights).reshape(-1), result.reshape(-1)
+    for start in range(0, flat.size, _PIECE):
+        piece = flat[start : start + _PIECE]
+        scaled = np.clip(piece, 0.0, maximum).astype(np.float32)
+        scaled *= np.float32(1.0 / maximum)
+        np.sqrt(scaled, out=scaled)
+        scaled *= np.float32(255.0)
+        np.rint(scaled, out=scaled)
+        np.maximum(scaled, piece > 0, out=scaled)
+        out[start : start + _PIECE] = np.nan_to_num(scaled, copy=False)
+    return Plane(result, "sqrt", maximum)
+
+
+def restore(plane: Plane) -> NDArray[np.float32]:
+    """The weights that bytes stand for, as near as they allow."""
+    if plane.scale is None:
+        return plane.array.astype(np.float32)
+    share = plane.array.astype(np.float32) / np.float32(255)
+    weights: NDArray[np.float32] = (share * share if plane.scale == "sqrt" else share) * np.float32(
+        plane.maximum
+    )
+    return weights
+
+
+def shrink(numbers: AnyArray, kind: Literal["float16", "float32"]) -> Plane:
+    """Numbers in float16 or float32; what float16 cannot hold is sent at its largest, not as infinity."""
+    if kind == "float32":
+        return Plane(numbers.astype(np.float32, copy=False))
+    if numbers.dtype == np.float16:
+        return Plane(numbers)
+    largest = float(np.finfo(np.float16).max)
+    with np.errstate(over="ignore", under="ignore"):
+        return Plane(np.clip(numbers, -largest, largest).astype(np.float16))

@@ -1,0 +1,124 @@
+"""How an answer leaves: computed in a thread, compressed there, remembered, marked with an ETag.
+
+In:   a request and a function that makes a Frame or a model.
+Out:  a response. What belongs to a recording never changes under its id, so a browser may keep it.
+"""
+
+import gzip
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Annotated, Any
+
+import zstandard
+from fastapi import Depends, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from glassformer import __version__
+from glassformer.show.frames import MEDIA_TYPE, Frame, encode
+from glassformer.show.library import Library
+from glassformer.show.server.limits import Cache, Encoded, Encoding, Threads
+from glassformer.show.server.settings import Settings
+from glassformer.show.workbench import Workbench
+
+FOR_EVER = "private, max-age=31536000, immutable"
+CHECK = "private, no-cache"
+NEVER = "no-store"
+_SHORT = 512  # bytes that are not worth compressing
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What every route works with."""
+
+    library: Library
+    workbench: Workbench | None
+    settings: Settings
+    threads: Threads
+    cache: Cache
+
+
+def _desk(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+AtDesk = Annotated[Desk, Depends(_desk)]
+
+FRAME: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "A binary frame; docs/api.md describes the format.",
+        "content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}},
+    },
+    304: {"description": "Not changed since the ETag that was sent."},
+}
+
+
+async def answer(
+    request: Request,
+    desk: Desk,
+    make: Callable[[], Frame | BaseModel | list[Any]],
+    *,
+    keep: str = FOR_EVER,
+    recording: str | None = None,
+) -> Response:
+    """Make, encode and send; a known ETag is answered before anything is made."""
+    if recording is not None:
+        desk.library.entry(recording)  # one that was removed is gone, whatever a browser remembers
+    encoding = choose_encoding(request.headers.get("accept-encoding", ""))
+    address = f"{__version__}|{request.url.path}?{request.url.query}|{encoding}"
+    mark = f'"{blake2b(address.encode(), digest_size=12).hexdigest()}"'
+    headers = {"cache-control": keep, "vary": "Accept-Encoding"}
+    if recording is not None:
+        headers["etag"] = mark
+        if mark in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+
+    def work() -> Encoded:
+        known = desk.cache.get(mark) if recording is not None else None
+        if known is None:
+            known = compress(*_serialise(make()), encoding)
+            if recording is not None:
+                desk.cache.put(mark, known)
+        return known
+
+    return send(await desk.threads.run(request, work), headers)
+
+
+def send(encoded: Encoded, headers: dict[str, str]) -> Response:
+    """Something encoded, as a response."""
+    if encoded.encoding != "identity":
+        headers = {**headers, "content-encoding": encoded.encoding}
+    return Response(encoded.body, media_type=encoded.kind, headers=headers)
+
+
+def choose_encoding(accepted: str) -> Encoding:
+    """zstd where it is understood, else gzip, else none."""
+    offers = {}
+    for part in accepted.lower().split(","):
+        name, _, words = part.strip().partition(";")
+        offers[name.strip()] = words.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    preferred: tuple[Encoding, ...] = ("zstd", "gzip")
+    for name in preferred:
+        if offers.get(name, offers.get("*", False)):
+            return name
+    return "identity"
+
+
+def compress(data: bytes, kind: str, encoding: Encoding) -> Encoded:
+    """The data as they travel; short ones as they are."""
+    if encoding == "zstd" and len(data) >= _SHORT:
+        return Encoded(zstandard.ZstdCompressor(level=1).compress(data), kind, "zstd")
+    if encoding == "gzip" and len(data) >= _SHORT:
+        return Encoded(gzip.compress(data, 1, mtime=0), kind, "gzip")
+    return Encoded(data, kind, "identity")
+
+
+def _serialise(made: Frame | BaseModel | list[Any]) -> tuple[bytes, str]:
+    if isinstance(made, Frame):
+        return encode(made), MEDIA_TYPE
+    if isinstance(made, BaseModel):
+        return made.model_dump_json().encode(), "application/json"
+    parts = b",".join(each.model_dump_json().encode() for each in made)
+    return b"[" + parts + b"]", "application/json"

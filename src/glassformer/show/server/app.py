@@ -1,0 +1,54 @@
+"""The application: routes, guards and limits put together.
+
+In:   a Library, a Workbench or none, Settings.
+Out:  an ASGI application that uvicorn, or a test, can run.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from glassformer import __version__
+from glassformer.show.library import Library
+from glassformer.show.server import about, documents, errors, jobs, maps, measures, recordings, states, static
+from glassformer.show.server.answers import Desk
+from glassformer.show.server.limits import BodyLimit, Cache, Threads
+from glassformer.show.server.security import Guard
+from glassformer.show.server.settings import Settings
+from glassformer.show.workbench import Workbench
+
+
+def create_app(
+    library: Library, workbench: Workbench | None = None, settings: Settings | None = None
+) -> FastAPI:
+    """The server for some recordings; with a workbench, it also runs models."""
+    chosen = Settings() if settings is None else settings
+    desk = Desk(library, workbench, chosen, Threads(chosen), Cache(chosen.cache_bytes))
+
+    @asynccontextmanager
+    async def live(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        desk.threads.close()
+        if workbench is not None:
+            workbench.close()
+
+    app = FastAPI(
+        title="Glassformer",
+        version=__version__,
+        description="Recordings of Transformers, tile by tile.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=live,
+        responses=errors.REFUSALS,
+        redirect_slashes=False,
+    )
+    app.state.desk = desk
+    app.state.listeners = set()
+    errors.install(app)
+    for group in (about, recordings, maps, states, measures, jobs, documents, static):
+        app.include_router(group.router)
+    app.add_middleware(BodyLimit, settings=chosen)
+    app.add_middleware(Guard, settings=chosen)
+    return app

@@ -1,0 +1,139 @@
+"""Recordings: the list, one in words, its tokens; files in and out.
+
+In:   ids, sides, bundles.
+Out:  descriptions as JSON; bundles as they are.
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import FileResponse, Response
+
+from glassformer.errors import GlassformerError
+from glassformer.show.description import (
+    MOST_TOKENS,
+    Description,
+    SideName,
+    TokenSlice,
+    describe,
+    find_side,
+    slice_tokens,
+)
+from glassformer.show.library import RecordingEntry
+from glassformer.show.server.answers import CHECK, AtDesk, answer
+from glassformer.show.workbench import Answer, RefusalError
+
+router = APIRouter(prefix="/api/recordings", tags=["recordings"])
+
+Id = Annotated[str, Path(max_length=120, description="the id of a recording")]
+Position = Annotated[int, Query(ge=0, le=2**31 - 1)]
+
+
+class Added(Answer):
+    """Where a recording is now."""
+
+    id: str
+
+
+@router.get("", response_model=list[RecordingEntry])
+async def list_recordings(request: Request, desk: AtDesk) -> Response:
+    """Every recording there is, the newest first."""
+    return await answer(request, desk, lambda: list(desk.library.entries()), keep=CHECK)
+
+
+@router.get("/{id}", response_model=Description)
+async def read_recording(request: Request, desk: AtDesk, id: Id) -> Response:
+    """One recording in words."""
+
+    def make() -> Description:
+        library = desk.library
+        return describe(library.get(id), id, library.entry(id).title, library.request(id))
+
+    return await answer(request, desk, make, keep=CHECK, recording=id)
+
+
+@router.get("/{id}/tokens/{side}", response_model=TokenSlice)
+async def read_tokens(
+    request: Request,
+    desk: AtDesk,
+    id: Id,
+    side: SideName,
+    start: Position = 0,
+    stop: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
+) -> Response:
+    """Tokens of one side from `start` up to `stop`; at most 8,192 of them."""
+
+    def make() -> TokenSlice:
+        tokens = find_side(desk.library.get(id), side)
+        if tokens is None:
+            raise RefusalError(
+                "The recording has no target text. Ask for the source; only encoder-decoders have both.",
+                "no_side",
+                404,
+            )
+        end = min(len(tokens), start + MOST_TOKENS) if stop is None else stop
+        if not start <= end <= len(tokens) or end - start > MOST_TOKENS:
+            raise RefusalError(
+                f"Tokens {start} to {end} of {len(tokens)} were asked for. Wanted at most {MOST_TOKENS:,} of "
+                "them, within the text. Ask for several parts.",
+                "out_of_range",
+                422,
+            )
+        return slice_tokens(tokens, start, end)
+
+    return await answer(request, desk, make, recording=id)
+
+
+@router.get(
+    "/{id}/bundle",
+    response_class=FileResponse,
+    responses={
+        200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+    },
+)
+async def read_bundle(request: Request, desk: AtDesk, id: Id) -> Response:
+    """The recording as a file, for `glassformer serve` and `glassformer.bundle.open`."""
+    desk.library.entry(id)
+    path = await desk.threads.run(request, lambda: desk.library.path(id))
+    return FileResponse(path, media_type="application/octet-stream", filename=f"{id}.bundle")
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=Added,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def add_recording(request: Request, desk: AtDesk) -> Added:
+    """Add a bundle, which is the whole body."""
+    if request.headers.get("content-type", "").startswith("multipart/"):
+        raise RefusalError(
+            "The body is a form. Wanted the bundle itself. Send the file as it is.", "form", 415
+        )
+    path = desk.library.new_path()
+    try:
+        with path.open("wb") as file:
+            async for piece in request.stream():  # pieces are small: a thread would cost more than writing
+                file.write(piece)
+        return Added(id=await desk.threads.run(request, lambda: desk.library.adopt(path, "file")))
+    except GlassformerError as error:
+        path.unlink(missing_ok=True)
+        if isinstance(error, RefusalError):
+            raise
+        sentence = str(error).replace(str(path), "The file")  # where we keep it is nobody's business
+        raise RefusalError(sentence, "not_a_bundle", 422) from error
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+@router.delete("/{id}", status_code=204)
+async def remove_recording(desk: AtDesk, id: Id) -> Response:
+    """Forget a recording that was made or opened; a file that somebody opened stays on disk."""
+    desk.library.remove(id)
+    return Response(status_code=204)
