@@ -1,5 +1,5 @@
 /**
- * Two columns of tokens in one scroll: queries left, keys right; only the rows in view exist as elements.
+ * Two columns of tokens in one scroll: queries left and keys right, or the other way; only rows in view exist.
  *
  * In:   tokens of both axes, and what to do when a token is pointed at or chosen.
  * Out:  two list boxes for mouse, touch and keyboard, with room between them for a canvas.
@@ -16,6 +16,7 @@ export interface Place {
 
 export interface ColumnsOptions {
   readonly labels: Readonly<Record<Axis, string>>; // for screen readers
+  readonly left?: Axis; // the axis on the left: queries, if nothing is said
   point(place: Place | null): void;
   choose(place: Place): void;
   leave(): void; // Escape
@@ -37,6 +38,8 @@ let numbers = 0; // for ids
 export class Columns {
   readonly element: HTMLElement;
   readonly window: HTMLElement; // stays in view: a place for canvases
+  private readonly left: Axis;
+  private readonly right: Axis;
   private readonly space: HTMLElement;
   private readonly columns: Readonly<Record<Axis, Column>>;
   private readonly name = `columns-${++numbers}`;
@@ -44,14 +47,16 @@ export class Columns {
   private kept: Readonly<Record<Axis, number | null>> = { query: null, key: null };
 
   constructor(private readonly options: ColumnsOptions) {
+    this.left = options.left ?? "query";
+    this.right = this.left === "query" ? "key" : "query";
     this.window = make("div", { class: "columns-window" });
     this.columns = { query: this.makeColumn("query"), key: this.makeColumn("key") };
     this.space = make(
       "div",
       { class: "columns-space" },
       this.window,
-      this.columns.query.list,
-      this.columns.key.list,
+      this.columns[this.left].list,
+      this.columns[this.right].list,
     );
     this.element = make("div", { class: "columns" }, this.space);
     this.element.addEventListener("scroll", () => {
@@ -96,8 +101,8 @@ export class Columns {
   /** Where the columns end and the lane between them begins, from the window's left. */
   lane(): { left: number; right: number; width: number } {
     const width = this.space.clientWidth;
-    const left = this.columns.query.list.offsetWidth;
-    return { left, right: width - this.columns.key.list.offsetWidth, width };
+    const left = this.columns[this.left].list.offsetWidth;
+    return { left, right: width - this.columns[this.right].list.offsetWidth, width };
   }
 
   token(place: Place): string {
@@ -139,7 +144,8 @@ export class Columns {
 
   private makeColumn(axis: Axis): Column {
     const list = make("div", {
-      class: `columns-list columns-${axis}`,
+      class: `columns-list columns-${axis === this.left ? "left" : "right"}`,
+      "data-axis": axis,
       role: "listbox",
       tabindex: 0,
       "aria-label": this.options.labels[axis],
@@ -199,7 +205,7 @@ export class Columns {
     const x = event.clientX - box.left;
     const row = Math.floor((event.clientY - box.top) / ROW);
     const { left, right } = this.lane();
-    const axis = x <= left ? "query" : x >= right ? "key" : null;
+    const axis = x <= left ? this.left : x >= right ? this.right : null;
     if (axis === null || row < 0 || row >= (this.columns[axis].tokens?.shown.length ?? 0)) return null;
     return { axis, row };
   }
@@ -218,8 +224,8 @@ export class Columns {
     };
     const to = moves[event.key];
     if (to !== undefined) this.activate(axis, Math.max(0, Math.min(last, to)), true);
-    else if (event.key === "ArrowLeft") this.columns.query.list.focus();
-    else if (event.key === "ArrowRight") this.columns.key.list.focus();
+    else if (event.key === "ArrowLeft") this.columns[this.left].list.focus();
+    else if (event.key === "ArrowRight") this.columns[this.right].list.focus();
     else if (event.key === "Enter" || event.key === " ") this.options.choose({ axis, row: column.active });
     else if (event.key === "Escape") this.options.leave();
     else return;
