@@ -7,11 +7,11 @@ An id is a name with a hash of the content behind it: it means the same recordin
 browsers may remember it.
 """
 
-import json
 import re
 import shutil
 import tempfile
 import threading
+import tomllib
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import suppress
@@ -23,6 +23,7 @@ from secrets import token_hex
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict
 
 from glassformer import bundle
 from glassformer.recording import Recording
@@ -55,12 +56,14 @@ class RecordingEntry(Answer):
     note: Phrase | None
 
 
-class Card(Answer):
-    """What is known about a recording beside itself: in index.json for those that ship, else in a file."""
+class Card(BaseModel):
+    """What is known about a recording beside itself, from the file beside it; words for others are left out."""
 
-    file: str = ""
+    model_config = ConfigDict(frozen=True)
+
     title: Phrase | None = None
     note: Phrase | None = None
+    preset: str | None = None  # the id of the preset that it shows
     request: JobRequest | None = None  # what made it
 
 
@@ -93,9 +96,8 @@ class Library:
         self._places: dict[str, _Place] = {}
         self._open: OrderedDict[str, tuple[Recording, int]] = OrderedDict()  # least recently used first
         self._lock = threading.RLock()
-        for card in _read_index(shipped) if shipped is not None else ():
-            assert shipped is not None
-            self._add(bundle.open(shipped / card.file), shipped / card.file, "shipped", card, own=False)
+        for path in sorted(shipped.glob("*.bundle")) if shipped is not None else ():
+            self._add(bundle.open(path), path, "shipped", _read_card(path), own=False)
         if not self._temporary:
             for path in sorted(self.folder.glob("*.bundle"), key=lambda each: each.stat().st_mtime):
                 self._add(bundle.open(path), path, "made", _read_card(path), own=True)
@@ -117,13 +119,15 @@ class Library:
         """What made a recording, where that is known."""
         return self._find(id).card.request
 
-    def find_shipped(self, name: str) -> str | None:
-        """The id of a recording that ships, by the name of its file."""
+    def preset(self, id: str) -> str | None:
+        """The preset that a recording shows, if it ships for one."""
+        return self._find(id).card.preset
+
+    def find_preset(self, preset: str) -> str | None:
+        """The id of the recording that ships for a preset."""
         with self._lock:
             places = list(self._places.items())
-        return next(
-            (id for id, place in places if place.card.file == f"{name}.bundle" and not place.own), None
-        )
+        return next((id for id, place in places if place.card.preset == preset), None)
 
     def get(self, id: str) -> Recording:
         """The recording, opened if it was not."""
@@ -294,18 +298,13 @@ def _find_arrays(value: Any, seen: set[int]) -> Iterator[np.ndarray[Any, Any]]:
             yield from _find_arrays(part, seen)
 
 
-def _read_index(folder: Path) -> list[Card]:
-    """What ships, in the order in which it is listed."""
-    index = folder / "index.json"
-    if not index.is_file():
-        return []
-    return [Card.model_validate(each) for each in json.loads(index.read_text(encoding="utf-8"))]
-
-
 def _read_card(path: Path) -> Card:
-    """What was known about a recording that was kept."""
+    """The card beside a bundle: TOML where a person wrote it, JSON where we did."""
+    written, kept = path.with_suffix(".toml"), path.with_suffix(".json")
     try:
-        return Card.model_validate_json(path.with_suffix(".json").read_bytes())
+        if written.is_file():
+            return Card.model_validate(tomllib.loads(written.read_text(encoding="utf-8")))
+        return Card.model_validate_json(kept.read_bytes())
     except (OSError, ValueError):
         return Card()
 
@@ -318,7 +317,7 @@ def _remove_file(path: Path) -> None:
 
 def _spell(name: str) -> str:
     """A name as it may stand in an address."""
-    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    plain = re.sub(r"[^a-z0-9]+", "-", re.sub(r"^[0-9]+-", "", name.lower())).strip("-")
     return plain[:40].strip("-") or "recording"
 
 

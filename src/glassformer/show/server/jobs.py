@@ -116,9 +116,8 @@ async def _stream(workbench: Workbench, id: str, listeners: set[str]) -> AsyncIt
 
 
 def _point(desk: Desk, preset: Preset) -> Preset:
-    """The preset with the id of the recording it names, or without one that does not ship."""
-    known = None if preset.recording is None else desk.library.find_shipped(preset.recording)
-    return preset.model_copy(update={"recording": known})
+    """The preset with the recording that shows it, if one ships."""
+    return preset.model_copy(update={"recording": desk.library.find_preset(preset.id)})
 
 
 def _require(desk: Desk) -> Workbench:

@@ -20,8 +20,8 @@ from glassformer.show.description import (
     slice_tokens,
 )
 from glassformer.show.library import RecordingEntry
-from glassformer.show.server.answers import CHECK, AtDesk, answer
-from glassformer.show.workbench import Answer, RefusalError
+from glassformer.show.server.answers import CHECK, AtDesk, Desk, answer
+from glassformer.show.workbench import Answer, JobRequest, RefusalError
 
 router = APIRouter(prefix="/api/recordings", tags=["recordings"])
 
@@ -46,10 +46,22 @@ async def read_recording(request: Request, desk: AtDesk, id: Id) -> Response:
     """One recording in words."""
 
     def make() -> Description:
-        library = desk.library
-        return describe(library.get(id), id, library.entry(id).title, library.request(id))
+        return describe(desk.library.get(id), id, desk.library.entry(id).title, find_request(desk, id))
 
     return await answer(request, desk, make, keep=CHECK, recording=id)
+
+
+def find_request(desk: Desk, id: str) -> JobRequest | None:
+    """What made a recording; for one that ships, what its preset asks for."""
+    known = desk.library.request(id)
+    name = desk.library.preset(id)
+    if known is not None or name is None or desk.workbench is None:
+        return known
+    preset = next((each for each in desk.workbench.presets() if each.id == name), None)
+    if preset is None:
+        return None
+    words = preset.model_dump(exclude={"id", "title", "point", "selection", "recording"}, exclude_none=True)
+    return JobRequest(kind="record", **words)
 
 
 @router.get("/{id}/tokens/{side}", response_model=TokenSlice)
