@@ -13,7 +13,9 @@ from pathlib import Path
 
 import torch
 from measure import compare, print_rows
-from transformers import GPT2Config, GPT2LMHeadModel
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 from transformers import logging as transformers_logging
 
 from glassformer.recorders.huggingface import HuggingFaceSubject
@@ -81,13 +83,25 @@ def list_peers(tokens: int, batch: torch.Tensor) -> dict[str, Variant]:
     try:
         from transformer_lens.model_bridge import TransformerBridge
 
-        bridge = TransformerBridge.boot_transformers("gpt2", hf_model=build("eager", tokens), tokenizer=None)
+        bridge = TransformerBridge.boot_transformers(
+            "gpt2", hf_model=build("eager", tokens), tokenizer=build_tokenizer()
+        )
         variants["TransformerLens, patterns"] = lambda: bridge.run_with_cache(
             batch, names_filter=lambda name: name.endswith("attn.hook_pattern")
         )
     except Exception as error:
         print(f"TransformerLens: left out ({type(error).__name__}: {str(error)[:100]})")
     return variants
+
+
+def build_tokenizer() -> PreTrainedTokenizerFast:
+    """Numbers as words: TransformerLens wants a tokenizer, and would ask the hub for one.
+
+    It has no start token, for else TransformerLens opens it anew by its name.
+    """
+    words = {str(number): number for number in range(50_257)}
+    library = Tokenizer(WordLevel(words, "0"))
+    return PreTrainedTokenizerFast(tokenizer_object=library, eos_token="50256", pad_token="50256")
 
 
 def measure_growth(run: Variant) -> float:
