@@ -1,0 +1,213 @@
+/**
+ * A heat map's cells as pixels: what is where, and which place of the colour table each cell gets.
+ *
+ * In:   planes of bytes (square-root-scaled weights), a camera, a scale, what is masked.
+ * Out:  one index per device pixel and axis, and whole numbers for the arithmetic of colours. The WebGL2 renderer and
+ *       the canvas one use the same whole numbers, so they give the same pixels, at 100,000 tokens as at ten.
+ */
+
+/** Weights of a rectangle, pooled over squares of 2**level cells. weight = maximum · (byte / 255)². Never changed. */
+export interface Plane {
+  readonly bytes: Uint8Array; // (row, column)
+  readonly width: number; // pixels of the level
+  readonly height: number;
+  readonly level: number;
+  readonly row: number; // of its upper left pixel, in pixels of its level
+  readonly column: number;
+  readonly maximum: number;
+}
+
+/** A plane, and the cells where it is to be seen. */
+export interface Placement {
+  readonly plane: Plane;
+  readonly queries: readonly [number, number];
+  readonly keys: readonly [number, number];
+}
+
+/** Which cell lies at the upper left corner, and how many device pixels a cell is wide and high. */
+export interface Camera {
+  readonly key: number;
+  readonly query: number;
+  readonly scale: number;
+}
+
+export interface Extent {
+  readonly queries: number;
+  readonly keys: number;
+}
+
+/** What weight gets the last colour: one for all, or one for each query. */
+export type Top = number | Float32Array;
+
+export interface Mask {
+  /** Keys beyond query + causal cannot be seen; null: no such rule. */
+  readonly causal: number | null;
+  /** 1 for queries whose zeros are masked keys (padding, windows). */
+  readonly rows: Uint8Array | null;
+  /** 1 for keys that the person has left out. */
+  readonly left: Uint8Array | null;
+}
+
+export interface Scene {
+  readonly width: number; // device pixels
+  readonly height: number;
+  readonly camera: Camera;
+  readonly extent: Extent;
+  readonly placements: readonly Placement[]; // later ones cover earlier ones
+  readonly top: Top;
+  readonly mask: Mask;
+  readonly table: Uint8Array; // 256 colours
+  readonly hatch: readonly [ground: Colour, line: Colour];
+}
+
+export type Colour = readonly [number, number, number];
+
+export interface Renderer {
+  readonly kind: "webgl" | "canvas";
+  draw(scene: Scene): void;
+  dispose(): void;
+}
+
+export const NOTHING = 0x7fffffff; // a pixel outside the map, or between two cells
+export const FLAG = 0x40000000; // rows: zeros are masked; columns: left out
+export const UNIT = 1 << 20; // the fixed point of roots of weights
+export const HATCH = 7; // device pixels between two lines of a hatch
+const GAP = 14; // device pixels a cell needs before a line is left between cells
+
+/** The root of a weight as a whole number; what is compared with it is one too, so that no rounding differs. */
+export function fixedRoot(weight: number): number {
+  return Math.max(1, Math.round(UNIT * Math.sqrt(weight)));
+}
+
+/** The place in the colour table: 255 at the top and above, 0 only for nothing. `gain` and `top` are fixed roots. */
+export function placeOf(byte: number, gain: number, top: number): number {
+  if (byte === 0) return 0;
+  return Math.min(255, Math.max(1, Math.floor((2 * byte * gain + top) / (2 * top))));
+}
+
+/** The cell under each device pixel of an axis, NOTHING where there is none. */
+export function indexAxis(pixels: number, first: number, scale: number, count: number): Uint32Array {
+  const index = new Uint32Array(pixels);
+  const gap = scale >= GAP;
+  let before = -1;
+  for (let pixel = pixels; pixel-- > 0; ) {
+    const cell = Math.floor(first + (pixel + 0.5) / scale);
+    if (cell < 0 || cell >= count) index[pixel] = NOTHING;
+    else index[pixel] = gap && cell !== before && before !== -1 ? NOTHING : cell;
+    before = cell;
+  }
+  return index;
+}
+
+/** The rows' cells with flags, the columns' with flags, and the fixed root of every row's top. */
+export function indexScene(scene: Scene): { rows: Uint32Array; columns: Uint32Array; tops: Uint32Array } {
+  const { camera, extent, mask, top } = scene;
+  const rows = indexAxis(scene.height, camera.query, camera.scale, extent.queries);
+  const columns = indexAxis(scene.width, camera.key, camera.scale, extent.keys);
+  const tops = new Uint32Array(scene.height);
+  const shared = typeof top === "number" ? fixedRoot(top) : 0;
+  for (let y = 0; y < rows.length; y++) {
+    const row = rows[y]!;
+    if (row === NOTHING) continue;
+    tops[y] = typeof top === "number" ? shared : fixedRoot(top[row] ?? 1);
+    if (mask.rows?.[row]) rows[y] = row | FLAG;
+  }
+  if (mask.left !== null) {
+    for (let x = 0; x < columns.length; x++) {
+      const column = columns[x]!;
+      if (column !== NOTHING && mask.left[column]) columns[x] = column | FLAG;
+    }
+  }
+  return { rows, columns, tops };
+}
+
+/** The device pixels [left, top, right, bottom] that may show a placement. */
+export function boxOf(scene: Scene, { queries, keys }: Placement): readonly [number, number, number, number] {
+  const { camera, width, height } = scene;
+  const clip = (value: number, most: number): number => Math.max(0, Math.min(most, value));
+  return [
+    clip(Math.floor((keys[0] - camera.key) * camera.scale), width),
+    clip(Math.floor((queries[0] - camera.query) * camera.scale), height),
+    clip(Math.ceil((keys[1] - camera.key) * camera.scale), width),
+    clip(Math.ceil((queries[1] - camera.query) * camera.scale), height),
+  ];
+}
+
+/** Where the hatch starts, so that it moves with the map. */
+export function hatchPhase({ camera }: Scene): number {
+  const moved = Math.round((camera.key + camera.query) * camera.scale);
+  return ((moved % HATCH) + HATCH) % HATCH;
+}
+
+/** The largest byte of each row of a plane, without some columns; `skip` tells columns of level pixels. */
+export function rowPeaks(plane: Plane, skip: (column: number) => boolean = () => false): Uint8Array {
+  const { bytes, width, height } = plane;
+  const kept: number[] = [];
+  for (let column = 0; column < width; column++) if (!skip(plane.column + column)) kept.push(column);
+  const peaks = new Uint8Array(height);
+  for (let row = 0; row < height; row++) {
+    const start = row * width;
+    let peak = 0;
+    for (const column of kept) {
+      const byte = bytes[start + column]!;
+      if (byte > peak) peak = byte;
+    }
+    peaks[row] = peak;
+  }
+  return peaks;
+}
+
+/** The weight a byte of a plane stands for. */
+export function weightOf(plane: Plane, byte: number): number {
+  const share = byte / 255;
+  return plane.maximum * share * share;
+}
+
+/** The byte of a weight, as the server makes them: 0 only for exactly nothing. */
+export function byteOf(weight: number, maximum: number): number {
+  if (!(weight > 0)) return 0;
+  return Math.max(1, Math.min(255, Math.round(255 * Math.sqrt(weight / maximum))));
+}
+
+/** The byte of a plane that shows a cell, or null where the plane does not reach. */
+export function byteAt(plane: Plane, query: number, key: number): number | null {
+  const row = (query >> plane.level) - plane.row;
+  const column = (key >> plane.level) - plane.column;
+  if (row < 0 || column < 0 || row >= plane.height || column >= plane.width) return null;
+  return plane.bytes[row * plane.width + column] ?? null;
+}
+
+/** Half as many pixels a side: means of weights, or maxima; pixels at the far edges may be partial. */
+export function coarsen(plane: Plane, how: "mean" | "max"): Plane {
+  const width = (plane.width + 1) >> 1;
+  const height = (plane.height + 1) >> 1;
+  const bytes = new Uint8Array(width * height);
+  for (let row = 0; row < height; row++) {
+    const down = 2 * row + 1 < plane.height ? plane.width : 0;
+    for (let column = 0; column < width; column++) {
+      const at = 2 * row * plane.width + 2 * column;
+      const right = 2 * column + 1 < plane.width ? 1 : 0;
+      const a = plane.bytes[at]!;
+      const b = right ? plane.bytes[at + 1]! : 0;
+      const c = down ? plane.bytes[at + down]! : 0;
+      const d = right && down ? plane.bytes[at + down + 1]! : 0;
+      let byte: number;
+      if (how === "max") byte = Math.max(a, b, c, d);
+      else {
+        const squares = a * a + b * b + c * c + d * d;
+        byte = Math.sqrt(squares / ((right ? 2 : 1) * (down ? 2 : 1)));
+        byte = squares === 0 ? 0 : Math.max(1, Math.round(byte));
+      }
+      bytes[row * width + column] = byte;
+    }
+  }
+  return {
+    bytes,
+    width,
+    height,
+    level: plane.level + 1,
+    row: plane.row >> 1,
+    column: plane.column >> 1,
+    maximum: plane.maximum,
+  };
+}

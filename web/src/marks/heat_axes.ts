@@ -1,0 +1,204 @@
+/**
+ * The axes of a heat map: token names beside rows and above columns, on a canvas or in a saved picture.
+ *
+ * In:   a camera in CSS pixels, margins, the tokens of both sides.
+ * Out:  words with places; they never overlap, and are cut where there is no room.
+ */
+
+import { elide, type Label, layLabels, type TokenStore } from "./axis";
+import { count as grouped } from "./digits";
+import type { Camera, Extent } from "./heat";
+import { figure, label } from "./paper";
+
+export interface Frame {
+  readonly left: number; // margins, CSS pixels
+  readonly top: number;
+  readonly width: number; // of the cells' part
+  readonly height: number;
+}
+
+export interface Axis {
+  readonly tokens: TokenStore;
+  readonly start: number; // the side's number of the first cell
+  readonly count: number;
+}
+
+export interface Word {
+  readonly text: string;
+  readonly x: number;
+  readonly y: number;
+  readonly turned: boolean; // reads from bottom to top
+  readonly anchor: "start" | "middle" | "end";
+  readonly tone: "ink" | "soft" | "faint";
+}
+
+export interface Tick {
+  readonly x: number;
+  readonly y: number;
+  readonly down: boolean; // belongs to the upper axis
+}
+
+export interface Inks {
+  readonly ink: string;
+  readonly soft: string;
+  readonly faint: string;
+  readonly line: string;
+}
+
+export const FONT_SIZE = 12;
+const ROOM = 15; // pixels from one name to the next
+const SPACE = 7; // between names and cells
+const MIDDLE = 0.34; // of the font size, from the middle to the baseline
+
+type Measure = (text: string) => number;
+
+/** Everything written along both axes. */
+export function layAxes(
+  frame: Frame,
+  camera: Camera,
+  extent: Extent,
+  axes: { query: Axis; key: Axis },
+  measure: Measure,
+): { words: Word[]; ticks: Tick[] } {
+  const rows = layLabels({
+    first: camera.query,
+    scale: camera.scale,
+    length: frame.height,
+    count: extent.queries,
+    room: ROOM,
+  });
+  const columns = layLabels({
+    first: camera.key,
+    scale: camera.scale,
+    length: frame.width,
+    count: extent.keys,
+    room: ROOM,
+  });
+  const words: Word[] = [];
+  const ticks: Tick[] = [];
+  for (const each of rows) {
+    const y = frame.top + each.at + FONT_SIZE * MIDDLE;
+    words.push(
+      ...write(
+        each,
+        axes.query,
+        frame.left - SPACE,
+        (x) => ({ x: frame.left - SPACE - x, y, turned: false, anchor: "end" }),
+        measure,
+      ),
+    );
+    if (each.numbered) ticks.push({ x: frame.left, y: frame.top + each.at, down: false });
+  }
+  const flat = liesFlat(columns, axes.key, camera.scale, measure);
+  for (const each of columns) {
+    const x = frame.left + each.at;
+    if (flat) {
+      const text = axes.key.tokens.get(axes.key.start + each.index) ?? "";
+      words.push({
+        text,
+        x,
+        y: frame.top - SPACE - 1,
+        turned: false,
+        anchor: "middle",
+        tone: tone(axes.key, each.index),
+      });
+    } else {
+      const place = (up: number) => ({
+        x: x + FONT_SIZE * MIDDLE,
+        y: frame.top - SPACE - up,
+        turned: true,
+        anchor: "start" as const,
+      });
+      words.push(...write(each, axes.key, frame.top - SPACE, place, measure));
+    }
+    if (each.numbered) ticks.push({ x, y: frame.top, down: true });
+  }
+  return { words, ticks };
+}
+
+/** One label: its number where the view is far away, then its token, in so much room. */
+function write(
+  { index, numbered }: Label,
+  axis: Axis,
+  room: number,
+  place: (from: number) => Pick<Word, "x" | "y" | "turned" | "anchor">,
+  measure: Measure,
+): Word[] {
+  const words: Word[] = [];
+  let used = 0;
+  if (numbered) {
+    const number = grouped(axis.start + index);
+    words.push({ text: number, ...place(0), tone: "faint" });
+    used = measure(number) + 6;
+  }
+  const token = axis.tokens.get(axis.start + index, numbered);
+  if (token !== undefined && room - used > 14) {
+    words.push({ text: elide(token, room - used - 2, measure), ...place(used), tone: tone(axis, index) });
+  }
+  return words;
+}
+
+function tone(axis: Axis, index: number): Word["tone"] {
+  return axis.tokens.isSpecial(axis.start + index) ? "faint" : "soft";
+}
+
+/** Names above columns lie flat when every one fits over its own column. */
+function liesFlat(columns: readonly Label[], axis: Axis, scale: number, measure: Measure): boolean {
+  if (scale < 18 || columns[0]?.numbered) return false;
+  return columns.every(({ index }) => measure(axis.tokens.get(axis.start + index) ?? "") <= scale - 5);
+}
+
+/** The margin that names need, within limits: their widest, as far as they are known. */
+export function marginFor(axis: Axis, most: number, measure: Measure): number {
+  let widest = 0;
+  for (let index = 0; index < Math.min(axis.count, 400); index++) {
+    widest = Math.max(widest, measure(axis.tokens.get(axis.start + index) ?? ""));
+  }
+  const numbers = axis.count > 60 ? measure(grouped(axis.start + axis.count)) + 6 : 0;
+  return Math.round(Math.max(36, Math.min(most, widest + numbers + SPACE + 8)));
+}
+
+export function drawAxes(
+  context: CanvasRenderingContext2D,
+  { words, ticks }: { words: readonly Word[]; ticks: readonly Tick[] },
+  colours: Inks,
+): void {
+  context.strokeStyle = colours.faint;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (const { x, y, down } of ticks) {
+    const [across, along] = [Math.round(x) + 0.5, Math.round(y) + 0.5];
+    context.moveTo(down ? across : x - 4, down ? y - 4 : along);
+    context.lineTo(down ? across : x - 1, down ? y - 1 : along);
+  }
+  context.stroke();
+  for (const { text, x, y, turned, anchor, tone } of words) {
+    context.fillStyle = colours[tone];
+    context.textAlign = anchor === "middle" ? "center" : anchor === "end" ? "right" : "left";
+    if (!turned) context.fillText(text, x, y);
+    else {
+      context.save();
+      context.translate(x, y);
+      context.rotate(-Math.PI / 2);
+      context.fillText(text, 0, 0);
+      context.restore();
+    }
+  }
+}
+
+export function sketchAxes(
+  { words, ticks }: { words: readonly Word[]; ticks: readonly Tick[] },
+  colours: Inks,
+): string {
+  const lines = ticks.map(({ x, y, down }) =>
+    down
+      ? `<path d="M${figure(x)} ${figure(y - 4)}v3" stroke="${colours.faint}"/>`
+      : `<path d="M${figure(x - 4)} ${figure(y)}h3" stroke="${colours.faint}"/>`,
+  );
+  const texts = words.map(({ text, x, y, turned, anchor, tone }) => {
+    const look = { size: FONT_SIZE, fill: colours[tone], anchor };
+    if (!turned) return label(text, x, y, look);
+    return `<g transform="translate(${figure(x)} ${figure(y)}) rotate(-90)">${label(text, 0, 0, look)}</g>`;
+  });
+  return lines.join("") + texts.join("");
+}

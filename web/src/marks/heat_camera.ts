@@ -1,0 +1,106 @@
+/**
+ * The camera over a heat map: wholeMap, zoom about a point, pan within bounds, and its words in the URL.
+ *
+ * In:   sizes in CSS pixels, cells.
+ * Out:  cameras whose scale is CSS pixels per cell.
+ */
+
+import type { Camera, Extent } from "./heat";
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+const LARGEST = 96; // CSS pixels a cell
+const ROOMY = 44; // a fitted cell is not larger than this
+
+/** The whole map in view. */
+export function wholeMap(extent: Extent, size: Size): Camera {
+  const scale = Math.min(
+    size.width / Math.max(1, extent.keys),
+    size.height / Math.max(1, extent.queries),
+    ROOMY,
+  );
+  return { key: 0, query: 0, scale: Math.max(scale, 1e-6) };
+}
+
+/** Within the bounds: no further out than the whole map, and no empty space where there could be cells. */
+export function clamp(camera: Camera, extent: Extent, size: Size): Camera {
+  const least = wholeMap(extent, size).scale;
+  const scale = Math.max(least, Math.min(Math.max(LARGEST, least), camera.scale));
+  const hold = (first: number, count: number, pixels: number): number =>
+    Math.max(0, Math.min(first, count - pixels / scale));
+  return {
+    key: hold(camera.key, extent.keys, size.width),
+    query: hold(camera.query, extent.queries, size.height),
+    scale,
+  };
+}
+
+/** The cell under (x, y) stays under it. */
+export function zoomAbout(
+  camera: Camera,
+  x: number,
+  y: number,
+  factor: number,
+  extent: Extent,
+  size: Size,
+): Camera {
+  const least = wholeMap(extent, size).scale;
+  const scale = Math.max(least, Math.min(Math.max(LARGEST, least), camera.scale * factor));
+  return clamp(
+    {
+      key: camera.key + x / camera.scale - x / scale,
+      query: camera.query + y / camera.scale - y / scale,
+      scale,
+    },
+    extent,
+    size,
+  );
+}
+
+/** Moved so that a cell is in view, with a little room around it. */
+export function reveal(camera: Camera, query: number, key: number, extent: Extent, size: Size): Camera {
+  const shift = (first: number, cell: number, pixels: number): number => {
+    const seen = pixels / camera.scale;
+    const room = Math.min(2, Math.max(0, (seen - 1) / 2));
+    if (cell < first + room) return cell - room;
+    if (cell + 1 > first + seen - room) return cell + 1 - seen + room;
+    return first;
+  };
+  return clamp(
+    {
+      key: shift(camera.key, key, size.width),
+      query: shift(camera.query, query, size.height),
+      scale: camera.scale,
+    },
+    extent,
+    size,
+  );
+}
+
+export function isFitted(camera: Camera, extent: Extent, size: Size): boolean {
+  return camera.scale <= wholeMap(extent, size).scale * 1.0001;
+}
+
+/** The middle of the view and how many keys are seen across: the same part of the map on another screen. */
+export function writeCamera(camera: Camera, size: Size): string {
+  const across = size.width / camera.scale;
+  const [key, query] = [camera.key + across / 2, camera.query + size.height / camera.scale / 2];
+  return [key, query, across].map((number) => String(Number(number.toFixed(3)))).join("_");
+}
+
+/** Null if these are no words of a camera. */
+export function readCamera(words: string | undefined, extent: Extent, size: Size): Camera | null {
+  const [key, query, across] = (words ?? "").split("_").map(Number);
+  if (key === undefined || query === undefined || across === undefined) return null;
+  if (![key, query, across].every(Number.isFinite) || across <= 0) return null;
+  const scale = size.width / across;
+  const limited = clamp({ key: 0, query: 0, scale }, extent, size).scale;
+  return clamp(
+    { key: key - size.width / limited / 2, query: query - size.height / limited / 2, scale: limited },
+    extent,
+    size,
+  );
+}

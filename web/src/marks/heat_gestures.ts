@@ -1,0 +1,83 @@
+/**
+ * Hands on a map: wheel and pinch zoom about the pointer, drag pans, a tap points.
+ *
+ * In:   pointer and wheel events of an element.
+ * Out:  what was meant, in CSS pixels from the element's upper left corner.
+ */
+
+export interface Hands {
+  zoom(x: number, y: number, factor: number): void;
+  pan(dx: number, dy: number): void;
+  hover(x: number, y: number): void;
+  leave(): void;
+  tap(x: number, y: number): void;
+}
+
+const SLACK = 4; // CSS pixels a tap may wander
+
+/** Returns what takes the listeners away again. */
+export function listen(element: HTMLElement, hands: Hands): () => void {
+  const fingers = new Map<number, { x: number; y: number }>();
+  let moved = 0;
+
+  const place = (event: MouseEvent): { x: number; y: number } => {
+    const box = element.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+  const down = (event: PointerEvent): void => {
+    if (event.button !== 0) return;
+    element.setPointerCapture?.(event.pointerId);
+    fingers.set(event.pointerId, place(event));
+    if (fingers.size === 1) moved = 0;
+  };
+  const move = (event: PointerEvent): void => {
+    const now = place(event);
+    const before = fingers.get(event.pointerId);
+    if (before === undefined) {
+      if (event.pointerType !== "touch") hands.hover(now.x, now.y);
+      return;
+    }
+    moved += Math.hypot(now.x - before.x, now.y - before.y);
+    if (fingers.size === 1) {
+      if (moved > SLACK) hands.pan(now.x - before.x, now.y - before.y);
+    } else pinch(event.pointerId, before, now);
+    fingers.set(event.pointerId, now);
+  };
+  const pinch = (id: number, before: { x: number; y: number }, now: { x: number; y: number }): void => {
+    const other = [...fingers].find(([finger]) => finger !== id)?.[1];
+    if (other === undefined) return;
+    const width = Math.hypot(now.x - other.x, now.y - other.y);
+    const widthBefore = Math.max(1, Math.hypot(before.x - other.x, before.y - other.y));
+    hands.zoom((before.x + other.x) / 2, (before.y + other.y) / 2, width / widthBefore);
+    hands.pan((now.x - before.x) / 2, (now.y - before.y) / 2);
+  };
+  const up = (event: PointerEvent): void => {
+    if (!fingers.delete(event.pointerId)) return;
+    if (event.type === "pointerup" && moved <= SLACK && fingers.size === 0) {
+      const { x, y } = place(event);
+      hands.tap(x, y);
+    }
+    if (fingers.size > 0) moved = Number.POSITIVE_INFINITY; // the rest of a pinch is no tap
+  };
+  const wheel = (event: WheelEvent): void => {
+    event.preventDefault();
+    const { x, y } = place(event);
+    const lines = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
+    const speed = event.ctrlKey ? 0.01 : 0.0022; // a trackpad's pinch arrives as small wheel steps with Ctrl
+    const far = Math.max(-240, Math.min(240, event.deltaY * lines));
+    hands.zoom(x, y, Math.exp(-far * speed));
+  };
+  const leave = (event: PointerEvent): void => {
+    if (event.pointerType !== "touch") hands.leave();
+  };
+
+  const controller = new AbortController();
+  const { signal } = controller;
+  element.addEventListener("pointerdown", down, { signal });
+  element.addEventListener("pointermove", move, { signal });
+  element.addEventListener("pointerup", up, { signal });
+  element.addEventListener("pointercancel", up, { signal });
+  element.addEventListener("pointerleave", leave, { signal });
+  element.addEventListener("wheel", wheel, { signal, passive: false });
+  return () => controller.abort();
+}

@@ -1,0 +1,59 @@
+/**
+ * The canvas of a heat map: WebGL2 where there is any, otherwise pixel by pixel; a lost context changes over by itself.
+ *
+ * In:   an element to live in, scenes.
+ * Out:  pixels.
+ */
+
+import type { Renderer, Scene } from "./heat";
+import { createCanvasRenderer } from "./heat_canvas";
+import { createWebglRenderer } from "./heat_webgl";
+
+export class Surface {
+  canvas: HTMLCanvasElement;
+  private renderer: Renderer;
+  private last: Scene | null = null;
+
+  constructor(
+    private readonly host: HTMLElement,
+    prefer: "webgl" | "canvas",
+  ) {
+    this.canvas = this.place();
+    const webgl = prefer === "webgl" ? createWebglRenderer(this.canvas, () => this.changeOver()) : null;
+    if (webgl === null && prefer === "webgl") {
+      this.canvas.remove(); // a canvas that has been asked for WebGL may refuse to be drawn on otherwise
+      this.canvas = this.place();
+    }
+    this.renderer = webgl ?? createCanvasRenderer(this.canvas);
+    this.canvas.dataset.renderer = this.renderer.kind;
+  }
+
+  get kind(): "webgl" | "canvas" {
+    return this.renderer.kind;
+  }
+
+  draw(scene: Scene): void {
+    this.last = scene;
+    this.renderer.draw(scene);
+  }
+
+  dispose(): void {
+    this.renderer.dispose();
+    this.canvas.remove();
+  }
+
+  private changeOver(): void {
+    this.canvas.remove();
+    this.canvas = this.place();
+    this.renderer = createCanvasRenderer(this.canvas);
+    this.canvas.dataset.renderer = this.renderer.kind;
+    if (this.last !== null) this.renderer.draw(this.last);
+  }
+
+  private place(): HTMLCanvasElement {
+    const canvas = document.createElement("canvas");
+    canvas.setAttribute("aria-hidden", "true");
+    this.host.prepend(canvas);
+    return canvas;
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * The legend of a heat map: which colour is which weight, and what hatched cells are.
+ *
+ * In:   a colour table, the weight of the last colour, words.
+ * Out:  an element that can be told another scale, and the same as SVG for saved pictures.
+ */
+
+import { pick } from "./colours";
+import { digits } from "./digits";
+import { make, write } from "./make";
+import { figure, label } from "./paper";
+
+export interface Key {
+  readonly text: string;
+  readonly falling: boolean; // which way the hatch runs
+}
+
+export interface LegendWords {
+  readonly note: string; // "square-root scale"
+  readonly said: string; // for screen readers
+  readonly keys: readonly Key[];
+}
+
+/** Weights to be written under a square-root scale: round ones, not too near each other, and the top. */
+export function ticksOf(top: number, spacing = 0.14): { value: number; at: number }[] {
+  const found = [
+    { value: 0, at: 0 },
+    { value: top, at: 1 },
+  ];
+  const power = 10 ** Math.floor(Math.log10(top));
+  for (const factor of [5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01]) {
+    const value = Number((factor * power).toPrecision(1));
+    const at = Math.sqrt(value / top);
+    if (at < 1 && found.every((tick) => Math.abs(tick.at - at) >= spacing)) found.push({ value, at });
+  }
+  return found.sort((a, b) => a.at - b.at);
+}
+
+export class Legend {
+  readonly element: HTMLElement;
+  private readonly bar = make("canvas", { class: "legend-bar", width: 256, height: 1 });
+  private readonly ticks = make("div", { class: "legend-ticks" });
+  private readonly note = make("div", { class: "legend-note" });
+  private readonly keys = make("ul", { class: "legend-keys" });
+  private shown = "";
+
+  constructor() {
+    const scale = make("div", { class: "legend-scale", role: "img" }, this.bar, this.ticks);
+    this.element = make("div", { class: "legend" }, scale, this.note, this.keys);
+  }
+
+  /** `percent`: the ticks are shares of a top that differs from row to row. */
+  show(table: Uint8Array, top: number, percent: boolean, words: LegendWords): void {
+    const name = JSON.stringify([top, percent, words, table[0]]);
+    if (name === this.shown) return;
+    this.shown = name;
+    this.paint(table);
+    const marks = ticksOf(percent ? 1 : top).map(({ value, at }) => {
+      const tick = make("span", {}, percent ? `${digits(100 * value, 2)} %` : digits(value, 3));
+      tick.style.setProperty("inset-inline-start", `${100 * at}%`);
+      return tick;
+    });
+    this.ticks.replaceChildren(...marks);
+    this.element.querySelector(".legend-scale")?.setAttribute("aria-label", words.said);
+    write(this.note, words.note);
+    this.keys.replaceChildren(
+      ...words.keys.map(({ text, falling }) =>
+        make(
+          "li",
+          {},
+          make("i", { class: falling ? "hatch falling" : "hatch", "aria-hidden": "true" }),
+          text,
+        ),
+      ),
+    );
+  }
+
+  private paint(table: Uint8Array): void {
+    const context = this.bar.getContext("2d");
+    if (context === null) return;
+    const image = context.createImageData(256, 1);
+    for (let place = 0; place < 256; place++) {
+      image.data.set([table[3 * place]!, table[3 * place + 1]!, table[3 * place + 2]!, 255], 4 * place);
+    }
+    context.putImageData(image, 0, 0);
+  }
+}
+
+/** The legend in a saved picture: 32 steps of colour, ticks below, hatched keys beside their words. */
+export function sketchLegend(
+  {
+    table,
+    top,
+    percent,
+    words,
+    width,
+  }: { table: Uint8Array; top: number; percent: boolean; words: LegendWords; width: number },
+  ink: { soft: string; line: string; ground: string },
+): string {
+  const steps = 64;
+  const parts: string[] = [];
+  for (let step = 0; step < steps; step++) {
+    const x = (step / steps) * width;
+    parts.push(
+      `<rect x="${figure(x)}" y="0" width="${figure(width / steps + 0.5)}" height="10" fill="${pick(table, ((step + 0.5) / steps) * 255)}"/>`,
+    );
+  }
+  parts.push(`<rect x="0" y="0" width="${figure(width)}" height="10" fill="none" stroke="${ink.line}"/>`);
+  for (const { value, at } of ticksOf(percent ? 1 : top)) {
+    const anchor = at === 0 ? "start" : at === 1 ? "end" : "middle";
+    const text = percent ? `${digits(100 * value, 2)} %` : digits(value, 3);
+    parts.push(label(text, at * width, 24, { size: 11, fill: ink.soft, anchor }));
+  }
+  let x = width + 20;
+  for (const { text, falling } of words.keys) {
+    const lines = [3, 8, 13].map((at) =>
+      falling ? `M${x + at - 3} 0l${13 - at} ${13 - at}` : `M${x + at} 0L${x} ${at}`,
+    );
+    parts.push(
+      `<rect x="${figure(x)}" y="0" width="13" height="13" fill="${ink.ground}" stroke="${ink.line}"/>`,
+    );
+    parts.push(`<path d="${lines.join("")}" stroke="${ink.soft}" stroke-width="0.7" fill="none"/>`);
+    parts.push(label(text, x + 19, 11, { size: 11, fill: ink.soft }));
+    x += 19 + text.length * 7 + 16;
+  }
+  return parts.join("");
+}
