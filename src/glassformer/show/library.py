@@ -57,7 +57,7 @@ class RecordingEntry(Answer):
 
 
 class Card(BaseModel):
-    """What is known about a recording beside itself, from the file beside it; words for others are left out."""
+    """What is known about a recording beside itself, from a file; words for others are left out."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -1,0 +1,176 @@
+"""A real server and a real Chromium: console errors, exceptions and calls to other hosts fail a test."""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+
+from glassformer import bundle
+from glassformer.show.library import Library
+from glassformer.show.server.app import create_app
+from glassformer.show.server.settings import STATIC, Settings
+from glassformer.show.workbench import Workbench
+from inventions import invent_decoder, invent_long, invent_translation
+
+STATIC_HERE = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
+
+
+@dataclass
+class Served:
+    """A running server; `ids` are its recordings by a short name."""
+
+    url: str
+    library: Library
+    ids: dict[str, str] = field(default_factory=dict)
+    workbench: Workbench | None = None
+
+    def address(self, name: str = "", **selection: object) -> str:
+        """The page on a recording, as `address("decoder", view="heatmap", map=1, head=2)`."""
+        chosen = {"recording": self.ids[name], **selection} if name else selection
+        words = "&".join(f"{key.replace('__', '.')}={value}" for key, value in chosen.items())
+        return f"{self.url}/#{words}"
+
+
+def serve(
+    library: Library, workbench: Workbench | None = None, settings: Settings | None = None
+) -> Iterator[str]:
+    """Run a server in a thread; its address, while the caller holds on."""
+    with socket.socket() as line:
+        line.bind(("127.0.0.1", 0))
+        line.listen(128)
+        config = uvicorn.Config(
+            create_app(library, workbench, settings or Settings(static=STATIC_HERE)),
+            log_level="warning",
+            ws="none",
+            timeout_graceful_shutdown=1,
+        )
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [line]}, daemon=True)
+        thread.start()
+        while not server.started and thread.is_alive():
+            time.sleep(0.01)
+        yield f"http://localhost:{line.getsockname()[1]}"
+        server.should_exit = True
+        thread.join(10)
+
+
+def require_page() -> None:
+    """Skip, or in CI fail, where the page was not built."""
+    if not (STATIC_HERE / "index.html").is_file():
+        sentence = "the page is not built (npm --prefix web ci && npm --prefix web run build)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(sentence, pytrace=False)
+        pytest.skip(sentence)
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Library, dict[str, str]]]:
+    """Recordings: decoder (3 x 4 heads, 24 tokens), single (one token), wide (12 x 12 heads, 128 tokens),
+    translation (6 and 9 tokens, beams), long (3,000 tokens), and those that ship."""
+    folder = tmp_path_factory.mktemp("recordings")
+    made = {
+        "decoder": invent_decoder(),
+        "single": invent_decoder(tokens=1, layers=1),
+        "wide": invent_decoder(tokens=128, layers=12, heads=12),
+        "translation": invent_translation(),
+        "long": invent_long(),
+    }
+    library = Library(folder / "made")
+    ids = {}
+    for name, recording in made.items():
+        bundle.save(recording, folder / f"{name}.bundle")
+        ids[name] = library.open_file(folder / f"{name}.bundle")
+    for entry in library.entries():
+        if entry.origin == "shipped":
+            ids.setdefault("shipped", entry.id)
+    yield library, ids
+    library.close()
+
+
+@pytest.fixture(scope="session")
+def served(library: tuple[Library, dict[str, str]]) -> Iterator[Served]:
+    """The server with these recordings and no workbench."""
+    require_page()
+    for url in serve(library[0]):
+        yield Served(url, *library)
+
+
+@pytest.fixture(scope="module")
+def chromium(find_chromium: str) -> Iterator[Browser]:
+    """One browser for each file of tests; while it lives, an event loop counts as running in this thread."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def find_chromium() -> str:
+    from shutil import which
+
+    found = next(filter(None, map(which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    return found or pytest.skip("no Chromium on this machine")
+
+
+@pytest.fixture
+def open_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
+    """Open pages: `open_page(url, width=360, height=740, locale="zh-CN", dark=True)`.
+
+    At the end of the test, errors on the console, exceptions and requests to other hosts fail it. Refusals
+    that a test provokes write to the console, too: clear `page.faults` after looking at them.
+    """
+    contexts: list[BrowserContext] = []
+    faults: list[str] = []
+
+    def open_one(
+        url: str,
+        *,
+        width: int = 1440,
+        height: int = 900,
+        locale: str = "en-GB",
+        dark: bool = False,
+        reduced_motion: bool = True,
+    ) -> Page:
+        context = chromium.new_context(
+            viewport={"width": width, "height": height},
+            locale=locale,
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce" if reduced_motion else "no-preference",
+            accept_downloads=True,
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        watch(page, url, faults)
+        page.faults = faults  # type: ignore[attr-defined]
+        page.goto(url)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert not faults, "\n".join(faults)
+
+
+def watch(page: Page, url: str, faults: list[str]) -> None:
+    """Write down whatever a page does wrong."""
+    home = url.split("/#")[0].split("/?")[0].rstrip("/")
+
+    def hear(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            faults.append(f"console: {message.text} ({message.location.get('url', '')})")
+
+    def see(request: Request) -> None:
+        if not request.url.startswith((home, "data:", "blob:")):
+            faults.append(f"a request left for {request.url}")
+
+    page.on("console", hear)
+    page.on("pageerror", lambda error: faults.append(f"exception: {error}"))
+    page.on("request", see)

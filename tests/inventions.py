@@ -1,0 +1,155 @@
+"""Recordings made up for tests: small, deterministic, NumPy only, with everything that a page can show."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from glassformer.recording import (
+    Alternative,
+    AttentionMap,
+    Evidence,
+    Factors,
+    Generation,
+    Output,
+    Recording,
+    Step,
+    Tokens,
+    build_pyramid,
+    measure,
+)
+
+WORDS = ("The", " animal", " didn't", " cross", "\n", " 街道", " שלום", "‹E6›", " <b>bold</b>", ",", " tired")
+
+
+@dataclass
+class Heads:
+    """Queries, keys and values of one layer, and what follows from them."""
+
+    queries: np.ndarray  # (head, query, width)
+    keys: np.ndarray  # (head, key, width)
+    values: np.ndarray
+    scores: np.ndarray  # (head, query, key)
+    weights: np.ndarray
+
+
+def invent_heads(heads: int, queries: int, keys: int, *, causal: bool, seed: int, width: int = 8) -> Heads:
+    random = np.random.default_rng(seed)
+    q, k, v = (
+        random.normal(size=(heads, count, width)).astype(np.float32) for count in (queries, keys, keys)
+    )
+    scores = (q.astype(np.float64) @ k.astype(np.float64).transpose(0, 2, 1)) / np.sqrt(width) * 2
+    if causal:
+        scores = np.where(np.arange(keys) <= np.arange(queries)[:, None], scores, -np.inf)
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    return Heads(q, k, v, scores.astype(np.float32), weights.astype(np.float32))
+
+
+def invent_map(
+    stack: str, layer: int, kind: str, query: Tokens, key: Tokens, heads: int, *, causal: bool = False
+) -> AttentionMap:
+    made = invent_heads(heads, len(query), len(key), causal=causal, seed=layer + 10 * (kind == "cross"))
+    return AttentionMap(
+        stack=stack,
+        layer=layer,
+        kind=kind,  # type: ignore[arg-type]
+        query=query,
+        key=key,
+        statistics=measure(made.weights, np.isfinite(made.scores)),
+        dense=made.weights,
+        dense_scores=made.scores,
+        queries=made.queries,
+        keys=made.keys,
+        values=made.values,
+        scale=float(2 / np.sqrt(8)),
+    )
+
+
+def invent_tokens(side: str, count: int) -> Tokens:
+    texts = tuple(WORDS[place % len(WORDS)] for place in range(count))
+    ends = np.cumsum([len(text) for text in texts])
+    offsets = np.stack([ends - [len(text) for text in texts], ends], axis=1)
+    special = np.zeros(count, dtype=bool)
+    special[-1] = count > 1
+    return Tokens(
+        side,  # type: ignore[arg-type]
+        texts,
+        np.arange(count) % len(WORDS),
+        offsets,
+        "".join(texts),
+        special,
+        np.arange(count) // 2,
+    )
+
+
+def invent_evidence(**words: Any) -> Evidence:
+    return Evidence("invented", "0123456789abcdef", "eager", "float32", True, 1e-7, "eager", **words)
+
+
+def invent_decoder(tokens: int = 24, layers: int = 3, heads: int = 4, width: int = 16) -> Recording:
+    """A decoder with hidden states, output and a greedy generation of its last three tokens."""
+    side = invent_tokens("source", tokens)
+    random = np.random.default_rng(7)
+    hidden = random.normal(size=(layers + 1, tokens, width)).astype(np.float32)
+    chances = np.log(np.tile([0.5, 0.3, 0.2], (tokens, 1))).astype(np.float32)
+    ids = (np.arange(tokens)[:, None] + np.arange(3)) % len(WORDS)
+    others = tuple(Alternative(place, WORDS[place], -1.5 - place) for place in range(3))
+    steps = tuple(Step(place, place, WORDS[place], -0.5, others) for place in range(min(3, tokens)))
+    return Recording(
+        model="invented decoder",
+        evidence=invent_evidence(),
+        source=side,
+        maps=tuple(
+            invent_map("decoder", layer, "self", side, side, heads, causal=True) for layer in range(layers)
+        ),
+        hidden={"decoder": hidden},
+        output=Output("decoder", ids, chances, dict(enumerate(WORDS))),
+        generation=Generation(steps),
+    )
+
+
+def invent_translation(source: int = 6, target: int = 9, layers: int = 2, heads: int = 3) -> Recording:
+    """An encoder-decoder with a beam search."""
+    left, right = invent_tokens("source", source), invent_tokens("target", target)
+    random = np.random.default_rng(8)
+    maps = []
+    for layer in range(layers):
+        maps.append(invent_map("encoder", layer, "self", left, left, heads))
+        maps.append(invent_map("decoder", layer, "self", right, right, heads, causal=True))
+        maps.append(invent_map("decoder", layer, "cross", right, left, heads))
+    nodes = (
+        Step(0, 1, WORDS[1], -0.2, beam=0, score=-0.2),
+        Step(0, 2, WORDS[2], -1.2, beam=1, score=-1.2),
+        Step(1, 3, WORDS[3], -0.3, beam=0, parent=0, score=-0.5),
+        Step(1, 4, WORDS[4], -1.0, beam=1, parent=0, score=-1.2),
+    )
+    steps = (Step(0, 1, WORDS[1], -0.2), Step(1, 3, WORDS[3], -0.3))
+    return Recording(
+        model="invented translator",
+        evidence=invent_evidence(),
+        source=left,
+        target=right,
+        maps=tuple(maps),
+        hidden={
+            "encoder": random.normal(size=(layers + 1, source, 16)).astype(np.float32),
+            "decoder": random.normal(size=(layers + 1, target, 16)).astype(np.float32),
+        },
+        generation=Generation(steps, nodes, "beam"),
+    )
+
+
+def invent_long(tokens: int = 3000, heads: int = 2, width: int = 8) -> Recording:
+    """A causal map that is kept as queries and keys, with a pyramid of its first head."""
+    side = invent_tokens("source", tokens)
+    made = invent_heads(heads, tokens, tokens, causal=True, seed=3, width=width)
+    exact = made.scores.astype(np.float64)
+    top = exact.max(axis=-1)
+    total = np.log(np.exp(exact - top[..., None]).sum(axis=-1)) + top
+    factors = Factors(made.queries, made.keys, total, float(2 / np.sqrt(width)), causal=True)
+    statistics = measure(made.weights, np.isfinite(made.scores), log_sum_exp=total)
+    bare = AttentionMap("decoder", 0, "self", side, side, statistics, factors=factors)
+    whole = AttentionMap(
+        "decoder", 0, "self", side, side, statistics, factors=factors, pyramids={0: build_pyramid(bare, 0)}
+    )
+    return Recording(model="invented reader", evidence=invent_evidence(), source=side, maps=(whole,))
