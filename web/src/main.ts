@@ -1,6 +1,65 @@
 /** The page: mounts the workbench on the server that sent it. */
 
 import "./styles";
-import { views } from "./views";
+import { mount } from "./app/mount";
+import { addressBar } from "./app/place";
+import type { App } from "./app/state";
+import { Connection, createHttpSource } from "./http";
+import { createHttpBench } from "./workbench";
 
-document.getElementById("glassformer")?.setAttribute("data-views", String(views.length));
+const PAUSE = 2000; // ms between questions whether the server is back
+
+let app: App | null = null;
+let waiting = false;
+
+const connection = new Connection({
+  base: new URL("api/", document.baseURI).href,
+  connected: (yes) => {
+    if (app && app.connected.peek() !== yes) app.connected.value = yes;
+    if (!yes) void waitForServer();
+  },
+});
+
+/** Ask until the server answers; then try again what failed meanwhile. */
+async function waitForServer(): Promise<void> {
+  if (waiting) return;
+  waiting = true;
+  while (waiting) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    try {
+      await connection.json("about");
+      waiting = false;
+    } catch {
+      // still gone
+    }
+  }
+  app?.reconnected();
+}
+
+const element = document.getElementById("glassformer");
+if (element) {
+  mount(element, createHttpSource(connection), {
+    bench: createHttpBench(connection),
+    place: addressBar(window),
+    remember: {
+      get: (name) => {
+        try {
+          return localStorage.getItem(`glassformer.${name}`);
+        } catch {
+          return null; // storage is forbidden here
+        }
+      },
+      set: (name, value) => {
+        try {
+          localStorage.setItem(`glassformer.${name}`, value);
+        } catch {
+          // then it is asked again next time
+        }
+      },
+    },
+    wholePage: true,
+    started: (started) => {
+      app = started;
+    },
+  });
+}

@@ -116,6 +116,7 @@ export interface Description {
   readonly hidden: readonly HiddenDescription[];
   readonly output: OutputDescription | null;
   readonly generation: GenerationDescription | null;
+  readonly request?: JobRequest | null; // what made it, where that is known: it can be run again with a change
 }
 
 /** Tokens start … start + texts.length of one side. `shown` makes blanks, line ends and bytes visible. */
@@ -128,6 +129,7 @@ export interface TokenSlice {
   readonly special: readonly boolean[];
   readonly words: readonly number[] | null;
   readonly offsets: readonly (readonly [number, number])[] | null;
+  readonly text?: string | null; // what they were read from
 }
 
 export interface MetricParameter {
@@ -230,12 +232,12 @@ export interface JobRequest {
   readonly task?: string;
   readonly sequence: "text" | "random" | "task";
   readonly text?: string;
-  readonly second_text?: string;
-  readonly target?: string;
+  readonly second_text?: string | null;
+  readonly target?: string | null;
   readonly length?: number;
   readonly seed?: number;
-  readonly source_language?: string;
-  readonly target_language?: string;
+  readonly source_language?: string | null;
+  readonly target_language?: string | null;
   readonly layers?: number;
   readonly multiplier?: number;
   readonly want?: readonly string[];
@@ -254,6 +256,7 @@ export interface Job {
   readonly detail: string | null;
   readonly recording: string | null;
   readonly sentence: string | null;
+  readonly code?: string | null;
   readonly model: string;
 }
 
@@ -264,12 +267,12 @@ export interface Preset {
   readonly model: string;
   readonly task: string;
   readonly text: string;
-  readonly second_text?: string;
-  readonly target?: string;
-  readonly source_language?: string;
-  readonly target_language?: string;
-  readonly selection?: Readonly<Record<string, string>>; // as in the URL
-  readonly recording?: string; // a shipped recording that shows it without a model
+  readonly second_text?: string | null;
+  readonly target?: string | null;
+  readonly source_language?: string | null;
+  readonly target_language?: string | null;
+  readonly selection?: Readonly<Record<string, string>> | null; // as in the URL
+  readonly recording?: string | null; // a shipped recording that shows it without a model
 }
 
 export interface About {

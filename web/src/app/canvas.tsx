@@ -1,0 +1,166 @@
+/**
+ * The stage: mounts the chosen view on the open recording, keeps it told, and says so when it cannot be.
+ *
+ * In:   the app's signals.
+ * Out:  a mounted view, known to the toolbar as `app.mounted`.
+ */
+
+import { useComputed } from "@preact/signals";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { RecordingSource } from "../source";
+import type { Mounted, View } from "../view";
+import { useApp } from "./context";
+import { type App, sentenceOf } from "./state";
+
+export function Canvas(props: { readonly id: string; readonly labelledBy: string }) {
+  const app = useApp();
+  const say = app.words.value;
+  const host = useRef<HTMLDivElement>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [attempt, setAttempt] = useState(0);
+  const source = app.open.value;
+  const name = useComputed(() => app.selection.value.view).value;
+  const view = app.views.find((each) => each.name === name);
+  const language = app.language.value;
+  const theme = app.theme.value;
+  const metrics = app.metrics.value;
+  const canRun = app.about.value?.workbench !== false;
+  const fits = source && view ? view.fits(source) : true;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: everything that makes a view start anew, and nothing else
+  useLayoutEffect(() => {
+    setFailure(null);
+    if (!host.current || !source || !view || !metrics || view.fits(source) !== true) return;
+    return mountView(app, view, source, host.current, setFailure);
+  }, [source, view, language, theme, metrics, attempt, canRun]);
+
+  const trouble = app.trouble.value;
+  return (
+    <div class="stage" id={props.id} role="tabpanel" aria-labelledby={props.labelledBy} tabIndex={-1} aria-busy={app.opening.value}>
+      <div class="view-host" ref={host} hidden={failure !== null || fits !== true} />
+      {fits !== true && view && (
+        <Notice title={say.cannotShow(view.title[language])} text={fits[language]} name="does-not-fit" />
+      )}
+      {failure !== null && (
+        <Notice title={say.failedHere} text={failure} name="failed">
+          <button type="button" class="button" onClick={() => setAttempt(attempt + 1)}>
+            {say.tryAgain}
+          </button>
+        </Notice>
+      )}
+      {!source && !trouble && (
+        <Notice
+          title={app.opening.value || !metrics ? say.opening : say.nothing}
+          text={app.opening.value || !metrics ? "" : say.nothingHint}
+          name="waiting"
+        />
+      )}
+      {!source && trouble && <TroubleNotice />}
+    </div>
+  );
+}
+
+function TroubleNotice() {
+  const app = useApp();
+  const say = app.words.value;
+  const trouble = app.trouble.value;
+  const first = app.recordings.value[0];
+  if (!trouble) return null;
+  return (
+    <Notice title={trouble.sentence} text="" name="trouble">
+      {trouble.again && (
+        <button type="button" class="button" onClick={trouble.again}>
+          {say.tryAgain}
+        </button>
+      )}
+      {first && (
+        <button type="button" class="button" onClick={() => void app.go(first.id)}>
+          {say.firstRecording}
+        </button>
+      )}
+    </Notice>
+  );
+}
+
+function Notice(props: {
+  readonly title: string;
+  readonly text: string;
+  readonly name: string;
+  readonly children?: preact.ComponentChildren;
+}) {
+  return (
+    <div class="notice" data-notice={props.name}>
+      <p class="notice-title">{props.title}</p>
+      {props.text && <p>{props.text}</p>}
+      <div class="notice-ways">{props.children}</div>
+    </div>
+  );
+}
+
+/** Mounts a view in an element of its own; gives back how to take it away. */
+function mountView(
+  app: App,
+  view: View,
+  source: RecordingSource,
+  host: HTMLElement,
+  setFailure: (sentence: string | null) => void,
+): () => void {
+  let mounted: Mounted | null = null;
+  let gone = false;
+  let frame = 0;
+  const element = document.createElement("div");
+  element.className = `view view-${view.name}`;
+  host.replaceChildren(element);
+
+  const fail = (error: unknown): void => {
+    if (gone || (error instanceof DOMException && error.name === "AbortError")) return;
+    setFailure(sentenceOf(error, app.words.peek()));
+    app.announce(sentenceOf(error, app.words.peek()));
+  };
+  const guarded = (act: () => void): void => {
+    try {
+      act();
+    } catch (error) {
+      fail(error);
+    }
+  };
+
+  guarded(() => {
+    mounted = view.mount({
+      element,
+      source,
+      metrics: app.metrics.peek() ?? [],
+      selection: app.store,
+      language: app.language.peek(),
+      theme: app.theme.peek(),
+      reducedMotion: app.reducedMotion,
+      workbench: app.runs.workbench(source),
+      announce: (sentence) => app.announce(sentence),
+      fail,
+    });
+  });
+  app.mounted.value = mounted;
+
+  const forget = app.store.subscribe((now, before) => {
+    if (now.view !== view.name || now.recording !== source.description.id) return; // about to be unmounted
+    guarded(() => mounted?.update(now, before));
+  });
+  const observer = new ResizeObserver(() => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => guarded(() => mounted?.resize()));
+  });
+  observer.observe(host);
+
+  return () => {
+    gone = true;
+    forget();
+    observer.disconnect();
+    cancelAnimationFrame(frame);
+    if (app.mounted.peek() === mounted) app.mounted.value = null;
+    try {
+      mounted?.unmount();
+    } finally {
+      element.remove();
+    }
+  };
+}

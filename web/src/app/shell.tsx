@@ -1,0 +1,246 @@
+/** The workbench on the screen: header, pictures left, tabbed control panel right (below on narrow screens). */
+
+import { useCallback, useEffect, useId, useState } from "preact/hooks";
+import { Canvas } from "./canvas";
+import { Choice } from "./choice";
+import { useApp } from "./context";
+import { HelpDialog, TableDialog } from "./dialogs";
+import { Header } from "./header";
+import { Icon } from "./icons";
+import { onKey } from "./keyboard";
+import { AboutPanel, openFile } from "./panels/about";
+import { DebuggingPanel } from "./panels/debugging";
+import { InputPanel } from "./panels/input";
+import { InterpretabilityPanel } from "./panels/interpretability";
+import type { PanelName } from "./state";
+import { Tabs } from "./tabs";
+import { Toolbar } from "./toolbar";
+import { Transport } from "./transport";
+
+type Door = "help" | "table" | null;
+
+export function Shell() {
+  const app = useApp();
+  const say = app.words.value;
+  const id = useId();
+  const [door, setDoor] = useState<Door>(null);
+  const help = useCallback(() => setDoor("help"), []);
+  const table = useCallback(() => {
+    if (app.mounted.peek()) setDoor("table");
+  }, [app]);
+  const close = useCallback(() => setDoor(null), []);
+  const open = app.open.value;
+
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => onKey(app, event, { help, table });
+    app.root.addEventListener("keydown", listen);
+    const page = app.root.ownerDocument;
+    // On a page of our own, keys work wherever the focus is; in a notebook only within our element.
+    const everywhere = (event: KeyboardEvent): void => {
+      if (event.target === page.body) listen(event);
+    };
+    if (app.wholePage) page.addEventListener("keydown", everywhere);
+    return () => {
+      app.root.removeEventListener("keydown", listen);
+      page.removeEventListener("keydown", everywhere);
+    };
+  }, [app, help, table]);
+
+  return (
+    <>
+      <a
+        class="skip"
+        href={`#${id}-stage`}
+        onClick={(event) => {
+          event.preventDefault(); // the address is the selection's
+          app.root.querySelector<HTMLElement>(`[id="${id}-stage"]`)?.focus();
+        }}
+      >
+        {say.skip}
+      </a>
+      <Header help={help} />
+      <Banner />
+      <main class="desk">
+        <section class="pictures" aria-label={say.picture}>
+          <ViewTabs id={id} />
+          <Toolbar table={table} />
+          <PresetNote />
+          <Canvas id={`${id}-stage`} labelledBy={`${id}-view-${app.selection.value.view}`} />
+          {open && <Transport source={open} />}
+        </section>
+        <section class="panel" aria-label={say.panel}>
+          {open && <Choice source={open} />}
+          <Panels id={id} />
+        </section>
+      </main>
+      <Message />
+      <div class="unseen" role="status" aria-live="polite">
+        {app.announcement.value}
+      </div>
+      <DropTarget />
+      {door === "help" && <HelpDialog close={close} />}
+      {door === "table" && <TableDialog close={close} />}
+    </>
+  );
+}
+
+function ViewTabs(props: { readonly id: string }) {
+  const app = useApp();
+  const say = app.words.value;
+  const language = app.language.value;
+  const open = app.open.value;
+  const tabs = app.views.map((view) => {
+    const fits = open ? view.fits(open) : true;
+    return {
+      name: view.name,
+      title: view.title[language],
+      hint: fits === true ? view.about[language] : fits[language],
+      muted: fits !== true,
+    };
+  });
+  return (
+    <Tabs label={say.views} tabs={tabs} chosen={app.selection.value.view} controls={`${props.id}-stage`} prefix={`${props.id}-view`} choose={(name) => app.chooseView(name)} />
+  );
+}
+
+function Panels(props: { readonly id: string }) {
+  const app = useApp();
+  const say = app.words.value;
+  const open = app.open.value;
+  const chosen = app.panel.value;
+  const names: readonly PanelName[] = ["input", "interpretability", "debugging", "about"];
+  return (
+    <div class="panels">
+      <Tabs
+        label={say.panel}
+        tabs={names.map((name) => ({ name, title: say[name] }))}
+        chosen={chosen}
+        controls={`${props.id}-panel`}
+        prefix={`${props.id}-tab`}
+        choose={(name) => {
+          app.panel.value = name as PanelName;
+        }}
+      />
+      <div class="panel-body" id={`${props.id}-panel`} role="tabpanel" aria-labelledby={`${props.id}-tab-${chosen}`} data-panel={chosen}>
+        {chosen === "input" && <InputPanel />}
+        {open && chosen === "interpretability" && <InterpretabilityPanel source={open} />}
+        {open && chosen === "debugging" && <DebuggingPanel source={open} />}
+        {open && chosen === "about" && <AboutPanel source={open} />}
+      </div>
+    </div>
+  );
+}
+
+/** What the example wants to show. */
+function PresetNote() {
+  const app = useApp();
+  const say = app.words.value;
+  const preset = app.preset.value;
+  if (!preset) return null;
+  return (
+    <aside class="preset-note" aria-label={say.lookAt}>
+      <p>
+        <strong>{say.lookAt}</strong> {preset.point[app.language.value]}
+      </p>
+      <button
+        type="button"
+        class="button quiet square"
+        aria-label={say.dismiss}
+        onClick={() => {
+          app.preset.value = null;
+        }}
+      >
+        <Icon name="close" />
+      </button>
+    </aside>
+  );
+}
+
+/** The server is gone, or something was refused while a recording is open. */
+function Banner() {
+  const app = useApp();
+  const say = app.words.value;
+  const trouble = app.trouble.value;
+  if (!app.connected.value) {
+    return (
+      <div class="banner" role="alert" data-banner="unreachable">
+        {say.unreachable}
+      </div>
+    );
+  }
+  if (!trouble || !app.open.value) return null;
+  return (
+    <div class="banner" role="alert" data-banner="trouble">
+      <span>{trouble.sentence}</span>
+      {trouble.again && (
+        <button type="button" class="button" onClick={trouble.again}>
+          {say.tryAgain}
+        </button>
+      )}
+      <button
+        type="button"
+        class="button quiet"
+        onClick={() => {
+          app.trouble.value = null;
+        }}
+      >
+        {say.dismiss}
+      </button>
+    </div>
+  );
+}
+
+const MOMENT = 4000; // ms
+
+function Message() {
+  const app = useApp();
+  const message = app.message.value;
+  useEffect(() => {
+    if (!message) return;
+    const timer = setTimeout(() => {
+      app.message.value = "";
+    }, MOMENT);
+    return () => clearTimeout(timer);
+  }, [message, app]);
+  if (!message) return null;
+  return (
+    <div class="message" aria-hidden="true">
+      {message}
+    </div>
+  );
+}
+
+/** A recording can be dropped anywhere. */
+function DropTarget() {
+  const app = useApp();
+  const [over, setOver] = useState(false);
+  useEffect(() => {
+    if (!app.bench) return;
+    const { root } = app;
+    const carriesFile = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
+    const drag = (event: DragEvent): void => {
+      if (!carriesFile(event)) return;
+      event.preventDefault();
+      setOver(true);
+    };
+    const leave = (event: DragEvent): void => {
+      if (!event.relatedTarget) setOver(false);
+    };
+    const drop = (event: DragEvent): void => {
+      if (!carriesFile(event)) return;
+      event.preventDefault();
+      setOver(false);
+      const file = event.dataTransfer?.files[0];
+      if (file) void openFile(app, file);
+    };
+    root.addEventListener("dragover", drag);
+    root.addEventListener("dragleave", leave);
+    root.addEventListener("drop", drop);
+    return () => {
+      root.removeEventListener("dragover", drag);
+      root.removeEventListener("dragleave", leave);
+      root.removeEventListener("drop", drop);
+    };
+  }, [app]);
+  return over ? <div class="drop">{app.words.value.dropHere}</div> : null;
+}

@@ -1,0 +1,249 @@
+/**
+ * The state of the workbench: what is open, what is chosen, what runs. Panels read its signals and call its verbs.
+ *
+ * In:   a Source, a Bench where models can run, a Place for the selection.
+ * Out:  signals, and one selection that the place mirrors.
+ */
+
+import { type ReadonlySignal, computed, signal } from "@preact/signals";
+import { type AppWords, words } from "../i18n/app";
+import { createSelection, nothingSelected, readSelection, type Selection, type SelectionStore } from "../selection";
+import { type RecordingSource, Refusal, type Source } from "../source";
+import type { About, Language, MetricDescription, Preset, RecordingEntry } from "../types";
+import type { Mounted, Theme, View } from "../view";
+import type { Bench } from "../workbench";
+import { mirror, type Mirror } from "./mirror";
+import { fitTo } from "./maps";
+import type { Place } from "./place";
+import { createRuns, type Runs } from "./runs";
+
+export interface Remembering {
+  get(name: string): string | null;
+  set(name: string, value: string): void;
+}
+
+export interface AppOptions {
+  readonly root: HTMLElement;
+  readonly source: Source;
+  readonly bench: Bench | null;
+  readonly views: readonly View[];
+  readonly place: Place;
+  readonly remember: Remembering;
+  readonly language: Language;
+  readonly theme: Theme;
+  readonly reducedMotion: boolean;
+  readonly wholePage: boolean;
+}
+
+/** Something that went wrong, and what a person can do about it. */
+export interface Trouble {
+  readonly sentence: string;
+  readonly again: (() => void) | null;
+}
+
+export type PanelName = "input" | "interpretability" | "debugging" | "about";
+
+export class App {
+  readonly source: Source;
+  readonly bench: Bench | null;
+  readonly views: readonly View[];
+  readonly reducedMotion: boolean;
+  readonly wholePage: boolean;
+  readonly store: SelectionStore;
+  readonly selection: ReadonlySignal<Selection>;
+  readonly runs: Runs;
+  readonly root: HTMLElement;
+
+  readonly language = signal<Language>("en");
+  readonly theme = signal<Theme>("light");
+  readonly words: ReadonlySignal<AppWords> = computed(() => words(this.language.value));
+  readonly panel = signal<PanelName>("input");
+  readonly recordings = signal<readonly RecordingEntry[]>([]);
+  readonly presets = signal<readonly Preset[]>([]);
+  readonly metrics = signal<readonly MetricDescription[] | null>(null); // null until they are known
+  readonly about = signal<About | null>(null);
+  readonly open = signal<RecordingSource | null>(null);
+  readonly opening = signal(true);
+  readonly mounted = signal<Mounted | null>(null);
+  readonly trouble = signal<Trouble | null>(null);
+  readonly connected = signal(true);
+  readonly preset = signal<Preset | null>(null); // the example that is being shown
+  readonly announcement = signal("");
+  readonly message = signal(""); // shown for a moment
+  readonly playing = signal(false); // the time step moves by itself
+  readonly shortcuts = signal(true);
+
+  private readonly remember: Remembering;
+  private readonly mirror: Mirror;
+  private readonly chosen = signal<Selection>(nothingSelected);
+  private turn = 0; // only the last opening counts
+
+  constructor(options: AppOptions) {
+    this.root = options.root;
+    this.source = options.source;
+    this.bench = options.bench;
+    this.views = options.views;
+    this.remember = options.remember;
+    this.reducedMotion = options.reducedMotion;
+    this.wholePage = options.wholePage;
+    this.language.value = options.language;
+    this.theme.value = options.theme;
+    this.shortcuts.value = options.remember.get("shortcuts") !== "off";
+    this.selection = this.chosen;
+    const wanted = readSelection(options.place.read());
+    this.store = createSelection({ ...nothingSelected, ...wanted }, (wish, before, changed) => {
+      const open = this.open.peek();
+      return open && open.description.id === wish.recording ? fitTo(open.description)(wish, before, changed) : wish;
+    });
+    this.chosen.value = this.store.get();
+    this.store.subscribe((now) => {
+      this.chosen.value = now;
+    });
+    this.mirror = mirror(this.store, options.place, (wish) => this.follow(wish));
+    this.runs = createRuns(this);
+  }
+
+  /** Fetch what the first picture needs, then the rest. */
+  async start(): Promise<void> {
+    const wish = this.store.get();
+    const opening = wish.recording === "" ? null : this.show(wish);
+    const metrics = this.source.metrics().catch(() => []); // without them views show what they can
+    try {
+      const recordings = await this.source.recordings();
+      this.recordings.value = recordings;
+      if (!opening && recordings[0]) void this.show({ ...wish, recording: recordings[0].id });
+      else if (!opening) this.opening.value = false;
+    } catch (error) {
+      this.opening.value = false;
+      this.complain(error, () => void this.start());
+    }
+    this.metrics.value = await metrics;
+    await this.startBench();
+  }
+
+  private async startBench(): Promise<void> {
+    if (!this.bench) return;
+    try {
+      [this.about.value, this.presets.value] = await Promise.all([this.bench.about(), this.bench.presets()]);
+    } catch {
+      // an older server, or none: the page shows recordings all the same
+    }
+  }
+
+  stop(): void {
+    this.turn += 1;
+    this.runs.stop();
+    this.mirror.stop();
+  }
+
+  /** Open another recording; the view stays, and what of the selection the other one has. */
+  async go(id: string, change: Partial<Selection> = {}): Promise<void> {
+    const { view, map, head } = this.store.get();
+    await this.show({ ...nothingSelected, view, map, head, ...change, recording: id });
+  }
+
+  async goToPreset(preset: Preset): Promise<void> {
+    this.preset.value = preset;
+    if (preset.recording) await this.go(preset.recording, pickSelection(preset));
+    else if (this.bench) this.runs.startPreset(preset);
+  }
+
+  chooseView(name: string): void {
+    this.store.set({ view: name });
+  }
+
+  chooseLanguage(language: Language): void {
+    this.language.value = language;
+    this.remember.set("language", language);
+  }
+
+  chooseTheme(theme: Theme): void {
+    this.theme.value = theme;
+    this.remember.set("theme", theme);
+  }
+
+  chooseShortcuts(on: boolean): void {
+    this.shortcuts.value = on;
+    this.remember.set("shortcuts", on ? "on" : "off");
+  }
+
+  announce(sentence: string): void {
+    this.announcement.value = "";
+    queueMicrotask(() => {
+      this.announcement.value = sentence;
+    });
+  }
+
+  /** Tell everybody, for a moment. */
+  say(sentence: string): void {
+    this.message.value = sentence;
+    this.announce(sentence);
+  }
+
+  /** A failure as a sentence with a way out. */
+  complain(error: unknown, again: (() => void) | null = null): void {
+    if (error instanceof DOMException && error.name === "AbortError") return;
+    const sentence = sentenceOf(error, this.words.peek());
+    this.trouble.value = { sentence, again };
+    this.announce(sentence);
+  }
+
+  /** The server is there again: what failed meanwhile is tried once more. */
+  reconnected(): void {
+    this.connected.value = true;
+    this.say(this.words.peek().back);
+    const again = this.trouble.peek()?.again;
+    this.trouble.value = null;
+    if (again) again();
+    else void this.refreshRecordings().catch(() => {});
+  }
+
+  link(): string | null {
+    return this.mirror.link();
+  }
+
+  /** Back to the first selection of this recording: no token in focus, no zoom, first map and head. */
+  reset(): void {
+    this.store.set({ map: 0, head: 0, query: null, key: null, step: null, options: {} });
+  }
+
+  async refreshRecordings(): Promise<void> {
+    this.recordings.value = await this.source.recordings();
+  }
+
+  /** A name typed or reached by the back button. */
+  private async follow(wish: Selection): Promise<void> {
+    if (wish.recording === this.open.peek()?.description.id) this.store.set(wish);
+    else if (wish.recording !== "") await this.show(wish);
+  }
+
+  /** Open the recording of a wish and select the rest of it. */
+  private async show(wish: Selection): Promise<void> {
+    const turn = ++this.turn;
+    this.opening.value = true;
+    try {
+      const source = await this.source.open(wish.recording);
+      if (turn !== this.turn) return;
+      this.trouble.value = null;
+      this.open.value = source;
+      const known = this.views.find((view) => view.name === wish.view && view.fits(source) === true);
+      const view = known ?? this.views.find((each) => each.fits(source) === true) ?? this.views[0];
+      const fitting = fitTo(source.description)(wish, wish, wish);
+      this.store.set({ ...fitting, view: view?.name ?? "" });
+      if (this.preset.peek()?.recording !== wish.recording) this.preset.value = null;
+    } catch (error) {
+      if (turn === this.turn) this.complain(error, () => void this.show(wish));
+    } finally {
+      if (turn === this.turn) this.opening.value = false;
+    }
+  }
+}
+
+function pickSelection(preset: Preset): Partial<Selection> {
+  return preset.selection ? readSelection(new URLSearchParams(preset.selection).toString()) : {};
+}
+
+export function sentenceOf(error: unknown, say: AppWords): string {
+  if (error instanceof Refusal) return error.code === "unreachable" ? say.unreachable : error.sentence;
+  return error instanceof Error && error.message ? error.message : String(error);
+}

@@ -1,0 +1,72 @@
+/** A row of tabs: one is in the tab order, arrows move among them (WAI-ARIA tabs). */
+
+import { useRef } from "preact/hooks";
+
+export interface Tab {
+  readonly name: string;
+  readonly title: string;
+  readonly hint?: string;
+  readonly muted?: boolean; // can be chosen, but says why there is nothing to see
+}
+
+export function Tabs(props: {
+  readonly label: string;
+  readonly tabs: readonly Tab[];
+  readonly chosen: string;
+  readonly controls: string; // id of the panel
+  readonly prefix: string; // of the tabs' ids
+  readonly choose: (name: string) => void;
+}) {
+  const row = useRef<HTMLDivElement>(null);
+  const { tabs, chosen } = props;
+
+  const move = (event: KeyboardEvent): void => {
+    const at = tabs.findIndex((tab) => tab.name === chosen);
+    const to = destination(event.key, at, tabs.length);
+    const tab = to === null ? undefined : tabs[to];
+    if (!tab) return;
+    event.preventDefault();
+    props.choose(tab.name);
+    row.current?.querySelector<HTMLElement>(`[data-name="${tab.name}"]`)?.focus();
+  };
+
+  return (
+    <div class="tabs" role="tablist" aria-label={props.label} ref={row} onKeyDown={move}>
+      {tabs.map((tab) => (
+        <button
+          key={tab.name}
+          type="button"
+          role="tab"
+          id={`${props.prefix}-${tab.name}`}
+          data-name={tab.name}
+          class={tab.muted ? "tab muted" : "tab"}
+          aria-selected={tab.name === chosen}
+          aria-controls={props.controls}
+          tabIndex={tab.name === chosen ? 0 : -1}
+          title={tab.hint}
+          onClick={() => props.choose(tab.name)}
+        >
+          {tab.title}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Where an arrow leads from place `at` of `count`; null for other keys. */
+export function destination(key: string, at: number, count: number): number | null {
+  switch (key) {
+    case "ArrowRight":
+    case "ArrowDown":
+      return (at + 1) % count;
+    case "ArrowLeft":
+    case "ArrowUp":
+      return (at + count - 1) % count;
+    case "Home":
+      return 0;
+    case "End":
+      return count - 1;
+    default:
+      return null;
+  }
+}
