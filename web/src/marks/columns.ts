@@ -23,7 +23,8 @@ export interface ColumnsOptions {
   scroll(): void;
 }
 
-export const ROW = 22; // pixels
+const LEAST_ROW = 22; // pixels
+const MOST_ROW = 30; // where few tokens leave room
 const AROUND = 4; // rows beyond the window
 
 interface Column {
@@ -43,6 +44,7 @@ export class Columns {
   private readonly space: HTMLElement;
   private readonly columns: Readonly<Record<Axis, Column>>;
   private readonly name = `columns-${++numbers}`;
+  row = LEAST_ROW; // height of a row
   private values: { axis: Axis; text: (row: number) => string } | null = null;
   private kept: Readonly<Record<Axis, number | null>> = { query: null, key: null };
 
@@ -84,18 +86,37 @@ export class Columns {
       for (const element of column.shown.values()) element.remove();
       column.shown.clear();
     }
-    const rows = Math.max(queries.shown.length, keys.shown.length);
-    this.space.style.setProperty("height", `${rows * ROW}px`);
+    this.fit();
     this.render();
+  }
+
+  /** The element has another size: rows may be higher or lower. */
+  resize(): void {
+    if (this.fit()) {
+      for (const { shown } of Object.values(this.columns)) {
+        for (const [row, element] of shown) element.style.setProperty("top", `${row * this.row}px`);
+      }
+    }
+    this.render();
+  }
+
+  private fit(): boolean {
+    const count = Math.max(...Object.values(this.columns).map(({ tokens }) => tokens?.shown.length ?? 0), 1);
+    const row = Math.max(LEAST_ROW, Math.min(MOST_ROW, Math.floor(this.element.clientHeight / count)));
+    const changed = row !== this.row;
+    this.row = row;
+    this.space.style.setProperty("height", `${count * row}px`);
+    this.space.style.setProperty("--row", `${row}px`);
+    return changed;
   }
 
   /** Rows of an axis that can be seen, and y of the middle of row 0 in the window. */
   view(axis: Axis): { rows: readonly [number, number]; top: number } {
     const { scrollTop, clientHeight } = this.element;
     const count = this.columns[axis].tokens?.shown.length ?? 0;
-    const first = Math.max(0, Math.floor(scrollTop / ROW));
-    const last = Math.min(count, Math.ceil((scrollTop + clientHeight) / ROW));
-    return { rows: [Math.min(first, count), last], top: ROW / 2 - scrollTop };
+    const first = Math.max(0, Math.floor(scrollTop / this.row));
+    const last = Math.min(count, Math.ceil((scrollTop + clientHeight) / this.row));
+    return { rows: [Math.min(first, count), last], top: this.row / 2 - scrollTop };
   }
 
   /** Where the columns end and the lane between them begins, from the window's left. */
@@ -130,9 +151,9 @@ export class Columns {
 
   reveal({ row }: Place): void {
     const { scrollTop, clientHeight } = this.element;
-    const top = row * ROW;
-    if (top < scrollTop || top + ROW > scrollTop + clientHeight) {
-      this.element.scrollTop = Math.max(0, top - clientHeight / 2 + ROW / 2);
+    const top = row * this.row;
+    if (top < scrollTop || top + this.row > scrollTop + clientHeight) {
+      this.element.scrollTop = Math.max(0, top - clientHeight / 2 + this.row / 2);
       this.render();
     }
   }
@@ -189,7 +210,7 @@ export class Columns {
       make("span", { class: "columns-text", dir: "auto" }, tokens?.shown[row] ?? ""),
       make("span", { class: "columns-value" }),
     );
-    element.style.setProperty("top", `${row * ROW}px`);
+    element.style.setProperty("top", `${row * this.row}px`);
     this.writeOne(axis, row, element);
     list.append(element);
     return element;
@@ -203,7 +224,7 @@ export class Columns {
   private placeOf(event: MouseEvent): Place | null {
     const box = this.space.getBoundingClientRect();
     const x = event.clientX - box.left;
-    const row = Math.floor((event.clientY - box.top) / ROW);
+    const row = Math.floor((event.clientY - box.top) / this.row);
     const { left, right } = this.lane();
     const axis = x <= left ? this.left : x >= right ? this.right : null;
     if (axis === null || row < 0 || row >= (this.columns[axis].tokens?.shown.length ?? 0)) return null;
@@ -212,7 +233,7 @@ export class Columns {
 
   private press(axis: Axis, event: KeyboardEvent): void {
     const column = this.columns[axis];
-    const page = Math.max(1, Math.floor(this.element.clientHeight / ROW) - 1);
+    const page = Math.max(1, Math.floor(this.element.clientHeight / this.row) - 1);
     const last = (column.tokens?.shown.length ?? 1) - 1;
     const moves: Readonly<Record<string, number>> = {
       ArrowUp: column.active - 1,

@@ -8,7 +8,7 @@
 import { words } from "../i18n/flow";
 import { type Grid, paintBands, paintStrips, writeBands } from "../marks/bands";
 import { sequential } from "../marks/colours";
-import { Columns, type Place, ROW } from "../marks/columns";
+import { Columns, type Place } from "../marks/columns";
 import { make, write } from "../marks/make";
 import { inks, label, sheet } from "../marks/paper";
 import { findStreams, mix, type Stream, traceDown, traceUp } from "../rollout";
@@ -185,7 +185,7 @@ class FlowView implements Mounted {
   }
 
   resize(): void {
-    this.columns.render();
+    this.columns.resize();
     this.changed();
   }
 
@@ -234,7 +234,7 @@ class FlowView implements Mounted {
     const grid = this.grid();
     const box = this.columns.window.getBoundingClientRect();
     const x = event.clientX - box.left;
-    const row = Math.round((event.clientY - box.top - grid.top) / ROW);
+    const row = Math.round((event.clientY - box.top - grid.top) / this.columns.row);
     const plane = grid.columns.findIndex((at) => Math.abs(at - x) <= Math.max(STRIP, 8));
     const node = plane < 0 || row < 0 || row >= this.count ? null : { plane, row };
     if (node?.plane === this.node?.plane && node?.row === this.node?.row) return;
@@ -280,7 +280,13 @@ class FlowView implements Mounted {
       { length: planes },
       (_, plane) => first + ((last - first) * plane) / (planes - 1),
     );
-    return { columns, top: this.columns.view("query").top, row: ROW, strip: STRIP, thick: ROW - 3 };
+    return {
+      columns,
+      top: this.columns.view("query").top,
+      row: this.columns.row,
+      strip: STRIP,
+      thick: this.columns.row - 3,
+    };
   }
 
   private paint(): void {
@@ -319,9 +325,9 @@ class FlowView implements Mounted {
     context.lineWidth = 1.5;
     context.strokeRect(
       grid.columns[this.node.plane]! - STRIP / 2 - 1,
-      grid.top + this.node.row * ROW - ROW / 2,
+      grid.top + this.node.row * this.columns.row - this.columns.row / 2,
       STRIP + 2,
-      ROW,
+      this.columns.row,
     );
   }
 

@@ -17,7 +17,7 @@ import {
   strokeLines,
 } from "../marks/arcs";
 import { headColour } from "../marks/colours";
-import { type Axis, Columns, type Place, ROW } from "../marks/columns";
+import { type Axis, Columns, type Place } from "../marks/columns";
 import { HeadRow } from "../marks/headrow";
 import { writePicture } from "../marks/lines_picture";
 import { make, write } from "../marks/make";
@@ -204,7 +204,7 @@ class LinesView implements Mounted {
   }
 
   resize(): void {
-    this.columns.render();
+    this.columns.resize();
     this.changed();
   }
 
@@ -308,21 +308,27 @@ class LinesView implements Mounted {
     });
   }
 
-  private lane(): Lane & { box: number } {
+  /** From column to column; with boxes for the heads beside one of them, up to the boxes. */
+  private lane(boxes: Axis | null): Lane & { box: number } {
     const { left, right } = this.columns.lane();
-    const box = Math.max(3, Math.min(10, Math.floor((right - left) / 5 / Math.max(1, this.heads.length))));
+    const box = Math.max(3, Math.min(10, Math.floor((right - left) / 4 / Math.max(1, this.heads.length))));
     const gutter = box * this.heads.length + 6;
-    return { left: left + gutter, right: right - gutter, top: this.columns.view("query").top, row: ROW, box };
+    return {
+      left: left + (boxes === "query" ? gutter : 4),
+      right: right - (boxes === "key" ? gutter : 4),
+      top: this.columns.view("query").top,
+      row: this.columns.row,
+      box,
+    };
   }
 
   private paint(): void {
     this.fetchRows();
     const focus = this.focus();
-    const lane = this.lane();
     if (this.drawn === null) {
       this.drawn = this.gatherAll();
       const context = this.clear(this.base);
-      if (context) strokeLines(context, this.drawn, lane, this.brush(this.drawn, 1.5));
+      if (context) strokeLines(context, this.drawn, this.lane(null), this.brush(this.drawn, 1.5));
       this.sayHidden();
     }
     const kept = this.kept();
@@ -333,7 +339,7 @@ class LinesView implements Mounted {
     if (focus === null || weights === null) {
       this.columns.write(null);
     } else {
-      if (context) this.paintFocus(context, focus, weights, lane);
+      if (context) this.paintFocus(context, focus, weights);
       const other = focus.axis === "query" ? "key" : "query";
       this.columns.write({ axis: other, text: (row) => this.number(this.meanOf(weights, other, row)) });
     }
@@ -343,14 +349,10 @@ class LinesView implements Mounted {
     );
   }
 
-  private paintFocus(
-    context: CanvasRenderingContext2D,
-    focus: Place,
-    weights: Float32Array,
-    lane: Lane & { box: number },
-  ): void {
+  private paintFocus(context: CanvasRenderingContext2D, focus: Place, weights: Float32Array): void {
     const { heads, colours, map } = this;
     const other = focus.axis === "query" ? "key" : "query";
+    const lane = this.lane(other);
     const count = other === "key" ? map.keys : map.queries;
     const place = focus.axis === "query" ? { query: focus.row } : { key: focus.row };
     const lines = fan(weights, place, { heads, threshold: this.threshold() }, count);
