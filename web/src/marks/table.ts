@@ -160,7 +160,7 @@ export class SortTable<Row> {
   }
 
   private focusedRow(): number {
-    return Number(document.activeElement?.closest("tr")?.dataset["row"] ?? 0);
+    return Number(document.activeElement?.closest("tr")?.dataset.row ?? 0);
   }
 
   private focus(at: number): void {
