@@ -11,7 +11,7 @@ from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.model.choosing import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
-from glassformer.show.workbench import Event, Job, JobRequest
+from glassformer.show.workbench import Job, JobRequest
 from glassformer.text.builders import build_words
 from glassformer.weights.checkpoint import save_checkpoint
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
@@ -19,7 +19,9 @@ from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 WORDS = ["the", "animal", "street", "was", "too", "tired", "to", "cross"]
 TAGS = [">>en<<", ">>fr<<"]
 LAST = ("done", "failed", "cancelled")
+Ask = Callable[..., JobRequest]
 Wait = Callable[..., Job]
+Build = Callable[..., Path]
 
 
 def build_model(folder: Path, shape: str, head: str = "language", **words: object) -> Path:
@@ -70,6 +72,12 @@ def build_recurrent(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def build() -> Build:
+    """A function that writes a model into a folder."""
+    return build_model
+
+
+@pytest.fixture(scope="session")
 def zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one model of each kind, as the zoo has them."""
     folder = tmp_path_factory.mktemp("zoo")
@@ -79,7 +87,9 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build_model(folder / "classifier", "encoder", "classes")
     build_model(folder / "encoder", "encoder", "none")
     build_model(folder / "endless", "decoder", positions="rotary")
-    build_model(folder / "slow", "decoder", positions="rotary", layers=24, width=512, feed_forward=2048, heads=8)
+    build_model(
+        folder / "slow", "decoder", positions="rotary", layers=24, width=512, feed_forward=2048, heads=8
+    )
     build_recurrent(folder / "recurrent")
     return folder
 
@@ -118,16 +128,26 @@ def fresh(zoo: Path, folder: Path) -> Iterator[Callable[..., LocalWorkbench]]:
         each.close()
 
 
-def ask(**words: object) -> JobRequest:
-    """A request; whatever is not said is the plainest."""
+@pytest.fixture(scope="session")
+def ask() -> Ask:
+    """A function that makes a request; whatever is not said is the plainest."""
+    return make_request
+
+
+def make_request(**words: object) -> JobRequest:
     plain: dict[str, object] = {"kind": "record", "model": "zoo/decoder", "text": "the animal was too tired"}
     if words.get("sequence", "text") != "text":
         del plain["text"]
     return JobRequest.model_validate({**plain, **words})
 
 
-def wait(bench: LocalWorkbench, job: Job, state: tuple[str, ...] = LAST, seconds: float = 120.0) -> Job:
-    """The job when it is in such a state; the limit only ends a test that hangs."""
+@pytest.fixture(scope="session")
+def wait() -> Wait:
+    """A function that gives the job when it is in such a state; its limit only ends a test that hangs."""
+    return wait_for
+
+
+def wait_for(bench: LocalWorkbench, job: Job, state: tuple[str, ...] = LAST, seconds: float = 120.0) -> Job:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         now = bench.job(job.id)
@@ -135,8 +155,3 @@ def wait(bench: LocalWorkbench, job: Job, state: tuple[str, ...] = LAST, seconds
             return now
         time.sleep(0.01)
     raise AssertionError(f"the job is still {bench.job(job.id)}")
-
-
-def events_of(bench: LocalWorkbench, job: Job) -> list[Event]:
-    """All that was heard of a job."""
-    return bench.board.events(job.id, 0)

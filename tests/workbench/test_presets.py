@@ -1,0 +1,86 @@
+"""Presets: whole, in both languages, and requests that the workbench takes."""
+
+from pathlib import Path
+
+import pytest
+
+from glassformer.show.library import SHIPPED, Library
+from glassformer.show.workbench import JobRequest, ModelDescription, Preset
+from glassformer.workbench.models import Model
+from glassformer.workbench.presets import find_recordings, list_presets, read_presets
+from glassformer.workbench.requests import check_request
+from glassformer.workbench.settings import WorkbenchSettings
+
+TEXTS = [
+    "Tom chase Jerry",
+    "The animal didn't",
+    "more difficult",
+    "Law",
+    "我爱你",
+    "merci",
+    "je suis étudiant",
+]
+TEXTS += ["青花瓷", "一步两步三步四步望着天", "The quick brown fox", "段誉"]
+LANGUAGES = {"zoo/translator": ("de", "en", "fr", "zh"), "zoo/recurrent": ("en", "fr")}
+VIEWS = (
+    "overview",
+    "heatmap",
+    "lines",
+    "text",
+    "encoder",
+    "embeddings",
+    "flow",
+    "numbers",
+    "inside",
+    "generation",
+)
+
+
+def pretend(preset: Preset) -> Model:
+    """The model of a preset as it would be described."""
+    shape = {"translation": "encoder-decoder", "language_modelling": "decoder"}.get(preset.task, "encoder")
+    description = ModelDescription.model_validate(
+        {
+            **dict.fromkeys(("layers", "heads", "width", "vocabulary", "max_tokens", "parameters", "note")),
+            **{"name": preset.model, "label": preset.model, "family": "x", "shape": shape},
+            **{"tasks": (preset.task,), "languages": LANGUAGES.get(preset.model, ()), "origin": "zoo"},
+        }
+    )
+    return Model(preset.model, None, description, tagged=preset.model == "zoo/translator")
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_examples_are_there(text: str) -> None:
+    assert any(text in preset.text for preset in read_presets())
+
+
+@pytest.mark.parametrize("preset", read_presets(), ids=lambda preset: preset.id)
+def test_a_preset_is_a_request_that_can_be(preset: Preset) -> None:
+    words = preset.model_dump(include=set(JobRequest.model_fields), exclude_none=True)
+    check_request(JobRequest(kind="record", **words), pretend(preset), WorkbenchSettings())
+    for phrase in (preset.title, preset.point):
+        assert phrase.en.strip()
+        assert phrase.zh.strip()
+    assert any("\u4e00" <= letter <= "\u9fff" for letter in preset.point.zh)
+    assert preset.selection is not None
+    assert preset.selection["view"] in VIEWS
+
+
+def test_ids_are_unique() -> None:
+    ids = [preset.id for preset in read_presets()]
+    assert len(set(ids)) == len(ids)
+
+
+def test_what_cannot_be_run_or_shown_is_left_out(tmp_path: Path) -> None:
+    assert list_presets((), tmp_path) == []
+    (tmp_path / "01-fox.toml").write_text('id = "fox-1"\npreset = "fox"\n')
+    shown = list_presets(("zoo/sentiment",), tmp_path)
+    assert {preset.id: preset.recording for preset in shown} == {"fox": "fox-1", "film": None}
+
+
+def test_shipped_recordings_are_those_that_presets_name(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    known = {entry.id for entry in library.entries()}
+    library.close()
+    assert set(find_recordings(SHIPPED).values()) <= known
+    assert set(find_recordings(SHIPPED)) <= {preset.id for preset in read_presets()}

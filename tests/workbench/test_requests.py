@@ -1,0 +1,106 @@
+"""Requests that cannot be are refused in one sentence, before anything runs."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from glassformer.show.workbench import JobRequest, RefusalError
+from glassformer.workbench.models import Shelf
+from glassformer.workbench.requests import check_request
+from glassformer.workbench.settings import WorkbenchSettings
+
+Ask = Callable[..., JobRequest]
+
+SETTINGS = WorkbenchSettings(characters=1000, tokens=100, new_tokens=50, beams=4)
+CUT = {"kind": "cut", "stack": "decoder", "attention": "self", "query": 1, "key": 0}
+
+
+@pytest.fixture(scope="session")
+def shelf(zoo: Path) -> Shelf:
+    return Shelf(zoo, (), offline=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "part"),
+    [
+        ({"text": None}, "text", "no text"),
+        ({"text": "  \n"}, "text", "no text"),
+        ({"text": "a" * 1001}, "text", "1,001 characters"),
+        ({"sequence": "random", "length": 4, "text": "the"}, "text", "does not go with"),
+        ({"sequence": "random"}, "length", "needs a length"),
+        ({"sequence": "random", "length": 101}, "length", "too many"),
+        ({"length": 3}, "length", "random sequence only"),
+        ({"seed": 3}, "seed", "needs none"),
+        ({"task": "translation"}, "task", "does language modelling, not translation"),
+        ({"task": "language_modeling"}, "task", "Did you mean 'language_modelling'?"),
+        ({"target_language": "fr"}, "language", "does not translate"),
+        ({"model": "zoo/translator"}, "language", "has to be told the language"),
+        ({"model": "zoo/translator", "target_language": "xx"}, "language", "does not know the language 'xx'"),
+        (
+            {"model": "zoo/translator", "source_language": "fr", "target_language": "fr"},
+            "language",
+            "two different",
+        ),
+        (
+            {"model": "zoo/recurrent", "source_language": "fr", "target_language": "en"},
+            "language",
+            "from en into fr only",
+        ),
+        ({"layers": 3}, "layers", "has 2"),
+        ({"model": "zoo/recurrent", "layers": 1}, "layers", "recurrent"),
+        ({"target": "the"}, "target", "no target side"),
+        ({"model": "zoo/translator", "target_language": "fr", "target": " "}, "target", "empty"),
+        ({"model": "zoo/masked", "decode": {}}, "decode", "writes nothing"),
+        ({"second_text": "the"}, "second_text", "reads one text"),
+        ({"edits": [{"kind": "ablate", "stack": "decoder"}]}, "edit", "needs attention, layer, head"),
+        ({"edits": [{**CUT, "factor": 2.0}]}, "edit", "factor would do nothing"),
+        ({"edits": [{**CUT, "stack": "middle"}]}, "edit", "no stack 'middle'"),
+        ({"decode": {"max_new_tokens": 51}}, "decode", "51 new tokens"),
+        ({"decode": {"method": "beam", "beams": 5}}, "decode", "5 beams"),
+        ({"decode": {"temperature": 0.5}}, "decode", "temperature counts for sampling only"),
+        ({"decode": {"method": "sampling", "beams": 2}}, "decode", "beams counts for beam search only"),
+        (
+            {"model": "zoo/translator", "target_language": "fr", "target": "the", "decode": {}},
+            "decode",
+            "nothing to write",
+        ),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(
+    ask: Ask, shelf: Shelf, words: dict[str, object], code: str, part: str
+) -> None:
+    request = ask(**words)
+    with pytest.raises(RefusalError) as caught:
+        check_request(request, shelf.find(request.model), SETTINGS)
+    assert part in str(caught.value)
+    assert caught.value.code == f"bad_{code}"
+    assert caught.value.status == 422
+    assert "\n" not in str(caught.value)
+
+
+def test_a_multiplier_is_a_number(ask: Ask, shelf: Shelf) -> None:
+    request = JobRequest.model_construct(**{**ask().model_dump(), "multiplier": float("inf"), "edits": ()})
+    with pytest.raises(RefusalError, match="cannot be multiplied by inf"):
+        check_request(request, shelf.find(request.model), SETTINGS)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {},
+        {"sequence": "random", "length": 100, "seed": 1},
+        {"sequence": "task", "seed": 1},
+        {"layers": 2, "multiplier": 0.0},
+        {"edits": [CUT, {"kind": "scale", "factor": -1.0}, {"kind": "layers", "count": 1}]},
+        {"decode": {"method": "sampling", "temperature": 0.5, "top_k": 3, "top_p": 0.9, "seed": 1}},
+        {"model": "zoo/translator", "source_language": "en", "target_language": "fr", "target": "the"},
+        {"model": "zoo/recurrent", "source_language": "en", "target_language": "fr"},
+        {"model": "zoo/recurrent"},
+        {"model": "zoo/masked", "second_text": "the", "task": "masked_language_modelling"},
+        {"model": "owner/unknown", "task": "translation"},
+    ],
+)
+def test_what_can_be_passes(ask: Ask, shelf: Shelf, words: dict[str, object]) -> None:
+    request = ask(**words)
+    check_request(request, shelf.find(request.model), SETTINGS)
