@@ -8,8 +8,6 @@ A view is a file of this folder with a function `draw(sheet)`: it reads `sheet.r
 """
 
 import io
-import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -22,6 +20,7 @@ from glassformer.registry import suggest
 from glassformer.runlog import RunLog
 from glassformer.show.figures.fonts import choose_fonts
 from glassformer.show.figures.style import COLUMN, PAGE, SETTINGS
+from glassformer.show.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -106,18 +105,7 @@ class Figure:
             raise InputError(
                 f"{target.name} ends in {target.suffix or 'nothing'}. Wanted .pdf, .svg or .png. Rename it."
             )
-        data = self.encode(kind)
-        try:
-            handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            Path(draft).chmod(0o644)
-            Path(draft).replace(target)
-        except OSError as error:
-            raise InputError(
-                f"{target} cannot be written: {error.strerror}. Choose another folder."
-            ) from error
-        return target
+        return write_whole(target, self.encode(kind))
 
     def encode(self, kind: str) -> bytes:
         """The bytes of a file of that kind."""

@@ -1,0 +1,159 @@
+"""One file that shows a recording: opened from disk, with no server and no network.
+
+In:   a Recording, and what to take along.
+Out:  an HTML file: the page's own code, and its questions answered in advance, each in a data block.
+
+Data are base64 in blocks that no browser runs, names stand in escaped attributes, and the policy allows one
+script by its hash: whatever a token says, it stays text.
+"""
+
+import base64
+import gzip
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from urllib.parse import quote
+
+from glassformer.errors import InputError
+from glassformer.metrics import METRICS
+from glassformer.recording import AttentionMap, Recording
+from glassformer.show.asking import Answer, Asking
+from glassformer.show.files import write_whole
+
+EMBEDDED = Path(__file__).with_name("static") / "embedded" / "embedded.js"
+CELLS = 4_000_000  # weights that one answer may hold
+LONGEST = 2048  # tokens of a map whose weights are taken along
+WIDEST = 8192  # tokens of a side
+
+# Unpacks the page's code and runs it; the only script that the file's policy lets run by itself.
+_LOADER = """const packed=document.getElementById("glassformer-code").textContent;
+const bytes=Uint8Array.from(atob(packed),(letter)=>letter.charCodeAt(0));
+const stream=new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+const code=new Blob([await new Response(stream).arrayBuffer()],{type:"text/javascript"});
+await import(URL.createObjectURL(code));"""
+_STYLE = "html,body{margin:0;height:100%}[data-glassformer-file]{display:block;height:100%}"
+_KIND = "application/x-glassformer"
+
+
+def export(
+    recording: Recording,
+    path: str | Path,
+    *,
+    hidden: bool = False,
+    vectors: bool = False,
+    exact: bool = False,
+    title: str | None = None,
+) -> Path:
+    """Write one HTML file; `hidden` states, query, key and value `vectors` and `exact` weights by choice."""
+    target = Path(path).expanduser()
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{target.name} ends in {target.suffix or 'nothing'}. Wanted .html. Rename it.")
+    return write_whole(target, render(recording, hidden=hidden, vectors=vectors, exact=exact, title=title))
+
+
+def render(
+    recording: Recording,
+    *,
+    hidden: bool = False,
+    vectors: bool = False,
+    exact: bool = False,
+    title: str | None = None,
+) -> bytes:
+    """The bytes of the file."""
+    code = _read_code()
+    with Asking(recording) as asking, ThreadPoolExecutor(2) as workers:
+        paths = list(list_paths(recording, asking.id, hidden=hidden, vectors=vectors, exact=exact))
+        asked = [(path, asking.start(path)) for path in paths]
+        answers = [(path, answer) for path, future in asked if (answer := future.result()).good]
+        blocks = list(workers.map(lambda pair: _pack(*pair), answers))
+    heading = title or f"{recording.model}: {' '.join(recording.source.texts[:12]).strip()[:80]}"
+    head = "".join(
+        (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(_policy())}">',
+            '<meta name="viewport" content="width=device-width,initial-scale=1">',
+            '<meta name="generator" content="glassformer">',
+            f"<title>{escape(heading)}</title><style>{_STYLE}</style></head><body>",
+            "<div data-glassformer-file></div>",
+            "<noscript>This file draws with JavaScript, which is switched off here.</noscript>",
+        )
+    )
+    program = f'<script type="{_KIND}-code" id="glassformer-code">{_squeeze(code)}</script>'
+    tail = f'<script type="module">{_LOADER}</script></body></html>'
+    return b"".join((head.encode(), program.encode(), *blocks, tail.encode()))
+
+
+def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, exact: bool) -> Iterator[str]:
+    """The questions a page may ask about a recording, in the order in which it asks them."""
+    here = f"recordings/{quote(id, safe='')}"
+    yield from ("recordings", "metrics", here)
+    for side in (recording.source, recording.target):
+        if side is not None and len(side) <= WIDEST:
+            yield f"{here}/tokens/{side.side}"
+    yield from (f"{here}/thumbnails?how=mean", f"{here}/thumbnails?how=max")
+    for index, each in enumerate(recording.maps):
+        yield f"{here}/maps/{index}/statistics"
+        yield from _list_weights(each, f"{here}/maps/{index}", exact)
+        if vectors:
+            for head in range(each.heads):
+                yield from (
+                    f"{here}/maps/{index}/vectors/{what}?head={head}"
+                    for what in ("queries", "keys", "values")
+                )
+    yield from _list_scores(here)
+    for stack, kind in dict.fromkeys((each.stack, each.kind) for each in recording.maps):
+        yield f"{here}/average?how=model&stack={stack}&kind={kind}"
+    for stack in dict.fromkeys(each.stack for each in recording.maps):
+        yield f"{here}/flow?stack={stack}"
+    if hidden:
+        for stack, states in recording.hidden.items():
+            yield from (f"{here}/hidden/{stack}/activations?by={by}" for by in ("norm", "change"))
+            yield from (f"{here}/hidden/{stack}/{layer}" for layer in range(states.shape[0]))
+
+
+def _list_weights(each: AttentionMap, there: str, exact: bool) -> Iterator[str]:
+    heads, queries, keys = each.shape
+    if not each.has_weights or max(queries, keys) > LONGEST:
+        return
+    how = "float32" if exact else "uint8"
+    if heads * queries * keys <= CELLS:
+        yield f"{there}/weights?as={how}"
+    else:
+        yield from (f"{there}/weights?head={head}&as={how}" for head in range(heads))
+
+
+def _list_scores(here: str) -> Iterator[str]:
+    """Every metric that needs no more than statistics, at each level that it has."""
+    for name in METRICS:
+        metric = METRICS[name]
+        if metric.needs == "statistics":
+            levels = (metric.over,) if metric.rule == "none" else ("head", "layer", "model")
+            yield from (f"{here}/scores/{name}?over={level}" for level in levels)
+
+
+def _pack(path: str, answer: Answer) -> bytes:
+    return f'<script type="{_KIND}" data-path="{escape(path)}">{_squeeze(answer.body)}</script>'.encode()
+
+
+def _squeeze(data: bytes) -> str:
+    return base64.b64encode(gzip.compress(data, 1, mtime=0)).decode()
+
+
+def _policy() -> str:
+    script, style = (base64.b64encode(sha256(each.encode()).digest()).decode() for each in (_LOADER, _STYLE))
+    return (
+        f"default-src 'none'; script-src 'sha256-{script}' blob:; style-src 'sha256-{style}'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _read_code() -> bytes:
+    try:
+        return EMBEDDED.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"The page's code is missing ({EMBEDDED.name}). Wanted a built installation. "
+            "Install again, or run `npm run build` in web/."
+        ) from error

@@ -1,0 +1,227 @@
+/**
+ * Answers that lie in the page itself: one <script type="application/x-glassformer"> for each, named by its path.
+ *
+ * In:   the document of an exported file.
+ * Out:  a `fetch` that finds them, and cuts smaller answers (a few tokens, one head, a tile) out of whole ones.
+ *       What is not there is refused in a sentence.
+ */
+
+import { asFloats, decodeFrame, type Frame, type Tensor, tensor } from "../bundle";
+import type { TokenSlice } from "../types";
+import { encodeFrame } from "./frames";
+
+const KIND = "application/x-glassformer";
+
+export interface Inside {
+  readonly fetch: typeof fetch;
+}
+
+/** Paths are those of the API, without the base. */
+export function answersInside(document: Document, base: string): Inside {
+  const elements = new Map<string, HTMLScriptElement>();
+  for (const element of document.querySelectorAll<HTMLScriptElement>(`script[type="${KIND}"]`)) {
+    elements.set(element.dataset.path ?? "", element);
+  }
+  const frames = new Map<string, Promise<Frame | null>>();
+
+  const read = async (path: string): Promise<ArrayBuffer | null> => {
+    const element = elements.get(path);
+    return element ? unpack(element) : null;
+  };
+
+  const whole = (path: string): Promise<Frame | null> => {
+    let frame = frames.get(path);
+    if (!frame) {
+      frame = read(path).then((bytes) => (bytes ? decodeFrame(bytes) : null));
+      frames.set(path, frame);
+    }
+    return frame;
+  };
+
+  const find = async (path: string): Promise<ArrayBuffer | null> => {
+    const exact = await read(path);
+    if (exact) return exact;
+    const [address = "", query = ""] = path.split("?");
+    const asked = new URLSearchParams(query);
+    if (/\/tokens\/\w+$/.test(address)) return cutTokens(await read(address), asked);
+    if (/\/maps\/\d+\/weights$/.test(address))
+      return cutWeights(await wholeWeights(whole, address, asked), asked);
+    const tile = /^(.*\/maps\/\d+)\/tiles\/(\d+)\/(\d+)\/(\d+)\/(\d+)$/.exec(address);
+    if (tile) {
+      const [, map = "", head = "", level, row, column] = tile;
+      asked.set("head", head);
+      const weights = await wholeWeights(whole, `${map}/weights`, asked);
+      return weights
+        ? cutTile(weights, Number(head), Number(level), Number(row), Number(column), asked)
+        : null;
+    }
+    return null;
+  };
+
+  return {
+    fetch: async (input) => {
+      const path = String(input).slice(base.length);
+      const bytes = await find(path);
+      if (bytes) return new Response(bytes);
+      const body = { error: { sentence: "", code: "not_in_file" } };
+      return new Response(JSON.stringify(body), { status: 404 });
+    },
+  };
+}
+
+/** base64, then gzip: the only compression that every browser can undo. */
+async function unpack(element: HTMLScriptElement): Promise<ArrayBuffer> {
+  const text = element.textContent ?? "";
+  const letters = atob(text);
+  const packed = new Uint8Array(letters.length);
+  for (let place = 0; place < letters.length; place++) packed[place] = letters.charCodeAt(place);
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}
+
+/** All heads of a map, or the one that is asked for where heads were packed one by one. */
+async function wholeWeights(
+  whole: (path: string) => Promise<Frame | null>,
+  address: string,
+  asked: URLSearchParams,
+): Promise<Frame | null> {
+  for (const as of ["float32", "uint8"]) {
+    const all = await whole(`${address}?as=${as}`);
+    if (all) return all;
+    const one = await whole(`${address}?head=${asked.get("head")}&as=${as}`);
+    if (one) return one;
+  }
+  return null;
+}
+
+function cutTokens(bytes: ArrayBuffer | null, asked: URLSearchParams): ArrayBuffer | null {
+  if (!bytes) return null;
+  const all = JSON.parse(new TextDecoder().decode(bytes)) as TokenSlice;
+  const start = Number(asked.get("start") ?? 0);
+  const stop = Number(asked.get("stop") ?? all.texts.length);
+  const cut = <T>(list: readonly T[]): readonly T[] => list.slice(start, stop);
+  const part: TokenSlice = {
+    ...all,
+    start,
+    texts: cut(all.texts),
+    shown: cut(all.shown),
+    ids: cut(all.ids),
+    special: cut(all.special),
+    words: all.words && cut(all.words),
+    offsets: all.offsets && cut(all.offsets),
+  };
+  return new TextEncoder().encode(JSON.stringify(part)).buffer as ArrayBuffer;
+}
+
+function span(text: string | null, length: number): readonly [number, number] {
+  const [start, stop] = (text ?? "").split(":");
+  return [start ? Number(start) : 0, stop ? Number(stop) : length];
+}
+
+function cutWeights(frame: Frame | null, asked: URLSearchParams): ArrayBuffer | null {
+  if (!frame) return null;
+  const weights = tensor(frame, "weights");
+  const [heads, queries, keys] = shape3(weights);
+  const rows = span(asked.get("queries"), queries);
+  const columns = span(asked.get("keys"), keys);
+  const head = asked.get("head");
+  const approximate = { approximate: weights.dtype === "uint8" };
+  if (head === "mean") {
+    const mean = new Float32Array((rows[1] - rows[0]) * (columns[1] - columns[0]));
+    for (let each = 0; each < heads; each++) {
+      const part = asFloats(cutOne(weights, each, rows, columns));
+      for (let place = 0; place < mean.length; place++) mean[place]! += part[place]! / heads;
+    }
+    const shape = [rows[1] - rows[0], columns[1] - columns[0]];
+    return encodeFrame(
+      [{ name: "weights", dtype: "float32", shape, scale: null, maximum: 1, data: mean }],
+      approximate,
+    );
+  }
+  const chosen = head === null ? null : heads === 1 ? 0 : Number(head);
+  const parts = (chosen === null ? [...Array(heads).keys()] : [chosen]).map((each) =>
+    cutOne(weights, each, rows, columns),
+  );
+  const one = parts[0];
+  if (!one) return null;
+  const floats = asked.get("as") !== "uint8" || weights.dtype !== "uint8";
+  const length = parts.reduce((sum, part) => sum + part.data.length, 0);
+  const data = floats ? new Float32Array(length) : new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    data.set(floats ? asFloats(part) : (part.data as Uint8Array), at);
+    at += part.data.length;
+  }
+  const shape = chosen === null ? [heads, ...one.shape] : one.shape;
+  const dtype = floats ? "float32" : "uint8";
+  const scale = floats ? null : weights.scale;
+  return encodeFrame([{ name: "weights", dtype, shape, scale, maximum: weights.maximum, data }], approximate);
+}
+
+function shape3(weights: Tensor): readonly [number, number, number] {
+  const [a = 1, b = 1, c] = weights.shape;
+  return c === undefined ? [1, a, b] : [a, b, c];
+}
+
+function cutOne(
+  weights: Tensor,
+  head: number,
+  rows: readonly [number, number],
+  columns: readonly [number, number],
+): Tensor {
+  const [, queries, keys] = shape3(weights);
+  const height = rows[1] - rows[0];
+  const width = columns[1] - columns[0];
+  const source = weights.data as Uint8Array | Float32Array;
+  const data =
+    source instanceof Uint8Array ? new Uint8Array(height * width) : new Float32Array(height * width);
+  for (let row = 0; row < height; row++) {
+    const from = head * queries * keys + (rows[0] + row) * keys + columns[0];
+    data.set(source.subarray(from, from + width), row * width);
+  }
+  return { ...weights, shape: [height, width], data };
+}
+
+/** Means or maxima of squares of 2**level tokens, 256 pixels a side; the same squares as the recorder's. */
+function cutTile(
+  frame: Frame,
+  head: number,
+  level: number,
+  row: number,
+  column: number,
+  asked: URLSearchParams,
+): ArrayBuffer {
+  const weights = tensor(frame, "weights");
+  const [heads, queries, keys] = shape3(weights);
+  const step = 2 ** level;
+  const size = 256 * step;
+  const rows = [row * size, Math.min((row + 1) * size, queries)] as const;
+  const columns = [column * size, Math.min((column + 1) * size, keys)] as const;
+  const part = cutOne(weights, heads === 1 ? 0 : head, rows, columns);
+  const fine = asFloats(part);
+  const [height = 0, width = 0] = part.shape;
+  const down = Math.ceil(height / step);
+  const across = Math.ceil(width / step);
+  const pooled = new Float32Array(down * across);
+  const highest = asked.get("how") === "max";
+  for (let y = 0; y < down; y++) {
+    for (let x = 0; x < across; x++) {
+      let sum = 0;
+      let peak = 0;
+      let count = 0;
+      for (let i = y * step; i < Math.min((y + 1) * step, height); i++) {
+        for (let j = x * step; j < Math.min((x + 1) * step, width); j++) {
+          const weight = fine[i * width + j]!;
+          sum += weight;
+          peak = Math.max(peak, weight);
+          count += 1;
+        }
+      }
+      pooled[y * across + x] = highest ? peak : sum / count;
+    }
+  }
+  return encodeFrame(
+    [{ name: "tile", dtype: "float32", shape: [down, across], scale: null, maximum: 1, data: pooled }],
+    { approximate: weights.dtype === "uint8" },
+  );
+}

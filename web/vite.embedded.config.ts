@@ -1,0 +1,13 @@
+/** One self-contained module for notebooks and exported files: styles and lazy parts inside. */
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  publicDir: false,
+  build: {
+    outDir: "../src/glassformer/show/static/embedded",
+    emptyOutDir: true,
+    target: "es2022",
+    lib: { entry: "src/hosts/embedded.ts", formats: ["es"], fileName: () => "embedded.js" },
+    rolldownOptions: { output: { codeSplitting: false } },
+  },
+});
