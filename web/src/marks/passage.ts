@@ -155,6 +155,13 @@ export class Passage {
     else this.element.setAttribute("aria-activedescendant", now.id);
   }
 
+  /** Tokens from there on are not written yet. */
+  fade(from: number): void {
+    this.spans.forEach((span, index) => {
+      span.toggleAttribute("data-later", this.start + index >= from);
+    });
+  }
+
   reveal(token: number, smooth: boolean): void {
     const span = this.spans[token - this.start];
     if (typeof span?.scrollIntoView === "function")

@@ -1,0 +1,68 @@
+/**
+ * Bars of probability: what could have come, likeliest first.
+ *
+ * In:   choices with their chances.
+ * Out:  a list with a bar and a number for each; as long as the chance, 1 being the whole width. Also as SVG.
+ */
+
+import type { Theme } from "../view";
+import { make } from "./make";
+import { figure, inks, label } from "./paper";
+
+export interface Bar {
+  readonly text: string;
+  readonly share: number; // 0 … 1
+  readonly chosen: boolean;
+}
+
+export function percent(share: number): string {
+  const value = 100 * share;
+  if (value === 0) return "0 %";
+  return value < 0.01 ? "< 0.01 %" : `${value.toFixed(value < 9.995 ? 2 : 1)} %`;
+}
+
+export class Bars {
+  readonly element: HTMLElement;
+
+  constructor(name: string) {
+    this.element = make("ol", { class: "bars", "aria-label": name });
+  }
+
+  show(bars: readonly Bar[]): void {
+    this.element.replaceChildren(
+      ...bars.map((bar) => {
+        const fill = make("span", { class: "bars-fill" });
+        fill.style.setProperty("width", `${100 * bar.share}%`);
+        return make(
+          "li",
+          { class: "bars-row", "data-chosen": bar.chosen, "data-share": bar.share },
+          make("span", { class: "bars-text", dir: "auto" }, bar.text),
+          make("span", { class: "bars-track", "aria-hidden": "true" }, fill),
+          make("span", { class: "bars-number" }, percent(bar.share)),
+        );
+      }),
+    );
+  }
+}
+
+/** The same as SVG, from (0, 0), with its height. */
+export function writeBars(
+  bars: readonly Bar[],
+  width: number,
+  theme: Theme,
+): { body: string; height: number } {
+  const ink = inks(theme);
+  const [text, number, row] = [120, 64, 20];
+  const track = width - text - number - 16;
+  const rows = bars.map((bar, index) => {
+    const y = index * row;
+    const look = { fill: bar.chosen ? ink.ink : ink.soft, ...(bar.chosen ? { weight: 700 } : {}) };
+    return (
+      label(bar.text, text, y + 13, { ...look, anchor: "end" }) +
+      `<rect x="${text + 8}" y="${y + 4}" width="${figure(track)}" height="12" fill="${ink.line}" fill-opacity="0.5"/>` +
+      `<rect x="${text + 8}" y="${y + 4}" width="${figure(track * bar.share)}" height="12" fill="${bar.chosen ? ink.accent : ink.faint}" data-share="${figure(bar.share)}"/>` +
+      label(percent(bar.share), width, y + 13, { fill: ink.soft, size: 11, anchor: "end" })
+    );
+  });
+  return { body: rows.join(""), height: bars.length * row };
+}

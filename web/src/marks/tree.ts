@@ -1,0 +1,293 @@
+/**
+ * A beam search as a tree: steps from left to right, the kept path along the top.
+ *
+ * In:   nodes with a parent each, the kept path, the chosen node.
+ * Out:  an SVG one can click, walk with arrow keys, drag and zoom.
+ */
+
+import type { StepDescription } from "../types";
+import type { Theme } from "../view";
+import { draw } from "./make";
+import { figure, inks, label } from "./paper";
+
+export interface Spot {
+  readonly x: number;
+  readonly y: number;
+}
+
+export const STEP = 112; // pixels from word to word
+export const ROW = 36; // from hypothesis to hypothesis
+const WIDE = 92;
+const TALL = 28;
+
+/** A place for each node: kept children first, so that the kept path is a straight line on top. */
+export function layOut(nodes: readonly StepDescription[], kept: readonly number[]): Spot[] {
+  const keeps = new Set(kept);
+  const children = new Map<number | null, number[]>();
+  nodes.forEach((node, place) => {
+    const list = children.get(node.parent) ?? [];
+    list.push(place);
+    children.set(node.parent, list);
+  });
+  for (const list of children.values()) {
+    list.sort(
+      (one, other) =>
+        Number(keeps.has(other)) - Number(keeps.has(one)) || nodes[one]!.beam - nodes[other]!.beam,
+    );
+  }
+  const spots: Spot[] = new Array(nodes.length);
+  let row = 0;
+  const place = (start: number): void => {
+    const open = [{ node: start, first: true }]; // a stack of our own: trees may be hundreds of words deep
+    while (open.length > 0) {
+      const { node, first } = open.pop()!;
+      if (!first) row += 1;
+      spots[node] = { x: nodes[node]!.index * STEP, y: row * ROW };
+      const below = children.get(node) ?? [];
+      for (let at = below.length - 1; at >= 0; at--) open.push({ node: below[at]!, first: at === 0 });
+    }
+  };
+  for (const root of children.get(null) ?? []) {
+    place(root);
+    row += 1;
+  }
+  return spots;
+}
+
+export interface TreeWords {
+  readonly tree: string;
+  node(text: string, step: number, score: string): string;
+}
+
+let numbers = 0; // for ids
+
+export class Tree {
+  readonly element: SVGSVGElement;
+  private readonly world = draw("g", { role: "presentation" });
+  private readonly name = `tree-${++numbers}`;
+  private readonly groups: SVGGElement[] = [];
+  private nodes: readonly StepDescription[] = [];
+  private spots: readonly Spot[] = [];
+  private kept: readonly number[] = [];
+  private chosen: number | null = null;
+  private active = 0;
+  private scale = 1;
+  private shift = { x: 16, y: 24 };
+  private drag: { x: number; y: number; moved: boolean } | null = null;
+
+  constructor(
+    private readonly words: TreeWords,
+    private readonly choose: (node: number) => void,
+  ) {
+    this.element = draw(
+      "svg",
+      { class: "tree", role: "tree", tabindex: 0, "aria-label": words.tree },
+      this.world,
+    );
+    this.listen();
+  }
+
+  show(nodes: readonly StepDescription[], kept: readonly number[]): void {
+    this.nodes = nodes;
+    this.kept = kept;
+    this.spots = layOut(nodes, kept);
+    this.groups.length = 0;
+    const keeps = new Set(kept);
+    const edges = nodes.map((node, place) => {
+      if (node.parent === null) return null;
+      return draw("path", {
+        class: "tree-edge",
+        d: edge(this.spots[node.parent]!, this.spots[place]!),
+        "data-kept": keeps.has(place) && keeps.has(node.parent),
+        "aria-hidden": "true",
+      });
+    });
+    nodes.forEach((node, place) => {
+      this.groups.push(this.makeNode(node, place, keeps.has(place)));
+    });
+    this.world.replaceChildren(...edges.filter((each) => each !== null), ...this.groups);
+    this.active = Math.min(this.active, Math.max(0, nodes.length - 1));
+    this.move();
+  }
+
+  mark(node: number | null): void {
+    this.chosen = node;
+    if (node !== null) this.active = node;
+    const path = new Set<number>();
+    for (let at = node; at !== null && this.nodes[at] !== undefined; at = this.nodes[at]!.parent)
+      path.add(at);
+    this.groups.forEach((group, place) => {
+      group.setAttribute("aria-selected", String(place === node));
+      group.toggleAttribute("data-path", path.has(place));
+    });
+    if (node !== null) this.reveal(node);
+  }
+
+  zoom(direction: -1 | 0 | 1, centre?: Spot): void {
+    if (direction === 0) {
+      this.scale = 1;
+      this.shift = { x: 16, y: 24 };
+    } else {
+      const at = centre ?? { x: this.element.clientWidth / 2, y: this.element.clientHeight / 2 };
+      const scale = Math.max(0.1, Math.min(4, this.scale * (direction > 0 ? 1.25 : 0.8)));
+      this.shift = {
+        x: at.x - ((at.x - this.shift.x) * scale) / this.scale,
+        y: at.y - ((at.y - this.shift.y) * scale) / this.scale,
+      };
+      this.scale = scale;
+    }
+    this.move();
+  }
+
+  /** The whole tree as SVG, with its size. */
+  picture(theme: Theme): { body: string; width: number; height: number } {
+    const ink = inks(theme);
+    const keeps = new Set(this.kept);
+    const edges = this.nodes.map((node, place) => {
+      if (node.parent === null) return "";
+      const on = keeps.has(place) && keeps.has(node.parent);
+      return `<path d="${edge(this.spots[node.parent]!, this.spots[place]!)}" fill="none" stroke="${on ? ink.accent : ink.line}" stroke-width="${on ? 2 : 1}"/>`;
+    });
+    const boxes = this.nodes.map((node, place) => {
+      const { x, y } = this.spots[place]!;
+      const on = keeps.has(place);
+      return (
+        `<rect x="${x}" y="${y - TALL / 2}" width="${WIDE}" height="${TALL}" rx="4" fill="${ink.ground}" stroke="${on ? ink.accent : ink.line}"/>` +
+        label(short(node.text), x + 6, y - 1, { fill: ink.ink, size: 12, ...(on ? { weight: 600 } : {}) }) +
+        label(scoreOf(node), x + 6, y + 10, { fill: ink.faint, size: 9 })
+      );
+    });
+    const width = Math.max(...this.spots.map((spot) => spot.x), 0) + WIDE;
+    const height = Math.max(...this.spots.map((spot) => spot.y), 0) + TALL;
+    return {
+      body: `<g transform="translate(0 ${TALL / 2})">${edges.join("")}${boxes.join("")}</g>`,
+      width,
+      height,
+    };
+  }
+
+  private makeNode(node: StepDescription, place: number, kept: boolean): SVGGElement {
+    const { x, y } = this.spots[place]!;
+    return draw(
+      "g",
+      {
+        class: "tree-node",
+        role: "treeitem",
+        id: `${this.name}-${place}`,
+        transform: `translate(${x} ${y})`,
+        "data-node": place,
+        "data-kept": kept,
+        "aria-level": node.index + 1,
+        "aria-selected": "false",
+        "aria-label": this.words.node(node.text, node.index, scoreOf(node)),
+      },
+      draw("rect", { x: 0, y: -TALL / 2, width: WIDE, height: TALL, rx: 4 }),
+      draw("text", { class: "tree-text", x: 6, y: -1 }, short(node.text)),
+      draw("text", { class: "tree-score", x: 6, y: 10 }, scoreOf(node)),
+    );
+  }
+
+  private move(): void {
+    this.world.setAttribute(
+      "transform",
+      `translate(${figure(this.shift.x)} ${figure(this.shift.y)}) scale(${figure(this.scale)})`,
+    );
+  }
+
+  private reveal(node: number): void {
+    const spot = this.spots[node];
+    const { clientWidth, clientHeight } = this.element;
+    if (spot === undefined || clientWidth === 0) return;
+    const [left, top] = [spot.x * this.scale + this.shift.x, spot.y * this.scale + this.shift.y];
+    if (left < 0 || left + WIDE * this.scale > clientWidth)
+      this.shift.x = clientWidth / 2 - spot.x * this.scale;
+    if (top - (TALL / 2) * this.scale < 0 || top + (TALL / 2) * this.scale > clientHeight)
+      this.shift.y = clientHeight / 2 - spot.y * this.scale;
+    this.move();
+  }
+
+  private listen(): void {
+    const { element } = this;
+    element.addEventListener("click", (event) => {
+      const group = (event.target as Element).closest("[data-node]");
+      if (group !== null && this.drag?.moved !== true) this.choose(Number(group.getAttribute("data-node")));
+    });
+    element.addEventListener("pointerdown", (event) => {
+      this.drag = { x: event.clientX, y: event.clientY, moved: false };
+    });
+    element.addEventListener("pointermove", (event) => {
+      const { drag } = this;
+      if (drag === null || event.buttons === 0) return;
+      const [x, y] = [event.clientX - drag.x, event.clientY - drag.y];
+      if (!drag.moved && Math.hypot(x, y) < 4) return;
+      if (!drag.moved) element.setPointerCapture(event.pointerId);
+      this.drag = { x: event.clientX, y: event.clientY, moved: true };
+      this.shift = { x: this.shift.x + x, y: this.shift.y + y };
+      this.move();
+    });
+    element.addEventListener(
+      "wheel",
+      (event) => {
+        if (!event.ctrlKey && !event.metaKey) return; // a plain wheel scrolls the page
+        event.preventDefault();
+        const box = element.getBoundingClientRect();
+        this.zoom(event.deltaY < 0 ? 1 : -1, { x: event.clientX - box.left, y: event.clientY - box.top });
+      },
+      { passive: false },
+    );
+    element.addEventListener("keydown", (event) => this.press(event));
+    element.addEventListener("focus", () => this.point(this.chosen ?? this.active));
+  }
+
+  private press(event: KeyboardEvent): void {
+    const to = this.neighbour(event.key);
+    if (to !== null) this.point(to);
+    else if (event.key === "Enter" || event.key === " ") this.choose(this.active);
+    else if (event.key === "+" || event.key === "=") this.zoom(1);
+    else if (event.key === "-") this.zoom(-1);
+    else if (event.key === "0") this.zoom(0);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private neighbour(key: string): number | null {
+    const here = this.nodes[this.active];
+    if (here === undefined) return null;
+    if (key === "ArrowLeft") return here.parent ?? this.active;
+    if (key === "ArrowRight") {
+      const below = this.nodes.flatMap((node, place) => (node.parent === this.active ? [place] : []));
+      below.sort((one, other) => this.spots[one]!.y - this.spots[other]!.y);
+      return below[0] ?? this.active;
+    }
+    if (key !== "ArrowUp" && key !== "ArrowDown") return null;
+    const level = this.nodes.flatMap((node, place) => (node.index === here.index ? [place] : []));
+    level.sort((one, other) => this.spots[one]!.y - this.spots[other]!.y);
+    const at = level.indexOf(this.active) + (key === "ArrowUp" ? -1 : 1);
+    return level[Math.max(0, Math.min(level.length - 1, at))]!;
+  }
+
+  private point(node: number): void {
+    this.groups[this.active]?.removeAttribute("data-focus");
+    this.active = node;
+    this.groups[node]?.setAttribute("data-focus", "");
+    this.element.setAttribute("aria-activedescendant", `${this.name}-${node}`);
+    this.reveal(node);
+  }
+}
+
+function short(text: string): string {
+  const letters = [...text];
+  return letters.length > 11 ? `${letters.slice(0, 10).join("")}…` : text;
+}
+
+function scoreOf(node: StepDescription): string {
+  const score = node.score ?? node.log_probability;
+  return score === null ? "−∞" : score.toFixed(2).replace("-", "−");
+}
+
+function edge(from: Spot, to: Spot): string {
+  const [left, right] = [from.x + WIDE, to.x];
+  const middle = (left + right) / 2;
+  return `M${left} ${from.y}C${middle} ${from.y} ${middle} ${to.y} ${right} ${to.y}`;
+}

@@ -1,0 +1,92 @@
+/**
+ * Words in the order they were written, each with a line as long as it was likely.
+ *
+ * In:   words with their chances.
+ * Out:  a list box in running order; one word can be chosen by click or arrow keys.
+ */
+
+import { make } from "./make";
+
+export interface Word {
+  readonly text: string;
+  readonly share: number;
+}
+
+let numbers = 0; // for ids
+
+export class Words {
+  readonly element: HTMLElement;
+  private readonly name = `words-${++numbers}`;
+  private readonly items: HTMLElement[] = [];
+  private chosen = -1;
+
+  constructor(
+    label: string,
+    private readonly choose: (place: number) => void,
+  ) {
+    this.element = make("div", {
+      class: "words",
+      role: "listbox",
+      tabindex: 0,
+      "aria-label": label,
+      "aria-orientation": "horizontal",
+    });
+    this.element.addEventListener("click", (event) => {
+      const item = (event.target as Element).closest<HTMLElement>("[data-place]");
+      if (item !== null) choose(Number(item.dataset.place));
+    });
+    this.element.addEventListener("keydown", (event) => this.press(event));
+  }
+
+  /** Words that are there already are kept: streaming only adds. */
+  show(words: readonly Word[]): void {
+    while (this.items.length > words.length) this.items.pop()!.remove();
+    words.forEach((word, place) => {
+      const old = this.items[place];
+      if (old?.dataset.text === word.text && old.dataset.share === String(word.share)) return;
+      const line = make("span", { class: "words-line", "aria-hidden": "true" });
+      line.style.setProperty("width", `${100 * word.share}%`);
+      const item = make(
+        "span",
+        {
+          class: "words-word",
+          role: "option",
+          id: `${this.name}-${place}`,
+          "aria-selected": String(place === this.chosen),
+          "data-place": place,
+          "data-text": word.text,
+          "data-share": word.share,
+        },
+        make("bdi", {}, word.text),
+        line,
+      );
+      if (old !== undefined) old.replaceWith(item);
+      else this.element.append(item);
+      this.items[place] = item;
+    });
+  }
+
+  mark(place: number, later: number): void {
+    this.chosen = place;
+    this.items.forEach((item, at) => {
+      item.setAttribute("aria-selected", String(at === place));
+      item.toggleAttribute("data-later", at > later);
+    });
+    const item = this.items[place];
+    if (item !== undefined) this.element.setAttribute("aria-activedescendant", item.id);
+  }
+
+  private press(event: KeyboardEvent): void {
+    const moves: Readonly<Record<string, number>> = {
+      ArrowLeft: this.chosen - 1,
+      ArrowRight: this.chosen + 1,
+      Home: 0,
+      End: this.items.length - 1,
+    };
+    const to = moves[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (to >= 0 && to < this.items.length) this.choose(to);
+  }
+}
