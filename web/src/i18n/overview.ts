@@ -11,7 +11,6 @@ export const words = defineStrings({
         kind === "cross" ? "cross-attention" : "self-attention"
       }`,
     groupStep: (step: number) => `step ${step}`,
-    heads: (count: number) => (count === 1 ? "1 head" : `${count} heads`),
     measure: "Measure",
     noMeasure: "none",
     order: "Order",
@@ -30,8 +29,6 @@ export const words = defineStrings({
     mean: "mean",
     max: "maximum",
     measuring: "Measuring …",
-    lower: (text: string) => `Low: ${text}`,
-    higher: (text: string) => `High: ${text}`,
     head: (layer: number, head: number) => `Layer ${layer}, head ${head}`,
     open: "Click or Enter: open in the heat map",
     undefined: (why: string) => `not defined: ${why}`,
@@ -77,7 +74,6 @@ export const words = defineStrings({
         kind === "cross" ? "交叉注意力" : "自注意力"
       }`,
     groupStep: (step: number) => `第 ${step} 步`,
-    heads: (count: number) => `${count} 个头`,
     measure: "指标",
     noMeasure: "无",
     order: "排序",
@@ -96,8 +92,6 @@ export const words = defineStrings({
     mean: "平均值",
     max: "最大值",
     measuring: "正在计算……",
-    lower: (text: string) => `低：${text}`,
-    higher: (text: string) => `高：${text}`,
     head: (layer: number, head: number) => `第 ${layer} 层，注意力头 ${head}`,
     open: "单击或按回车：在热力图中打开",
     undefined: (why: string) => `无定义：${why}`,

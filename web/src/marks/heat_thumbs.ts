@@ -28,12 +28,6 @@ export class Thumbnails {
     private readonly own: boolean, // each head up to its own largest weight; otherwise all from 0 to 1
   ) {}
 
-  /** The longest side of the pictures of a map, in their own pixels. */
-  pixels(map: MapDescription): number {
-    const [, height = 1, width = 1] = tensor(this.frame, String(map.index)).shape;
-    return Math.max(height, width);
-  }
-
   /** Draw a head into the square at (x, y); a map that is no square keeps its form. */
   draw(
     context: CanvasRenderingContext2D,
