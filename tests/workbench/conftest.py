@@ -71,6 +71,20 @@ def build_recurrent(folder: Path) -> Path:
     return folder
 
 
+def build_theirs(folder: Path) -> Path:
+    """Write a model that only transformers has a network for."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+    tokenizer = build_words(WORDS, end=False)
+    roles = tokenizer.roles
+    ids = {"bos_token_id": roles["start"], "eos_token_id": roles["end"], "pad_token_id": roles["padding"]}
+    LlamaForCausalLM(LlamaConfig(vocab_size=tokenizer.size, **sizes, **ids)).save_pretrained(folder)
+    tokenizer.save(folder)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def build() -> Build:
     """A function that writes a model into a folder."""
@@ -91,6 +105,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "slow", "decoder", positions="rotary", layers=24, width=512, feed_forward=2048, heads=8
     )
     build_recurrent(folder / "recurrent")
+    build_theirs(folder / "theirs")
     return folder
 
 

@@ -49,6 +49,7 @@ def test_descriptions_come_from_the_folder(zoo: Path) -> None:
         "zoo/masked": "masked_language_modelling",
         "zoo/recurrent": "translation",
         "zoo/slow": "language_modelling",
+        "zoo/theirs": "language_modelling",
         "zoo/translator": "translation",
     }
     endless = found["zoo/endless"]
@@ -121,6 +122,19 @@ def test_the_nearest_name_is_offered(zoo: Path) -> None:
 def test_other_names_are_the_hubs(zoo: Path) -> None:
     model = Shelf(zoo, (), offline=False).find("openai-community/gpt2")
     assert (model.folder, model.description) == (None, None)
+
+
+def test_offline_only_what_was_fetched_is_the_hubs(
+    zoo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    shelf = Shelf(zoo, (), offline=True)
+    with pytest.raises(RefusalError, match="hub is not asked"):
+        shelf.find("owner/model")
+    (tmp_path / "models--owner--model").mkdir()
+    assert shelf.find("owner/model").folder is None
 
 
 def test_a_new_model_is_found_when_it_is_asked_for(build: Build, zoo: Path, mine: Path) -> None:

@@ -18,7 +18,7 @@ CUT = {"kind": "cut", "stack": "decoder", "attention": "self", "query": 1, "key"
 
 @pytest.fixture(scope="session")
 def shelf(zoo: Path) -> Shelf:
-    return Shelf(zoo, (), offline=True)
+    return Shelf(zoo, (), offline=False)
 
 
 @pytest.mark.parametrize(

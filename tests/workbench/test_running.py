@@ -245,13 +245,21 @@ def test_a_cut_edge_stays_cut_while_words_are_written(run: Run) -> None:
             "no head 7",
         ),
         ({"model": "zoo/encoder", "kind": "generate"}, "no head that predicts"),
-        ({"model": "nobody/nothing"}, "HF_HUB_OFFLINE"),
     ],
 )
 def test_what_only_the_model_knows_is_refused_by_it(
     fail: Callable[..., str], words: dict[str, object], part: str
 ) -> None:
     assert part in fail(**words)
+
+
+def test_a_model_of_transformers_records_and_writes(run: Run) -> None:
+    recording, events = run(model="zoo/theirs", layers=1, multiplier=2.0)
+    assert len(recording.maps) == 1
+    assert steps(events) == []
+    recording, events = run(model="zoo/theirs", kind="generate", decode={"max_new_tokens": 3})
+    assert recording.generation is not None
+    assert [step["token"] for step in steps(events)] == [step.token for step in recording.generation.steps]
 
 
 def test_a_long_run_tells_how_far_it_is(run: Run) -> None:

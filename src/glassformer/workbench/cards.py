@@ -23,8 +23,8 @@ OURS = "glassformer"
 RECURRENT = "glassformer-recurrent"
 LANGUAGE = re.compile(r'">>(\w{2,8})<<"|"<2(\w{2,8})>"')  # the two spellings of a token that names one
 NAMES: dict[str, tuple[str, ...]] = {  # how the families of transformers call the same thing
-    "layers": ("num_hidden_layers", "n_layer", "encoder_layers", "num_layers", "layers"),
-    "heads": ("num_attention_heads", "n_head", "encoder_attention_heads", "num_heads", "heads"),
+    "layers": ("num_hidden_layers", "n_layer", "n_layers", "encoder_layers", "num_layers", "layers"),
+    "heads": ("num_attention_heads", "n_head", "n_heads", "encoder_attention_heads", "num_heads", "heads"),
     "width": ("hidden_size", "n_embd", "d_model", "dim", "width"),
     "vocabulary": ("vocab_size", "vocabulary_size"),
     "max_tokens": ("max_position_embeddings", "n_positions", "max_length"),
@@ -66,7 +66,7 @@ def describe_model(folder: Path, name: str, origin: Origin) -> ModelDescription 
         width=_find_number(settings, "width"),
         vocabulary=_find_number(settings, "vocabulary"),
         languages=LANGUAGES.get(name) or find_languages(folder),
-        max_tokens=None if settings.get("positions") in ENDLESS else _find_number(settings, "max_tokens"),
+        max_tokens=None if _is_endless(settings) else _find_number(settings, "max_tokens"),
         parameters=parameters,
         origin=origin,
         note=NOTES.get(name),
@@ -159,6 +159,12 @@ def _find_task(settings: Mapping[str, Any], shape: Shape) -> str:
         return "translation"
     architecture = _find_architecture(settings)
     return next((task for end, task in TASKS.items() if architecture.endswith(end)), "encoding")
+
+
+def _is_endless(settings: Mapping[str, Any]) -> bool:
+    """Whether texts may be of any length, because positions are turned or compared, not looked up."""
+    turned = settings.get("rope_parameters") or settings.get("rope_theta")
+    return bool(turned) or settings.get("positions") in ENDLESS
 
 
 def _find_architecture(settings: Mapping[str, Any]) -> str:

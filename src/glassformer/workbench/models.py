@@ -73,6 +73,12 @@ class Shelf:
             return self._models[name]
         if name.startswith("zoo/") or _is_path(name):
             return self._find_path(name)
+        if self.offline and not _was_fetched(name):
+            raise RefusalError(
+                f"There is no model {name!r} here, and the hub is not asked.{suggest(name, self._models)}",
+                "no_model",
+                404,
+            )
         return Model(name, None, None)
 
     def _find_path(self, name: str) -> Model:
@@ -148,3 +154,10 @@ def _rename(model: Model, name: str) -> Model:
 def _is_path(name: str) -> bool:
     """Names on the hub are `model` or `owner/model` in plain letters; anything else was meant as a path."""
     return HUB_NAME.fullmatch(name) is None or len(name) > LONGEST_HUB_NAME
+
+
+def _was_fetched(name: str) -> bool:
+    """Whether a model of the hub is on this machine already."""
+    from huggingface_hub import constants
+
+    return (Path(constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}").is_dir()

@@ -23,20 +23,12 @@ def read_presets() -> tuple[Preset, ...]:
 
 
 def list_presets(models: Collection[str], shipped: Path = SHIPPED) -> list[Preset]:
-    """Those that can be run or shown here."""
-    recordings = find_recordings(shipped)
-    return [
-        preset.model_copy(update={"recording": recordings.get(preset.id)})
-        for preset in read_presets()
-        if preset.model in models or preset.id in recordings
-    ]
+    """Those that can be run or shown here; which recording shows one is for the library to say."""
+    shown = find_shown(shipped)
+    return [preset for preset in read_presets() if preset.model in models or preset.id in shown]
 
 
-def find_recordings(folder: Path) -> dict[str, str]:
-    """Ids of the recordings that show a preset, by the preset's id: their cards say both."""
-    found: dict[str, str] = {}
-    for path in sorted(folder.glob("*.toml")):
-        card = tomllib.loads(path.read_text(encoding="utf-8"))
-        if "preset" in card and "id" in card:
-            found[card["preset"]] = card["id"]
-    return found
+def find_shown(folder: Path) -> set[str]:
+    """Presets that a shipped recording shows: its card names one."""
+    cards = (tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.toml")))
+    return {card["preset"] for card in cards if "preset" in card}
