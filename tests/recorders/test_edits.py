@@ -410,18 +410,6 @@ def test_an_edit_that_cannot_be_is_refused(make: Any) -> None:
         make()
 
 
-def test_what_is_off_the_interface_cannot_be_edited_inside() -> None:
-    torch.manual_seed(0)
-    model = hf.BloomForCausalLM(hf.BloomConfig(vocab_size=30, hidden_size=32, n_layer=3, n_head=4))
-    subject = HuggingFaceSubject(model)
-    with pytest.raises(
-        InputError, match=r"BloomForCausalLM does not use the attention interface.*Leave the edit out"
-    ):
-        subject.record(SOURCE, edits=[AblateHead("decoder", "self", 0, 0)])
-    assert len(subject.record(SOURCE, edits=[FirstLayers(1)]).maps) == 1
-    assert len(subject.record(SOURCE).maps) == 3
-
-
 def test_a_recurrent_decoder_is_silenced_but_not_cut() -> None:
     torch.manual_seed(0)
     config = RecurrentConfig(vocabulary_size=30, width=16, embedding_width=16, start_id=3, end_id=2)

@@ -10,7 +10,7 @@ Out:  a second Recording, which says what was edited.
 - `FirstLayers` runs the first blocks of a stack only; what stands above the last of them reads their result.
 
 Our networks are changed through their windows (window_edits.py), those of transformers through the attention
-interface (changes.py).
+interface (changes.py) or, where they do not use it, at the softmax that makes a map (softmaxes.py).
 """
 
 from collections.abc import Iterable, Iterator

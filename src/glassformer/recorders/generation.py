@@ -9,7 +9,7 @@ its length, nothing has read the last word yet; its row is that of the pass.
 """
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,12 +18,9 @@ from torch import Tensor
 
 from glassformer.errors import InputError, RecordingError
 from glassformer.model.choosing import GenerationSettings
-from glassformer.recorders.changes import Changes
-from glassformer.recorders.edits import CutEdge
 from glassformer.recorders.given import Given, Giver
-from glassformer.recorders.interface import Call, Capture, capturing
-from glassformer.recorders.layers import Place, Stacks
-from glassformer.recorders.restore import on_loan
+from glassformer.recorders.interface import Call
+from glassformer.recorders.layers import Place
 from glassformer.recorders.search import Search
 from glassformer.recording import Generation
 
@@ -74,23 +71,28 @@ class Written:
 
 
 def write(
-    giver: Giver, stacks: Stacks | None, given: Given, decode: GenerationSettings | None, changes: Changes
+    giver: Giver,
+    given: Given,
+    decode: GenerationSettings | None,
+    *,
+    inside: AbstractContextManager[object],
+    passes: "Passes | None",
+    cache: bool = True,
 ) -> Written:
-    """Let the model write; without `stacks` its steps are not watched, and maps are those of one pass."""
+    """Let the model write inside a context, in which `passes`, if any, receive the attention of every step.
+
+    Without them maps are those of one pass. Without a cache a query's number is its place in the text.
+    """
     model: Any = giver.model
     if not model.can_generate():
         raise InputError(f"{giver.reader.name} cannot generate; give it a target to read.")
     given = _open_end(giver, given)
     search = Search(decode.alternatives if decode else ALTERNATIVES)
-    passes = _Passes(translates=giver.translates)
     words = _settings(model, decode, _find_room(giver, given))
-    if any(isinstance(edit, CutEdge) for edit in changes.edits):
-        words["use_cache"] = False  # then a query's number is its place in the text
+    if not cache:
+        words["use_cache"] = False
     with ExitStack() as contexts:
-        if stacks is None:
-            contexts.enter_context(on_loan(model))
-        else:
-            contexts.enter_context(capturing(model, Capture(stacks, "exact", passes.receive, changes)))
+        contexts.enter_context(inside)
         if words["do_sample"] and decode is not None and decode.seed is not None:
             contexts.enter_context(torch.random.fork_rng())
             torch.manual_seed(decode.seed)
@@ -101,13 +103,13 @@ def write(
     return Written(
         given=_append(giver, given, search.prompt, search.words(_end_ids(model))),
         generation=generation,
-        steps=passes.choose(rows, search.prompt.shape[1]),
+        steps={} if passes is None else passes.choose(rows, search.prompt.shape[1]),
         read=[search.prompt.shape[1] + step for step in range(len(rows))],
-        notes=[] if stacks is not None else ["maps are those of one pass over the finished text"],
+        notes=[] if passes is not None else ["maps are those of one pass over the finished text"],
     )
 
 
-class _Passes:
+class Passes:
     """The attention of every pass of the decoder, for all beams."""
 
     def __init__(self, *, translates: bool) -> None:

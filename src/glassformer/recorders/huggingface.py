@@ -8,6 +8,7 @@ Out:  a Recording. Short texts are recorded with the exact kernel, whose maps ar
 
 import platform
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +23,7 @@ from glassformer.recorders.changes import Changes
 from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores, check_written
 from glassformer.recorders.fallback import ask
 from glassformer.recorders.first_layers import check_first_layers, run_first_layers
-from glassformer.recorders.generation import Written, write
+from glassformer.recorders.generation import Passes, Written, write
 from glassformer.recorders.given import Given, Giver
 from glassformer.recorders.identity import Identity
 from glassformer.recorders.interface import Call, Capture, Kernel, capturing
@@ -35,6 +36,7 @@ from glassformer.recorders.reported import make_maps
 from glassformer.recorders.restore import on_loan
 from glassformer.recorders.results import read_hidden, read_output
 from glassformer.recorders.selfcheck import REFERENCE, Verdict, check_fast, check_model, tolerance_of
+from glassformer.recorders.softmaxes import check_reports, editing_reports
 from glassformer.recording import AttentionMap, Evidence, Recording
 from glassformer.text.tokenizer import wrap_tokenizer
 
@@ -165,8 +167,24 @@ class HuggingFaceSubject:
         if decode is None and not waiting:
             return None
         check_written(edits)
-        stacks = self.stacks if verdict.routed and given.length <= LONGEST_DENSE else None
-        return write(self.giver, stacks, given, decode, Changes(edits))
+        changes, passes = Changes(edits), None
+        inside: AbstractContextManager[object]
+        if not verdict.routed:
+            if self.giver.translates and not all(isinstance(edit, FirstLayers) for edit in edits):
+                raise InputError(
+                    f"{type(self.model).__name__} does not use the attention interface, and how it writes "
+                    f"cannot be edited ({edits[0]}). Give it a target to read."
+                )
+            inside = editing_reports(self.model, self.stacks, given.tensors, changes)
+        elif given.length <= LONGEST_DENSE or edits:
+            self._check_size(given, frozenset(), verdict)
+            passes = Passes(translates=self.giver.translates) if given.length <= LONGEST_DENSE else None
+            receive = _overlook if passes is None else passes.receive
+            inside = capturing(self.model, Capture(self.stacks, "exact", receive, changes))
+        else:
+            inside = on_loan(self.model)
+        cache = not any(isinstance(edit, CutEdge) for edit in edits)
+        return write(self.giver, given, decode, inside=inside, passes=passes, cache=cache)
 
     # One pass
 
@@ -208,15 +226,13 @@ class HuggingFaceSubject:
         axes: Axes,
         words: dict[str, Any],
     ) -> Seen:
-        inside = [edit for edit in edits if not isinstance(edit, FirstLayers)]
-        if inside:
-            raise InputError(
-                f"{type(self.model).__name__} does not use the attention interface, so nothing inside its "
-                f"attention can be edited ({inside[0]}). Leave the edit out."
-            )
-        with self.giver.looking_up():
+        changes = Changes(edits)
+        editing = editing_reports(self.model, self.stacks, given.tensors, changes)
+        with self.giver.looking_up(), editing as edited:
             outputs, reports = ask(self.model, given.tensors, **words)
-        maps, notes = make_maps(outputs, reports, self.stacks, axes, want)
+        changes.check()
+        check_reports(edited, self.stacks, reports)
+        maps, notes = make_maps(outputs, reports, self.stacks, axes, want, edits)
         return Seen(outputs, maps, [*verdict.notes, *notes], None, verdict.error)
 
     def _choose_kernel(
@@ -308,6 +324,10 @@ class HuggingFaceSubject:
             versions=versions,
             notes=tuple(dict.fromkeys((*self.notes, *seen.notes))),
         )
+
+
+def _overlook(_: Call) -> None:
+    """Receives what nobody keeps."""
 
 
 def _find_name(model: nn.Module) -> str:

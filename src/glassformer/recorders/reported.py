@@ -6,16 +6,18 @@ Out:  `AttentionMap`s of weights alone: such a model shows neither scores nor ve
       Numbers that are no weights are left out and named.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from glassformer.errors import RecordingError
+from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, why_relaxed
 from glassformer.recorders.fallback import Report, are_weights, find_globals, spread_band
-from glassformer.recorders.keeping import as_numbers
-from glassformer.recorders.layers import Stacks
+from glassformer.recorders.keeping import Array, as_numbers
+from glassformer.recorders.layers import Place, Stacks
 from glassformer.recorders.maps import Axes
 from glassformer.recording import AttentionMap, measure
 
@@ -24,7 +26,12 @@ INFERRED = "off the attention interface: a key counts as allowed where some head
 
 
 def make_maps(
-    outputs: Any, reports: Iterable[Report], stacks: Stacks, axes: Axes, want: Collection[str]
+    outputs: Any,
+    reports: Iterable[Report],
+    stacks: Stacks,
+    axes: Axes,
+    want: Collection[str],
+    edits: Sequence[AnyEdit] = (),
 ) -> tuple[list[AttentionMap], list[str]]:
     """The maps, and what has to be said about them."""
     maps: list[AttentionMap] = []
@@ -45,7 +52,8 @@ def make_maps(
         if place.kind == "self" and whole.shape[2] != whole.shape[1]:
             found = find_globals(outputs, place)
             whole = spread_band(whole, None if found is None else found[0], real, place)
-        if not are_weights(whole, real):
+        relaxed = why_relaxed(edits, place)
+        if relaxed is None and not are_weights(whole, real):
             left_out[f"{place.stack} {place.kind}"] = None
             continue
         numbers = as_numbers(whole)
@@ -56,9 +64,10 @@ def make_maps(
                 kind=place.kind,
                 query=axes.queries(place, numbers.shape[1]),
                 key=axes.keys(place, numbers.shape[2]),
-                statistics=measure(numbers, np.asarray((numbers > 0).any(axis=0)), rows),
+                statistics=measure(numbers, _find_allowed(numbers, place, edits), rows),
                 dense=numbers if "weights" in want else None,
                 dtype=str(weights.dtype).removeprefix("torch."),
+                relaxed=relaxed,
             )
         )
     if left_out:
@@ -69,3 +78,17 @@ def make_maps(
             "record. Try another version of transformers."
         )
     return maps, notes
+
+
+def _find_allowed(weights: Array, place: Place, edits: Sequence[AnyEdit]) -> NDArray[np.bool_]:
+    """Which keys (head, query, key) a mask allows, as far as weights tell; an ablated head tells nothing."""
+    here = [edit for edit in edits if edit.touches(place)]
+    ablated = [edit.head for edit in here if isinstance(edit, AblateHead)]
+    seen = np.delete(weights, ablated, axis=0).max(axis=0, initial=0.0) > 0  # (query, key)
+    allowed: NDArray[np.bool_] = np.repeat(seen[None], len(weights), axis=0)
+    for edit in here:
+        if isinstance(edit, AblateHead):
+            allowed[edit.head] |= weights[edit.head] > 0  # a mean may look anywhere
+        elif isinstance(edit, CutEdge):
+            allowed[slice(None) if edit.head is None else edit.head, edit.query, edit.key] = False
+    return allowed
