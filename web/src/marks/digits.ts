@@ -57,3 +57,9 @@ function power(size: number, places: number): string {
 function grouped(whole: string): string {
   return whole.length < 5 ? whole : whole.replace(/\B(?=(\d{3})+$)/g, THIN);
 }
+
+/** A round number as it is: 0.2, not 0.200; for the labels of axes. */
+export function round(value: number): string {
+  if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e5)) return digits(value, 2);
+  return sign(value, String(Math.abs(Number(value.toPrecision(6)))));
+}

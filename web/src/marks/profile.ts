@@ -5,7 +5,7 @@
  * Out:  an SVG line chart with the median and the band that holds eight tokens of ten.
  */
 
-import { digits } from "./digits";
+import { round } from "./digits";
 import { draw } from "./make";
 import type { Inks } from "./paper";
 import { linear } from "./scale";

@@ -1,0 +1,428 @@
+/**
+ * The attention-score multiplier: what softmax does when scores grow or shrink, for one row at once and for the whole
+ * model by running it again.
+ *
+ * In:   the scores of the row in focus; a workbench, where there is one.
+ * Out:  weights before and after side by side, entropy, score distributions and outputs of the re-run.
+ */
+
+import { asFloats, tensor } from "../bundle";
+import { spell } from "../marks/cells";
+import { button, choice, slider } from "../marks/controls";
+import { digits, exact } from "../marks/digits";
+import { captionOf, mapName, SCREEN } from "../marks/focus";
+import { drawHistogram } from "../marks/histogram";
+import { draw, make, write } from "../marks/make";
+import { type Inks, inks, label } from "../marks/paper";
+import { TokenLine } from "../marks/tokens";
+import type { Choice, EditRequest, Job, StepDescription } from "../types";
+import type { Stage, TableData } from "../view";
+import { drawPairs, heaviest, pairsHeight, type Series } from "./pairs";
+import { type Drawing, type Focus, focusOf, isAbort, type Part, type Words } from "./part";
+import { compare, type Rerun } from "./rerun";
+import { entropyOf, rescale } from "./softmax";
+
+const SHOWN = 16; // keys in the chart
+const ORANGE = "#c4622d";
+
+interface Row {
+  readonly scores: Float32Array;
+  readonly weights: Float32Array;
+}
+
+export class Multiplier implements Part {
+  readonly element = make("div", { class: "multiplier" });
+  private readonly effective = make("p", { class: "note" });
+  private readonly live = make("section", { class: "live" });
+  private readonly chart = draw("svg", { role: "img" });
+  private readonly figures = make("dl");
+  private readonly again = make("section", { class: "again" });
+  private readonly state = make("p", { class: "note", role: "status" });
+  private readonly result = make("div", { class: "result" });
+  private readonly control: ReturnType<typeof slider>;
+  private readonly tokens: { query: TokenLine; key: TokenLine };
+  private readonly runButton: HTMLButtonElement;
+  private row: Row | null = null;
+  private rerun: Rerun | null = null;
+  private shown = "";
+  private factor: number;
+  private coming: Promise<void> = Promise.resolve();
+  private round: AbortController | null = null;
+  private ended = false;
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly say: Words,
+  ) {
+    const { map } = focusOf(stage);
+    const redraw = () => this.draw();
+    const fail = (error: unknown) => this.fail(error);
+    this.tokens = {
+      query: new TokenLine(stage.source, map.query_side, redraw, fail),
+      key: new TokenLine(stage.source, map.key_side, redraw, fail),
+    };
+    this.factor = this.chosenFactor();
+    this.control = slider(
+      {
+        label: say.factor,
+        minimum: 0,
+        maximum: 4,
+        step: 0.05,
+        value: this.factor,
+        text: (value) => `× ${digits(value, 3)}`,
+      },
+      (value) => {
+        this.factor = value;
+        this.draw();
+      },
+      (value) => {
+        stage.selection.option("inside.factor", value === 1 ? null : String(value));
+        void this.run();
+      },
+    );
+    const scope = choice(
+      say.scope,
+      [
+        { value: "layer", text: say.thisLayer },
+        { value: "all", text: say.everyLayer },
+      ],
+      this.everywhere() ? "all" : "layer",
+      (value) => {
+        stage.selection.option("inside.scope", value === "all" ? "all" : null);
+        void this.run();
+      },
+    );
+    this.runButton = button(say.runAgain, () => void this.run());
+    this.live.append(make("h3", {}, say.live), this.figures, this.chart);
+    this.again.append(make("h3", {}, say.rerunTitle), this.state, this.runButton, this.result);
+    this.element.append(
+      make("div", { class: "controls" }, this.control.element, scope.element),
+      this.effective,
+      make("div", { class: "both" }, this.live, this.again),
+    );
+    const why = this.whyNot();
+    this.runButton.hidden = why !== null;
+    write(this.state, why ?? say.rerunHint);
+    this.update();
+  }
+
+  update(): void {
+    const focus = focusOf(this.stage);
+    if (this.chosenFactor() !== this.factor) {
+      this.factor = this.chosenFactor();
+      this.control.set(this.factor);
+    }
+    if (!focus.map.has_scores || !focus.map.has_weights) {
+      write(this.effective, this.say.noScores);
+      this.live.hidden = true;
+      return;
+    }
+    const key = `${focus.map.index} ${focus.oneHead} ${focus.query}`;
+    if (key !== this.shown) {
+      this.shown = key;
+      this.coming = this.load(focus, key);
+    }
+    this.draw();
+  }
+
+  resize(): void {
+    this.draw();
+  }
+
+  unmount(): void {
+    this.ended = true;
+    this.round?.abort();
+  }
+
+  async picture(): Promise<Drawing> {
+    await this.coming;
+    const ink = inks(this.stage.theme);
+    const focus = focusOf(this.stage);
+    const width = 560;
+    const { group, height } = this.pairs(width, ink);
+    let body = spell(group);
+    let y = height + 16;
+    for (const [name, before, after] of this.measures()) {
+      body += label(`${name}: ${digits(before)} → ${digits(after)}`, 0, y, { fill: ink.ink, size: 12 });
+      y += 18;
+    }
+    if (this.rerun !== null) {
+      const plot = drawHistogram(this.rerun.before, {
+        width,
+        height: 180,
+        inks: ink,
+        log: false,
+        outline: this.rerun.after,
+        outlineInk: ORANGE,
+        axis: this.say.scoreAxis,
+      });
+      body += `<g transform="translate(0 ${y})">${spell(plot)}</g>`;
+      y += 190;
+    }
+    const query = this.tokens.query.shown(focus.map.query_start + focus.query);
+    return {
+      width,
+      height: y,
+      body,
+      title: `${this.say.multiplier} × ${digits(this.factor, 3)} · ${mapName(focus.map, this.stage.language)}`,
+      lines: captionOf(this.stage, `${this.say.live}. ${this.say.pictureRow(query, digits(this.factor, 3))}`),
+    };
+  }
+
+  async table(): Promise<TableData> {
+    await this.coming;
+    const { map } = focusOf(this.stage);
+    const series = this.series(SCREEN);
+    await this.tokens.key.load(map.key_start, map.key_start + map.keys);
+    return {
+      caption: this.say.live,
+      columns: ["", this.say.key, ...series.map(({ name }) => name)],
+      rows: Array.from({ length: Math.min(map.keys, 2000) }, (_, key) => [
+        map.key_start + key,
+        this.tokens.key.shown(map.key_start + key),
+        ...series.map(({ weights }) => weights[key]!),
+      ]),
+    };
+  }
+
+  private async load({ map, oneHead, query }: Focus, name: string): Promise<void> {
+    const { source } = this.stage;
+    const where = { head: oneHead, queries: [query, query + 1] } as const;
+    try {
+      const [scores, weights] = await Promise.all([
+        source.scores(map.index, where),
+        source.weights(map.index, where, "float32"),
+      ]);
+      if (this.ended || this.shown !== name) return;
+      this.row = {
+        scores: asFloats(tensor(scores, "scores")),
+        weights: asFloats(tensor(weights, "weights")),
+      };
+      this.draw();
+      if (this.rerun !== null) await this.look(this.rerun.id, this.rerun.factor, this.rerun.everywhere);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private draw(): void {
+    if (this.ended || this.row === null) return;
+    const focus = focusOf(this.stage);
+    const scale = focus.map.scale;
+    const factor = digits(this.factor, 3);
+    const product =
+      scale === null ? "" : `${this.say.effective(digits(scale), factor, digits(scale * this.factor))}. `;
+    const query = this.tokens.query.shown(focus.map.query_start + focus.query);
+    write(this.effective, `${this.say.query}: ${query}. ${product}${this.say.liveAbout(factor)}`);
+    this.figures.replaceChildren(
+      ...this.measures().flatMap(([name, before, after]) => [
+        make("dt", {}, name),
+        make(
+          "dd",
+          { title: `${exact(before)} → ${exact(after)}` },
+          digits(before),
+          make("span", {}, "→"),
+          make("b", {}, digits(after)),
+        ),
+      ]),
+    );
+    const width = Math.max(260, this.live.clientWidth || 480);
+    const { group, height } = this.pairs(width, SCREEN);
+    this.chart.setAttribute("width", String(width));
+    this.chart.setAttribute("height", String(height));
+    this.chart.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.chart.setAttribute("aria-label", this.say.pictureRow(query, factor));
+    this.chart.replaceChildren(group);
+  }
+
+  private measures(): [string, number, number][] {
+    if (this.row === null) return [];
+    const after = rescale(this.row.scores, this.row.weights, this.factor);
+    const [one, other] = [entropyOf(this.row.weights), entropyOf(after)];
+    return [
+      [this.say.entropy, one, other],
+      [this.say.spread, Math.exp(one), Math.exp(other)],
+      [this.say.peak, Math.max(...this.row.weights), Math.max(...after)],
+    ];
+  }
+
+  private series(ink: Inks): Series[] {
+    if (this.row === null) return [];
+    const after = rescale(this.row.scores, this.row.weights, this.factor);
+    const all: Series[] = [
+      { name: this.say.before, weights: this.row.weights, ink: ink.faint },
+      { name: this.say.after, weights: after, ink: ink.accent },
+    ];
+    if (this.rerun?.row != null && this.rerun.factor === this.factor)
+      all.push({ name: this.say.rerun, weights: this.rerun.row, ink: ORANGE });
+    return all;
+  }
+
+  private pairs(width: number, ink: Inks): { group: SVGGElement; height: number } {
+    const series = this.series(ink);
+    const keys = heaviest(
+      series.map(({ weights }) => weights),
+      SHOWN,
+    );
+    const { map } = focusOf(this.stage);
+    const group = drawPairs(series, keys, (key) => this.tokens.key.shown(map.key_start + key), width, ink);
+    const height = pairsHeight(keys.length);
+    if (keys.length < map.keys) {
+      group.append(
+        draw(
+          "text",
+          { x: 0, y: height + 10, "font-size": 11, fill: ink.soft },
+          this.say.topKeys(keys.length, map.keys),
+        ),
+      );
+    }
+    return { group, height: height + 16 };
+  }
+
+  /** Run the model again with this multiplier; an older run is given up. */
+  private async run(): Promise<void> {
+    const { workbench } = this.stage;
+    const request = this.whyNot() === null ? workbench?.again({ edits: [this.edit()] }) : null;
+    if (!workbench || !request) return;
+    this.round?.abort();
+    const round = new AbortController();
+    this.round = round;
+    const [factor, everywhere] = [this.factor, this.everywhere()];
+    write(this.state, this.say.running(this.say.stageName("queued")));
+    try {
+      const heard = (event: { job: Job } | { step: StepDescription }) => {
+        if ("job" in event && !round.signal.aborted)
+          write(this.state, this.say.running(this.say.stageName(event.job.stage)));
+      };
+      const want = new Set([...(request.want ?? []), "weights", "scores", "output", "hidden"]);
+      const id = await workbench.run({ ...request, want: [...want] }, heard, round.signal);
+      if (round.signal.aborted || this.ended) return;
+      await this.look(id, factor, everywhere);
+    } catch (error) {
+      if (!isAbort(error) && !this.ended && !round.signal.aborted) write(this.state, sentence(error));
+    }
+  }
+
+  private async look(id: string, factor: number, everywhere: boolean): Promise<void> {
+    const { stage } = this;
+    if (stage.workbench === null) return;
+    const focus = focusOf(stage);
+    const after = await stage.workbench.open(id);
+    const rerun = await compare(stage.source, after, focus, { id, factor, everywhere });
+    if (this.ended) return;
+    this.rerun = rerun;
+    this.showRerun(rerun, focus);
+    this.draw();
+    stage.announce(this.state.textContent ?? "");
+  }
+
+  private showRerun(rerun: Rerun, focus: Focus): void {
+    const { say } = this;
+    if (this.row !== null && rerun.row !== null) {
+      const alone = rescale(this.row.scores, this.row.weights, rerun.factor);
+      const difference = Math.max(...alone.map((weight, key) => Math.abs(weight - rerun.row![key]!)));
+      const same = !rerun.everywhere || focus.map.layer === 0;
+      write(this.state, (same ? say.confirmed : say.inputsChanged)(digits(difference, 2)));
+      this.state.dataset.difference = String(difference);
+    }
+    const width = Math.max(260, this.again.clientWidth || 420);
+    const svg = draw("svg", {
+      width,
+      height: 190,
+      viewBox: `0 0 ${width} 190`,
+      role: "img",
+      "aria-label": say.scoreAxis,
+    });
+    svg.append(
+      drawHistogram(rerun.before, {
+        width,
+        height: 190,
+        inks: SCREEN,
+        log: false,
+        fill: SCREEN.faint,
+        outline: rerun.after,
+        outlineInk: ORANGE,
+        axis: say.scoreAxis,
+      }),
+    );
+    const figure = (name: string, before: number | null, after: number | null) => [
+      make("dt", {}, name),
+      make(
+        "dd",
+        { title: `${exact(before)} → ${exact(after)}` },
+        digits(before),
+        make("span", {}, "→"),
+        make("b", {}, digits(after)),
+      ),
+    ];
+    this.result.replaceChildren(
+      make("dl", {}, ...figure(say.meanEntropy, rerun.entropyBefore, rerun.entropyAfter)),
+      svg,
+      this.outputs(rerun),
+      button(say.openRerun, () => this.stage.workbench?.go(rerun.id)),
+    );
+  }
+
+  private outputs({ outputBefore, outputAfter, classes }: Rerun): HTMLElement {
+    const side = (name: string, choices: readonly Choice[] | null) =>
+      make(
+        "div",
+        {},
+        make("h4", {}, name),
+        make(
+          "ol",
+          {},
+          ...(choices ?? [])
+            .slice(0, 5)
+            .map(({ text, log_probability }) =>
+              make(
+                "li",
+                {},
+                make("bdi", { dir: "auto" }, text),
+                make(
+                  "span",
+                  { title: exact(Math.exp(log_probability)) },
+                  digits(Math.exp(log_probability), 3),
+                ),
+              ),
+            ),
+        ),
+      );
+    if (outputBefore === null && outputAfter === null) return make("div");
+    return make(
+      "section",
+      { class: "outputs" },
+      make("h3", {}, classes ? this.say.outputsClasses : this.say.outputs),
+      make("div", {}, side(this.say.before, outputBefore), side(this.say.after, outputAfter)),
+    );
+  }
+
+  private edit(): EditRequest {
+    const { map } = focusOf(this.stage);
+    if (this.everywhere()) return { kind: "scale", factor: this.factor };
+    return { kind: "scale", factor: this.factor, stack: map.stack, attention: map.kind, layer: map.layer };
+  }
+
+  /** Why the model cannot run again here. */
+  private whyNot(): string | null {
+    if (this.stage.workbench === null) return this.say.noWorkbench;
+    return this.stage.workbench.again({}) === null ? this.say.noRequest : null;
+  }
+
+  private chosenFactor(): number {
+    const wish = Number(this.stage.selection.get().options["inside.factor"] ?? 1);
+    return Number.isFinite(wish) ? Math.max(0, Math.min(4, wish)) : 1;
+  }
+
+  private everywhere(): boolean {
+    return this.stage.selection.get().options["inside.scope"] === "all";
+  }
+
+  private fail(error: unknown): void {
+    if (!this.ended && !isAbort(error)) this.stage.fail(error);
+  }
+}
+
+function sentence(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
