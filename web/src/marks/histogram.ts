@@ -48,7 +48,7 @@ export function drawHistogram(distribution: Distribution, look: HistogramLook): 
       draw(
         "text",
         { x, y: bottom + 16, fill: inks.soft, "font-size": 11, "text-anchor": "middle" },
-        digits(value, 3),
+        round(value),
       ),
     );
   }

@@ -64,7 +64,7 @@ export function drawProfile(
       draw(
         "text",
         { x: left - 6, y: y(value) + 4, fill: inks.soft, "font-size": 11, "text-anchor": "end" },
-        digits(value, 3),
+        round(value),
       ),
     );
   }
