@@ -6,7 +6,7 @@
  */
 
 import type { Distribution } from "../types";
-import { digits, count as spell } from "./digits";
+import { digits, round, count as spell } from "./digits";
 import { draw } from "./make";
 import type { Inks } from "./paper";
 import { linear } from "./scale";
