@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from glassformer.recorders.recorder import record as record
     from glassformer.recording import AttentionMap as AttentionMap
     from glassformer.recording import Recording as Recording
+    from glassformer.show.figures import figure as figure
+    from glassformer.show.html import export as export
+    from glassformer.show.widget import show as show
     from glassformer.tasks.classification import classify as classify
     from glassformer.tasks.language_modelling import generate as generate
     from glassformer.tasks.masked_language_modelling import fill as fill
@@ -29,11 +32,14 @@ _ROOMS = {
     "record": "glassformer.recorders.recorder",
     "score": "glassformer.metrics",
     "difference": "glassformer.metrics",
+    "show": "glassformer.show",  # the room itself, which can be called
+    "export": "glassformer.show.html",
+    "figure": "glassformer.show.figures",
     "translate": "glassformer.tasks.translation",
     "generate": "glassformer.tasks.language_modelling",
     "classify": "glassformer.tasks.classification",
     "fill": "glassformer.tasks.masked_language_modelling",
-    "train": "glassformer.train",  # the room itself, which can be called
+    "train": "glassformer.train",  # so can this one
     "Recording": "glassformer.recording",
     "AttentionMap": "glassformer.recording",
     "ModelConfig": "glassformer.config",
@@ -46,11 +52,14 @@ __all__ = [
     "__version__",
     "classify",
     "difference",
+    "export",
+    "figure",
     "fill",
     "generate",
     "load",
     "record",
     "score",
+    "show",
     "train",
     "translate",
 ]
@@ -60,7 +69,7 @@ def __getattr__(name: str) -> object:
     if name not in _ROOMS:
         raise AttributeError(f"module 'glassformer' has no attribute {name!r}")
     room = importlib.import_module(_ROOMS[name])
-    thing = room if name == "train" else getattr(room, name)
+    thing = room if name in ("train", "show") else getattr(room, name)
     globals()[name] = thing  # the next use does not come here
     return thing
 

@@ -23,10 +23,13 @@ from glassformer.cli.answering import (
     run_generate,
     run_translate,
 )
+from glassformer.cli.completion import add_completion, complete
+from glassformer.cli.doctor import add_doctor, run_doctor
 from glassformer.cli.models import add_convert, run_convert, run_models
 from glassformer.cli.recording import add_long, add_record, run_demo, run_long, run_record
 from glassformer.cli.scoring import add_metrics, add_score, run_metrics, run_score
 from glassformer.cli.serving import add_serve, run_serve, serve_at_once
+from glassformer.cli.showing import add_export, add_figure, add_show, run_export, run_figure, run_show
 from glassformer.cli.training import add_runs, add_train, run_runs, run_train
 from glassformer.cli.verb import Arguments, Parser, Verb, add_nothing, refuse
 from glassformer.errors import GlassformerError
@@ -37,6 +40,9 @@ VERBS = (
     Verb("serve", "open the page in a browser (what happens without a verb)", add_serve, run_serve),
     Verb("demo", "watch a tiny network at work, in the terminal", add_nothing, run_demo),
     Verb("record", "record a model on a text and draw where it looks", add_record, run_record),
+    Verb("show", "draw a recording in the terminal", add_show, run_show),
+    Verb("export", "write a recording as one HTML file that needs no server", add_export, run_export),
+    Verb("figure", "draw a recording or a training run for a paper", add_figure, run_figure),
     Verb("score", "measure the heads of a recording", add_score, run_score),
     Verb("metrics", "list what can be measured", add_metrics, run_metrics),
     Verb("long", "make a recording of 100,000 tokens", add_long, run_long),
@@ -48,6 +54,10 @@ VERBS = (
     Verb("fill", "guess the words at [MASK]", add_fill, run_fill),
     Verb("convert", "write a model as a folder that transformers opens, too", add_convert, run_convert),
     Verb("models", "list what can be opened", add_nothing, run_models),
+    Verb("doctor", "look at this machine: what is installed, what is missing", add_doctor, run_doctor),
+    Verb(
+        "completion", "teach a shell these words", add_completion, lambda words: complete(words, build_parser)
+    ),
 )
 
 

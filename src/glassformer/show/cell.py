@@ -12,6 +12,7 @@ import anywidget
 import traitlets
 
 from glassformer.recording import Recording
+from glassformer.show import HEIGHT
 from glassformer.show.asking import Answer, Asking
 from glassformer.show.html import EMBEDDED
 from glassformer.show.terminal import choose_head
@@ -22,7 +23,7 @@ class RecordingWidget(anywidget.AnyWidget):
 
     _esm = EMBEDDED
     selection = traitlets.Unicode("").tag(sync=True)  # as in the page's address: view=heatmap&map=3&head=5
-    height = traitlets.Int(640, min=200).tag(sync=True)
+    height = traitlets.Int(HEIGHT, min=200).tag(sync=True)
     language = traitlets.Unicode("").tag(sync=True)  # empty: the browser's
     theme = traitlets.Unicode("").tag(sync=True)
 

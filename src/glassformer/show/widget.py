@@ -13,12 +13,11 @@ from urllib.parse import urlencode
 
 from glassformer.errors import InputError
 from glassformer.recording import Recording
+from glassformer.show import HEIGHT
 from glassformer.show.html import EMBEDDED
 
 if TYPE_CHECKING:
     from glassformer.show.cell import RecordingWidget
-
-HEIGHT = 640  # pixels of the cell
 
 
 def show(

@@ -1,0 +1,75 @@
+"""The verb that teaches a shell our words.
+
+In:   the name of a shell.
+Out:  a script for it, made from the parser itself: `eval "$(glassformer completion bash)"`.
+"""
+
+import argparse
+from collections.abc import Callable
+
+from glassformer.cli.verb import Arguments, Parser
+from glassformer.errors import InputError
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def add_completion(parser: Parser) -> None:
+    """The words of `completion`."""
+    parser.add_argument("shell", metavar="SHELL", help=" or ".join(SHELLS))
+
+
+def complete(arguments: Arguments, build: Callable[[], Parser]) -> None:
+    """Print the script for a shell."""
+    if arguments.shell not in SHELLS:
+        raise InputError(f"There is no script for {arguments.shell!r}. Wanted {' or '.join(SHELLS)}.")
+    verbs = list_words(build())
+    print({"bash": _for_bash, "zsh": _for_zsh, "fish": _for_fish}[arguments.shell](verbs))
+
+
+def list_words(parser: Parser) -> dict[str, tuple[str, list[str]]]:
+    """Every verb with its summary and its options."""
+    table = next(each for each in parser._actions if isinstance(each, argparse._SubParsersAction))
+    summaries = {each.dest: each.help or "" for each in table._choices_actions}
+    return {
+        name: (
+            summaries.get(name, ""),
+            [word for action in each._actions for word in action.option_strings if word.startswith("--")],
+        )
+        for name, each in table.choices.items()
+    }
+
+
+def _for_bash(verbs: dict[str, tuple[str, list[str]]]) -> str:
+    cases = "\n".join(f'    {name}) words="{" ".join(options)}" ;;' for name, (_, options) in verbs.items())
+    return f"""_glassformer() {{
+  local word="${{COMP_WORDS[COMP_CWORD]}}" words="{" ".join(verbs)} --help --version"
+  if [ "$COMP_CWORD" -gt 1 ]; then
+    case "${{COMP_WORDS[1]}}" in
+{cases}
+    *) words="" ;;
+    esac
+  fi
+  COMPREPLY=()
+  case "$word" in
+  -*) COMPREPLY=($(compgen -W "$words" -- "$word")) ;;
+  *) [ "$COMP_CWORD" -eq 1 ] && COMPREPLY=($(compgen -W "$words" -- "$word")) ;;
+  esac
+  return 0
+}}
+complete -o default -F _glassformer glassformer"""
+
+
+def _for_zsh(verbs: dict[str, tuple[str, list[str]]]) -> str:
+    return "autoload -U +X bashcompinit && bashcompinit\n" + _for_bash(verbs)
+
+
+def _for_fish(verbs: dict[str, tuple[str, list[str]]]) -> str:
+    lines = ["complete -c glassformer -n __fish_use_subcommand -l help -l version"]
+    for name, (summary, options) in verbs.items():
+        said = summary.replace("'", "\\'")
+        lines.append(f"complete -c glassformer -n __fish_use_subcommand -f -a {name} -d '{said}'")
+        lines += [
+            f"complete -c glassformer -n '__fish_seen_subcommand_from {name}' -l {option[2:]}"
+            for option in options
+        ]
+    return "\n".join(lines)
