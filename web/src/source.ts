@@ -60,7 +60,7 @@ export interface RecordingSource {
   ): Promise<Frame>;
   statistics(map: number): Promise<Frame>;
   vectors(map: number, what: "queries" | "keys" | "values", head: number): Promise<Frame>;
-  hidden(stack: string, layer: number, tokens?: Range): Promise<Frame>;
+  hidden(stack: string, layer: number, tokens?: Range, as?: "float16" | "float32"): Promise<Frame>;
   activations(stack: string, by: "norm" | "change" | "neuron", neuron?: number): Promise<Frame>;
   distribution(
     of: DistributionOf,

@@ -5,18 +5,34 @@
  * Out:  pictures that follow the selection. A view never fetches by itself and never looks outside its element.
  */
 
-import type { RecordingSource } from "./source";
 import type { Selection, SelectionStore } from "./selection";
-import type { DecodeRequest, EditRequest, Job, JobRequest, Language, MetricDescription, StepDescription } from "./types";
+import type { RecordingSource } from "./source";
+import type {
+  DecodeRequest,
+  EditRequest,
+  Job,
+  JobRequest,
+  Language,
+  MetricDescription,
+  StepDescription,
+} from "./types";
 
 export type Theme = "light" | "dark";
 
 /** What needs the model again. Where there is none (offline file), `Stage.workbench` is null and controls say why. */
 export interface Workbench {
   /** Run a request; `heard` is told of progress and of generation steps. Resolves to the new recording's id. */
-  run(request: JobRequest, heard: (event: { job: Job } | { step: StepDescription }) => void, signal: AbortSignal): Promise<string>;
+  run(
+    request: JobRequest,
+    heard: (event: { job: Job } | { step: StepDescription }) => void,
+    signal: AbortSignal,
+  ): Promise<string>;
   /** The request that made the open recording, if it was made here; edits and decode can be put on top of it. */
-  again(change: { edits?: readonly EditRequest[]; decode?: DecodeRequest; multiplier?: number }): JobRequest | null;
+  again(change: {
+    edits?: readonly EditRequest[];
+    decode?: DecodeRequest;
+    multiplier?: number;
+  }): JobRequest | null;
   /** Open another recording beside this one (before/after), without leaving the view. */
   open(id: string): Promise<RecordingSource>;
   /** Go to a recording: it becomes the open one. */

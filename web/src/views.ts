@@ -2,7 +2,9 @@
 
 import type { View } from "./view";
 
-const files = import.meta.glob<{ readonly view: View }>(["./views/*.ts", "!./views/*.test.ts"], { eager: true });
+const files = import.meta.glob<{ readonly view: View }>(["./views/*.ts", "!./views/*.test.ts"], {
+  eager: true,
+});
 
 export const views: readonly View[] = Object.values(files)
   .map((file) => file.view)

@@ -85,18 +85,25 @@ function follow(
       heard({ job });
     };
     const on = <T>(name: string, act: (data: T) => void): void => {
-      stream.addEventListener(name, (event) => act(JSON.parse((event as MessageEvent<string>).data || "null") as T));
+      stream.addEventListener(name, (event) =>
+        act(JSON.parse((event as MessageEvent<string>).data || "null") as T),
+      );
     };
-    on<Progress>("progress", (progress) => tell({ state: progress.stage === "queued" ? "queued" : "running", ...progress }));
+    on<Progress>("progress", (progress) =>
+      tell({ state: progress.stage === "queued" ? "queued" : "running", ...progress }),
+    );
     on<StepDescription>("step", (step) => heard({ step }));
     on<{ recording: string }>("done", ({ recording }) => end(() => resolve(recording)));
-    on<{ sentence: string; code: string }>("failed", (why) => end(() => reject(new Refusal(why.sentence, why.code, 422))));
+    on<{ sentence: string; code: string }>("failed", (why) =>
+      end(() => reject(new Refusal(why.sentence, why.code, 422))),
+    );
     on("cancelled", () => end(() => reject(new DOMException("Cancelled.", "AbortError"))));
     stream.onerror = () => {
       connection.json<Job>(path).then(
         (now) => {
           if (now.state === "done" && now.recording !== null) end(() => resolve(now.recording!));
-          else if (now.state === "failed") end(() => reject(new Refusal(now.sentence ?? "", now.code ?? "failed", 422)));
+          else if (now.state === "failed")
+            end(() => reject(new Refusal(now.sentence ?? "", now.code ?? "failed", 422)));
           else if (now.state === "cancelled") end(() => reject(new DOMException("Cancelled.", "AbortError")));
           else tell(now);
         },

@@ -36,7 +36,14 @@ export function Canvas(props: { readonly id: string; readonly labelledBy: string
 
   const trouble = app.trouble.value;
   return (
-    <div class="stage" id={props.id} role="tabpanel" aria-labelledby={props.labelledBy} tabIndex={-1} aria-busy={app.opening.value}>
+    <div
+      class="stage"
+      id={props.id}
+      role="tabpanel"
+      aria-labelledby={props.labelledBy}
+      tabIndex={-1}
+      aria-busy={app.opening.value}
+    >
       <div class="view-host" ref={host} hidden={failure !== null || fits !== true} />
       {fits !== true && view && (
         <Notice title={say.cannotShow(view.title[language])} text={fits[language]} name="does-not-fit" />

@@ -39,7 +39,10 @@ function FamilyChoice({ source, map }: OfMap) {
   const name = useId();
   const families = familiesOf(source.description.maps);
   const title = (stack: string, kind: string): string => {
-    if (kind === "cross") return families.filter((each) => each.kind === "cross").length > 1 ? `${say.cross} (${stack})` : say.cross;
+    if (kind === "cross")
+      return families.filter((each) => each.kind === "cross").length > 1
+        ? `${say.cross} (${stack})`
+        : say.cross;
     return stack === "encoder" ? say.encoderSelf : stack === "decoder" ? say.decoderSelf : stack;
   };
   return (
@@ -49,7 +52,11 @@ function FamilyChoice({ source, map }: OfMap) {
         {families.map((family) => {
           const chosen = family.stack === map.stack && family.kind === map.kind;
           return (
-            <label key={`${family.stack} ${family.kind}`} class="segment" title={family.kind === "cross" ? say.crossOf(family.stack) : say.selfOf(family.stack)}>
+            <label
+              key={`${family.stack} ${family.kind}`}
+              class="segment"
+              title={family.kind === "cross" ? say.crossOf(family.stack) : say.selfOf(family.stack)}
+            >
               <input
                 type="radio"
                 name={name}
@@ -83,17 +90,36 @@ function LayerChoice({ source, map }: OfMap) {
     <div class="row">
       <label for={id}>{say.layer}</label>
       <div class="stepper">
-        <button type="button" class="button quiet square" aria-label={say.previousLayer} data-action="previous-layer" disabled={at <= 0} onClick={() => choose(layers[at - 1])}>
+        <button
+          type="button"
+          class="button quiet square"
+          aria-label={say.previousLayer}
+          data-action="previous-layer"
+          disabled={at <= 0}
+          onClick={() => choose(layers[at - 1])}
+        >
           <Icon name="left" />
         </button>
-        <select id={id} data-action="layer" value={map.layer} onChange={(event) => choose(Number(event.currentTarget.value))}>
+        <select
+          id={id}
+          data-action="layer"
+          value={map.layer}
+          onChange={(event) => choose(Number(event.currentTarget.value))}
+        >
           {layers.map((layer) => (
             <option key={layer} value={layer}>
               {layer}
             </option>
           ))}
         </select>
-        <button type="button" class="button quiet square" aria-label={say.nextLayer} data-action="next-layer" disabled={at + 1 >= layers.length} onClick={() => choose(layers[at + 1])}>
+        <button
+          type="button"
+          class="button quiet square"
+          aria-label={say.nextLayer}
+          data-action="next-layer"
+          disabled={at + 1 >= layers.length}
+          onClick={() => choose(layers[at + 1])}
+        >
           <Icon name="right" />
         </button>
         <span class="hint number">{say.rangeTo(layers[0] ?? 0, layers[layers.length - 1] ?? 0)}</span>
@@ -108,7 +134,11 @@ function HeadChoice({ map }: OfMap) {
   const group = useRef<HTMLDivElement>(null);
   const { head } = app.selection.value;
   const tooLong = Math.max(map.queries, map.keys) > LONGEST_AVERAGE;
-  const choices: readonly Selection["head"][] = [...Array(map.heads).keys(), "mean", ...(tooLong ? [] : (["model"] as const))];
+  const choices: readonly Selection["head"][] = [
+    ...Array(map.heads).keys(),
+    "mean",
+    ...(tooLong ? [] : (["model"] as const)),
+  ];
   const move = (event: KeyboardEvent): void => {
     const to = destination(event.key, choices.indexOf(head), choices.length);
     const next = to === null ? undefined : choices[to];
@@ -124,7 +154,13 @@ function HeadChoice({ map }: OfMap) {
       <span class="row-label" id={`head-label-${map.index}`}>
         {say.head}
       </span>
-      <div class="heads" role="radiogroup" aria-labelledby={`head-label-${map.index}`} ref={group} onKeyDown={move}>
+      <div
+        class="heads"
+        role="radiogroup"
+        aria-labelledby={`head-label-${map.index}`}
+        ref={group}
+        onKeyDown={move}
+      >
         {choices.map((choice) => (
           <button
             key={choice}
@@ -173,7 +209,12 @@ function Focus({ source, map }: OfMap) {
                 </span>
               </span>
             )}
-            <button type="button" class="button quiet small" data-action="clear-focus" onClick={() => app.store.set({ query: null, key: null })}>
+            <button
+              type="button"
+              class="button quiet small"
+              data-action="clear-focus"
+              onClick={() => app.store.set({ query: null, key: null })}
+            >
               {say.clearFocus}
             </button>
           </>
@@ -183,7 +224,11 @@ function Focus({ source, map }: OfMap) {
   );
 }
 
-function FocusToken(props: { readonly label: string; readonly number: number | null; readonly text: string }) {
+function FocusToken(props: {
+  readonly label: string;
+  readonly number: number | null;
+  readonly text: string;
+}) {
   return (
     <span class="focus-token" title={props.number === null ? props.label : `${props.label} ${props.number}`}>
       <span class="unseen">{props.label} </span>
@@ -193,7 +238,13 @@ function FocusToken(props: { readonly label: string; readonly number: number | n
 }
 
 /** The exact weight in focus; null while it is not known, and where only one token is in focus. */
-function useWeight(source: RecordingSource, map: MapDescription, head: Selection["head"], query: number | null, key: number | null): number | null {
+function useWeight(
+  source: RecordingSource,
+  map: MapDescription,
+  head: Selection["head"],
+  query: number | null,
+  key: number | null,
+): number | null {
   const [known, setKnown] = useState<{ readonly of: string; readonly weight: number } | null>(null);
   const of = `${source.description.id} ${map.index} ${head} ${query} ${key}`;
   useEffect(() => {
@@ -202,10 +253,17 @@ function useWeight(source: RecordingSource, map: MapDescription, head: Selection
     const row = query - map.query_start;
     const column = key - map.key_start;
     const timer = setTimeout(() => {
-      source.weights(map.index, { head, queries: [row, row + 1], keys: [column, column + 1] }, "float32", stop.signal).then(
-        (frame) => setKnown({ of, weight: asFloats(tensor(frame, "weights"))[0] ?? 0 }),
-        () => {},
-      );
+      source
+        .weights(
+          map.index,
+          { head, queries: [row, row + 1], keys: [column, column + 1] },
+          "float32",
+          stop.signal,
+        )
+        .then(
+          (frame) => setKnown({ of, weight: asFloats(tensor(frame, "weights"))[0] ?? 0 }),
+          () => {},
+        );
     }, 60); // not while the pointer is on its way
     return () => {
       clearTimeout(timer);
@@ -232,7 +290,10 @@ function Predict({ source }: { readonly source: RecordingSource }) {
           data-action="predict"
           disabled={!possible}
           onClick={() => {
-            app.store.set({ view: "generation", options: { ...app.store.get().options, "generation.predict": "1" } });
+            app.store.set({
+              view: "generation",
+              options: { ...app.store.get().options, "generation.predict": "1" },
+            });
           }}
         >
           <Icon name="words" /> {say.predict}

@@ -10,7 +10,12 @@ import { csv, fileName, save, tabSeparated } from "./saving";
 
 const SHOWN_ROWS = 500;
 
-function Dialog(props: { readonly title: string; readonly name: string; readonly close: () => void; readonly children: ComponentChildren }) {
+function Dialog(props: {
+  readonly title: string;
+  readonly name: string;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+}) {
   const say = useApp().words.value;
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -33,7 +38,13 @@ function Dialog(props: { readonly title: string; readonly name: string; readonly
       <div class="dialog-frame">
         <header class="dialog-header">
           <h2 id={id}>{props.title}</h2>
-          <button type="button" class="button quiet square" aria-label={say.close} data-action="close" onClick={() => dialog.current?.close()}>
+          <button
+            type="button"
+            class="button quiet square"
+            aria-label={say.close}
+            data-action="close"
+            onClick={() => dialog.current?.close()}
+          >
             <Icon name="close" />
           </button>
         </header>
@@ -71,14 +82,26 @@ export function TableDialog(props: { readonly close: () => void }) {
       {table && (
         <>
           <div class="dialog-ways">
-            <button type="button" class="button" data-action="copy-table" onClick={() => void copy(tabSeparated(table)).then(() => app.say(say.tableCopied), app.complain.bind(app))}>
+            <button
+              type="button"
+              class="button"
+              data-action="copy-table"
+              onClick={() =>
+                void copy(tabSeparated(table)).then(() => app.say(say.tableCopied), app.complain.bind(app))
+              }
+            >
               {say.copyTable}
             </button>
             <button
               type="button"
               class="button"
               data-action="save-table"
-              onClick={() => save(new Blob([csv(table)], { type: "text/csv;charset=utf-8" }), fileName([app.store.get().recording, app.store.get().view], "csv"))}
+              onClick={() =>
+                save(
+                  new Blob([csv(table)], { type: "text/csv;charset=utf-8" }),
+                  fileName([app.store.get().recording, app.store.get().view], "csv"),
+                )
+              }
             >
               <Icon name="download" /> {say.saveTable}
             </button>
@@ -100,7 +123,11 @@ export function TableDialog(props: { readonly close: () => void }) {
                 {table.rows.slice(0, SHOWN_ROWS).map((row, place) => (
                   <tr key={place}>
                     {row.map((cell, column) => (
-                      <td key={column} class={typeof cell === "number" ? "number" : ""} dir={typeof cell === "string" ? "auto" : undefined}>
+                      <td
+                        key={column}
+                        class={typeof cell === "number" ? "number" : ""}
+                        dir={typeof cell === "string" ? "auto" : undefined}
+                      >
                         {cell ?? "–"}
                       </td>
                     ))}
@@ -140,7 +167,12 @@ export function HelpDialog(props: { readonly close: () => void }) {
         ))}
       </dl>
       <label class="check">
-        <input type="checkbox" data-field="shortcuts" checked={app.shortcuts.value} onChange={(event) => app.chooseShortcuts(event.currentTarget.checked)} />
+        <input
+          type="checkbox"
+          data-field="shortcuts"
+          checked={app.shortcuts.value}
+          onChange={(event) => app.chooseShortcuts(event.currentTarget.checked)}
+        />
         {say.shortcutsOn}
       </label>
       <p class="hint">{say.markers}</p>

@@ -39,7 +39,14 @@ export function Header(props: { readonly help: () => void }) {
         >
           <Icon name={dark ? "sun" : "moon"} />
         </button>
-        <button type="button" class="button quiet square" aria-label={say.help} title={`${say.help} (?)`} data-action="help" onClick={props.help}>
+        <button
+          type="button"
+          class="button quiet square"
+          aria-label={say.help}
+          title={`${say.help} (?)`}
+          data-action="help"
+          onClick={props.help}
+        >
           ?
         </button>
       </div>

@@ -56,7 +56,9 @@ export function onKey(app: App, event: KeyboardEvent, doors: Doors): void {
 function writes(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest("textarea, select, dialog, [contenteditable]")) return true;
-  return target instanceof HTMLInputElement && !["range", "checkbox", "radio", "button"].includes(target.type);
+  return (
+    target instanceof HTMLInputElement && !["range", "checkbox", "radio", "button"].includes(target.type)
+  );
 }
 
 function actionOf(app: App, key: string, doors: Doors): (() => void) | null {

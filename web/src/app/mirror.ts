@@ -8,9 +8,9 @@
 import {
   nothingSelected,
   readSelection,
-  sameSelection,
   type Selection,
   type SelectionStore,
+  sameSelection,
   writeSelection,
 } from "../selection";
 import type { Place } from "./place";
@@ -22,7 +22,11 @@ export interface Mirror {
   stop(): void;
 }
 
-export function mirror(store: SelectionStore, place: Place, follow: (wish: Selection) => Promise<void>): Mirror {
+export function mirror(
+  store: SelectionStore,
+  place: Place,
+  follow: (wish: Selection) => Promise<void>,
+): Mirror {
   let timer: ReturnType<typeof setTimeout> | null = null;
   let written = place.read();
   let following = 0; // openings under way that the address asked for

@@ -40,7 +40,8 @@ export function mount(element: HTMLElement, source: Source, options: MountOption
   const darkness = matchMedia("(prefers-color-scheme: dark)");
   const saved = remember.get("theme");
   const chosen = options.theme ?? (saved === "light" || saved === "dark" ? saved : null);
-  const spoken = options.language ?? preferredLanguage([remember.get("language") ?? "", ...navigator.languages]);
+  const spoken =
+    options.language ?? preferredLanguage([remember.get("language") ?? "", ...navigator.languages]);
   const app = new App({
     root: element,
     source,
@@ -54,7 +55,8 @@ export function mount(element: HTMLElement, source: Source, options: MountOption
     wholePage: options.wholePage ?? false,
   });
   const follow = (): void => {
-    if (!options.theme && remember.get("theme") === null) app.theme.value = darkness.matches ? "dark" : "light";
+    if (!options.theme && remember.get("theme") === null)
+      app.theme.value = darkness.matches ? "dark" : "light";
   };
   darkness.addEventListener("change", follow);
   element.classList.add("glassformer");

@@ -6,7 +6,7 @@
  */
 
 import { type Signal, signal } from "@preact/signals";
-import { Refusal, type RecordingSource } from "../source";
+import { type RecordingSource, Refusal } from "../source";
 import type { Job, JobRequest, ModelDescription, Preset } from "../types";
 import type { Workbench } from "../view";
 import { emptyForm, type Form, presetRequest, requestOf, withModel, withPreset } from "./form";

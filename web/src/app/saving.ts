@@ -51,7 +51,10 @@ export async function pngBlob(svg: string, ground: string): Promise<Blob> {
     context.fillRect(0, 0, canvas.width, canvas.height);
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise<Blob>((resolve, reject) => {
-      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("The PNG could not be made; save as SVG."))), "image/png");
+      canvas.toBlob(
+        (blob) => (blob ? resolve(blob) : reject(new Error("The PNG could not be made; save as SVG."))),
+        "image/png",
+      );
     });
   } finally {
     URL.revokeObjectURL(url);

@@ -99,7 +99,14 @@ function ViewTabs(props: { readonly id: string }) {
     };
   });
   return (
-    <Tabs label={say.views} tabs={tabs} chosen={app.selection.value.view} controls={`${props.id}-stage`} prefix={`${props.id}-view`} choose={(name) => app.chooseView(name)} />
+    <Tabs
+      label={say.views}
+      tabs={tabs}
+      chosen={app.selection.value.view}
+      controls={`${props.id}-stage`}
+      prefix={`${props.id}-view`}
+      choose={(name) => app.chooseView(name)}
+    />
   );
 }
 
@@ -121,7 +128,13 @@ function Panels(props: { readonly id: string }) {
           app.panel.value = name as PanelName;
         }}
       />
-      <div class="panel-body" id={`${props.id}-panel`} role="tabpanel" aria-labelledby={`${props.id}-tab-${chosen}`} data-panel={chosen}>
+      <div
+        class="panel-body"
+        id={`${props.id}-panel`}
+        role="tabpanel"
+        aria-labelledby={`${props.id}-tab-${chosen}`}
+        data-panel={chosen}
+      >
         {chosen === "input" && <InputPanel />}
         {open && chosen === "interpretability" && <InterpretabilityPanel source={open} />}
         {open && chosen === "debugging" && <DebuggingPanel source={open} />}

@@ -5,15 +5,21 @@
  * Out:  signals, and one selection that the place mirrors.
  */
 
-import { type ReadonlySignal, computed, signal } from "@preact/signals";
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { type AppWords, words } from "../i18n/app";
-import { createSelection, nothingSelected, readSelection, type Selection, type SelectionStore } from "../selection";
+import {
+  createSelection,
+  nothingSelected,
+  readSelection,
+  type Selection,
+  type SelectionStore,
+} from "../selection";
 import { type RecordingSource, Refusal, type Source } from "../source";
 import type { About, Language, MetricDescription, Preset, RecordingEntry } from "../types";
 import type { Mounted, Theme, View } from "../view";
 import type { Bench } from "../workbench";
-import { mirror, type Mirror } from "./mirror";
 import { fitTo } from "./maps";
+import { type Mirror, mirror } from "./mirror";
 import type { Place } from "./place";
 import { createRuns, type Runs } from "./runs";
 
@@ -93,7 +99,9 @@ export class App {
     const wanted = readSelection(options.place.read());
     this.store = createSelection({ ...nothingSelected, ...wanted }, (wish, before, changed) => {
       const open = this.open.peek();
-      return open && open.description.id === wish.recording ? fitTo(open.description)(wish, before, changed) : wish;
+      return open && open.description.id === wish.recording
+        ? fitTo(open.description)(wish, before, changed)
+        : wish;
     });
     this.chosen.value = this.store.get();
     this.store.subscribe((now) => {
@@ -244,6 +252,9 @@ function pickSelection(preset: Preset): Partial<Selection> {
 }
 
 export function sentenceOf(error: unknown, say: AppWords): string {
-  if (error instanceof Refusal) return error.code === "unreachable" ? say.unreachable : error.sentence;
+  if (error instanceof Refusal) {
+    if (error.code === "unreachable") return say.unreachable;
+    return error.code === "not_in_file" ? say.notInFile : error.sentence;
+  }
   return error instanceof Error && error.message ? error.message : String(error);
 }

@@ -16,18 +16,50 @@ export function Toolbar(props: { readonly table: () => void }) {
     <div class="toolbar">
       <p class="toolbar-about">{view?.about[app.language.value]}</p>
       <div class="toolbar-buttons" role="toolbar" aria-label={say.picture}>
-        <Tool icon="minus" label={say.zoomOut} name="zoom-out" disabled={!canZoom} act={() => mounted?.zoom?.(-1)} />
-        <Tool icon="plus" label={say.zoomIn} name="zoom-in" disabled={!canZoom} act={() => mounted?.zoom?.(1)} />
+        <Tool
+          icon="minus"
+          label={say.zoomOut}
+          name="zoom-out"
+          disabled={!canZoom}
+          act={() => mounted?.zoom?.(-1)}
+        />
+        <Tool
+          icon="plus"
+          label={say.zoomIn}
+          name="zoom-in"
+          disabled={!canZoom}
+          act={() => mounted?.zoom?.(1)}
+        />
         <Tool icon="reset" label={say.reset} name="reset" disabled={!mounted} act={() => resetAll(app)} />
         <span class="toolbar-gap" />
-        <button type="button" class="button quiet" disabled={!mounted} data-action="save-png" title={say.savePng} onClick={() => void savePicture(app, "png")}>
+        <button
+          type="button"
+          class="button quiet"
+          disabled={!mounted}
+          data-action="save-png"
+          title={say.savePng}
+          onClick={() => void savePicture(app, "png")}
+        >
           <Icon name="download" /> PNG
         </button>
-        <button type="button" class="button quiet" disabled={!mounted} data-action="save-svg" title={say.saveSvg} onClick={() => void savePicture(app, "svg")}>
+        <button
+          type="button"
+          class="button quiet"
+          disabled={!mounted}
+          data-action="save-svg"
+          title={say.saveSvg}
+          onClick={() => void savePicture(app, "svg")}
+        >
           <Icon name="download" /> SVG
         </button>
         <Tool icon="table" label={say.table} name="table" disabled={!mounted} act={props.table} />
-        <Tool icon="link" label={say.copyLink} name="link" disabled={!mounted} act={() => void copyLink(app)} />
+        <Tool
+          icon="link"
+          label={say.copyLink}
+          name="link"
+          disabled={!mounted}
+          act={() => void copyLink(app)}
+        />
       </div>
     </div>
   );
@@ -41,7 +73,15 @@ function Tool(props: {
   readonly act: () => void;
 }) {
   return (
-    <button type="button" class="button quiet square" aria-label={props.label} title={props.label} data-action={props.name} disabled={props.disabled} onClick={props.act}>
+    <button
+      type="button"
+      class="button quiet square"
+      aria-label={props.label}
+      title={props.label}
+      data-action={props.name}
+      disabled={props.disabled}
+      onClick={props.act}
+    >
       <Icon name={props.icon} />
     </button>
   );

@@ -23,7 +23,11 @@ export function timelineOf(source: RecordingSource, app: App): Timeline {
   if (!map) return { steps: null, count: 0, at: -1 };
   const steps = map.step === null ? [] : stepsOf(source.description.maps, map);
   if (steps.length > 0) return { steps, count: steps.length, at: steps.indexOf(map.step ?? 0) };
-  return { steps: null, count: map.queries, at: selection.query === null ? -1 : selection.query - map.query_start };
+  return {
+    steps: null,
+    count: map.queries,
+    at: selection.query === null ? -1 : selection.query - map.query_start,
+  };
 }
 
 /** Move to a place of the slider. */
@@ -60,13 +64,28 @@ export function Transport(props: { readonly source: RecordingSource }) {
   return (
     <fieldset class="transport">
       <legend class="unseen">{say.step}</legend>
-      <button type="button" class="button square" aria-label={playing ? say.pause : say.play} title={playing ? say.pause : say.play} data-action="play" disabled={line.count < 2} onClick={() => togglePlay(app, source)}>
+      <button
+        type="button"
+        class="button square"
+        aria-label={playing ? say.pause : say.play}
+        title={playing ? say.pause : say.play}
+        data-action="play"
+        disabled={line.count < 2}
+        onClick={() => togglePlay(app, source)}
+      >
         <Icon name={playing ? "pause" : "play"} />
       </button>
       <label for={id} class="transport-label">
         {say.step}
       </label>
-      <button type="button" class="button quiet square" aria-label={say.previousStep} data-action="previous-step" disabled={line.at <= 0} onClick={() => seek(source, app, line.at - 1)}>
+      <button
+        type="button"
+        class="button quiet square"
+        aria-label={say.previousStep}
+        data-action="previous-step"
+        disabled={line.at <= 0}
+        onClick={() => seek(source, app, line.at - 1)}
+      >
         <Icon name="left" />
       </button>
       <input
@@ -80,7 +99,14 @@ export function Transport(props: { readonly source: RecordingSource }) {
         aria-valuetext={line.at < 0 ? say.everything : String(first + line.at)}
         onInput={(event) => seek(source, app, Number(event.currentTarget.value))}
       />
-      <button type="button" class="button quiet square" aria-label={say.nextStep} data-action="next-step" disabled={line.at + 1 >= line.count} onClick={() => seek(source, app, line.at + 1)}>
+      <button
+        type="button"
+        class="button quiet square"
+        aria-label={say.nextStep}
+        data-action="next-step"
+        disabled={line.at + 1 >= line.count}
+        onClick={() => seek(source, app, line.at + 1)}
+      >
         <Icon name="right" />
       </button>
       <Where source={source} map={map} line={line} first={first} last={last} />

@@ -29,11 +29,19 @@ export function AboutPanel(props: { readonly source: RecordingSource }) {
           <Fact title={say.hash} text={evidence.model_hash} code />
           <Fact title={say.kernel} text={evidence.kernel} />
           <Fact title={say.precision} text={evidence.dtype} />
-          <Fact title={say.largestError} text={evidence.largest_error === null ? "" : short(evidence.largest_error)} />
+          <Fact
+            title={say.largestError}
+            text={evidence.largest_error === null ? "" : short(evidence.largest_error)}
+          />
           <Fact title={say.reference} text={evidence.reference ?? ""} />
           <Fact title={say.edits} text={evidence.edits.join("; ")} />
           <Fact title={say.notes} text={evidence.notes.join(" ")} />
-          <Fact title={say.versions} text={Object.entries(evidence.versions).map((pair) => pair.join(" ")).join(", ")} />
+          <Fact
+            title={say.versions}
+            text={Object.entries(evidence.versions)
+              .map((pair) => pair.join(" "))
+              .join(", ")}
+          />
         </dl>
       </section>
       <Tokens source={props.source} side="source" />
@@ -77,11 +85,16 @@ function Tokens(props: { readonly source: RecordingSource; readonly side: SideNa
   return (
     <details class="token-list">
       <summary>
-        {side === "source" ? say.sourceSide : say.targetSide} · <span class="number">{say.tokens(count)}</span>
+        {side === "source" ? say.sourceSide : say.targetSide} ·{" "}
+        <span class="number">{say.tokens(count)}</span>
       </summary>
       <p class="token-run" dir="auto">
         {slice?.shown.map((text, place) => (
-          <bdi key={place} class={slice.special[place] ? "token special" : "token"} title={`${place} · ${slice.ids[place]}`}>
+          <bdi
+            key={place}
+            class={slice.special[place] ? "token special" : "token"}
+            title={`${place} · ${slice.ids[place]}`}
+          >
             {text}
           </bdi>
         ))}

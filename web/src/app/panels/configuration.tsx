@@ -46,14 +46,26 @@ export function ConfigurationFields(props: {
       <fieldset class="field">
         <legend>{say.keep}</legend>
         <label class="check">
-          <input type="checkbox" data-field="keep-auto" checked={keep === null} onChange={(event) => change({ keep: event.currentTarget.checked ? null : ["weights", "output", "hidden"] })} />
+          <input
+            type="checkbox"
+            data-field="keep-auto"
+            checked={keep === null}
+            onChange={(event) =>
+              change({ keep: event.currentTarget.checked ? null : ["weights", "output", "hidden"] })
+            }
+          />
           {say.keepAuto}
         </label>
         {keep !== null && (
           <div class="checks">
             {wants.map((want) => (
               <label key={want} class="check">
-                <input type="checkbox" data-field={`keep-${want}`} checked={keep.includes(want)} onChange={(event) => toggle(want, event.currentTarget.checked)} />
+                <input
+                  type="checkbox"
+                  data-field={`keep-${want}`}
+                  checked={keep.includes(want)}
+                  onChange={(event) => toggle(want, event.currentTarget.checked)}
+                />
                 {say[want]}
               </label>
             ))}

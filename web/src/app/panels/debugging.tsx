@@ -28,12 +28,42 @@ export function DebuggingPanel(props: { readonly source: RecordingSource }) {
   const states = source.description.hidden.find((each) => each.stack === map.stack);
   const plane = Math.min(map.layer + 1, (states?.layers ?? 1) - 1);
   const items: readonly Item[] = [
-    { of: "hidden", title: `${say.hiddenState}, ${say.afterLayer(plane - 1)}`, there: states !== undefined, where: { stack: map.stack, layer: plane, bins: BINS } },
-    { of: "queries", title: say.queryVectors, there: map.has_queries, where: { map: map.index, ...head, bins: BINS } },
-    { of: "keys", title: say.keyVectors, there: map.has_keys, where: { map: map.index, ...head, bins: BINS } },
-    { of: "values", title: say.valueVectors, there: map.has_values, where: { map: map.index, ...head, bins: BINS } },
-    { of: "attention", title: say.attentionMatrix, there: map.has_weights || map.has_queries, where: { map: map.index, ...head, bins: BINS } },
-    { of: "scores", title: say.scores, there: map.has_scores || map.has_queries, where: { map: map.index, ...head, bins: BINS } },
+    {
+      of: "hidden",
+      title: `${say.hiddenState}, ${say.afterLayer(plane - 1)}`,
+      there: states !== undefined,
+      where: { stack: map.stack, layer: plane, bins: BINS },
+    },
+    {
+      of: "queries",
+      title: say.queryVectors,
+      there: map.has_queries,
+      where: { map: map.index, ...head, bins: BINS },
+    },
+    {
+      of: "keys",
+      title: say.keyVectors,
+      there: map.has_keys,
+      where: { map: map.index, ...head, bins: BINS },
+    },
+    {
+      of: "values",
+      title: say.valueVectors,
+      there: map.has_values,
+      where: { map: map.index, ...head, bins: BINS },
+    },
+    {
+      of: "attention",
+      title: say.attentionMatrix,
+      there: map.has_weights || map.has_queries,
+      where: { map: map.index, ...head, bins: BINS },
+    },
+    {
+      of: "scores",
+      title: say.scores,
+      there: map.has_scores || map.has_queries,
+      where: { map: map.index, ...head, bins: BINS },
+    },
   ];
   return (
     <div class="panel-content">
@@ -89,7 +119,8 @@ function Spread(props: { readonly source: RecordingSource; readonly item: Item }
         <>
           <Bars distribution={found} label={item.title} />
           <span class="hint number">
-            {say.fromTo(short(found.minimum ?? 0), short(found.maximum ?? 0))} · {say.meanDeviation(short(found.mean ?? 0), short(found.deviation ?? 0))}
+            {say.fromTo(short(found.minimum ?? 0), short(found.maximum ?? 0))} ·{" "}
+            {say.meanDeviation(short(found.mean ?? 0), short(found.deviation ?? 0))}
           </span>
         </>
       )}
@@ -102,7 +133,13 @@ function Bars(props: { readonly distribution: Distribution; readonly label: stri
   const { counts } = props.distribution;
   const most = Math.max(1, ...counts);
   return (
-    <svg class="bars" viewBox={`0 0 ${counts.length} 20`} preserveAspectRatio="none" role="img" aria-label={props.label}>
+    <svg
+      class="bars"
+      viewBox={`0 0 ${counts.length} 20`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={props.label}
+    >
       {counts.map((count, place) => {
         const height = count === 0 ? 0 : Math.max(0.5, 20 * Math.sqrt(count / most));
         return <rect key={place} x={place} y={20 - height} width={0.9} height={height} />;

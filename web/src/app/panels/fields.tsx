@@ -49,7 +49,9 @@ export function NumberField(props: {
           disabled={props.disabled}
           onChange={(event) => {
             const wish = Math.round(event.currentTarget.valueAsNumber);
-            const value = Number.isFinite(wish) ? Math.min(Math.max(wish, props.minimum), props.maximum) : props.value;
+            const value = Number.isFinite(wish)
+              ? Math.min(Math.max(wish, props.minimum), props.maximum)
+              : props.value;
             event.currentTarget.value = String(value);
             props.change(value);
           }}
@@ -70,7 +72,13 @@ export function Choices(props: {
   return (
     <Field label={props.label}>
       {(id) => (
-        <select id={id} data-field={props.name} value={props.value} disabled={props.disabled ?? false} onChange={(event) => props.change(event.currentTarget.value)}>
+        <select
+          id={id}
+          data-field={props.name}
+          value={props.value}
+          disabled={props.disabled ?? false}
+          onChange={(event) => props.change(event.currentTarget.value)}
+        >
           {props.choices.map(([value, title]) => (
             <option key={value} value={value}>
               {title}

@@ -26,7 +26,7 @@ export function InputPanel() {
     return (
       <div class="notice">
         <p class="notice-title">{say.noWorkbench}</p>
-        <p>{about?.why_no_workbench}</p>
+        <p>{about?.why_no_workbench ?? say.noBench}</p>
       </div>
     );
   }
@@ -45,11 +45,22 @@ export function InputPanel() {
       }}
     >
       <ModelFields form={now} model={model} app={app} />
-      <SequenceFields form={now} model={model} change={change} limit={about?.limits.text_characters} mostTokens={about?.limits.tokens} />
+      <SequenceFields
+        form={now}
+        model={model}
+        change={change}
+        limit={about?.limits.text_characters}
+        mostTokens={about?.limits.tokens}
+      />
       {now.task === "translation" && <LanguageFields form={now} model={model} app={app} />}
       <ConfigurationFields form={now} model={model} change={change} />
       <div class="run">
-        <button type="submit" class="button primary" data-action="run" disabled={lack !== null || running.value !== null}>
+        <button
+          type="submit"
+          class="button primary"
+          data-action="run"
+          disabled={lack !== null || running.value !== null}
+        >
           {say.run}
         </button>
         <kbd class="hint">{say.runHint}</kbd>
@@ -60,7 +71,11 @@ export function InputPanel() {
   );
 }
 
-function ModelFields(props: { readonly form: Form; readonly model: ModelDescription | undefined; readonly app: App }) {
+function ModelFields(props: {
+  readonly form: Form;
+  readonly model: ModelDescription | undefined;
+  readonly app: App;
+}) {
   const { form, model, app } = props;
   const say = app.words.value;
   const models = app.runs.models.value;
@@ -77,7 +92,9 @@ function ModelFields(props: { readonly form: Form; readonly model: ModelDescript
             onChange={(event) => {
               const name = event.currentTarget.value;
               const next = models.find((each) => each.name === name);
-              app.runs.form.value = next ? withModel(form, next) : { ...form, other: true, model: "", task: "" };
+              app.runs.form.value = next
+                ? withModel(form, next)
+                : { ...form, other: true, model: "", task: "" };
             }}
           >
             {unknown && <option value={form.model}>{form.model}</option>}
@@ -148,7 +165,10 @@ function facts(model: ModelDescription, app: App): string {
   const count =
     model.parameters === null
       ? null
-      : new Intl.NumberFormat(app.language.value, { notation: "compact", maximumSignificantDigits: 3 }).format(model.parameters);
+      : new Intl.NumberFormat(app.language.value, {
+          notation: "compact",
+          maximumSignificantDigits: 3,
+        }).format(model.parameters);
   const note = model.note?.[app.language.value];
   return [app.words.value.modelFacts(model.layers, model.heads, count), note].filter(Boolean).join(". ");
 }
@@ -177,7 +197,13 @@ function SequenceFields(props: {
         <div class="segments">
           {choices.map(([sequence, title]) => (
             <label key={sequence} class="segment">
-              <input type="radio" name={name} data-sequence={sequence} checked={form.sequence === sequence} onChange={() => change({ sequence })} />
+              <input
+                type="radio"
+                name={name}
+                data-sequence={sequence}
+                checked={form.sequence === sequence}
+                onChange={() => change({ sequence })}
+              />
               <span>{title}</span>
             </label>
           ))}
@@ -185,14 +211,36 @@ function SequenceFields(props: {
       </fieldset>
       {form.sequence === "text" && <TextFields form={form} change={change} limit={limit} />}
       <div class="pair">
-        <NumberField label={say.length} hint={say.lengthHint} name="length" value={form.length} minimum={1} maximum={long} disabled={form.sequence !== "random"} change={(length) => change({ length })} />
-        <NumberField label={say.seed} hint={say.seedHint} name="seed" value={form.seed} minimum={0} maximum={2 ** 31 - 1} disabled={form.sequence !== "random"} change={(seed) => change({ seed })} />
+        <NumberField
+          label={say.length}
+          hint={say.lengthHint}
+          name="length"
+          value={form.length}
+          minimum={1}
+          maximum={long}
+          disabled={form.sequence !== "random"}
+          change={(length) => change({ length })}
+        />
+        <NumberField
+          label={say.seed}
+          hint={say.seedHint}
+          name="seed"
+          value={form.seed}
+          minimum={0}
+          maximum={2 ** 31 - 1}
+          disabled={form.sequence !== "random"}
+          change={(seed) => change({ seed })}
+        />
       </div>
     </>
   );
 }
 
-function TextFields(props: { readonly form: Form; readonly change: (part: Partial<Form>) => void; readonly limit: number | undefined }) {
+function TextFields(props: {
+  readonly form: Form;
+  readonly change: (part: Partial<Form>) => void;
+  readonly limit: number | undefined;
+}) {
   const say = useApp().words.value;
   const { form, change, limit } = props;
   const hint = form.task === "masked_language_modelling" ? say.maskHint : undefined;
@@ -216,13 +264,29 @@ function TextFields(props: { readonly form: Form; readonly change: (part: Partia
       {form.task === "translation" ? (
         <Field label={say.target} hint={say.targetHint}>
           {(id, describedBy) => (
-            <input id={id} type="text" dir="auto" data-field="target" aria-describedby={describedBy} value={form.target} onInput={(event) => change({ target: event.currentTarget.value })} />
+            <input
+              id={id}
+              type="text"
+              dir="auto"
+              data-field="target"
+              aria-describedby={describedBy}
+              value={form.target}
+              onInput={(event) => change({ target: event.currentTarget.value })}
+            />
           )}
         </Field>
       ) : (
         <Field label={say.secondText} hint={say.secondTextHint}>
           {(id, describedBy) => (
-            <input id={id} type="text" dir="auto" data-field="second-text" aria-describedby={describedBy} value={form.secondText} onInput={(event) => change({ secondText: event.currentTarget.value })} />
+            <input
+              id={id}
+              type="text"
+              dir="auto"
+              data-field="second-text"
+              aria-describedby={describedBy}
+              value={form.secondText}
+              onInput={(event) => change({ secondText: event.currentTarget.value })}
+            />
           )}
         </Field>
       )}
@@ -230,7 +294,11 @@ function TextFields(props: { readonly form: Form; readonly change: (part: Partia
   );
 }
 
-function LanguageFields(props: { readonly form: Form; readonly model: ModelDescription | undefined; readonly app: App }) {
+function LanguageFields(props: {
+  readonly form: Form;
+  readonly model: ModelDescription | undefined;
+  readonly app: App;
+}) {
   const { form, app } = props;
   const say = app.words.value;
   const languages = props.model?.languages ?? [];
@@ -242,7 +310,8 @@ function LanguageFields(props: { readonly form: Form; readonly model: ModelDescr
       return code; // no language tag
     }
   };
-  const choices: readonly (readonly [string, string])[] = languages.length > 0 ? languages.map((code) => [code, title(code)]) : [["", say.anyLanguage]];
+  const choices: readonly (readonly [string, string])[] =
+    languages.length > 0 ? languages.map((code) => [code, title(code)]) : [["", say.anyLanguage]];
   const set = (part: Partial<Form>): void => {
     app.runs.form.value = { ...app.runs.form.peek(), ...part };
   };
@@ -253,11 +322,33 @@ function LanguageFields(props: { readonly form: Form; readonly model: ModelDescr
   };
   return (
     <div class="languages">
-      <Choices label={say.sourceLanguage} name="source-language" value={form.sourceLanguage} choices={choices} disabled={languages.length === 0} change={(code) => choose("sourceLanguage", code)} />
-      <button type="button" class="button quiet square" aria-label={say.swap} title={say.swap} data-action="swap" disabled={languages.length < 2} onClick={() => (app.runs.form.value = swapLanguages(form))}>
+      <Choices
+        label={say.sourceLanguage}
+        name="source-language"
+        value={form.sourceLanguage}
+        choices={choices}
+        disabled={languages.length === 0}
+        change={(code) => choose("sourceLanguage", code)}
+      />
+      <button
+        type="button"
+        class="button quiet square"
+        aria-label={say.swap}
+        title={say.swap}
+        data-action="swap"
+        disabled={languages.length < 2}
+        onClick={() => (app.runs.form.value = swapLanguages(form))}
+      >
         <Icon name="swap" />
       </button>
-      <Choices label={say.targetLanguage} name="target-language" value={form.targetLanguage} choices={choices} disabled={languages.length === 0} change={(code) => choose("targetLanguage", code)} />
+      <Choices
+        label={say.targetLanguage}
+        name="target-language"
+        value={form.targetLanguage}
+        choices={choices}
+        disabled={languages.length === 0}
+        change={(code) => choose("targetLanguage", code)}
+      />
     </div>
   );
 }

@@ -42,7 +42,12 @@ export function InterpretabilityPanel(props: { readonly source: RecordingSource 
         </tbody>
       </table>
       {failure && <p class="hint bad-text">{failure}</p>}
-      <button type="button" class="button" data-action="open-numbers" onClick={() => app.chooseView("numbers")}>
+      <button
+        type="button"
+        class="button"
+        data-action="open-numbers"
+        onClick={() => app.chooseView("numbers")}
+      >
         {say.openNumbers} →
       </button>
     </div>
@@ -86,7 +91,9 @@ function Threshold(props: { readonly tau: number; readonly relative: boolean }) 
           onChange={(event) => {
             const on = event.currentTarget.checked;
             const { "numbers.tau": _, "numbers.relative": __, ...others } = app.store.get().options;
-            app.store.set({ options: on ? { ...others, "numbers.relative": "1", "numbers.tau": "1" } : others });
+            app.store.set({
+              options: on ? { ...others, "numbers.relative": "1", "numbers.tau": "1" } : others,
+            });
           }}
         />
         {say.relative}
@@ -98,9 +105,17 @@ function Threshold(props: { readonly tau: number; readonly relative: boolean }) 
 type Scores = ReadonlyMap<string, ScoreDescription>; // by "metric level"
 
 /** All scores of the panel under a threshold; those of an earlier one stay until the new ones are there. */
-function useScores(source: RecordingSource, metrics: readonly MetricDescription[], tau: number, relative: boolean) {
+function useScores(
+  source: RecordingSource,
+  metrics: readonly MetricDescription[],
+  tau: number,
+  relative: boolean,
+) {
   const app = useApp();
-  const [state, setState] = useState<{ readonly scores: Scores; readonly failure: string | null }>({ scores: new Map(), failure: null });
+  const [state, setState] = useState<{ readonly scores: Scores; readonly failure: string | null }>({
+    scores: new Map(),
+    failure: null,
+  });
   const names = metrics.map((metric) => metric.name).join(" ");
   // biome-ignore lint/correctness/useExhaustiveDependencies: the names stand for the metrics
   useEffect(() => {
@@ -113,11 +128,14 @@ function useScores(source: RecordingSource, metrics: readonly MetricDescription[
       return [`${metric.name} ${level}`, await source.score(metric.name, level, parameters, stop.signal)];
     };
     const timer = setTimeout(() => {
-      const questions = metrics.flatMap((metric) => levels.filter((level) => metric.levels.includes(level)).map((level) => ask(metric, level)));
+      const questions = metrics.flatMap((metric) =>
+        levels.filter((level) => metric.levels.includes(level)).map((level) => ask(metric, level)),
+      );
       Promise.all(questions).then(
         (answers) => setState({ scores: new Map(answers), failure: null }),
         (error: unknown) => {
-          if (!stop.signal.aborted) setState({ scores: new Map(), failure: sentenceOf(error, app.words.peek()) });
+          if (!stop.signal.aborted)
+            setState({ scores: new Map(), failure: sentenceOf(error, app.words.peek()) });
         },
       );
     }, PAUSE);
@@ -138,7 +156,7 @@ function MetricRow(props: {
   const app = useApp();
   const language = app.language.value;
   const { metric } = props;
-  const reading = metric.lower ? `${app.words.value.lower}: ${metric.lower[language]}` : metric.higher ? `${app.words.value.higher}: ${metric.higher[language]}` : "";
+  const reading = (metric.lower ?? metric.higher)?.[language];
   return (
     <tr data-metric={metric.name}>
       <th scope="row" title={metric.caption[language]}>
@@ -147,7 +165,10 @@ function MetricRow(props: {
       </th>
       {levels.map((level) => (
         <td key={level} class="number" data-level={level}>
-          {number(pick(props.scores.get(`${metric.name} ${level}`), level, props.map, props.head), app.words.value.undefinedNumber)}
+          {number(
+            pick(props.scores.get(`${metric.name} ${level}`), level, props.map, props.head),
+            app.words.value.undefinedNumber,
+          )}
         </td>
       ))}
     </tr>
@@ -157,14 +178,21 @@ function MetricRow(props: {
 type Picked = { readonly value: number | null; readonly why: string | null } | null;
 
 /** The number of the selection in a score; null where the score has none for it. */
-export function pick(score: ScoreDescription | undefined, level: Level, map: MapDescription, head: Selection["head"]): Picked {
+export function pick(
+  score: ScoreDescription | undefined,
+  level: Level,
+  map: MapDescription,
+  head: Selection["head"],
+): Picked {
   if (!score) return null;
   const same = (part: ScoreDescription["parts"][number]): boolean =>
     (part.stack === null || part.stack === map.stack) && (part.kind === null || part.kind === map.kind);
   const part =
     level === "model"
       ? score.parts.find(same)
-      : score.parts.find((each) => (each.map === null ? same(each) && each.layer === map.layer : each.map === map.index));
+      : score.parts.find((each) =>
+          each.map === null ? same(each) && each.layer === map.layer : each.map === map.index,
+        );
   if (!part) return null;
   if (level === "head" && typeof head !== "number") return null;
   const place = level === "head" ? (head as number) : 0;

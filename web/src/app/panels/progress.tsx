@@ -36,7 +36,11 @@ export function Progress() {
     <div class="progress" data-part="progress" data-stage={stage}>
       <ol class="stages" aria-label={say.stages}>
         {stages.map((each, place) => (
-          <li key={each} class={place < at ? "past" : place === at ? "now" : ""} aria-current={place === at ? "step" : undefined}>
+          <li
+            key={each}
+            class={place < at ? "past" : place === at ? "now" : ""}
+            aria-current={place === at ? "step" : undefined}
+          >
             {names[each]}
           </li>
         ))}
