@@ -9,6 +9,8 @@
  * Long work is cut into pieces; `pause` lets the page breathe in between.
  */
 
+import { fuzzyGraph, type Neighbours, settle } from "./umap";
+
 export interface Plane {
   readonly points: Float64Array; // x0, y0, x1, y1 …
   readonly shares: readonly [number, number] | null; // explained variance of each axis, 0 to 1; null for UMAP
@@ -116,7 +118,7 @@ export async function largestEigenpairs(
   }
 }
 
-/** UMAP of states (token, width): seeded, exact neighbours, started from the principal plane. The library comes when asked for. */
+/** UMAP of states (token, width): exact neighbours, seeded, started from the principal plane. */
 export async function umapPlane(
   states: Float32Array,
   tokens: number,
@@ -125,24 +127,13 @@ export async function umapPlane(
 ): Promise<Plane> {
   const start = await principalPlane(states, tokens, width, pause);
   if (tokens < 4) return { points: start.points, shares: null };
-  const { UMAP } = await import("umap-js");
-  const neighbours = Math.min(NEIGHBOURS, tokens - 1);
-  const near = await nearest(states, tokens, width, neighbours, pause);
-  const umap = new UMAP({ nNeighbors: neighbours, nEpochs: EPOCHS, minDist: 0.1, random: seeded(42) });
-  umap.setPrecomputedKNN(near.indices, near.distances);
-  umap.initializeFit(Array.from({ length: tokens }, (_, token) => [token]));
-  const embedding = umap.getEmbedding(); // the same arrays are moved by every step
-  const reach = Math.max(...start.points.map(Math.abs), 1e-12);
-  const random = seeded(1);
-  embedding.forEach((place, token) => {
-    place[0] = (10 * start.points[2 * token]!) / reach + 1e-3 * random(); // equal states must be able to part
-    place[1] = (10 * start.points[2 * token + 1]!) / reach + 1e-3 * random();
-  });
-  for (let epoch = 0; epoch < EPOCHS; epoch++) {
-    umap.step();
-    await pause();
-  }
-  return { points: centre(Float64Array.from(embedding.flat()), tokens, 2), shares: null };
+  const graph = fuzzyGraph(await nearest(states, tokens, width, Math.min(NEIGHBOURS, tokens), pause));
+  let reach = 1e-12;
+  for (const value of start.points) reach = Math.max(reach, Math.abs(value));
+  const random = seeded(42);
+  // Equal states must be able to part: a hair of noise.
+  const points = start.points.map((value) => (10 * value) / reach + 1e-3 * random());
+  return { points: centre(await settle(graph, points, EPOCHS, random, pause), tokens, 2), shares: null };
 }
 
 /** The turn (or mirrored turn) that brings `points` nearest to `target`; both are centred first. */
@@ -261,7 +252,7 @@ function solveTridiagonal(diagonal: readonly number[], beside: readonly number[]
   const size = diagonal.length;
   const values = Float64Array.from(diagonal);
   const coupling = new Float64Array(size);
-  for (let at = 0; at + 1 < size; at++) coupling[at]! = beside[at]!;
+  for (let at = 0; at + 1 < size; at++) coupling[at] = beside[at]!;
   const vectors = Array.from({ length: size }, (_, row) => {
     const unit = new Float64Array(size);
     unit[row] = 1;
@@ -346,7 +337,13 @@ function leadingSign(vector: Float64Array): number {
 }
 
 /** The nearest neighbours of every state, itself first, by exact Euclidean distance. */
-async function nearest(states: Float32Array, tokens: number, width: number, count: number, pause: Pause) {
+async function nearest(
+  states: Float32Array,
+  tokens: number,
+  width: number,
+  count: number,
+  pause: Pause,
+): Promise<Neighbours> {
   const indices: number[][] = [];
   const distances: number[][] = [];
   const squared = new Float64Array(tokens);
