@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import type { StepDescription } from "../types";
+import { layOut, ROW, STEP, Tree } from "./tree";
+
+function node(index: number, parent: number | null, beam = 0): StepDescription {
+  return {
+    index,
+    token: index,
+    text: `word ${index}`,
+    log_probability: -0.5,
+    alternatives: [],
+    beam,
+    parent,
+    score: -1.25,
+  };
+}
+
+const nodes = [
+  node(0, null),
+  node(0, null, 1),
+  node(1, 0),
+  node(1, 0, 1),
+  node(1, 1, 2),
+  node(2, 3),
+  node(2, 3, 1),
+];
+
+test("the kept path is a straight line on top, and no two nodes share a place", () => {
+  const spots = layOut(nodes, [0, 3, 6]);
+  expect([0, 3, 6].map((place) => spots[place]!.y)).toEqual([0, 0, 0]);
+  expect(spots.map((spot) => spot.x)).toEqual([0, 0, 1, 1, 1, 2, 2].map((step) => step * STEP));
+  expect(new Set(spots.map((spot) => `${spot.x} ${spot.y}`)).size).toBe(nodes.length);
+  expect(Math.max(...spots.map((spot) => spot.y))).toBeLessThan(nodes.length * ROW);
+});
+
+test("trees hundreds of words deep are laid out", () => {
+  const deep = Array.from({ length: 5000 }, (_, index) => node(index, index === 0 ? null : index - 1));
+  expect(layOut(deep, []).at(-1)).toEqual({ x: 4999 * STEP, y: 0 });
+});
+
+function stand() {
+  const chosen: number[] = [];
+  const tree = new Tree({ tree: "Beams", node: (text, step, score) => `${text} ${step} ${score}` }, (place) =>
+    chosen.push(place),
+  );
+  document.body.replaceChildren(tree.element);
+  tree.show(nodes, [0, 3, 6]);
+  const press = (key: string) =>
+    tree.element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  return { tree, chosen, press };
+}
+
+test("nodes say what they are, and the kept path stands out", () => {
+  const { tree } = stand();
+  const groups = [...tree.element.querySelectorAll("[data-node]")];
+  expect(groups[5]!.getAttribute("aria-label")).toBe("word 2 2 −1.25");
+  expect(
+    groups.filter((group) => group.hasAttribute("data-kept")).map((group) => group.getAttribute("data-node")),
+  ).toEqual(["0", "3", "6"]);
+  tree.mark(4);
+  expect(
+    groups.filter((group) => group.hasAttribute("data-path")).map((group) => group.getAttribute("data-node")),
+  ).toEqual(["1", "4"]);
+  expect(groups[4]!.getAttribute("aria-selected")).toBe("true");
+});
+
+test("arrow keys walk the tree: child, sibling, parent; Enter chooses", () => {
+  const { tree, chosen, press } = stand();
+  tree.mark(0);
+  press("ArrowRight");
+  press("Enter");
+  press("ArrowDown");
+  press("Enter");
+  press("ArrowLeft");
+  press("Enter");
+  expect(chosen).toEqual([3, 2, 0]);
+});
+
+test("plus, minus and nought zoom", () => {
+  const { tree, press } = stand();
+  const scale = () => tree.element.querySelector("g")!.getAttribute("transform");
+  const first = scale();
+  press("+");
+  expect(scale()).toContain("scale(1.25)");
+  press("-");
+  press("-");
+  expect(scale()).toContain("scale(0.8)");
+  press("0");
+  expect(scale()).toBe(first);
+});

@@ -1,0 +1,246 @@
+/**
+ * A recording made up for tests of views: weights from a formula, tokens from a list.
+ *
+ * In:   how many tokens, layers and heads.
+ * Out:  a RecordingSource that answers at once, a stage to mount on, and what was asked.
+ */
+
+import type { Frame, Numbers } from "../bundle";
+import { createSelection, nothingSelected, type Selection } from "../selection";
+import type { RecordingSource } from "../source";
+import type { Description, MapDescription, SideName, TokenSlice } from "../types";
+import type { Stage, Workbench } from "../view";
+
+export interface Invention {
+  readonly source?: readonly string[];
+  readonly target?: readonly string[];
+  readonly layers?: number;
+  readonly heads?: number;
+  readonly change?: Partial<Description>;
+}
+
+const sums = new Map<string, number>();
+
+/** The weight of a head: rows sum to one, every head looks elsewhere. */
+export function weightOf(layer: number, head: number, query: number, key: number, keys: number): number {
+  const raw = (at: number) => 1 + ((at * 7 + query * 3 + head * 5 + layer * 11) % 13);
+  const row = `${layer} ${head} ${query} ${keys}`;
+  let sum = sums.get(row);
+  if (sum === undefined) {
+    sum = 0;
+    for (let at = 0; at < keys; at++) sum += raw(at);
+    sums.set(row, sum);
+  }
+  return raw(key) / sum;
+}
+
+export function frame(arrays: Readonly<Record<string, { shape: readonly number[]; data: Numbers }>>): Frame {
+  const entries = Object.entries(arrays).map(([name, { shape, data }]) => {
+    const bytes = data instanceof Uint8Array;
+    return [
+      name,
+      {
+        name,
+        dtype: bytes ? "uint8" : "float32",
+        shape,
+        data,
+        scale: bytes ? ("sqrt" as const) : null,
+        maximum: 1,
+      },
+    ] as const;
+  });
+  return { arrays: new Map(entries), meta: {} };
+}
+
+export function makeMap(index: number, map: Partial<MapDescription>): MapDescription {
+  const queries = map.queries ?? 4;
+  return {
+    index,
+    name: `map ${index}`,
+    stack: "decoder",
+    layer: index,
+    kind: "self",
+    step: null,
+    heads: 2,
+    queries,
+    keys: map.keys ?? queries,
+    query_side: "source",
+    key_side: "source",
+    query_start: 0,
+    key_start: 0,
+    causal: false,
+    has_weights: true,
+    has_scores: false,
+    has_queries: false,
+    has_keys: false,
+    has_values: false,
+    dense: true,
+    levels: 1,
+    key_heads: null,
+    head_width: 8,
+    scale: 0.5,
+    relaxed: null,
+    ...map,
+  };
+}
+
+function describe({
+  source = ["The", " cat", " sat"],
+  target,
+  layers = 2,
+  heads = 2,
+  change = {},
+}: Invention): Description {
+  const maps: MapDescription[] = [];
+  for (let layer = 0; layer < layers; layer++) {
+    const [left, right] = [source.length, target?.length ?? 0];
+    const stack = target === undefined ? "decoder" : "encoder";
+    maps.push(makeMap(maps.length, { stack, layer, heads, queries: left, keys: left }));
+    if (target === undefined) continue;
+    const sides = { query_side: "target", stack: "decoder", layer, heads, queries: right } as const;
+    maps.push(makeMap(maps.length, { ...sides, key_side: "target", keys: right }));
+    maps.push(makeMap(maps.length, { ...sides, key_side: "source", kind: "cross", keys: left }));
+  }
+  const side = (name: SideName, texts: readonly string[]) => ({
+    side: name,
+    count: texts.length,
+    text: texts.join(""),
+  });
+  const evidence = {
+    model: "invented",
+    model_hash: "0",
+    kernel: "eager",
+    dtype: "float32",
+    exact: true,
+    largest_error: 0,
+    reference: null,
+  };
+  return {
+    id: "invented",
+    title: { en: "Invented", zh: "虚构" },
+    model: "invented",
+    shape: target === undefined ? "decoder" : "encoder-decoder",
+    evidence: { ...evidence, edits: [], versions: {}, notes: [], line: "exact, eager" },
+    source: side("source", source),
+    target: target === undefined ? null : side("target", target),
+    maps,
+    hidden: [],
+    output: null,
+    generation: null,
+    ...change,
+  } as Description;
+}
+
+export function invent(invention: Invention = {}): { source: RecordingSource; asked: string[] } {
+  const description = describe(invention);
+  const asked: string[] = [];
+  const texts = { source: invention.source ?? ["The", " cat", " sat"], target: invention.target ?? [] };
+  const refuse = () => Promise.reject(new Error("not in this invention"));
+  const source = {
+    description,
+    async tokens(side: SideName, range?: readonly [number, number]): Promise<TokenSlice> {
+      const all = texts[side];
+      const [from, to] = range ?? [0, all.length];
+      const offsets: (readonly [number, number])[] = [];
+      let end = 0;
+      for (const text of all) {
+        offsets.push([end, end + [...text].length]);
+        end += [...text].length;
+      }
+      const part = all.slice(from, to);
+      return {
+        side,
+        start: from,
+        texts: part,
+        shown: part.map((text) => text.replace(/ /g, "␣")),
+        ids: part.map((_, index) => from + index),
+        special: part.map((text) => text.startsWith("<")),
+        words: null,
+        offsets: offsets.slice(from, to),
+      };
+    },
+    async weights(
+      index: number,
+      where: {
+        head: number | "mean" | "all";
+        queries?: readonly [number, number];
+        keys?: readonly [number, number];
+      },
+      as: string,
+    ) {
+      asked.push(`weights ${index} ${where.head} ${where.queries ?? "*"} ${where.keys ?? "*"} ${as}`);
+      const map = description.maps[index]!;
+      const [first, last] = where.queries ?? [0, map.queries];
+      const [left, right] = where.keys ?? [0, map.keys];
+      const every = Array.from({ length: map.heads }, (_, head) => head);
+      const planes =
+        typeof where.head === "number"
+          ? [[where.head]]
+          : where.head === "mean"
+            ? [every]
+            : every.map((head) => [head]);
+      const values: number[] = [];
+      for (const heads of planes) {
+        for (let query = first; query < last; query++) {
+          for (let key = left; key < right; key++) {
+            const sum = heads.reduce(
+              (total, head) => total + weightOf(map.layer, head, query, key, map.keys),
+              0,
+            );
+            values.push(sum / heads.length);
+          }
+        }
+      }
+      const shape =
+        where.head === "all" ? [map.heads, last - first, right - left] : [last - first, right - left];
+      const data =
+        as === "uint8"
+          ? Uint8Array.from(values, (value) => Math.max(1, Math.round(255 * Math.sqrt(value))))
+          : Float32Array.from(values);
+      return frame({ weights: { shape, data } });
+    },
+    async statistics(index: number) {
+      const map = description.maps[index]!;
+      const mass = Float32Array.from({ length: map.heads * map.keys }, (_, at) => {
+        let sum = 0;
+        for (let query = 0; query < map.queries; query++)
+          sum += weightOf(map.layer, Math.floor(at / map.keys), query, at % map.keys, map.keys);
+        return sum;
+      });
+      return frame({ mass: { shape: [map.heads, map.keys], data: mass } });
+    },
+    average: refuse,
+    flow: refuse,
+  } as unknown as RecordingSource;
+  return { source, asked };
+}
+
+/** A stage on an element of the document. */
+export function setStage(
+  source: RecordingSource,
+  change: Partial<Selection> = {},
+  workbench: Workbench | null = null,
+) {
+  const element = document.createElement("div");
+  document.body.replaceChildren(element);
+  const selection = createSelection({ ...nothingSelected, recording: "invented", ...change });
+  const failures: unknown[] = [];
+  const stage: Stage = {
+    element,
+    source,
+    metrics: [],
+    selection,
+    language: "en",
+    theme: "light",
+    reducedMotion: true,
+    workbench,
+    announce: () => {},
+    fail: (error) => failures.push(error),
+  };
+  return { stage, element, selection, failures };
+}
+
+/** Let promises and animation frames come to an end. */
+export async function settle(): Promise<void> {
+  for (let round = 0; round < 5; round++) await new Promise((resolve) => setTimeout(resolve, 5));
+}
