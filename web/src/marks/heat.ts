@@ -71,7 +71,7 @@ export interface Renderer {
 export const NOTHING = 0x7fffffff; // a pixel outside the map, or between two cells
 export const FLAG = 0x40000000; // rows: zeros are masked; columns: left out
 export const UNIT = 1 << 20; // the fixed point of roots of weights
-export const HATCH = 7; // device pixels between two lines of a hatch
+export const HATCH = 8; // device pixels between two lines of a hatch
 const GAP = 14; // device pixels a cell needs before a line is left between cells
 
 /** The root of a weight as a whole number; what is compared with it is one too, so that no rounding differs. */

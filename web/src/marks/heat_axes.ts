@@ -59,7 +59,7 @@ export function layAxes(
   extent: Extent,
   axes: { query: Axis; key: Axis },
   measure: Measure,
-): { words: Word[]; ticks: Tick[] } {
+): { words: Word[]; ticks: Tick[]; flat: boolean } {
   const rows = layLabels({
     first: camera.query,
     scale: camera.scale,
@@ -113,7 +113,7 @@ export function layAxes(
     }
     if (each.numbered) ticks.push({ x, y: frame.top, down: true });
   }
-  return { words, ticks };
+  return { words, ticks, flat };
 }
 
 /** One label: its number where the view is far away, then its token, in so much room. */
@@ -149,13 +149,13 @@ function liesFlat(columns: readonly Label[], axis: Axis, scale: number, measure:
 }
 
 /** The margin that names need, within limits: their widest, as far as they are known. */
-export function marginFor(axis: Axis, most: number, measure: Measure): number {
+export function marginFor(axis: Axis, least: number, most: number, measure: Measure): number {
   let widest = 0;
   for (let index = 0; index < Math.min(axis.count, 400); index++) {
     widest = Math.max(widest, measure(axis.tokens.get(axis.start + index) ?? ""));
   }
   const numbers = axis.count > 60 ? measure(grouped(axis.start + axis.count)) + 6 : 0;
-  return Math.round(Math.max(36, Math.min(most, widest + numbers + SPACE + 8)));
+  return Math.round(Math.max(least, Math.min(most, widest + numbers + SPACE + 8)));
 }
 
 export function drawAxes(

@@ -13,7 +13,7 @@ export interface Size {
 }
 
 const LARGEST = 96; // CSS pixels a cell
-const ROOMY = 44; // a fitted cell is not larger than this
+const ROOMY = 64; // a fitted cell is not larger than this
 
 /** The whole map in view. */
 export function wholeMap(extent: Extent, size: Size): Camera {

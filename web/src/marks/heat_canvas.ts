@@ -83,7 +83,7 @@ function paintPlacement(
       const at = y * scene.width + x;
       if (masked) words[at] = hatch[(x + y + phase) % HATCH === 0 ? 1 : 0]!;
       else if ((column & FLAG) !== 0)
-        words[at] = hatch[(x + HATCH * HATCH - (y % HATCH) + phase) % HATCH === 0 ? 1 : 0]!;
+        words[at] = hatch[(x + HATCH - (y % HATCH) + phase) % HATCH === 0 ? 1 : 0]!;
       else words[at] = shown[byte]!;
     }
   }

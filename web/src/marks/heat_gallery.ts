@@ -129,48 +129,60 @@ function drawLabel(
 }
 
 const PREVIEW = 208; // CSS pixels of the larger picture
-const DOCKED = PREVIEW + 40; // room beside the pictures from which the card stands there
 
-/** A larger picture of one head with its name and number: beside all the others where there is room, else at the pointer. */
+/** A larger picture of one head, with its name and number. */
 export class Card {
-  private readonly tooltip: Tooltip;
+  readonly element: HTMLElement;
   private readonly canvas = make("canvas", { class: "over-preview", "aria-hidden": "true" });
   private readonly name = make("div", { class: "over-name" });
   private readonly value = make("div", { class: "over-value" });
 
-  constructor(host: HTMLElement, hint: string) {
+  constructor(hint: string) {
+    this.element = make(
+      "div",
+      { class: "over-card" },
+      this.canvas,
+      this.name,
+      this.value,
+      make("div", { class: "over-hint" }, hint),
+    );
+  }
+
+  show(thumbnails: Thumbnails, { map, head }: Box, words: { name: string; value: string | null }): void {
+    const side = Math.round(PREVIEW * (window.devicePixelRatio || 1));
+    if (this.canvas.width !== side) this.canvas.width = this.canvas.height = side;
+    const context = this.canvas.getContext("2d");
+    context?.clearRect(0, 0, side, side);
+    if (context !== null) thumbnails.draw(context, map, head, 0, 0, side, 1);
+    write(this.name, words.name);
+    write(this.value, words.value ?? "");
+    this.value.hidden = words.value === null;
+  }
+}
+
+/** The name and number of the head at the pointer. */
+export class Flag {
+  private readonly tooltip: Tooltip;
+  private readonly text = make("span", { class: "over-flag" });
+
+  constructor(host: HTMLElement) {
     this.tooltip = new Tooltip(host);
-    this.tooltip.element.classList.add("over-card");
-    this.tooltip.fill(this.canvas, this.name, this.value, make("div", { class: "over-open" }, hint));
+    this.tooltip.fill(this.text);
+  }
+
+  show(grid: Grid, box: Box, scroller: HTMLElement): void {
+    write(
+      this.text,
+      [labelOf(box.map, box.head), box.value === null ? "" : digits(box.value, 4)].join("  ").trim(),
+    );
+    this.tooltip.refresh();
+    this.tooltip.show(
+      box.x - scroller.scrollLeft + grid.size - 8,
+      box.y - scroller.scrollTop + grid.size - 8,
+    );
   }
 
   hide(): void {
     this.tooltip.hide();
-  }
-
-  show(
-    { grid, thumbnails }: Gallery,
-    box: Box,
-    scroller: HTMLElement,
-    words: { name: string; value: string | null },
-  ): void {
-    const ratio = window.devicePixelRatio || 1;
-    this.canvas.width = this.canvas.height = Math.round(PREVIEW * ratio);
-    const context = this.canvas.getContext("2d");
-    if (context !== null) thumbnails.draw(context, box.map, box.head, 0, 0, this.canvas.width, 1);
-    write(this.name, words.name);
-    write(this.value, words.value ?? "");
-    this.value.hidden = words.value === null;
-    const docked = this.fits(grid, scroller);
-    this.tooltip.element.classList.toggle("over-docked", docked);
-    this.tooltip.refresh();
-    if (docked) this.tooltip.show(Math.max(0, scroller.clientWidth - DOCKED), 0);
-    else
-      this.tooltip.show(box.x - scroller.scrollLeft + grid.size, box.y - scroller.scrollTop + grid.size / 2);
-  }
-
-  /** Whether it can stand beside the pictures without covering any. */
-  fits(grid: Grid, scroller: HTMLElement): boolean {
-    return scroller.clientWidth - grid.width >= DOCKED + 16;
   }
 }

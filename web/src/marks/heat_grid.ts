@@ -52,6 +52,8 @@ const GUTTER = 30; // names of layers
 const NAMES = 18; // names of heads
 const GAP = 6;
 const LEAST = 16;
+const SMALL = 30; // the smallest picture that is worth seeing all at once
+const LARGE = 176;
 const NAMED = 52; // from here on each picture carries its name
 
 export function labelOf(map: MapDescription, head: number): string {
@@ -96,13 +98,13 @@ function layLayers(groups: readonly Group[], wish: Wish): Grid {
   return { ...grid, size, step, labelled, width: GUTTER + across * step[0], height: y };
 }
 
-/** The largest size at which all stands in view, or which at least fits across. */
+/** The largest size at which all stands in view; where that would be tiny, one that fits across. */
 function sizeFor(across: number, down: number, groups: number, { width, height, pixels }: Wish): number {
   const wide = Math.floor((width - GUTTER) / across) - GAP;
   const room = height - groups * (TITLE + NAMES + 12);
   const high = Math.floor(room / Math.max(1, down)) - GAP - BAR - 4;
-  const named = high - LABEL >= NAMED ? high - LABEL : Math.min(high, NAMED - 1);
-  let size = Math.min(wide, Math.max(named, 40), 176);
+  const all = high - LABEL >= NAMED ? high - LABEL : Math.min(high, NAMED - 1); // with names, or without
+  let size = Math.min(wide, all >= SMALL ? all : 44, LARGE);
   if (pixels > 32 && size > pixels && size < 2 * pixels) size = pixels; // whole pixels stay whole
   return Math.max(LEAST, Math.floor(size));
 }

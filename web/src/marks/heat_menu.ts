@@ -57,8 +57,9 @@ export function passes(value: number | null, { bound, way }: Options): boolean {
 type Words = ReturnType<typeof words>;
 
 export class Menu {
-  readonly element: HTMLElement;
-  readonly filter = make("div", { class: "over-filter" });
+  readonly bar: HTMLElement; // above the pictures
+  readonly looks: HTMLElement; // beside them
+  private readonly filter = make("div", { class: "over-filter" });
   private readonly counted = make("output", { class: "over-count" });
   private readonly show: ((options: Options) => void)[] = [];
 
@@ -69,13 +70,8 @@ export class Menu {
     private readonly selection: SelectionStore,
     pooled: boolean, // a pixel shows several weights
   ) {
-    const parts = [
-      this.metricList(),
-      this.orderChoice(),
-      this.colourChoice(),
-      ...(pooled ? [this.poolChoice()] : []),
-    ];
-    this.element = make("div", { class: "over-bar" }, ...parts);
+    this.bar = make("div", { class: "over-bar" }, this.metricList(), this.orderChoice(), this.filter);
+    this.looks = make("div", { class: "over-looks" }, this.colourChoice(), pooled && this.poolChoice());
   }
 
   set(options: Options): void {

@@ -26,16 +26,17 @@ export interface Overlay {
   readonly camera: Camera; // CSS pixels per cell
   readonly axes: { readonly query: Axis; readonly key: Axis };
   readonly hover: Cell | null;
+  readonly flat: boolean; // names above columns lie flat
   readonly selected: { readonly query: number | null; readonly key: number | null };
 }
 
 export function drawOverlay(context: CanvasRenderingContext2D, overlay: Overlay, inks: OverlayInks): void {
   const { hover, selected } = overlay;
-  if (selected.query !== null) band(context, overlay, "query", selected.query, inks.accent, 0.1);
-  if (selected.key !== null) band(context, overlay, "key", selected.key, inks.accent, 0.1);
+  if (selected.query !== null) band(context, overlay, "query", selected.query, inks.accent, 0.05);
+  if (selected.key !== null) band(context, overlay, "key", selected.key, inks.accent, 0.05);
   if (hover !== null) {
-    band(context, overlay, "query", hover.query, inks.ink, 0.07);
-    band(context, overlay, "key", hover.key, inks.ink, 0.07);
+    band(context, overlay, "query", hover.query, inks.ink, 0.04);
+    band(context, overlay, "key", hover.key, inks.ink, 0.04);
     box(context, overlay, hover, inks.ink, 1.5);
   }
   if (selected.query !== null && selected.key !== null) {
@@ -156,11 +157,10 @@ function nameColumn(
 ): void {
   const found = reach(overlay, "key", key);
   if (found === null) return;
-  const { frame, axes, camera } = overlay;
+  const { frame, axes, flat } = overlay;
   const x = (found[0] + found[1]) / 2;
   const text = nameOf(context, axes.key, key, frame.top - 10);
   const long = context.measureText(text).width + 10;
-  const flat = long <= camera.scale + 8;
   context.save();
   context.translate(x, frame.top - 2);
   if (!flat) context.rotate(-Math.PI / 2);

@@ -56,7 +56,7 @@ void main() {
   if (masked) {
     colour = vec4((x + y + rest.y) % ${HATCH} == 0 ? hatchLine : hatchGround, 1.0);
   } else if ((column & ${FLAG}u) != 0u) {
-    colour = vec4((x + ${HATCH * HATCH} - y % ${HATCH} + rest.y) % ${HATCH} == 0 ? hatchLine : hatchGround, 1.0);
+    colour = vec4((x + ${HATCH} - y % ${HATCH} + rest.y) % ${HATCH} == 0 ? hatchLine : hatchGround, 1.0);
   } else {
     int top = int(row.g);
     int place = byte == 0 ? 0 : clamp((2 * byte * plane.w + top) / (2 * top), 1, 255);

@@ -22,7 +22,7 @@ export interface LegendWords {
 }
 
 /** Weights to be written under a square-root scale: round ones, not too near each other, and the top. */
-export function ticksOf(top: number, spacing = 0.14): { value: number; at: number }[] {
+export function ticksOf(top: number, spacing = top < 0.1 ? 0.2 : 0.14): { value: number; at: number }[] {
   const found = [
     { value: 0, at: 0 },
     { value: top, at: 1 },
@@ -34,6 +34,12 @@ export function ticksOf(top: number, spacing = 0.14): { value: number; at: numbe
     if (at < 1 && found.every((tick) => Math.abs(tick.at - at) >= spacing)) found.push({ value, at });
   }
   return found.sort((a, b) => a.at - b.at);
+}
+
+/** A tick in few letters: 0.05, 1 %, 2e−5. */
+function tickText(value: number, percent: boolean): string {
+  if (percent) return `${Number((100 * value).toPrecision(2))} %`;
+  return value === 0 || value >= 1e-3 ? String(Number(value.toPrecision(2))) : digits(value, 2);
 }
 
 export class Legend {
@@ -56,7 +62,7 @@ export class Legend {
     this.shown = name;
     this.paint(table);
     const marks = ticksOf(percent ? 1 : top).map(({ value, at }) => {
-      const tick = make("span", {}, percent ? `${digits(100 * value, 2)} %` : digits(value, 3));
+      const tick = make("span", {}, tickText(value, percent));
       tick.style.setProperty("inset-inline-start", `${100 * at}%`);
       return tick;
     });
@@ -108,7 +114,7 @@ export function sketchLegend(
   parts.push(`<rect x="0" y="0" width="${figure(width)}" height="10" fill="none" stroke="${ink.line}"/>`);
   for (const { value, at } of ticksOf(percent ? 1 : top)) {
     const anchor = at === 0 ? "start" : at === 1 ? "end" : "middle";
-    const text = percent ? `${digits(100 * value, 2)} %` : digits(value, 3);
+    const text = tickText(value, percent);
     parts.push(label(text, at * width, 24, { size: 11, fill: ink.soft, anchor }));
   }
   let x = width + 20;

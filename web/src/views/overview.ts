@@ -10,7 +10,7 @@ import { words } from "../i18n/overview";
 import { sequential } from "../marks/colours";
 import { digits } from "../marks/digits";
 import type { Colour } from "../marks/heat";
-import { Card, drawGallery, type Gallery, isAt, type Place } from "../marks/heat_gallery";
+import { Card, drawGallery, Flag, type Gallery, isAt, type Place } from "../marks/heat_gallery";
 import { printGallery } from "../marks/heat_gallery_sheet";
 import { type Box, boxAt, type Grid, type Group, layGrid, neighbour } from "../marks/heat_grid";
 import { Menu, type Options, passes, readOptions } from "../marks/heat_menu";
@@ -41,6 +41,7 @@ class Overview implements Mounted {
   private readonly about = make("p", { class: "over-about" });
   private readonly menu: Menu;
   private readonly card: Card;
+  private readonly flag: Flag;
   private readonly metrics: readonly MetricDescription[];
   private readonly groups: readonly Group[];
   private readonly heads: number;
@@ -77,15 +78,18 @@ class Overview implements Mounted {
     const pooled = maps.some((map) => Math.max(map.queries, map.keys) > BINS);
     this.menu = new Menu(say, stage.language, this.metrics, stage.selection, pooled);
     const area = make("div", { class: "over-area" }, this.scroller);
-    const foot = make(
-      "p",
-      { class: "over-foot" },
-      `${say.axes} ${maps.some((map) => map.causal) ? say.hidden : ""}`,
+    const hints = `${say.axes} ${maps.some((map) => map.causal) ? say.hidden : ""}`;
+    this.card = new Card(say.open);
+    const side = make(
+      "div",
+      { class: "over-side" },
+      this.card.element,
+      this.menu.looks,
+      make("p", { class: "over-hint" }, hints),
     );
-    stage.element.append(
-      make("div", { class: "over" }, this.menu.element, this.about, this.menu.filter, area, foot),
-    );
-    this.card = new Card(area, say.open);
+    const body = make("div", { class: "over-body" }, area, side);
+    stage.element.append(make("div", { class: "over" }, this.menu.bar, this.about, body));
+    this.flag = new Flag(area);
     this.listen();
     this.load();
     this.measure();
@@ -218,12 +222,12 @@ class Overview implements Mounted {
     if (this.over || gallery === null) return;
     drawGallery(this.canvas, this.scroller, gallery);
     const { grid, hover } = gallery;
-    const docked = this.card.fits(grid, this.scroller);
-    const box =
-      hover ??
-      (docked ? (grid.boxes.find((each) => isAt(each, gallery.chosen)) ?? grid.boxes[0]) : undefined);
-    if (box === undefined) this.card.hide();
-    else this.card.show(gallery, box, this.scroller, { name: this.nameOf(box), value: this.valueText(box) });
+    if (hover === null) this.flag.hide();
+    else this.flag.show(grid, hover, this.scroller);
+    const box = hover ?? grid.boxes.find((each) => isAt(each, gallery.chosen)) ?? grid.boxes[0];
+    this.card.element.hidden = box === undefined;
+    if (box !== undefined)
+      this.card.show(gallery.thumbnails, box, { name: this.nameOf(box), value: this.valueText(box) });
   }
 
   private gallery(grid: Grid | null): Gallery | null {
