@@ -671,6 +671,14 @@ def test_matrices_that_no_memory_holds_are_refused(monkeypatch: pytest.MonkeyPat
     subject.record(ids_of(28), want=("statistics",))
     subject.kernel = "exact"
     subject.record(ids_of(28), want=("statistics",))  # one layer at a time
+    config = hf.BloomConfig(vocab_size=40, hidden_size=32, n_layer=2, n_head=4)
+    off = HuggingFaceSubject(hf.BloomForCausalLM(config).eval())
+    off.record(ids_of(20), want=())
+    with pytest.raises(InputError, match=r"Matrices of 21 tokens would take .* shorten the text\.$"):
+        off.record(ids_of(21), want=())  # off the interface all layers report their weights at once
+    off.kernel = "fast"
+    with pytest.raises(InputError, match="there is no fast kernel for it"):
+        off.record(ids_of(8))
 
 
 def test_a_rotary_model_reads_on_and_says_so() -> None:
@@ -681,6 +689,9 @@ def test_a_rotary_model_reads_on_and_says_so() -> None:
 def test_a_foreign_tokenizer_is_refused(tokenizer: Any) -> None:
     with pytest.raises(InputError, match=r"Token id 10 is not in the vocabulary.*Does this tokenizer belong"):
         HuggingFaceSubject(make_bert(vocab_size=10), tokenizer).record("the mat")
+    [note] = HuggingFaceSubject(make_bert(vocab_size=40), tokenizer).record("the mat").evidence.notes
+    assert note == "the tokenizer has 14 tokens and the model 40: it may belong to another model"
+    assert HuggingFaceSubject(make_bert(vocab_size=15), tokenizer).record("the mat").evidence.notes == ()
 
 
 def test_weights_that_are_not_numbers_are_refused() -> None:

@@ -425,9 +425,21 @@ def test_the_self_check_sees_a_path_that_differs(monkeypatch: pytest.MonkeyPatch
     network = build()
     fused = network.encoder.block(0).attention._fused  # type: ignore[union-attr]
     monkeypatch.setattr(network.encoder.block(0).attention, "_fused", lambda *inputs: fused(*inputs) + 1)  # type: ignore[union-attr]
-    error = load(network, WORDS).record(TEXT, "le chat").evidence.largest_error
-    assert error is not None
-    assert error > 0.01
+    evidence = load(network, WORDS).record(TEXT, "le chat").evidence
+    assert evidence.largest_error is not None
+    assert evidence.largest_error > 0.01
+    assert not evidence.exact
+    assert load(build(), WORDS).record(TEXT, "le chat").evidence.exact
+
+
+def test_a_tokenizer_of_another_size_is_noted() -> None:
+    network = build(shape="decoder")
+    assert load(network, WORDS).record(TEXT).evidence.notes == ()
+    [note] = load(network, build_words(["cat", "dog"])).record("the cat").evidence.notes
+    assert f"the model {WORDS.size}: it may belong to another model" in note
+    [note] = load(network, build_words([*ENGLISH, *"abcdefgh"])).record("the cat").evidence.notes
+    assert "it may belong to another model" in note
+    assert load(network).record([5, 6]).evidence.notes == ()
 
 
 def test_the_hash_follows_every_change_of_the_weights() -> None:

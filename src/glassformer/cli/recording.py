@@ -7,6 +7,7 @@ Out:  a picture and numbers in the terminal, or JSON; a bundle.
 import os
 import shutil
 import sys
+import textwrap
 import time
 from contextlib import nullcontext
 from dataclasses import replace
@@ -199,7 +200,10 @@ def _find_decoding(arguments: Arguments, subject: Any) -> Any:
 
 def _tell(recording: "Recording", arguments: Arguments) -> str:
     """What the model wrote, if it did; the picture; what else has to be said of the numbers."""
-    notes = [f"Note:  {note}." for note in recording.evidence.notes]
+    notes = [
+        textwrap.fill(f"Note:  {note}.", max(count_columns(), 40), subsequent_indent=" " * 7)
+        for note in recording.evidence.notes
+    ]
     lines = [_tell_written(recording), _draw(recording, arguments), "\n".join(notes)]
     return "\n\n".join(filter(None, lines))
 

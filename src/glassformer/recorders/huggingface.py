@@ -226,6 +226,12 @@ class HuggingFaceSubject:
         axes: Axes,
         words: dict[str, Any],
     ) -> Seen:
+        if self.kernel == "fast":
+            raise InputError(
+                f"{type(self.model).__name__} does not use the attention interface, so there is no fast "
+                "kernel for it; leave the kernel out."
+            )
+        self._check_size(given, frozenset({"weights"}), verdict)  # all layers report theirs at once
         changes = Changes(edits)
         editing = editing_reports(self.model, self.stacks, given.tensors, changes)
         with self.giver.looking_up(), editing as edited:
@@ -263,7 +269,8 @@ class HuggingFaceSubject:
         if size > LARGEST:
             raise InputError(
                 f"Matrices of {given.length} tokens would take {size / 2**30:.0f} GiB, more than "
-                f"{LARGEST >> 30}; shorten the text, leave edits out, or let the fast kernel run."
+                f"{LARGEST >> 30}; shorten the text"
+                + (", leave edits out, or let the fast kernel run." if verdict.routed else ".")
             )
 
     # What comes out
@@ -304,6 +311,8 @@ class HuggingFaceSubject:
     def _evidence(self, seen: Seen, edits: list[AnyEdit], model_hash: str) -> Evidence:
         import transformers
 
+        size = getattr(self.giver.find_table()[1], "num_embeddings", None)
+        notes = (*self.notes, *self.reader.tell_size(size), *seen.notes)
         doubtful = seen.kernel == "fast" and any(note.startswith("not verified") for note in seen.notes)
         versions = {
             "glassformer": __version__,
@@ -322,7 +331,7 @@ class HuggingFaceSubject:
             reference=None if seen.error is None else REFERENCE,
             edits=tuple(map(str, edits)),
             versions=versions,
-            notes=tuple(dict.fromkeys((*self.notes, *seen.notes))),
+            notes=tuple(dict.fromkeys(notes)),
         )
 
 

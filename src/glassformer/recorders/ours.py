@@ -34,6 +34,7 @@ from glassformer.recorders.outputs import read_classes, read_generation, read_wo
 from glassformer.recorders.reading import Inputs, Reader, as_tokens
 from glassformer.recorders.recorder import USUAL, Edit, check_edits, check_want
 from glassformer.recorders.restore import alone_with
+from glassformer.recorders.selfcheck import tolerance_of
 from glassformer.recorders.windows import Network, Watch
 from glassformer.recording import Evidence, Generation, Output, Recording, Tokens
 from glassformer.text.tokenizer import Encoding, open_tokenizer, wrap_tokenizer
@@ -311,7 +312,8 @@ class OurSubject:
         want: Collection[str],
         watch: Watch,
     ) -> Evidence:
-        notes = [] if watch.maker is None else list(watch.maker.notes)
+        notes = self.reader.tell_size(self.network.config.vocabulary_size)
+        notes += [] if watch.maker is None else list(watch.maker.notes)
         if isinstance(self.network, RecurrentTranslator):
             if self.network.decoder.attention is None:
                 notes.append("One fixed context for all words: this network has no attention to record.")
@@ -323,7 +325,7 @@ class OurSubject:
             model_hash=model_hash,
             kernel=KERNELS["exact" if watch.maker is None else watch.kernel],
             dtype=str(next(self.network.parameters()).dtype).removeprefix("torch."),
-            exact=True,
+            exact=check[0] is None or check[0] <= tolerance_of(self.network),
             largest_error=check[0],
             reference=check[1],
             edits=tuple(map(str, edits)),

@@ -17,6 +17,7 @@ from glassformer.text.tokenizer import Encoding, Tokenizer
 Inputs = str | Sequence[int]
 
 IDS = range(2**31)  # numbers that a vocabulary could have
+LEAST = 0.9  # of a model's vocabulary should be its tokenizer's
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,16 @@ class Reader:
     def show(self, ids: Iterable[int]) -> tuple[str, ...]:
         """What to display for each id."""
         return tuple(map(str, ids)) if self.tokenizer is None else self.tokenizer.display(ids)
+
+    def tell_size(self, known: int | None) -> list[str]:
+        """A note on a tokenizer whose vocabulary is not of about the size that the network knows.
+
+        Where every id is known, nothing else tells that it belongs to another model. Tables have some room.
+        """
+        size = known if self.tokenizer is None else self.tokenizer.size
+        if known is None or size is None or LEAST * known <= size <= known:
+            return []
+        return [f"the tokenizer has {size} tokens and the model {known}: it may belong to another model"]
 
     def read_source(
         self, inputs: Inputs, second_text: str | None = None, target_language: str | None = None
