@@ -8,42 +8,51 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from glassformer.workbench.reading import Subject, network_of
 from glassformer.workbench.worker import Teller
 
+CHECK = 16  # tokens of a self-check, whose passes are not worth telling
+
 
 @contextmanager
-def reporting(subject: Subject, teller: Teller) -> Iterator[None]:
-    """Hooks on every layer inside this context, gone after it."""
+def reporting(subject: Subject, count: int, teller: Teller) -> Iterator[None]:
+    """Hooks on every layer inside this context, gone after it; the text has so many tokens."""
     layers = find_layers(network_of(subject))
     handles: list[RemovableHandle] = []
-    last = len(layers) - 1
 
     def before(number: int) -> Any:
-        def hook(*_: object) -> None:
-            if teller.writing:
+        def hook(_: nn.Module, inputs: tuple[Any, ...], words: dict[str, Any]) -> None:
+            if teller.writing or _is_short(inputs, words, count):
                 teller.check()
             else:
-                teller.progress("running", (number + 1) / (len(layers) + 1), f"{number + 1}/{len(layers)}")
+                share = (number + 1) / (len(layers) + 1)
+                teller.progress("running", share, f"{number + 1}/{len(layers)}")
 
         return hook
 
-    def after(*_: object) -> None:
-        if not teller.writing:
+    def after(_: nn.Module, inputs: tuple[Any, ...], words: dict[str, Any], __: Any) -> None:
+        if not teller.writing and not _is_short(inputs, words, count):
             teller.progress("statistics")
 
     try:
         for number, layer in enumerate(layers):
-            handles.append(layer.register_forward_pre_hook(before(number)))
-            if number == last:
-                handles.append(layer.register_forward_hook(after))
+            handles.append(layer.register_forward_pre_hook(before(number), with_kwargs=True))
+        if layers:
+            handles.append(layers[-1].register_forward_hook(after, with_kwargs=True))
         yield
     finally:
         for handle in handles:
             handle.remove()
+
+
+def _is_short(inputs: tuple[Any, ...], words: dict[str, Any], count: int) -> bool:
+    """Whether a layer was given fewer tokens than the text has: then this is only a check."""
+    given = (*inputs, *words.values())
+    states = next((each for each in given if isinstance(each, Tensor) and each.ndim == 3), None)
+    return states is not None and states.shape[1] <= CHECK < count  # (batch, token, width)
 
 
 def find_layers(network: nn.Module) -> list[nn.Module]:

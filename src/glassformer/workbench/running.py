@@ -26,13 +26,17 @@ SHORT = 512  # tokens up to which everything is kept where nothing is said
 MIDDLE = 4096  # tokens up to which hidden states are
 
 
+def settle() -> None:
+    """What holds for the whole process: numbers too small to matter must not cost hundreds of cycles each."""
+    torch.set_flush_denormal(True)
+
+
 class Runner:
     """Runs jobs one after another and keeps the models that it opened, the latest longest."""
 
     def __init__(self, loaded: int) -> None:
         self.loaded = loaded  # bytes
         self.subjects: OrderedDict[str, tuple[float, Subject]] = OrderedDict()
-        torch.set_flush_denormal(True)  # tiny numbers cost as much as they mean little
 
     def run(self, task: dict[str, Any], teller: Teller) -> None:
         """From a task to a bundle."""
@@ -41,8 +45,8 @@ class Runner:
         subject = self.open(task["name"], task["folder"])
         teller.progress("tokenising")
         given = read_given(subject, request, task)
-        teller.progress("running", 0.0, f"{given.count} tokens")
-        with heading_for(task["path"], subject) as destination, reporting(subject, teller):
+        teller.progress("running", 0.0)
+        with heading_for(task["path"], subject) as destination, reporting(subject, given.count, teller):
             recording = self._record(subject, request, given, task, teller)
             teller.progress("saving")
             destination.finish(recording)

@@ -75,8 +75,9 @@ def main() -> None:
     stopped: set[str] = set()
     threading.Thread(target=_listen, args=(tasks, stopped), daemon=True).start()
 
-    from glassformer.workbench.running import Runner  # imports torch, which takes a while
+    from glassformer.workbench.running import Runner, settle  # imports torch, which takes a while
 
+    settle()
     runner = Runner(arguments.loaded)
     while True:
         task = tasks.get()

@@ -75,7 +75,7 @@ def write(
     prompt = _open_end(subject, given.ids)
     generated = _generate(subject, prompt, settings, edits, teller)
     teller.writing = False
-    teller.progress("running", 0.0, "one pass over the whole text")
+    teller.progress("running", 0.0)
     if shape_of(subject) == "encoder-decoder":
         target = _as_read(subject, generated.words, target=True)
         recording = subject.record(
@@ -134,7 +134,8 @@ def _generate(
                 score = node.total if settings.beams > 1 else None
                 teller.step(describe_step(Step(step, *known, rank, parent, score)).model_dump(mode="json"))
             step += 1
-            teller.progress("running", min(1.0, step / settings.max_new_tokens), f"{step} words")
+            most = settings.max_new_tokens
+            teller.progress("running", min(1.0, step / most), f"{step}/{most}")
         return search.results()[0]
 
 
