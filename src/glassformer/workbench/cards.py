@@ -103,7 +103,7 @@ def find_languages(folder: Path) -> tuple[str, ...]:
         found = LANGUAGE.findall(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         return ()
-    return tuple(sorted({one or other for one, other in found}))
+    return tuple(sorted({one or other for one, other in found}, key=lambda each: (each != "en", each)))
 
 
 def is_tagged(folder: Path) -> bool:

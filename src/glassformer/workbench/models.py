@@ -14,7 +14,7 @@ from pathlib import Path
 
 from glassformer.registry import suggest
 from glassformer.show.workbench import ModelDescription, RefusalError
-from glassformer.workbench.cards import describe_model, is_tagged
+from glassformer.workbench.cards import NOTES, describe_model, is_tagged
 
 DEEPEST = 3  # levels below a folder in which models are looked for
 MOST = 500  # models of one folder
@@ -56,7 +56,8 @@ class Shelf:
     def look(self) -> None:
         """Search the zoo and all folders."""
         with self._looking:
-            found = {model.name: model for model in find_models(self.zoo, "zoo", deepest=1)}
+            shipped = sorted(find_models(self.zoo, "zoo", deepest=1), key=_place_in_zoo)
+            found = {model.name: model for model in shipped}
             for folder in self.folders:
                 for model in find_models(folder, folder.name, deepest=DEEPEST):
                     found[_new_name(model, found)] = model
@@ -132,6 +133,12 @@ def _list_folders(folder: Path) -> list[Path]:
         )
     except OSError:  # it may not be read, or is gone
         return []
+
+
+def _place_in_zoo(model: Model) -> int:
+    """The zoo is listed in the order of its notes, whatever else is there behind it."""
+    order = list(NOTES)
+    return order.index(model.name) if model.name in order else len(order)
 
 
 def _new_name(model: Model, taken: dict[str, Model]) -> str:
