@@ -44,7 +44,7 @@ export type Fit = (wish: Selection, before: Selection, changed: Partial<Selectio
 /** A store. Changes made by a listener are heard after the present one has been told to all. */
 export function createSelection(
   first: Selection = nothingSelected,
-  fit: Fit = (wish) => wish,
+  adapt: Fit = (wish) => wish,
 ): SelectionStore {
   let now = first;
   const listeners = new Set<Listener>();
@@ -69,7 +69,7 @@ export function createSelection(
   const store: SelectionStore = {
     get: () => now,
     set(change) {
-      const wish = fit({ ...now, ...change }, now, change);
+      const wish = adapt({ ...now, ...change }, now, change);
       if (sameSelection(wish, now)) return;
       const before = now;
       now = wish;

@@ -27,7 +27,6 @@ export function Canvas(props: { readonly id: string; readonly labelledBy: string
   const canRun = app.about.value?.workbench !== false;
   const fits = source && view ? view.fits(source) : true;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: everything that makes a view start anew, and nothing else
   useLayoutEffect(() => {
     setFailure(null);
     if (!host.current || !source || !view || !metrics || view.fits(source) !== true) return;

@@ -98,7 +98,6 @@ function Spread(props: { readonly source: RecordingSource; readonly item: Item }
   const { source, item } = props;
   const [found, setFound] = useState<Distribution | string | null>(null);
   const where = JSON.stringify(item.where);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text of `where` stands for it
   useEffect(() => {
     if (!item.there) {
       setFound(null);

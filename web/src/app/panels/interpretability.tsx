@@ -117,7 +117,6 @@ function useScores(
     failure: null,
   });
   const names = metrics.map((metric) => metric.name).join(" ");
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the names stand for the metrics
   useEffect(() => {
     const stop = new AbortController();
     const ask = async (metric: MetricDescription, level: Level): Promise<[string, ScoreDescription]> => {

@@ -1,0 +1,39 @@
+import { describe, expect, test } from "vitest";
+import { csv, fileName, sizeOf, tabSeparated } from "./saving";
+
+const table = {
+  caption: "c",
+  columns: ["token", "weight"],
+  rows: [
+    ['a,"b"\n', 0.5],
+    ["=SUM(A1)", -1],
+    [null, null],
+  ],
+} as const;
+
+describe("files", () => {
+  test("CSV keeps commas, quotes and lines, and runs no formulas", () => {
+    expect(csv(table)).toBe('\uFEFFtoken,weight\r\n"a,""b""\n",0.5\r\n\'=SUM(A1),-1\r\n,\r\n');
+  });
+
+  test("what is pasted has one line a row", () => {
+    expect(tabSeparated(table)).toBe('token\tweight\na,"b" \t0.5\n=SUM(A1)\t-1\n\t');
+  });
+
+  test("names fit every system, in any script", () => {
+    expect(fileName(["我爱你/..", "heat map", "head-2"], "svg")).toBe("我爱你-..-heat-map-head-2.svg");
+    expect(fileName(["///"], "png")).toBe("picture.png");
+    expect(fileName(["x".repeat(300)], "csv").length).toBeLessThan(110);
+  });
+
+  test("the size of an SVG is its own, or its box's", () => {
+    expect(sizeOf('<svg xmlns="http://www.w3.org/2000/svg" width="640" height="480px"/>')).toEqual({
+      width: 640,
+      height: 480,
+    });
+    expect(sizeOf('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 30 20"/>')).toEqual({
+      width: 30,
+      height: 20,
+    });
+  });
+});
