@@ -40,7 +40,7 @@ export interface Wish {
   readonly width: number;
   readonly height: number;
   readonly order: Order;
-  readonly valueOf: (map: number, head: number) => number | null;
+  readonly numberOf: (map: number, head: number) => number | null;
   readonly keeps: (value: number | null) => boolean;
   readonly pixels: number; // of the pictures themselves, in CSS pixels: sizes a little above are avoided
 }
@@ -146,7 +146,7 @@ function layRanked(groups: readonly Group[], wish: Wish): Grid {
 }
 
 function box(map: MapDescription, head: number, x: number, y: number, row: number, wish: Wish): Box {
-  const value = wish.valueOf(map.index, head);
+  const value = wish.numberOf(map.index, head);
   return { map, head, x, y, row, value, kept: wish.keeps(value) };
 }
 

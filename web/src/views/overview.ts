@@ -168,7 +168,7 @@ class Overview implements Mounted {
     this.about.classList.toggle("over-trouble", trouble);
   }
 
-  private readonly valueOf = (map: number, head: number): number | null =>
+  private readonly numberOf = (map: number, head: number): number | null =>
     this.numbers?.parts.get(map)?.values[head] ?? null;
 
   // Layout and drawing
@@ -184,7 +184,7 @@ class Overview implements Mounted {
       width,
       height,
       order: measured ? options.order : "layer",
-      valueOf: this.valueOf,
+      numberOf: this.numberOf,
       keeps: (value) => !measured || passes(value, options),
       pixels: Math.max(1, ...sides) / ratio,
     });
