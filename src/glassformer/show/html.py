@@ -92,7 +92,8 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
     for side in (recording.source, recording.target):
         if side is not None and len(side) <= WIDEST:
             yield f"{here}/tokens/{side.side}"
-    yield from (f"{here}/thumbnails?how=mean", f"{here}/thumbnails?how=max")
+    if not all(_fits(each) for each in recording.maps):  # otherwise drawn from the weights
+        yield from (f"{here}/thumbnails?how=mean", f"{here}/thumbnails?how=max")
     for index, each in enumerate(recording.maps):
         yield f"{here}/maps/{index}/statistics"
         yield from _list_weights(each, f"{here}/maps/{index}", exact)
@@ -103,20 +104,34 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
                     for what in ("queries", "keys", "values")
                 )
     yield from _list_scores(here)
+    yield from _list_rolled(recording, here)
+    if hidden:
+        yield from _list_hidden(recording, here)
+
+
+def _list_rolled(recording: Recording, here: str) -> Iterator[str]:
+    """What is averaged over layers."""
     for stack, kind in dict.fromkeys((each.stack, each.kind) for each in recording.maps):
         yield f"{here}/average?how=model&stack={stack}&kind={kind}"
     for stack in dict.fromkeys(each.stack for each in recording.maps):
-        yield f"{here}/flow?stack={stack}"
-    if hidden:
-        for stack, states in recording.hidden.items():
-            yield from (f"{here}/hidden/{stack}/activations?by={by}" for by in ("norm", "change"))
-            yield from (f"{here}/hidden/{stack}/{layer}" for layer in range(states.shape[0]))
+        yield f"{here}/flow?stack={stack}&as=uint8"
+
+
+def _list_hidden(recording: Recording, here: str) -> Iterator[str]:
+    for stack, states in recording.hidden.items():
+        yield from (f"{here}/hidden/{stack}/activations?by={by}" for by in ("norm", "change"))
+        yield from (f"{here}/hidden/{stack}/{layer}" for layer in range(states.shape[0]))
+
+
+def _fits(each: AttentionMap) -> bool:
+    """Whether the weights of a map are taken along."""
+    return each.has_weights and max(each.shape[1:]) <= LONGEST
 
 
 def _list_weights(each: AttentionMap, there: str, exact: bool) -> Iterator[str]:
-    heads, queries, keys = each.shape
-    if not each.has_weights or max(queries, keys) > LONGEST:
+    if not _fits(each):
         return
+    heads, queries, keys = each.shape
     how = "float32" if exact else "uint8"
     if heads * queries * keys <= CELLS:
         yield f"{there}/weights?as={how}"

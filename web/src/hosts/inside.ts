@@ -7,7 +7,8 @@
  */
 
 import { asFloats, decodeFrame, type Frame, type Tensor, tensor } from "../bundle";
-import type { TokenSlice } from "../types";
+import { words } from "../i18n/hosts";
+import type { Description, TokenSlice } from "../types";
 import { encodeFrame } from "./frames";
 
 const KIND = "application/x-glassformer";
@@ -55,7 +56,38 @@ export function answersInside(document: Document, base: string): Inside {
         ? cutTile(weights, Number(head), Number(level), Number(row), Number(column), asked)
         : null;
     }
+    const thumbnails = /^(recordings\/[^/]+)\/thumbnails$/.exec(address);
+    if (thumbnails?.[1]) return drawThumbnails(thumbnails[1], asked.get("how") === "max");
+    if (address.endsWith("/flow")) return read(`${path}&as=uint8`);
     return null;
+  };
+
+  /** Small pictures are drawn from the weights where those are there: they need not be in the file twice. */
+  const drawThumbnails = async (there: string, highest: boolean): Promise<ArrayBuffer | null> => {
+    const bytes = await read(there);
+    if (!bytes) return null;
+    const description = JSON.parse(new TextDecoder().decode(bytes)) as Description;
+    const tensors: Tensor[] = [];
+    for (const map of description.maps) {
+      const level = thumbnailLevel(map.queries, map.keys);
+      const heads: Float32Array[] = [];
+      let shape: readonly number[] = [];
+      for (let head = 0; head < map.heads; head++) {
+        const frame = await wholeWeights(
+          whole,
+          `${there}/maps/${map.index}/weights`,
+          new URLSearchParams({ head: `${head}` }),
+        );
+        if (!frame) return null;
+        const weights = tensor(frame, "weights");
+        const part = cutOne(weights, shape3(weights)[0] === 1 ? 0 : head, [0, map.queries], [0, map.keys]);
+        const pooled = pool(part, level, highest);
+        shape = pooled.shape;
+        heads.push(pooled.values);
+      }
+      tensors.push(asBytes(String(map.index), [map.heads, ...shape], heads));
+    }
+    return encodeFrame(tensors, { approximate: true });
   };
 
   return {
@@ -63,7 +95,8 @@ export function answersInside(document: Document, base: string): Inside {
       const path = String(input).slice(base.length);
       const bytes = await find(path);
       if (bytes) return new Response(bytes);
-      const body = { error: { sentence: "", code: "not_in_file" } };
+      const language = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
+      const body = { error: { sentence: words(language).notInFile, code: "not_in_file" } };
       return new Response(JSON.stringify(body), { status: 404 });
     },
   };
@@ -182,7 +215,7 @@ function cutOne(
   return { ...weights, shape: [height, width], data };
 }
 
-/** Means or maxima of squares of 2**level tokens, 256 pixels a side; the same squares as the recorder's. */
+/** One tile, as the server cuts it. */
 function cutTile(
   frame: Frame,
   head: number,
@@ -193,35 +226,69 @@ function cutTile(
 ): ArrayBuffer {
   const weights = tensor(frame, "weights");
   const [heads, queries, keys] = shape3(weights);
-  const step = 2 ** level;
-  const size = 256 * step;
+  const size = 256 * 2 ** level;
   const rows = [row * size, Math.min((row + 1) * size, queries)] as const;
   const columns = [column * size, Math.min((column + 1) * size, keys)] as const;
-  const part = cutOne(weights, heads === 1 ? 0 : head, rows, columns);
+  const pooled = pool(
+    cutOne(weights, heads === 1 ? 0 : head, rows, columns),
+    level,
+    asked.get("how") === "max",
+  );
+  return encodeFrame(
+    [{ name: "tile", dtype: "float32", shape: pooled.shape, scale: null, maximum: 1, data: pooled.values }],
+    { approximate: weights.dtype === "uint8" },
+  );
+}
+
+/** The finest level at which a map fits into 64 × 64 pixels: recording/statistics.py has the same rule. */
+export function thumbnailLevel(queries: number, keys: number): number {
+  return Math.max(0, Math.ceil(Math.log2(Math.max(queries, keys, 1))) - 6);
+}
+
+interface Pixels {
+  readonly shape: readonly [number, number];
+  readonly values: Float32Array;
+}
+
+/** Means or maxima of squares of 2**level tokens: recording/pooling.py has the same squares. */
+export function pool(part: Tensor, level: number, highest: boolean): Pixels {
   const fine = asFloats(part);
+  const step = 2 ** level;
   const [height = 0, width = 0] = part.shape;
   const down = Math.ceil(height / step);
   const across = Math.ceil(width / step);
-  const pooled = new Float32Array(down * across);
-  const highest = asked.get("how") === "max";
-  for (let y = 0; y < down; y++) {
-    for (let x = 0; x < across; x++) {
-      let sum = 0;
-      let peak = 0;
-      let count = 0;
-      for (let i = y * step; i < Math.min((y + 1) * step, height); i++) {
-        for (let j = x * step; j < Math.min((x + 1) * step, width); j++) {
-          const weight = fine[i * width + j]!;
-          sum += weight;
-          peak = Math.max(peak, weight);
-          count += 1;
-        }
-      }
-      pooled[y * across + x] = highest ? peak : sum / count;
+  const values = new Float32Array(down * across);
+  for (let i = 0; i < height; i++) {
+    const line = Math.floor(i / step) * across;
+    for (let j = 0; j < width; j++) {
+      const at = line + Math.floor(j / step);
+      const weight = fine[i * width + j]!;
+      values[at] = highest ? Math.max(values[at]!, weight) : values[at]! + weight;
     }
   }
-  return encodeFrame(
-    [{ name: "tile", dtype: "float32", shape: [down, across], scale: null, maximum: 1, data: pooled }],
-    { approximate: weights.dtype === "uint8" },
+  if (!highest && level > 0) {
+    for (let y = 0; y < down; y++) {
+      for (let x = 0; x < across; x++) {
+        const cells = Math.min(step, height - y * step) * Math.min(step, width - x * step);
+        values[y * across + x]! /= cells;
+      }
+    }
+  }
+  return { shape: [down, across], values };
+}
+
+/** Bytes on the square-root scale of frames: nothing stays nothing, and anything is at least one. */
+function asBytes(name: string, shape: readonly number[], heads: readonly Float32Array[]): Tensor {
+  const maximum = Math.max(
+    1e-12,
+    heads.reduce((most, values) => values.reduce((a, b) => Math.max(a, b), most), 0),
   );
+  const data = new Uint8Array(heads.reduce((sum, values) => sum + values.length, 0));
+  let at = 0;
+  for (const values of heads) {
+    for (const value of values) {
+      data[at++] = value > 0 ? Math.max(1, Math.round(255 * Math.sqrt(value / maximum))) : 0;
+    }
+  }
+  return { name, dtype: "uint8", shape, scale: "sqrt", maximum, data };
 }

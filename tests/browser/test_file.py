@@ -1,0 +1,105 @@
+"""The exported file in a real browser: from disk, with the network off."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
+from glassformer.show.html import EMBEDDED, export
+from inventions import invent_decoder, invent_translation
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not EMBEDDED.is_file(), reason="the page is not built: npm run build in web/"),
+]
+
+HOSTILE = (
+    "<img src=x onerror=\"document.title='broken in'\"></script><script>document.title='broken in'</script>"
+)
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def open_file(chromium: Browser) -> Iterator[Open]:
+    """Open a file with the network off; errors and any request but the file itself fail the test."""
+    contexts = []
+    faults: list[str] = []
+
+    def open_one(path: Path, hash: str = "", **words: object) -> Page:
+        context = chromium.new_context(offline=True, viewport={"width": 1280, "height": 800}, **words)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and faults.append(message.text))
+        page.on(
+            "request",
+            lambda request: request.url.startswith(("file:", "blob:", "data:")) or faults.append(request.url),
+        )
+        page.goto(f"{path.as_uri()}{hash}")
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def test_every_view_that_fits_is_there(open_file: Open, tmp_path: Path) -> None:
+    page = open_file(export(invent_decoder(), tmp_path / "a.html", hidden=True, vectors=True))
+    tabs = page.get_by_role("tab")
+    expect(tabs.filter(has_text="Heat map")).to_be_visible()
+    for name in ("Overview", "Heat map", "Lines", "Text", "Numbers"):
+        page.get_by_role("tab", name=name, exact=True).click()
+        expect(page.locator(".view-host")).not_to_be_empty()
+        expect(page.get_by_text("does not answer")).to_have_count(0)
+
+
+def test_weights_are_the_recording_s(open_file: Open, tmp_path: Path) -> None:
+    recording = invent_decoder()
+    place = "#view=heatmap&map=1&head=2&query=5&key=3"
+    page = open_file(export(recording, tmp_path / "a.html", exact=True), place)
+    weight = recording.maps[1].weights(2)[5, 3]
+    expect(page.locator(".view-host")).to_contain_text(f"{weight:.5f}"[:6])
+
+
+def test_two_texts_and_beams(open_file: Open, tmp_path: Path) -> None:
+    page = open_file(export(invent_translation(), tmp_path / "a.html"), "#view=generation")
+    expect(page.get_by_role("tab", name="Generation", exact=True)).to_be_visible()
+
+
+def test_what_needs_a_model_says_why(open_file: Open, tmp_path: Path) -> None:
+    page = open_file(export(invent_decoder(), tmp_path / "a.html"))
+    expect(page.get_by_text(re.compile("cannot be run here"))).to_be_visible()
+    expect(page.get_by_role("button", name="Run model")).to_have_count(0)
+
+
+def test_hostile_tokens_stay_text(open_file: Open, tmp_path: Path) -> None:
+    tokens = Tokens("source", (HOSTILE, "{{7*7}}", "'\"`"), np.arange(3), text=f"{HOSTILE} {{{{7*7}}}} '\"`")
+    weights = np.full((2, 3, 3), 1 / 3, dtype=np.float32)
+    each = AttentionMap("encoder", 0, "self", tokens, tokens, measure(weights), dense=weights)
+    stamp = Evidence(HOSTILE, "0" * 12, "eager", "float32", True)
+    path = export(Recording(HOSTILE, stamp, tokens, maps=(each,)), tmp_path / "a.html", title="plain")
+    for view in ("overview", "heatmap", "lines", "text", "numbers"):
+        page = open_file(path, f"#view={view}")
+        expect(page.get_by_role("tab").first).to_be_visible()
+        page.wait_for_timeout(200)
+        assert "broken" not in page.title()
+        assert page.locator("img[src=x]").count() == 0
+
+
+def test_chinese_and_dark(open_file: Open, tmp_path: Path) -> None:
+    page = open_file(export(invent_decoder(), tmp_path / "a.html"), locale="zh-CN", color_scheme="dark")
+    expect(page.get_by_role("tab", name="热力图")).to_be_visible()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_a_link_opens_the_same_view(open_file: Open, tmp_path: Path) -> None:
+    path = export(invent_decoder(), tmp_path / "a.html")
+    page = open_file(path, "#view=numbers&map=2&head=1")
+    expect(page.get_by_role("tab", name="Numbers", exact=True)).to_have_attribute("aria-selected", "true")
+    assert "head=1" in page.url

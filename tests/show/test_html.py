@@ -1,0 +1,127 @@
+"""The exported file: how large it is, what it holds, and that text stays text."""
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glassformer.errors import InputError
+from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
+from glassformer.show import html
+from glassformer.show.asking import Asking
+from glassformer.show.frames import decode
+from inventions import invent_decoder
+
+built = pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
+pytestmark = built
+
+HOSTILE = "</script><script>document.title='broken in'</script><img src=x onerror=alert(1)>"
+
+
+def read_answers(page: bytes) -> dict[str, bytes]:
+    """Every block of the file, unpacked, by its path."""
+    found = re.findall(
+        rb'<script type="application/x-glassformer" data-path="([^"]*)">([^<]*)</script>', page
+    )
+    return {
+        path.decode().replace("&amp;", "&"): gzip.decompress(base64.b64decode(body)) for path, body in found
+    }
+
+
+def name_tokens(recording: Recording, texts: list[str]) -> Recording:
+    """The same maps over other tokens."""
+    tokens = Tokens("source", tuple(texts), np.arange(len(texts)), text=" ".join(texts))
+    maps = tuple(
+        AttentionMap("decoder", each.layer, "self", tokens, tokens, each.statistics, dense=each.dense)
+        for each in recording.maps
+    )
+    return Recording(recording.model, recording.evidence, tokens, maps=maps)
+
+
+def test_answers_are_those_of_the_server() -> None:
+    recording = invent_decoder()
+    answers = read_answers(html.render(recording))
+    path = next(path for path in answers if path.endswith("/maps/1/weights?as=uint8"))
+    weights = decode(answers[path]).arrays["weights"]
+    shown = (np.asarray(weights.array, dtype=np.float64) / 255) ** 2 * weights.maximum
+    assert np.abs(shown - recording.maps[1].weights()).max() < 0.005
+    with Asking(recording) as asking:
+        score = json.loads(asking.ask(f"recordings/{asking.id}/scores/entropy?over=head").body)
+    mine = json.loads(
+        next(body for path, body in answers.items() if path.endswith("/scores/entropy?over=head"))
+    )
+    assert [part["values"] for part in mine["parts"]] == [part["values"] for part in score["parts"]]
+
+
+def test_exact_weights_are_exact() -> None:
+    recording = invent_decoder()
+    answers = read_answers(html.render(recording, exact=True))
+    path = next(path for path in answers if path.endswith("/maps/0/weights?as=float32"))
+    np.testing.assert_array_equal(decode(answers[path]).arrays["weights"].array, recording.maps[0].weights())
+
+
+def test_states_and_vectors_come_along_by_choice() -> None:
+    recording = invent_decoder()
+    without, with_all = (
+        read_answers(html.render(recording, hidden=both, vectors=both)) for both in (False, True)
+    )
+    for word in ("/hidden/", "/vectors/queries"):
+        assert not any(word in path for path in without)
+        assert any(word in path for path in with_all)
+
+
+def test_size_is_at_most_one_and_two_fifths_of_a_byte_a_weight() -> None:
+    random = np.random.default_rng(0)
+    tokens = Tokens("source", tuple(f"t{place}" for place in range(128)), np.arange(128))
+    maps = []
+    for layer in range(6):
+        weights = random.dirichlet(np.ones(128), size=(12, 128)).astype(np.float32)  # as bad as it gets
+        maps.append(AttentionMap("encoder", layer, "self", tokens, tokens, measure(weights), dense=weights))
+    stamp = Evidence("noise", "0" * 12, "eager", "float32", True)
+    page = html.render(Recording("noise", stamp, tokens, maps=tuple(maps)))
+    assert len(page) <= 1.4 * 6 * 12 * 128 * 128 + 300_000
+
+
+def test_hostile_tokens_are_data() -> None:
+    page = html.render(name_tokens(invent_decoder(tokens=2), [HOSTILE, "</title>"]), title=HOSTILE)
+    text = page.decode()
+    assert HOSTILE not in text
+    assert text.count("<script") == text.count("</script>")
+    assert "<img" not in text
+    answers = read_answers(page)
+    tokens = json.loads(next(body for path, body in answers.items() if path.endswith("/tokens/source")))
+    assert tokens["texts"] == [HOSTILE, "</title>"]
+
+
+def test_policy_allows_the_one_script_and_the_one_style() -> None:
+    text = html.render(invent_decoder(tokens=2)).decode()
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    assert "default-src &#x27;none&#x27;" in policy[1]
+    assert "unsafe" not in policy[1]
+    assert "http" not in policy[1]
+
+
+def test_long_maps_leave_their_weights_behind() -> None:
+    tokens = Tokens("source", ("a",) * 2100, np.arange(2100))
+    weights = np.zeros((1, 2100, 2100), dtype=np.float32)
+    weights[:, :, 0] = 1
+    each = AttentionMap("encoder", 0, "self", tokens, tokens, measure(weights), dense=weights)
+    stamp = Evidence("long", "0" * 12, "eager", "float32", True)
+    answers = read_answers(html.render(Recording("long", stamp, tokens, maps=(each,))))
+    assert not any("/weights" in path for path in answers)
+    assert any("/thumbnails" in path for path in answers)
+
+
+def test_files_are_named_html_and_written_whole(tmp_path: Path) -> None:
+    recording = invent_decoder(tokens=2)
+    assert html.export(recording, tmp_path / "a.html").stat().st_size > 10_000
+    with pytest.raises(InputError, match=r"Wanted \.html"):
+        html.export(recording, tmp_path / "a.txt")
+    with pytest.raises(InputError, match="cannot be written"):
+        html.export(recording, tmp_path / "missing" / "a.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]

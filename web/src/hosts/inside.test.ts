@@ -1,0 +1,111 @@
+import { expect, test } from "vitest";
+import { asFloats, decodeFrame, tensor } from "../bundle";
+import { encodeFrame } from "./frames";
+import { answersInside, pool, thumbnailLevel } from "./inside";
+
+async function pack(bytes: Uint8Array): Promise<string> {
+  const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new CompressionStream("gzip"));
+  const packed = new Uint8Array(await new Response(stream).arrayBuffer());
+  return btoa(String.fromCharCode(...packed));
+}
+
+async function fileWith(answers: Readonly<Record<string, Uint8Array>>): Promise<Document> {
+  const page = document.implementation.createHTMLDocument();
+  for (const [path, bytes] of Object.entries(answers)) {
+    const element = page.createElement("script");
+    element.setAttribute("type", "application/x-glassformer");
+    element.dataset.path = path;
+    element.textContent = await pack(bytes);
+    page.body.append(element);
+  }
+  return page;
+}
+
+const weights = new Float32Array([...Array(2 * 3 * 4).keys()].map((place) => place / 24));
+const frame = encodeFrame(
+  [{ name: "weights", dtype: "float32", shape: [2, 3, 4], scale: null, maximum: 1, data: weights }],
+  {},
+);
+const tokens = {
+  side: "source",
+  start: 0,
+  texts: ["a", "b", "c"],
+  shown: ["a", "b", "c"],
+  ids: [1, 2, 3],
+  special: [false, false, true],
+  words: null,
+  offsets: null,
+};
+
+async function ask(path: string): Promise<Response> {
+  const page = await fileWith({
+    "recordings/r/maps/0/weights?as=float32": new Uint8Array(frame),
+    "recordings/r/tokens/source": new TextEncoder().encode(JSON.stringify(tokens)),
+  });
+  return answersInside(page, "x:").fetch(`x:${path}`);
+}
+
+async function floats(path: string, name = "weights"): Promise<{ shape: readonly number[]; data: number[] }> {
+  const found = tensor(decodeFrame(await (await ask(path)).arrayBuffer()), name);
+  return { shape: found.shape, data: [...asFloats(found)].map((value) => Math.round(value * 24)) };
+}
+
+test("one head, a few queries and keys are cut out of the whole", async () => {
+  expect(await floats("recordings/r/maps/0/weights?head=1&queries=1:3&keys=0:2&as=float32")).toEqual({
+    shape: [2, 2],
+    data: [16, 17, 20, 21],
+  });
+});
+
+test("the mean of heads is their mean", async () => {
+  expect(await floats("recordings/r/maps/0/weights?head=mean&queries=0:1&as=float32")).toEqual({
+    shape: [1, 4],
+    data: [6, 7, 8, 9],
+  });
+});
+
+test("tokens are cut", async () => {
+  const part = (await (await ask("recordings/r/tokens/source?start=1&stop=2")).json()) as typeof tokens;
+  expect([part.start, part.texts, part.ids]).toEqual([1, ["b"], [2]]);
+});
+
+test("tiles are means or maxima of squares, whose last ones are smaller", async () => {
+  expect(await floats("recordings/r/maps/0/tiles/0/1/0/0?how=max&as=float32", "tile")).toEqual({
+    shape: [2, 2],
+    data: [5, 7, 9, 11],
+  });
+  const part = {
+    name: "",
+    dtype: "float32",
+    shape: [3, 4],
+    scale: null,
+    maximum: 1,
+    data: weights.slice(0, 12),
+  };
+  expect([...pool(part, 1, false).values].map((value) => value * 24)).toEqual(
+    [2.5, 4.5, 8.5, 10.5].map((value) => expect.closeTo(value, 4)),
+  );
+});
+
+test("the level of a thumbnail is the recorder's", () => {
+  // recording/statistics.py: max(0, (n - 1).bit_length() - 6)
+  for (const [length, level] of [
+    [1, 0],
+    [64, 0],
+    [65, 1],
+    [128, 1],
+    [129, 2],
+    [512, 3],
+    [513, 4],
+  ] as const) {
+    expect(thumbnailLevel(length, 1)).toBe(level);
+  }
+});
+
+test("what is not in the file is refused", async () => {
+  const response = await ask("recordings/r/hidden/encoder/0");
+  expect(response.status).toBe(404);
+  const { error } = (await response.json()) as { error: { sentence: string; code: string } };
+  expect(error.code).toBe("not_in_file");
+  expect(error.sentence).toContain("exported without");
+});
