@@ -173,6 +173,14 @@ def test_beams_grow_the_tree_that_transformers_searched(kind: str) -> None:
         length = int((reference.beam_indices[number] >= 0).sum())
         end = find_path(generation, sequence[start : start + length].tolist())
         assert generation.nodes[end].score == pytest.approx(float(scores[number, :length].sum()), abs=1e-4)
+    first = [node for node in generation.nodes if node.index == 0]
+    likeliest = reference.scores[0][0].topk(2 * 3)  # transformers compares two candidates for each beam
+    assert [node.token for node in first] == likeliest.indices.tolist()
+    assert [node.score for node in first] == pytest.approx(likeliest.values.tolist(), abs=1e-4)
+    for step in range(1, len(generation.steps)):
+        parents = {node.parent for node in generation.nodes if node.index == step}
+        assert 1 <= len(parents) <= 3  # what was not followed has no children
+        assert len([node for node in generation.nodes if node.index == step]) >= 2 * 3
 
 
 def check_tree(generation: Generation) -> None:

@@ -87,8 +87,9 @@ def write(
     if not model.can_generate():
         raise InputError(f"{giver.reader.name} cannot generate; give it a target to read.")
     given = _open_end(giver, given)
-    search = Search(decode.alternatives if decode else ALTERNATIVES)
     words = _settings(model, decode, _find_room(giver, given))
+    compared = 0 if words["do_sample"] else max(2, 1 + len(_end_ids(model)))  # as transformers does
+    search = Search(decode.alternatives if decode else ALTERNATIVES, compared)
     if not cache:
         words["use_cache"] = False
     with ExitStack() as contexts:

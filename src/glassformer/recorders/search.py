@@ -1,7 +1,8 @@
 """How a model of transformers chose its words: read while `generate` runs, told afterwards.
 
 In:   the sequences and scores of every step, and what `generate` returned.
-Out:  the steps of the text that was kept and, for a beam search, a tree of all hypotheses that were followed.
+Out:  the steps of the text that was kept and, for a beam search, a tree of all hypotheses that were
+      considered: as many as transformers compares at each step, whether it followed them or not.
 """
 
 from collections.abc import Collection, Sequence
@@ -20,8 +21,9 @@ Path = tuple[int, ...]  # the words of a hypothesis
 class Search:
     """Looks on while a model generates for one prompt."""
 
-    def __init__(self, alternatives: int) -> None:
+    def __init__(self, alternatives: int, candidates: int) -> None:
         self.alternatives = alternatives
+        self.candidates = candidates  # that are compared for each beam; 0: words are drawn
         self.prompt: Tensor = torch.zeros(1, 0, dtype=torch.long)  # (1, token) what the decoder read first
         self.rows: list[dict[Path, int]] = []  # for each step, the row of every hypothesis
         self.scores: Sequence[Tensor] = ()  # for each step (row, vocabulary), logarithms up to a constant
@@ -82,15 +84,29 @@ class Search:
         return Generation(steps, tuple(nodes), method=method)
 
     def _hypotheses(self) -> list[list[Path]]:
-        """For each step the hypotheses that were followed through it, likeliest first."""
+        """For each step the hypotheses that were considered, likeliest first."""
         longest = max(map(len, self.paths))
-        followed: list[dict[Path, float]] = [{} for _ in range(longest)]
+        considered: list[dict[Path, float]] = [self._candidates(step) for step in range(longest)]
         running = [path for rows in self.rows for path in rows]
         for path in (*running, *self.paths):
             for step in range(min(len(path), longest)):
                 part = path[: step + 1]
-                followed[step].setdefault(part, self._total(part))
-        return [sorted(paths, key=lambda path: -paths[path]) for paths in followed]
+                if part not in considered[step]:  # drawn, or of equal likelihood
+                    considered[step][part] = self._total(part)
+        return [sorted(paths, key=lambda path: -paths[path]) for paths in considered]
+
+    def _candidates(self, step: int) -> dict[Path, float]:
+        """The likeliest continuations of all that was running, with their totals."""
+        paths = list(self.rows[step])
+        totals = torch.stack([self._logarithms(path) + self._total(path) for path in paths])  # (path, word)
+        count = self.candidates * len(self.scores[step])
+        values, places = totals.flatten().topk(min(count, totals.numel()))
+        found = {}
+        for value, place in zip(values.tolist(), places.tolist(), strict=True):
+            row, word = divmod(place, totals.shape[1])
+            if value > -torch.inf:
+                found[*paths[row], word] = self._total((*paths[row], word))
+        return found
 
     def _step(self, path: Path, show: Show, *, beam: int, parent: int | None = None) -> Step:
         index = len(path) - 1
