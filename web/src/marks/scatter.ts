@@ -1,0 +1,277 @@
+/**
+ * Points with labels that do not overlap, on a canvas or as SVG.
+ *
+ * In:   coordinates, labels, which point is in focus.
+ * Out:  pictures; `pointAt` for hover. The plane keeps its proportions: a unit is as long up as across.
+ */
+
+import type { Theme } from "../view";
+import { pick, sequential } from "./colours";
+import { figure, type Inks, label } from "./paper";
+import type { Turn } from "./projection";
+
+export interface Camera {
+  readonly zoom: number; // 1: everything fits
+  readonly x: number; // what is in the middle
+  readonly y: number;
+}
+
+export const WHOLE: Camera = { zoom: 1, x: 0, y: 0 };
+
+export interface ScatterLook {
+  readonly width: number;
+  readonly height: number;
+  readonly inks: Inks;
+  readonly theme: Theme;
+  readonly camera: Camera;
+  readonly focus: number | null; // number of a point
+  readonly hovered: number | null;
+  readonly turn: Turn | null; // where the principal axes point; null: none to draw
+  readonly axes: readonly [string, string];
+  label(point: number): string;
+}
+
+export interface Placed {
+  readonly point: number;
+  readonly x: number;
+  readonly y: number;
+  readonly anchor: "start" | "middle" | "end";
+}
+
+const EDGE = 36;
+const SIZE = 12; // of a label's letters
+const ACROSS = 48; // side of a cell when looking for overlaps
+
+/** Coordinates in units of the farthest one: planes of any size fit the paper, and glide into each other. */
+export function unit(points: Float64Array): Float64Array {
+  let reach = 1e-12;
+  for (const value of points) reach = Math.max(reach, Math.abs(value));
+  return points.map((value) => value / reach);
+}
+
+/** From the plane, in units (see `unit`), to the paper. */
+export function toPaper(
+  points: Float64Array,
+  { width, height, camera }: Pick<ScatterLook, "width" | "height" | "camera">,
+): Float32Array {
+  const long = (Math.min(width, height) / 2 - EDGE) * camera.zoom;
+  const places = new Float32Array(points.length);
+  for (let at = 0; at < points.length; at += 2) {
+    places[at] = width / 2 + (points[at]! - camera.x) * long;
+    places[at + 1] = height / 2 - (points[at + 1]! - camera.y) * long;
+  }
+  return places;
+}
+
+/** Labels that hide no other label and no point in focus; the first of `order` have the first choice. */
+export function placeLabels(
+  places: Float32Array,
+  order: Iterable<number>,
+  measure: (point: number) => number,
+  size: { readonly width: number; readonly height: number },
+  most: number,
+  name: (point: number) => string = String,
+): Placed[] {
+  const taken = new Map<number, [number, number, number, number][]>();
+  const placed: Placed[] = [];
+  const named = new Map<string, [number, number][]>(); // equal words close together are said once
+  const cells = function* (box: readonly [number, number, number, number]) {
+    for (let x = Math.floor(box[0] / ACROSS); x <= Math.floor(box[2] / ACROSS); x++) {
+      for (let y = Math.floor(box[1] / ACROSS); y <= Math.floor(box[3] / ACROSS); y++) yield x * 65536 + y;
+    }
+  };
+  const free = (box: readonly [number, number, number, number]) => {
+    if (box[0] < 0 || box[1] < 0 || box[2] > size.width || box[3] > size.height) return false;
+    for (const cell of cells(box)) {
+      for (const other of taken.get(cell) ?? []) {
+        if (box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]) return false;
+      }
+    }
+    return true;
+  };
+  for (const point of order) {
+    if (placed.length >= most) break;
+    const [x, y] = [places[2 * point]!, places[2 * point + 1]!];
+    if (x < 0 || y < 0 || x > size.width || y > size.height) continue;
+    const same = named.get(name(point)) ?? [];
+    if (same.some((other) => Math.hypot(other[0] - x, other[1] - y) < 4 * SIZE)) continue;
+    const wide = measure(point);
+    const tries: [Placed["anchor"], number, number, number][] = [
+      ["start", x + 6, y + 4, x + 6],
+      ["end", x - 6, y + 4, x - 6 - wide],
+      ["middle", x, y - 7, x - wide / 2],
+      ["middle", x, y + 16, x - wide / 2],
+    ];
+    for (const [anchor, at, base, left] of tries) {
+      const box: [number, number, number, number] = [left - 1, base - SIZE + 1, left + wide + 1, base + 3];
+      if (!free(box)) continue;
+      for (const cell of cells(box)) taken.set(cell, [...(taken.get(cell) ?? []), box]);
+      named.set(name(point), [...same, [x, y]]);
+      placed.push({ point, x: at, y: base, anchor });
+      break;
+    }
+  }
+  return placed;
+}
+
+/** The point nearest to a place, within reach of a finger. */
+export function pointAt(places: Float32Array, x: number, y: number, within = 14): number | null {
+  let best: number | null = null;
+  let least = within * within;
+  for (let at = 0; at < places.length; at += 2) {
+    const away = (places[at]! - x) ** 2 + (places[at + 1]! - y) ** 2;
+    if (away <= least) [best, least] = [at / 2, away];
+  }
+  return best;
+}
+
+/** Draw on a canvas that is as large as the look says. */
+export function paintScatter(
+  context: CanvasRenderingContext2D,
+  points: Float64Array,
+  look: ScatterLook,
+): Float32Array {
+  const { width, height, inks, theme } = look;
+  const places = toPaper(points, look);
+  const count = places.length / 2;
+  context.clearRect(0, 0, width, height);
+  context.font = `${SIZE}px system-ui, sans-serif`;
+  for (const line of axisLines(points, look)) {
+    context.strokeStyle = inks.line;
+    context.beginPath();
+    context.moveTo(line.x1, line.y1);
+    context.lineTo(line.x2, line.y2);
+    context.stroke();
+  }
+  const table = sequential(theme);
+  const radius = radiusFor(count);
+  for (let point = 0; point < count; point++) {
+    context.fillStyle = pick(table, shade(point, count));
+    context.beginPath();
+    context.arc(places[2 * point]!, places[2 * point + 1]!, radius, 0, 2 * Math.PI);
+    context.fill();
+  }
+  const widths = new Map<number, number>();
+  const measure = (point: number) => {
+    const known = widths.get(point) ?? context.measureText(look.label(point)).width;
+    widths.set(point, known);
+    return known;
+  };
+  for (const placed of placeLabels(places, labelOrder(count, look), measure, look, 400, look.label)) {
+    const strong = placed.point === look.focus || placed.point === look.hovered;
+    context.fillStyle = strong ? inks.ink : inks.soft;
+    context.textAlign = placed.anchor === "middle" ? "center" : placed.anchor;
+    context.fillText(look.label(placed.point), placed.x, placed.y);
+  }
+  for (const [point, ink] of [
+    [look.hovered, inks.ink],
+    [look.focus, inks.accent],
+  ] as const) {
+    if (point === null || point >= count) continue;
+    context.strokeStyle = ink;
+    context.lineWidth = 2;
+    context.beginPath();
+    context.arc(places[2 * point]!, places[2 * point + 1]!, radius + 3, 0, 2 * Math.PI);
+    context.stroke();
+    context.lineWidth = 1;
+  }
+  context.textAlign = "start";
+  for (const line of axisLines(points, look)) {
+    context.fillStyle = inks.soft;
+    context.textAlign = line.anchor === "middle" ? "center" : line.anchor;
+    context.fillText(line.name, line.x, line.y);
+  }
+  return places;
+}
+
+/** The same as SVG elements, for pictures. */
+export function spellScatter(points: Float64Array, look: ScatterLook): string {
+  const places = toPaper(points, look);
+  const count = places.length / 2;
+  const { inks } = look;
+  const table = sequential(look.theme);
+  const radius = radiusFor(count);
+  let text = "";
+  for (const line of axisLines(points, look)) {
+    text += `<line x1="${figure(line.x1)}" y1="${figure(line.y1)}" x2="${figure(line.x2)}" y2="${figure(line.y2)}" stroke="${inks.line}"/>`;
+    text += label(line.name, line.x, line.y, { fill: inks.soft, size: 11, anchor: line.anchor });
+  }
+  for (let point = 0; point < count; point++) {
+    text += `<circle cx="${figure(places[2 * point]!)}" cy="${figure(places[2 * point + 1]!)}" r="${radius}" fill="${pick(table, shade(point, count))}"/>`;
+  }
+  const measure = (point: number) =>
+    [...look.label(point)].reduce((sum, letter) => sum + (letter > "\u2e7f" ? 12 : 7), 0);
+  for (const placed of placeLabels(places, labelOrder(count, look), measure, look, 400, look.label)) {
+    const fill = placed.point === look.focus ? inks.accent : inks.soft;
+    text += label(look.label(placed.point), placed.x, placed.y, { fill, size: SIZE, anchor: placed.anchor });
+  }
+  if (look.focus !== null && look.focus < count) {
+    const [x, y] = [figure(places[2 * look.focus]!), figure(places[2 * look.focus + 1]!)];
+    text += `<circle cx="${x}" cy="${y}" r="${radius + 3}" fill="none" stroke="${inks.accent}" stroke-width="2"/>`;
+  }
+  return text;
+}
+
+interface AxisLine {
+  readonly x1: number;
+  readonly y1: number;
+  readonly x2: number;
+  readonly y2: number;
+  readonly x: number; // of its name
+  readonly y: number;
+  readonly anchor: "start" | "middle" | "end";
+  readonly name: string;
+}
+
+/** The principal axes through the middle, where the turn has brought them. */
+function axisLines(points: Float64Array, look: ScatterLook): AxisLine[] {
+  const { turn, width, height } = look;
+  if (turn === null || points.length < 4) return [];
+  const [cx, cy] = toPaper(Float64Array.of(0, 0), look);
+  const half = Math.max(width, height);
+  return (
+    [
+      [turn[0], turn[1]],
+      [turn[2], turn[3]],
+    ] as const
+  ).map(([right, up], axis) => {
+    // As far as the paper goes in the axis's direction, less room for its name.
+    const far = Math.min(
+      right === 0 ? half : (right > 0 ? width - 8 - cx! : cx! - 8) / Math.abs(right),
+      up === 0 ? half : (up > 0 ? cy! - 16 : height - 10 - cy!) / Math.abs(up),
+    );
+    const steep = Math.abs(up) > Math.abs(right);
+    const [tipX, tipY] = [cx! + right * far, cy! - up * far];
+    return {
+      x1: cx! - right * half,
+      y1: cy! + up * half,
+      x2: cx! + right * half,
+      y2: cy! - up * half,
+      x: steep ? Math.min(Math.max(tipX + 6, 6), width - 150) : tipX,
+      y: steep ? tipY : tipY - 6,
+      anchor: steep ? "start" : right > 0 ? "end" : "start",
+      name: look.axes[axis]!,
+    };
+  });
+}
+
+function radiusFor(count: number): number {
+  return count > 1000 ? 2 : count > 200 ? 3 : 4;
+}
+
+/** Early tokens pale, late ones deep; the palest colours are left out, they would be lost on the ground. */
+function shade(point: number, count: number): number {
+  return 70 + (count < 2 ? 185 : (185 * point) / (count - 1));
+}
+
+/** Who may have a label first: the point in focus, the one under the pointer, then evenly through the text. */
+function* labelOrder(count: number, { focus, hovered }: ScatterLook): Iterable<number> {
+  if (hovered !== null && hovered < count) yield hovered;
+  if (focus !== null && focus < count && focus !== hovered) yield focus;
+  for (let gap = 2 ** Math.ceil(Math.log2(Math.max(1, count))); gap >= 1; gap /= 2) {
+    for (let point = 0; point < count; point += gap) {
+      const seen = gap < count && point % (2 * gap) === 0;
+      if (!seen && point !== focus && point !== hovered) yield point;
+    }
+  }
+}

@@ -1,0 +1,587 @@
+/**
+ * Embeddings: tokens as points on a plane, layer by layer, and as distributions.
+ *
+ * In:   hidden states; layer 0 are the input embeddings, the last layer the output embeddings.
+ * Out:  a scatter that glides between layers (src/embeddings/), neighbours in all dimensions, histograms and ridges.
+ */
+
+import { asFloats, tensor } from "../bundle";
+import { Cloud, type CloudLook } from "../embeddings/cloud";
+import { type By, MOST, nearestTokens, Planes } from "../embeddings/planes";
+import { words } from "../i18n/embeddings";
+import { words as focusWords } from "../i18n/focus";
+import { spell } from "../marks/cells";
+import { pick, sequential } from "../marks/colours";
+import { button, type Control, choice, slider, whole } from "../marks/controls";
+import { count, digits, exact, percent } from "../marks/digits";
+import { captionOf, focusToken, SCREEN, tokenInFocus } from "../marks/focus";
+import { drawHistogram, gather } from "../marks/histogram";
+import { draw, make, write } from "../marks/make";
+import { type Inks, inks, sheet } from "../marks/paper";
+import { type Plane, procrustes, type Turn, turnPoints, UNTURNED } from "../marks/projection";
+import { drawRidges, ridgesHeight } from "../marks/ridges";
+import { spellScatter, unit } from "../marks/scatter";
+import { TokenLine } from "../marks/tokens";
+import { Tooltip } from "../marks/tooltip";
+import type { Distribution, HiddenDescription } from "../types";
+import type { Mounted, Stage, TableData, View } from "../view";
+
+const PACE = 1100; // milliseconds for a layer when playing
+const HEIGHT = 190;
+
+export const view: View = {
+  name: "embeddings",
+  order: 60,
+  title: { en: words("en").title, zh: words("zh").title },
+  about: { en: words("en").about, zh: words("zh").about },
+  fits: ({ description }) =>
+    description.hidden.length > 0 || { en: words("en").noHidden, zh: words("zh").noHidden },
+  mount: (stage) => new EmbeddingsView(stage),
+};
+
+class EmbeddingsView implements Mounted {
+  private readonly say;
+  private readonly sayFocus;
+  private readonly cloud: Cloud;
+  private readonly tip: Tooltip;
+  private readonly layerControl: ReturnType<typeof slider>;
+  private readonly player: HTMLButtonElement;
+  private readonly note = make("p", { class: "note" });
+  private readonly state = make("p", { class: "note", role: "status" });
+  private readonly side = make("aside");
+  private readonly scatter = make("div", { class: "scatter" });
+  private readonly spread = make("div", { class: "spread" });
+  private readonly from: Control<number>;
+  private plan: HTMLElement | null = null; // which projection: for points only
+  private readonly ended = new AbortController();
+  private hidden: HiddenDescription;
+  private tokens: TokenLine;
+  private planes: Planes;
+  private shown = ""; // which plane is on the paper
+  private plane: Plane | null = null;
+  private turn: Turn = UNTURNED;
+  private turned: Float64Array | null = null;
+  private coming: Promise<void> = Promise.resolve();
+  private playing = 0;
+  private readonly distributions = new Map<string, Distribution>();
+
+  constructor(private readonly stage: Stage) {
+    this.say = words(stage.language);
+    this.sayFocus = focusWords(stage.language);
+    this.hidden = this.chosenHidden();
+    this.tokens = this.line();
+    this.planes = this.openPlanes();
+    this.cloud = new Cloud(this.say.plot, {
+      hover: (point, x, y) => this.hover(point, x, y),
+      choose: (point) => this.choose(point),
+      key: (event) => this.key(event),
+    });
+    this.tip = new Tooltip(this.scatter);
+    this.layerControl = slider(
+      {
+        label: this.say.layer,
+        minimum: 0,
+        maximum: this.hidden.layers - 1,
+        step: 1,
+        value: this.layer(),
+        text: (layer) => `${layer} · ${this.layerName(layer)}`,
+      },
+      (layer) => this.goLayer(layer),
+    );
+    this.player = button(this.say.play, () => this.play(this.playing === 0));
+    this.from = whole(
+      this.say.from,
+      { minimum: 0, maximum: Math.max(0, this.hidden.tokens - 1), value: this.start() },
+      (start) => stage.selection.option("embeddings.from", start === 0 ? null : String(start)),
+    );
+    this.build();
+    this.update();
+  }
+
+  update(): void {
+    const hidden = this.chosenHidden();
+    if (hidden !== this.hidden || this.start() !== this.planes.start) {
+      this.hidden = hidden;
+      this.tokens = this.line();
+      this.planes = this.openPlanes();
+      this.shown = "";
+      this.distributions.clear();
+      this.layerControl.input.max = String(hidden.layers - 1);
+    }
+    this.layerControl.set(this.layer());
+    this.from.set(this.start());
+    this.from.element.hidden = hidden.tokens <= MOST;
+    const points = this.as() === "points";
+    this.scatter.hidden = !points;
+    this.spread.hidden = points;
+    this.side.hidden = !points;
+    if (this.plan !== null) this.plan.hidden = !points;
+    if (points) this.coming = this.showPlane();
+    else this.coming = this.showSpread();
+  }
+
+  resize(): void {
+    this.cloud.redraw();
+    if (this.as() !== "points") void this.showSpread();
+  }
+
+  zoom(direction: -1 | 0 | 1): void {
+    if (direction === 0) {
+      this.straighten();
+      this.cloud.reset();
+    } else {
+      this.cloud.zoomBy(direction > 0 ? 1.5 : 1 / 1.5);
+    }
+  }
+
+  unmount(): void {
+    this.ended.abort();
+    clearTimeout(this.playing);
+    this.cloud.unmount();
+    this.stage.element.replaceChildren();
+  }
+
+  async picture(): Promise<string> {
+    await this.coming;
+    const { theme } = this.stage;
+    const ink = inks(theme);
+    const title = `${this.say.title} · ${this.sayFocus.stackName(this.hidden.stack)} · ${this.layerName(this.layer())}`;
+    const caption = captionOf(this.stage, this.note.textContent ?? "", this.shownTokens());
+    if (this.as() !== "points") {
+      const [values, norms] = [this.drawSpread("values", 420, ink), this.drawSpread("norms", 420, ink)];
+      const body = `${spell(values)}<g transform="translate(440 0)">${spell(norms)}</g>`;
+      return sheet({
+        width: 860,
+        height: HEIGHT + 60 + ridgesHeight(this.hidden.layers),
+        body,
+        title,
+        caption,
+        theme,
+      });
+    }
+    const [width, height] = [720, 560];
+    await this.tokens.load(this.start(), this.start() + this.planes.count);
+    const look = { ...this.look(), width, height, inks: ink, camera: this.cloud.camera, hovered: null };
+    let body = `<rect width="${width}" height="${height}" fill="none" stroke="${ink.line}"/>`;
+    body += spellScatter(unit(this.turned ?? new Float64Array()), look);
+    body += `<g transform="translate(0 ${height + 12})">${this.positionBar(ink)}</g>`;
+    return sheet({ width, height: height + 40, body, title, caption, theme });
+  }
+
+  async table(): Promise<TableData> {
+    await this.coming;
+    if (this.as() !== "points") {
+      const rows = [...this.distributions].flatMap(([name, found]) =>
+        found.counts.map((value, at) => [name, found.edges[at]!, found.edges[at + 1]!, value]),
+      );
+      return { caption: this.say.distributions, columns: ["", "≥", "<", "n"], rows };
+    }
+    const { count: shown } = this.planes;
+    await this.tokens.load(this.start(), this.start() + shown);
+    return {
+      caption: `${this.say.title}: ${this.layerName(this.layer())}, ${this.say[this.by()]}`,
+      columns: [this.say.columnPosition, this.say.columnToken, this.say.columnX, this.say.columnY],
+      rows: Array.from({ length: shown }, (_, at) => [
+        this.start() + at,
+        this.tokens.shown(this.start() + at),
+        this.plane?.points[2 * at] ?? null,
+        this.plane?.points[2 * at + 1] ?? null,
+      ]),
+      ...(shown < this.hidden.tokens ? { more: this.hidden.tokens - shown } : {}),
+    };
+  }
+
+  private build(): void {
+    const { say, stage } = this;
+    const controls = make("div", { class: "controls" });
+    const { hidden } = stage.source.description;
+    const option = (name: string, value: string, standard: string) =>
+      stage.selection.option(`embeddings.${name}`, value === standard ? null : value);
+    if (hidden.length > 1) {
+      const stacks = hidden.map(({ stack }) => ({ value: stack, text: this.sayFocus.stackName(stack) }));
+      controls.append(
+        choice(this.sayFocus.stack, stacks, this.hidden.stack, (stack) => option("stack", stack, "")).element,
+      );
+    }
+    const kinds = [
+      { value: "points", text: say.points },
+      { value: "distributions", text: say.distributions },
+    ] as const;
+    const ways = [
+      { value: "pca", text: say.pca },
+      { value: "umap", text: say.umap },
+    ] as const;
+    this.plan = choice<By>(say.by, ways, this.by(), (value) => option("by", value, "pca")).element;
+    controls.append(
+      choice(say.as, kinds, this.as(), (value) => option("as", value, "points")).element,
+      this.plan,
+      this.from.element,
+    );
+    const layers = make(
+      "div",
+      { class: "controls" },
+      button(say.input, () => this.goLayer(0)),
+      button(say.output, () => this.goLayer(this.hidden.layers - 1)),
+      this.layerControl.element,
+      this.player,
+    );
+    this.scatter.prepend(this.cloud.element);
+    const legend = draw("svg", { width: 260, height: 16, "aria-hidden": "true" });
+    this.scatter.append(make("div", { class: "line" }, legend, this.state));
+    legend.append(this.drawPositionBar(SCREEN));
+    stage.element.replaceChildren(
+      make(
+        "div",
+        { class: "embeddings-view" },
+        controls,
+        layers,
+        this.note,
+        make("div", { class: "body" }, this.scatter, this.spread, this.side),
+      ),
+    );
+  }
+
+  private goLayer(layer: number): void {
+    this.stage.selection.option(
+      "embeddings.layer",
+      String(Math.max(0, Math.min(this.hidden.layers - 1, layer))),
+    );
+  }
+
+  private play(on: boolean): void {
+    clearTimeout(this.playing);
+    this.playing = 0;
+    write(this.player, on ? this.say.stop : this.say.play);
+    if (!on) return;
+    const last = this.hidden.layers - 1;
+    if (this.layer() >= last) this.goLayer(0);
+    const next = () => {
+      void this.coming.then(() => {
+        if (this.ended.signal.aborted || this.playing === 0) return;
+        if (this.layer() >= last) {
+          this.play(false);
+          return;
+        }
+        this.goLayer(this.layer() + 1);
+        this.playing = window.setTimeout(next, PACE);
+      });
+    };
+    this.playing = window.setTimeout(next, PACE);
+  }
+
+  /** Bring the chosen layer's plane on the paper, turned towards the one that is there. */
+  private async showPlane(): Promise<void> {
+    const { planes } = this;
+    const [layer, by] = [this.layer(), this.by()];
+    const name = `${by} ${layer}`;
+    write(this.note, by === "pca" ? this.say.pcaNote : this.say.umapNote);
+    if (name === this.shown) {
+      this.cloud.redraw(this.look());
+      await this.showSide();
+      return;
+    }
+    this.shown = name;
+    const late = setTimeout(() => write(this.state, this.say.working), 120);
+    try {
+      const plane = await planes.plane(layer, by);
+      if (this.shown !== name || planes !== this.planes || this.ended.signal.aborted) return;
+      const before = this.turned?.length === plane.points.length ? this.turned : null;
+      this.plane = plane;
+      this.turn = before === null ? UNTURNED : procrustes(plane.points, before);
+      this.turned = turnPoints(plane.points, this.turn);
+      this.cloud.show(this.turned, this.look(), before !== null && !this.stage.reducedMotion);
+      clearTimeout(late);
+      write(this.state, this.shownTokens());
+      await this.showSide();
+      const next = layer + 1; // made ready while someone looks at this one
+      if (next < this.hidden.layers && by === "pca") planes.plane(next, by).catch(() => {});
+    } catch (error) {
+      if (!this.ended.signal.aborted) this.stage.fail(error);
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  private straighten(): void {
+    if (this.plane === null) return;
+    this.turn = UNTURNED;
+    this.turned = this.plane.points;
+    this.cloud.show(this.turned, this.look(), !this.stage.reducedMotion);
+  }
+
+  private look(): CloudLook {
+    const focus = this.focus();
+    const shares = this.plane?.shares ?? null;
+    return {
+      theme: this.stage.theme,
+      focus: focus === null ? null : focus - this.start(),
+      turn: shares === null ? null : this.turn,
+      axes: [this.say.axis(1, percent(shares?.[0] ?? 0)), this.say.axis(2, percent(shares?.[1] ?? 0))],
+      label: (point) => this.tokens.shown(this.start() + point),
+    };
+  }
+
+  /** The token in focus, in its context, and its neighbours. */
+  private async showSide(): Promise<void> {
+    const focus = this.focus();
+    if (focus === null) {
+      this.side.replaceChildren(make("p", { class: "note" }, this.say.pick));
+      return;
+    }
+    const states = await this.planes.at(this.layer());
+    if (focus !== this.focus() || this.ended.signal.aborted) return;
+    const near = nearestTokens(states, focus - this.start(), 10);
+    await this.tokens.load(Math.max(0, focus - 8), focus + 8);
+    for (const { token } of near) await this.tokens.load(this.start() + token, this.start() + token + 1);
+    if (focus !== this.focus() || this.ended.signal.aborted) return;
+    this.side.replaceChildren(
+      this.context(focus),
+      make("h3", {}, this.say.nearest),
+      make("p", { class: "note" }, this.say.nearestMeans),
+      make(
+        "ol",
+        {},
+        ...near.map(({ token, cosine }) =>
+          make(
+            "li",
+            {},
+            make(
+              "button",
+              { type: "button", onclick: () => this.choose(token) },
+              make("bdi", { dir: "auto" }, this.tokens.shown(this.start() + token)),
+              make("small", {}, String(this.start() + token)),
+            ),
+            make("span", { title: exact(cosine) }, digits(cosine, 3)),
+          ),
+        ),
+      ),
+    );
+  }
+
+  private context(token: number): HTMLElement {
+    const [before, shown, after] = this.tokens.context(token);
+    return make(
+      "p",
+      { class: "context", dir: "auto" },
+      `${before} `,
+      make("b", {}, shown),
+      ` ${after}`,
+      make("small", {}, ` (${token})`),
+    );
+  }
+
+  private hover(point: number | null, x: number, y: number): void {
+    if (point === null) {
+      this.tip.hide();
+      return;
+    }
+    this.tip.fill(this.context(this.start() + point));
+    this.tip.show(x, y);
+  }
+
+  private choose(point: number): void {
+    focusToken(this.stage, this.hidden, this.start() + point);
+  }
+
+  private key(event: KeyboardEvent): void {
+    const steps: Record<string, number> = {
+      ArrowRight: 1,
+      ArrowDown: 1,
+      ArrowLeft: -1,
+      ArrowUp: -1,
+      Home: -1e9,
+      End: 1e9,
+    };
+    const step = steps[event.key];
+    if (event.key === "+" || event.key === "=") this.cloud.zoomBy(1.5);
+    else if (event.key === "-") this.cloud.zoomBy(1 / 1.5);
+    else if (step === undefined) return;
+    else {
+      const first = this.start();
+      const token = Math.max(
+        first,
+        Math.min(first + this.planes.count - 1, (this.focus() ?? first - 1) + step),
+      );
+      this.choose(token - first);
+      this.stage.announce(`${this.tokens.shown(token)} (${token})`);
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** Histograms of the chosen layer, and ridges of all layers. */
+  private async showSpread(): Promise<void> {
+    const { hidden, stage } = this;
+    write(this.note, "");
+    this.paintSpread();
+    try {
+      const norms = asFloats(tensor(await stage.source.activations(hidden.stack, "norm"), "activations")); // (layer, token)
+      for (let layer = 0; layer < hidden.layers; layer++) {
+        this.distributions.set(
+          `norms ${layer}`,
+          gather(norms.subarray(layer * hidden.tokens, (layer + 1) * hidden.tokens), 48),
+        );
+      }
+      const wanted = Array.from({ length: hidden.layers }, (_, layer) => layer).filter(
+        (layer) => !this.distributions.has(`values ${layer}`),
+      );
+      await Promise.all(
+        wanted.map(async (layer) => {
+          const found = await stage.source.distribution(
+            "hidden",
+            { stack: hidden.stack, layer, bins: 64 },
+            this.ended.signal,
+          );
+          if (hidden === this.hidden) this.distributions.set(`values ${layer}`, found);
+        }),
+      );
+      if (!this.ended.signal.aborted && this.as() !== "points") this.paintSpread();
+    } catch (error) {
+      if (!this.ended.signal.aborted) stage.fail(error);
+    }
+  }
+
+  private paintSpread(): void {
+    const across = this.spread.clientWidth || 800;
+    const width = across < 640 ? across : Math.floor((across - 32) / 2);
+    const height = HEIGHT + 60 + ridgesHeight(this.hidden.layers);
+    const figures = (["values", "norms"] as const).map((what) => {
+      const found = this.distributions.get(`${what} ${this.layer()}`);
+      const svg = draw("svg", {
+        width,
+        height,
+        viewBox: `0 0 ${width} ${height}`,
+        role: "img",
+        "aria-label": `${this.say[what]}, ${this.layerName(this.layer())}`,
+      });
+      svg.append(this.drawSpread(what, width, SCREEN));
+      svg.addEventListener("click", (event) => {
+        const ridge = (event.target as Element).closest("[data-layer]");
+        if (ridge !== null) this.goLayer(Number(ridge.getAttribute("data-layer")));
+      });
+      const words =
+        found === undefined || found.count === 0
+          ? ""
+          : this.say.moments(count(found.count), digits(found.mean), digits(found.deviation));
+      return make(
+        "figure",
+        { "data-of": what },
+        svg,
+        make("figcaption", { title: exact(found?.mean) }, words),
+      );
+    });
+    this.spread.replaceChildren(...figures);
+  }
+
+  private drawSpread(what: "values" | "norms", width: number, ink: Inks): SVGGElement {
+    const group = draw("g");
+    const axis = what === "values" ? this.say.valueAxis : this.say.normAxis;
+    const found = this.distributions.get(`${what} ${this.layer()}`);
+    group.append(
+      draw(
+        "text",
+        { x: 0, y: 12, fill: ink.ink, "font-size": 13, "font-weight": 600 },
+        `${this.say[what]} · ${this.layerName(this.layer())}`,
+      ),
+    );
+    if (found !== undefined) {
+      const histogram = drawHistogram(found, { width, height: HEIGHT, inks: ink, log: false, axis });
+      histogram.setAttribute("transform", "translate(0 20)");
+      group.append(histogram);
+    }
+    const all = Array.from(
+      { length: this.hidden.layers },
+      (_, layer) => this.distributions.get(`${what} ${layer}`) ?? null,
+    );
+    const ridges = drawRidges(all, { width, inks: ink, chosen: this.layer(), axis });
+    ridges.setAttribute("transform", `translate(0 ${HEIGHT + 54})`);
+    group.append(
+      draw(
+        "text",
+        { x: 0, y: HEIGHT + 50, fill: ink.ink, "font-size": 13, "font-weight": 600 },
+        this.say.allLayers,
+      ),
+      ridges,
+    );
+    return group;
+  }
+
+  private positionBar(ink: Inks): string {
+    return spell(this.drawPositionBar(ink));
+  }
+
+  private drawPositionBar(ink: Inks): SVGGElement {
+    const group = draw("g");
+    const table = sequential(this.stage.theme);
+    for (let step = 0; step < 40; step++) {
+      group.append(
+        draw("rect", { x: step * 2, y: 3, width: 2.5, height: 8, fill: pick(table, 70 + (185 * step) / 39) }),
+      );
+    }
+    group.append(draw("text", { x: 88, y: 11, fill: ink.soft, "font-size": 11 }, this.say.position));
+    return group;
+  }
+
+  private shownTokens(): string {
+    const { tokens } = this.hidden;
+    if (tokens === 1) return this.say.one;
+    return tokens <= MOST
+      ? ""
+      : this.say.shown(count(this.start()), count(this.start() + this.planes.count - 1), count(tokens));
+  }
+
+  private layerName(layer: number): string {
+    if (layer === 0) return this.say.input;
+    return layer === this.hidden.layers - 1 ? this.say.output : this.sayFocus.afterLayers(layer);
+  }
+
+  private chosenHidden(): HiddenDescription {
+    const { hidden, maps } = this.stage.source.description;
+    const selection = this.stage.selection.get();
+    const stack = selection.options["embeddings.stack"] ?? maps[selection.map]?.stack;
+    return hidden.find((each) => each.stack === stack) ?? hidden[0]!;
+  }
+
+  private openPlanes(): Planes {
+    return new Planes(this.stage.source, this.hidden, this.start(), this.ended.signal);
+  }
+
+  private line(): TokenLine {
+    return new TokenLine(
+      this.stage.source,
+      this.hidden.side,
+      () => this.cloud.redraw(),
+      (error) => this.stage.fail(error),
+    );
+  }
+
+  private option(name: string): string | undefined {
+    return this.stage.selection.get().options[`embeddings.${name}`];
+  }
+
+  private by(): By {
+    return this.option("by") === "umap" ? "umap" : "pca";
+  }
+
+  private as(): "points" | "distributions" {
+    return this.option("as") === "distributions" ? "distributions" : "points";
+  }
+
+  private layer(): number {
+    const wish = Number(this.option("layer") ?? 0);
+    return Number.isInteger(wish) ? Math.max(0, Math.min(this.hidden.layers - 1, wish)) : 0;
+  }
+
+  /** The first token shown: chosen, or such that the token in focus is seen. */
+  private start(): number {
+    const { tokens } = this.hidden;
+    if (tokens <= MOST) return 0;
+    const wish = Number(this.option("from") ?? 0);
+    return Number.isInteger(wish) ? Math.max(0, Math.min(tokens - 1, wish)) : 0;
+  }
+
+  private focus(): number | null {
+    const token = tokenInFocus(this.stage, this.hidden.side);
+    return token !== null && token >= this.start() && token < this.start() + this.planes.count ? token : null;
+  }
+}
