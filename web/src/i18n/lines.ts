@@ -77,7 +77,7 @@ export const words = defineStrings({
     query: "查询",
     queryHint: "谁在看",
     key: "键",
-    keyHint: "被谁看",
+    keyHint: "谁被看",
     source: "源文",
     target: "译文",
     queries: "查询词元",

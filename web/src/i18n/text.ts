@@ -58,7 +58,7 @@ export const words = defineStrings({
     source: "源文",
     target: "译文",
     queries: "查询：谁在看",
-    keys: "键：被谁看",
+    keys: "键：谁被看",
     idle: "单击或用方向键选择一个词元。",
     looksAt: (token: string, index: number) => `${token}（${index}）注意：`,
     seenBy: (token: string, index: number) => `注意 ${token}（${index}）的有：`,

@@ -60,6 +60,7 @@ class TextView implements Mounted {
   private readonly body = make("div", { class: "text-body" });
   private panes: readonly Pane[] = [];
   private values: Float32Array | null = null; // for every token of the coloured axis
+  private readonly names = new Map<number, string>(); // of tokens beyond the window
   private asked = 0; // the number of the last question; older answers are late
   private gone = false;
   private map;
@@ -327,6 +328,29 @@ class TextView implements Mounted {
     write(this.largest, this.format(most));
     this.paintStrips();
     this.point(this.coloured(), null);
+    this.nameFarTokens();
+  }
+
+  /** The strongest tokens may be beyond the window: fetch their names. */
+  private nameFarTokens(): void {
+    const { map, values, asked } = this;
+    const axis = this.coloured();
+    const slice = this.paneOf(axis)?.slice;
+    const [, start] = axisOf(map, axis);
+    this.names.clear();
+    if (!slice || values === null) return;
+    const far = strongest(values, 5).filter(
+      (place) => slice.shown[place + start - slice.start] === undefined,
+    );
+    if (far.length === 0) return;
+    Promise.all(far.map((place) => readAxis(this.stage.source, map, axis, [place, place + 1]))).then(
+      (parts) => {
+        if (this.gone || asked !== this.asked) return;
+        for (const part of parts) this.names.set(part.start, part.shown[0] ?? "");
+        this.point(axis, null);
+      },
+      this.failed,
+    );
   }
 
   private paintStrips(): void {
@@ -365,7 +389,7 @@ class TextView implements Mounted {
     const [, start] = axisOf(this.map, this.coloured());
     const slice = this.paneOf(this.coloured())?.slice;
     const best = strongest(values, 5).map((place) => {
-      const name = slice?.shown[place + start - (slice?.start ?? 0)] ?? "…";
+      const name = slice?.shown[place + start - slice.start] ?? this.names.get(place + start) ?? "…";
       return `${name} (${place + start}) ${this.format(values[place]!)}`;
     });
     const list = best.length === 0 ? word.nothing : best.join(" · ");
