@@ -231,8 +231,8 @@ def test_models_lists_the_published_sizes(capsys: pytest.CaptureFixture[str]) ->
     assert "\nmarian" not in printed  # the name of a size, but of no model on the hub
 
 
-def test_the_demonstration_is_what_happens_without_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
-    printed = run(capsys)
+def test_the_demonstration_translates_and_draws(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = run(capsys, "demo")
     assert "le chat blanc suit le chien noir" in printed
     assert "le → chat" in printed
 

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from glassformer.recording import AttentionMap, Generation, Output, Recording, Step, Tokens, count_levels
-from glassformer.show.workbench import Answer, JobRequest, Phrase, Shape
+from glassformer.show.workbench import Answer, JobRequest, Pair, Phrase, Shape
 from glassformer.show.writing import make_visible
 
 SideName = Literal["source", "target"]
@@ -148,7 +148,7 @@ class TokenSlice(Answer):
     ids: tuple[int, ...]
     special: tuple[bool, ...]
     words: tuple[int, ...] | None
-    offsets: tuple[tuple[int, int], ...] | None
+    offsets: tuple[Pair, ...] | None
     text: str | None
 
 

@@ -17,7 +17,7 @@ from glassformer.metrics.scores import LEVELS
 from glassformer.recording import Recording
 from glassformer.show.frames import Frame
 from glassformer.show.tiles import MOST_CELLS, Precision, convert
-from glassformer.show.workbench import Answer, Phrase, RefusalError
+from glassformer.show.workbench import Answer, Bounds, Phrase, RefusalError
 
 Kind = Literal["number", "integer", "choice", "boolean", "text"]
 
@@ -49,7 +49,7 @@ class MetricDescription(Answer):
     lower: Phrase | None
     higher: Phrase | None
     unit: str
-    range: tuple[float | None, float | None]
+    range: Bounds
     over: str
     levels: tuple[str, ...]
     needs: Literal["statistics", "weights"]
@@ -78,7 +78,7 @@ class ScoreDescription(Answer):
     metric: str
     over: str
     unit: str
-    range: tuple[float | None, float | None]
+    range: Bounds
     parameters: dict[str, float | int | str | bool | None]
     parts: tuple[ScorePart, ...]
 

@@ -39,6 +39,9 @@ class Question(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
+# Two of a kind: a list in the schema, which more readers understand than a pair.
+Pair = Annotated[tuple[int, ...], Field(min_length=2, max_length=2)]
+Bounds = Annotated[tuple[float | None, ...], Field(min_length=2, max_length=2)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Text = Annotated[str, Field(max_length=2_000_000)]  # the server's own limit is lower and has its own sentence
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]

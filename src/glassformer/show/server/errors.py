@@ -62,6 +62,8 @@ def install(app: FastAPI) -> None:
 
     async def refuse_http(_: Request, error: Exception) -> Response:
         known = cast(HTTPException, error)
+        if known.status_code == 400:  # what FastAPI says of bytes that are no text
+            return say(422, "malformed", "The body cannot be read. Wanted JSON in UTF-8. Send it again.")
         sentence = _SENTENCES.get(known.status_code, str(known.detail))
         answer = say(known.status_code, "no_such_address" if known.status_code == 404 else "http", sentence)
         for name, value in (known.headers or {}).items():

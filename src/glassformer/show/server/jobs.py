@@ -31,7 +31,18 @@ _BEAT = 15.0  # seconds between signs of life
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events progress, step, and at last done, failed or cancelled.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "content": {
+            "text/event-stream": {
+                "schema": {  # of one event
+                    "type": "object",
+                    "properties": {
+                        "event": {"enum": ["progress", "step", "done", "failed", "cancelled"]},
+                        "data": {"type": "string", "contentMediaType": "application/json"},
+                    },
+                    "required": ["event", "data"],
+                }
+            }
+        },
     }
 }
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from glassformer.show.server.errors import say
@@ -42,19 +43,24 @@ class BodyLimit:
             await say(413, "body_too_long", spell_too_long(limit))(scope, receive, send)
             return
         body = _Body(receive, limit, self.settings.upload_seconds)
-        started = False
+        started = refused = False
 
-        async def send_noting(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
+        async def send_unless_refused(message: Message) -> None:
+            nonlocal started, refused
+            if body.refusal is not None and not started and not refused:
+                refused = True
+                await _say(body.refusal)(scope, receive, send)
+            if not refused:
+                started = True
+                await send(message)
 
         try:
-            await self.app(scope, body.receive, send_noting)
+            await self.app(scope, body.receive, send_unless_refused)
         except RefusalError as error:  # of a body that was read before any route
             if started:
                 raise
-            await say(error.status, error.code, str(error))(scope, receive, send)
+            if not refused:
+                await _say(error)(scope, receive, send)
 
 
 class _Body:
@@ -67,6 +73,7 @@ class _Body:
         self._deadline = asyncio.get_running_loop().time() + seconds
         self._taken = 0
         self._whole = False
+        self.refusal: RefusalError | None = None  # said even if a framework makes another error of it
 
     async def receive(self) -> Message:
         if self._whole:
@@ -76,12 +83,18 @@ class _Body:
             message = await asyncio.wait_for(self._receive(), max(left, 0.001))
         except TimeoutError:
             sentence = f"The body did not arrive within {self._seconds:g} seconds. Send it again."
-            raise RefusalError(sentence, "too_slow", 408) from None
+            self.refusal = RefusalError(sentence, "too_slow", 408)
+            raise self.refusal from None
         self._taken += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
         if self._taken > self._limit:
-            raise RefusalError(spell_too_long(self._limit), "body_too_long", 413)
+            self.refusal = RefusalError(spell_too_long(self._limit), "body_too_long", 413)
+            raise self.refusal
         return message
+
+
+def _say(refusal: RefusalError) -> Response:
+    return say(refusal.status, refusal.code, str(refusal))
 
 
 def spell_too_long(limit: int) -> str:

@@ -1,0 +1,112 @@
+"""The library: ids that stay, a budget that holds, files that are removed only if they are its own."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glassformer import bundle
+from glassformer.errors import BundleError
+from glassformer.show.library import Library, weigh
+from glassformer.show.workbench import JobRequest, Phrase, RefusalError
+from inventions import invent_decoder
+
+
+def test_an_id_means_the_same_content_on_every_start(invented: dict[str, Path], tmp_path: Path) -> None:
+    first, second = Library(shipped=None), Library(shipped=None)
+    id = first.open_file(invented["decoder"])
+    copy = tmp_path / "decoder.bundle"
+    copy.write_bytes(invented["decoder"].read_bytes())
+    assert id == second.open_file(copy) == second.open_file(copy)
+    assert id.startswith("decoder-")
+    assert len(second.entries()) == 1
+    other = tmp_path / "other" / "decoder.bundle"
+    other.parent.mkdir()
+    bundle.save(invent_decoder(tokens=5), other)
+    assert second.open_file(other) != id
+    first.close()
+    second.close()
+
+
+def test_memory_is_bounded_and_what_falls_out_comes_back_from_disk() -> None:
+    made = [invent_decoder(tokens=20 + number) for number in range(4)]
+    library = Library(shipped=None, memory=int(weigh(made[0]) * 2.5))
+    ids = [library.add(recording) for recording in made]
+    assert library.get(ids[3]) is made[3]
+    assert len(list(library.folder.glob("*.bundle"))) == 2
+    again = library.get(ids[0])
+    assert again is not made[0]
+    assert np.array_equal(again.maps[1].weights(), made[0].maps[1].weights())
+    held = [id for id in ids if library._open.get(id)]
+    assert sum(weigh(library.get(id)) for id in held) <= weigh(made[0]) * 2.5
+    folder = library.folder
+    library.close()
+    assert not folder.exists()
+
+
+def test_the_disk_is_bounded_too(tmp_path: Path) -> None:
+    library = Library(tmp_path, shipped=None, disk=1)
+    ids = []
+    for tokens in (5, 6, 7):
+        path = library.new_path()
+        bundle.save(invent_decoder(tokens=tokens), path)
+        ids.append(library.adopt(path))
+    assert [entry.id for entry in library.entries()] == [ids[-1]]
+    assert len(list(tmp_path.glob("*.bundle"))) == 1
+
+
+def test_a_file_of_somebody_is_never_removed(invented: dict[str, Path]) -> None:
+    library = Library(shipped=None)
+    id = library.open_file(invented["single"])
+    library.remove(id)
+    assert invented["single"].exists()
+    with pytest.raises(RefusalError, match="no recording"):
+        library.get(id)
+    library.close()
+
+
+def test_what_was_made_is_kept_with_what_made_it(tmp_path: Path) -> None:
+    library = Library(tmp_path, shipped=None)
+    path = library.new_path()
+    bundle.save(invent_decoder(), path)
+    request = JobRequest(kind="record", model="zoo/tiny", text="狐狸")
+    id = library.adopt(path, title=Phrase(en="Fox", zh="狐狸"), request=request)
+    library.close()
+    again = Library(tmp_path, shipped=None)
+    assert again.entry(id).title.zh == "狐狸"
+    assert again.entry(id).origin == "made"
+    assert again.request(id) == request
+    again.remove(id)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_broken_bundle_is_refused_and_removed() -> None:
+    library = Library(shipped=None)
+    path = library.new_path()
+    path.write_bytes(b"no bundle")
+    with pytest.raises(BundleError, match="header"):
+        library.adopt(path)
+    assert not path.exists()
+    library.close()
+
+
+def test_what_ships_opens_and_stays() -> None:
+    library = Library()
+    shipped = [entry for entry in library.entries() if entry.origin == "shipped"]
+    assert shipped, "a page is never empty"
+    for entry in shipped:
+        assert entry.title.en
+        assert entry.title.zh
+        assert library.get(entry.id).maps
+        with pytest.raises(RefusalError, match="ships"):
+            library.remove(entry.id)
+    library.close()
+
+
+def test_the_newest_come_first(invented: dict[str, Path]) -> None:
+    library = Library(shipped=None)
+    opened = library.open_file(invented["decoder"])
+    made = [library.add(invent_decoder(tokens=tokens)) for tokens in (3, 4)]
+    assert [entry.id for entry in library.entries()] == [made[1], made[0], opened]
+    assert library.path(made[0]).is_file()
+    library.close()

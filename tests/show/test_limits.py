@@ -1,0 +1,109 @@
+"""What one caller may take: bytes, threads, time, memory."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+
+from glassformer.show.server.limits import Cache, Encoded, Threads
+from glassformer.show.server.settings import Settings
+from glassformer.show.workbench import RefusalError
+
+
+def chunks(count: int, size: int) -> Iterator[bytes]:
+    for _ in range(count):
+        yield b" " * size
+
+
+def test_a_body_is_measured_whatever_it_says(build_site: Callable[..., Any]) -> None:
+    site = build_site(body_bytes=1000, upload_bytes=5000)
+    for words in ({"content": b" " * 1001}, {"content": chunks(11, 100)}):
+        error = site.refusal(
+            "/api/jobs", 413, method="POST", headers={"content-type": "application/json"}, **words
+        )
+        assert error["code"] == "body_too_long"
+        assert "1,000 bytes" in error["sentence"]
+    assert site.refusal("/api/recordings", 413, method="POST", content=b"x" * 5001)["code"] == "body_too_long"
+    assert (
+        site.refusal("/api/recordings", 413, method="POST", content=chunks(51, 100))["code"]
+        == "body_too_long"
+    )
+    assert list(site.library.folder.iterdir()) == []
+    for strange in ("-1", "1e3", "x"):
+        assert site.client.post("/api/jobs", headers={"content-length": strange}).status_code == 413
+
+
+def test_a_long_text_is_refused_before_anybody_reads_it(build_site: Callable[..., Any]) -> None:
+    site = build_site(text_characters=50, tokens=100)
+    asked = {"kind": "record", "model": "zoo/tiny", "text": "x" * 51}
+    assert site.refusal("/api/jobs", 413, method="POST", json=asked)["code"] == "text_too_long"
+    asked = {"kind": "record", "model": "zoo/tiny", "sequence": "random", "length": 101}
+    assert site.refusal("/api/jobs", 422, method="POST", json=asked)["code"] == "too_many_tokens"
+    assert site.workbench.asked == []
+
+
+def ask(received: asyncio.Queue[dict[str, Any]]) -> Request:
+    return Request({"type": "http", "method": "GET", "path": "/", "headers": []}, received.get)
+
+
+def test_work_that_nobody_waits_for_is_not_begun() -> None:
+    async def main() -> None:
+        threads = Threads(Settings(threads=1))
+        busy, begun = threading.Event(), threading.Event()
+        first: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        second: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        holding = asyncio.ensure_future(threads.run(ask(first), lambda: busy.wait(20)))
+        waiting = asyncio.ensure_future(threads.run(ask(second), begun.set))
+        await asyncio.sleep(0)
+        second.put_nowait({"type": "http.request"})
+        second.put_nowait({"type": "http.disconnect"})
+        with pytest.raises(RefusalError, match="Nobody waits"):
+            await waiting
+        busy.set()
+        assert await holding is True
+        assert await threads.run(ask(first), lambda: begun.is_set()) is False
+        threads.close()
+
+    asyncio.run(main())
+
+
+def test_too_many_questions_and_too_slow_answers_are_refused() -> None:
+    async def main() -> None:
+        threads = Threads(Settings(threads=1, waiting=1, answer_seconds=0.05))
+        free = threading.Event()
+        holding = asyncio.ensure_future(threads.run(ask(asyncio.Queue()), lambda: free.wait(20)))
+        await asyncio.sleep(0)
+        with pytest.raises(RefusalError, match="Too many"):
+            await threads.run(ask(asyncio.Queue()), lambda: 1)
+        with pytest.raises(RefusalError, match="longer than"):
+            await holding
+        free.set()
+        threads.close()
+
+    asyncio.run(main())
+
+
+def test_the_cache_forgets_the_least_used() -> None:
+    cache = Cache(1000)
+    for number in range(10):
+        cache.put(str(number), Encoded(bytes(100), "", "identity"))
+    assert cache.get("0") is not None
+    cache.put("new", Encoded(bytes(120), "", "identity"))
+    assert cache.size <= 1000
+    assert cache.get("0") is not None
+    assert cache.get("1") is None
+    cache.put("huge", Encoded(bytes(500), "", "identity"))
+    assert cache.get("huge") is None
+    cache.put("0", Encoded(bytes(10), "", "identity"))
+    assert cache.size == 10 + 120 + 7 * 100
+
+
+def test_encoded_answers_are_kept(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = site.of("decoder") + "/maps/0/weights"
+    first = site.client.get(address).content
+    monkeypatch.setattr(site.library, "get", lambda id: 1 / 0)
+    assert site.client.get(address).content == first
+    assert site.client.get(address + "?head=0").status_code == 500

@@ -1,0 +1,76 @@
+"""Anything at all, thrown at every address of the schema: no 5xx, and every answer of the promised form."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import hypothesis
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase
+from hypothesis.errors import Unsatisfiable
+from schemathesis.checks import content_type_conformance, not_a_server_error, response_schema_conformance
+from schemathesis.specs.openapi.checks import status_code_conformance
+
+EXAMPLES = 8  # for each address
+CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
+
+settings = hypothesis.settings(
+    max_examples=EXAMPLES,
+    derandomize=True,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+    database=None,
+)
+
+
+@pytest.mark.slow
+def test_no_question_breaks_the_server(build_site: Callable[..., Any]) -> None:
+    site = build_site(waiting=10_000)
+    schema = schemathesis.openapi.from_asgi("/api/openapi.json", site.app, headers={"host": "localhost"})
+    asked: dict[str, set[int]] = {}
+    ids = list(site.ids.values())
+
+    def ask(case: Any, **places: Any) -> None:
+        for name, value in places.items():
+            if name in case.path_parameters:
+                case.path_parameters[name] = value
+        response = case.call(session=site.client, base_url="http://localhost:5000")
+        asked.setdefault(f"{case.method} {case.path}", set()).add(response.status_code)
+        case.validate_response(response, checks=CHECKS)
+        if response.status_code >= 400:
+            assert set(response.json()["error"]) == {"sentence", "code"}
+
+    for outcome in schema.get_all_operations():
+        operation = outcome.ok()
+        modes = (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE)
+        for mode in modes:
+
+            @hypothesis.seed(0)
+            @settings
+            @hypothesis.given(
+                case=operation.as_strategy(generation_mode=mode), data=hypothesis.strategies.data()
+            )
+            def explore(case: Any, data: Any) -> None:
+                ask(case)
+                if case.method != "DELETE":
+                    known = data.draw(hypothesis.strategies.sampled_from(ids))
+                    ask(
+                        case,
+                        id=known,
+                        map=0,
+                        head=0,
+                        level=0,
+                        row=0,
+                        column=0,
+                        stack="decoder",
+                        metric="entropy",
+                    )
+
+            with suppress(Unsatisfiable):  # an address without words cannot be asked wrongly
+                explore()
+    assert len(asked) == sum(len(methods) for methods in site.app.openapi()["paths"].values())
+    assert not any(status >= 500 for statuses in asked.values() for status in statuses)
+    reached = [address for address, statuses in asked.items() if statuses & {200, 201, 202, 204}]
+    assert len(reached) >= len(asked) - 3, sorted(set(asked) - set(reached))
