@@ -67,11 +67,13 @@ export class Columns {
     });
     this.space.addEventListener("pointermove", (event) => options.point(this.placeOf(event)));
     this.space.addEventListener("pointerleave", () => options.point(null));
+    this.space.addEventListener("pointerdown", (event) => {
+      const place = this.placeOf(event); // before the list gets the focus, and points at its active token
+      if (place !== null) this.columns[place.axis].active = place.row;
+    });
     this.space.addEventListener("click", (event) => {
       const place = this.placeOf(event);
-      if (place === null) return;
-      this.columns[place.axis].active = place.row;
-      options.choose(place);
+      if (place !== null) options.choose(place);
     });
   }
 
@@ -173,6 +175,7 @@ export class Columns {
     });
     list.addEventListener("keydown", (event) => this.press(axis, event));
     list.addEventListener("focus", () => this.activate(axis, this.columns[axis].active, false));
+    list.addEventListener("blur", () => this.options.point(null));
     return { list, shown: new Map(), tokens: null, active: 0 };
   }
 
