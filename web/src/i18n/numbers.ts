@@ -25,6 +25,7 @@ export const words = defineStrings({
     save: "Save as CSV",
     where: "Where",
     more: "More metrics",
+    unit: (unit: string) => unit,
     slow: "reads every weight; takes longer on long texts",
     families: (family: string) =>
       ({
@@ -85,6 +86,15 @@ export const words = defineStrings({
     save: "保存为 CSV",
     where: "位置",
     more: "更多指标",
+    unit: (unit: string) =>
+      ({
+        "non-zero : zero": "非零 : 零",
+        share: "占比",
+        keys: "个键",
+        nats: "奈特",
+        tokens: "个词元",
+        cluster: "类",
+      })[unit] ?? unit,
     slow: "需要读取全部权重，长文本耗时较长",
     families: (family: string) =>
       ({

@@ -40,13 +40,13 @@ export function choice<Value extends string>(
     });
     input.checked = option.value === value;
     inputs.set(option.value, input);
-    return make("label", { title: option.disabled }, input, make("span", {}, option.text));
+    return make("label", { class: "segment", title: option.disabled }, input, make("span", {}, option.text));
   });
   const element = make(
     "fieldset",
     { class: "control choice" },
     make("legend", {}, label),
-    make("div", {}, ...parts),
+    make("div", { class: "segments" }, ...parts),
   );
   return {
     element,
@@ -175,5 +175,5 @@ export function whole(
 }
 
 export function button(text: string, pressed: () => void, title?: string): HTMLButtonElement {
-  return make("button", { type: "button", class: "control press", title, onclick: pressed }, text);
+  return make("button", { type: "button", class: "button", title, onclick: pressed }, text);
 }

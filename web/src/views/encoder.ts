@@ -358,6 +358,7 @@ class EncoderView implements Mounted {
     const { left, wide } = this.measures();
     const tall = Math.min(this.hidden.tokens * ROW, this.scroller.clientHeight || 400);
     this.spacer.style.setProperty("height", `${this.hidden.tokens * ROW}px`);
+    this.scroller.parentElement?.style.setProperty("max-height", `${this.hidden.tokens * ROW}px`);
     this.paintAxis(left, wide);
     const top = this.scroller.scrollTop;
     const first = Math.max(0, Math.floor(top / ROW));

@@ -33,6 +33,10 @@ import type { Mounted, Stage, TableData, View } from "../view";
 
 const LEVELS: readonly Level[] = ["head", "layer", "model"];
 const ALONG = ["entropy", "peak", "above", "distance"] as const;
+const COMPANIONS: Readonly<Record<string, string>> = {
+  overall_sparsity: "nonzero_share",
+  entropy: "entropy_share",
+};
 const PATIENCE = 120; // milliseconds between the slider's last step and the question
 
 export const view: View = {
@@ -141,7 +145,7 @@ class NumbersView implements Mounted {
       x += size[0] + 28;
       tall = Math.max(tall, size[1]);
     }
-    const name = `${metric.label[language]} (${metric.unit})`;
+    const name = `${metric.label[language]} (${this.say.unit(metric.unit)})`;
     body += `<g transform="translate(0 ${tall + 14})">${spell(drawColourBar(this.gridScale(), 200, ink, name))}</g>`;
     let y = tall + 64;
     for (const each of this.chosen()) {
@@ -149,7 +153,7 @@ class NumbersView implements Mounted {
       const value =
         reading?.value === null || reading === undefined
           ? this.say.undefined
-          : `${digits(reading.value)} ${each.unit}`;
+          : `${digits(reading.value)} ${this.say.unit(each.unit)}`;
       body += label(`${each.label[language]}: ${value}`, 0, y, { fill: ink.ink, size: 12, weight: 600 });
       body += label(`${each.caption[language]} ${each.lower?.[language] ?? ""}`, 0, y + 15, {
         fill: ink.soft,
@@ -319,34 +323,48 @@ class NumbersView implements Mounted {
     const { language, selection } = this.stage;
     const { map, head } = selection.get();
     const here = this.heads.find((row) => row.map === map && row.head === head);
-    const cards = this.chosen().map((metric) => {
-      const reading = this.whole[0]?.readings.get(metric.name);
-      const value = reading?.value ?? null;
-      const own = here?.readings.get(metric.name)?.value ?? null;
-      const name = here === undefined ? "" : this.place(here);
-      return make(
-        "section",
-        { "data-metric": metric.name },
-        make("h3", {}, metric.label[language]),
-        make(
-          "p",
-          {
-            class: value === null ? "value none" : "value",
-            title: value === null ? (reading?.why ?? "") : exact(value),
-          },
-          value === null ? this.say.undefined : digits(value),
-          make("span", {}, value === null ? (reading?.why ?? "") : metric.unit),
-        ),
-        own === null ? null : make("p", { class: "own", title: exact(own) }, `${name}: ${digits(own)}`),
-        make("p", { class: "means" }, metric.caption[language]),
-        make(
-          "p",
-          { class: "means" },
-          [metric.lower?.[language], metric.higher?.[language]].filter(Boolean).join(" "),
-        ),
-      );
-    });
+    const metrics = this.chosen();
+    const cards = metrics
+      .filter(({ name }) => !Object.values(COMPANIONS).includes(name))
+      .map((metric) => {
+        const other = metrics.find(({ name }) => name === COMPANIONS[metric.name]) ?? null;
+        const both = other === null ? [metric] : [metric, other];
+        const own = here === undefined ? [] : both.map(({ name }) => here.readings.get(name)?.value ?? null);
+        const told = own.some((value) => value !== null);
+        return make(
+          "section",
+          {},
+          make("h3", {}, metric.label[language]),
+          ...both.map((each, at) => this.bigNumber(each, at === 0)),
+          told
+            ? make(
+                "p",
+                { class: "own", title: own.map(exact).join(" · ") },
+                `${this.place(here!)}: ${own.map((value) => digits(value)).join(" · ")}`,
+              )
+            : null,
+          make("p", { class: "means" }, metric.caption[language]),
+          make(
+            "p",
+            { class: "means" },
+            [metric.lower?.[language], metric.higher?.[language]].filter(Boolean).join(" "),
+          ),
+        );
+      });
     this.cards.replaceChildren(...cards);
+  }
+
+  private bigNumber(metric: MetricDescription, first: boolean): HTMLElement {
+    const reading = this.whole[0]?.readings.get(metric.name);
+    const value = reading?.value ?? null;
+    const classes = ["value", first ? "" : "second", value === null ? "none" : ""].join(" ").trim();
+    const why = reading?.why ?? "";
+    return make(
+      "p",
+      { class: classes, "data-metric": metric.name, title: value === null ? why : exact(value) },
+      value === null ? this.say.undefined : digits(value),
+      make("span", {}, value === null ? why : this.say.unit(metric.unit)),
+    );
   }
 
   private tableLook() {
@@ -358,6 +376,17 @@ class NumbersView implements Mounted {
     const columns: Column<MeasureRow>[] = [
       { name: "where", label: this.say.where, value: (row) => row.order, cell: (row) => this.place(row) },
     ];
+    if (level !== "model") {
+      const name = this.say.alongOf(this.along());
+      columns.push({
+        name: "along",
+        label: `${this.say.along}: ${name}`,
+        title: this.say.alongMeans(name),
+        fixed: true,
+        value: (row) => row.order,
+        cell: (row) => this.spark(row),
+      });
+    }
     for (const metric of this.chosen()) {
       const read = (row: MeasureRow) => row.readings.get(metric.name)?.value ?? null;
       const values = this.rows.map(read);
@@ -376,21 +405,10 @@ class NumbersView implements Mounted {
       columns.push({
         name: metric.name,
         label: metric.label[language],
-        title: `${metric.caption[language]} (${metric.unit})`,
+        title: `${metric.caption[language]} (${this.say.unit(metric.unit)})`,
         beside,
         value: read,
         why: (row) => row.readings.get(metric.name)?.why ?? null,
-      });
-    }
-    if (level !== "model") {
-      const name = this.say.alongOf(this.along());
-      columns.push({
-        name: "along",
-        label: `${this.say.along}: ${name}`,
-        title: this.say.alongMeans(name),
-        fixed: true,
-        value: (row) => row.order,
-        cell: (row) => this.spark(row),
       });
     }
     return {
@@ -489,7 +507,7 @@ class NumbersView implements Mounted {
           layer: row.layer!,
           head: row.head!,
           value: reading.value,
-          title: cellTitle(this.place(row), reading.value, metric.unit, reading.why),
+          title: cellTitle(this.place(row), reading.value, this.say.unit(metric.unit), reading.why),
           chosen: row.map === map && (row.head === head || head === "mean"),
         };
       });
@@ -575,7 +593,12 @@ class NumbersView implements Mounted {
     this.go(row);
     const reading = row.readings.get(this.gridMetric().name);
     this.stage.announce(
-      cellTitle(this.place(row), reading?.value ?? null, this.gridMetric().unit, reading?.why ?? null),
+      cellTitle(
+        this.place(row),
+        reading?.value ?? null,
+        this.say.unit(this.gridMetric().unit),
+        reading?.why ?? null,
+      ),
     );
   }
 
