@@ -21,10 +21,12 @@ from glassformer.errors import CheckpointError, InputError, RecordingError
 from glassformer.recorders import interface, keeping
 from glassformer.recorders.huggingface import HuggingFaceSubject, load_live
 from glassformer.recorders.interface import NAMES
+from glassformer.recorders.ours import OurSubject
 from glassformer.recorders.pretrained import open_pretrained
 from glassformer.recorders.recorder import Subject, load
 from glassformer.recorders.restore import HOOKS, configurations
 from glassformer.recording import Recording
+from glassformer.weights.checkpoint import adopt
 
 WORDS = [
     "[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]", "the", "cat", "sat", "on", "a", "mat", "and", "dog", "saw",
@@ -181,6 +183,57 @@ def test_compiled_models_are_recorded_as_they_are_written() -> None:
         for seen, wanted in zip(recording.maps, expected.maps, strict=True):
             assert np.array_equal(seen.dense, wanted.dense)
     assert eval_frame._stance.stance == "default"
+
+
+@contextmanager
+def under(setting: str) -> Iterator[None]:
+    """Settings of torch that somebody may have changed."""
+    try:
+        match setting:
+            case "float64":
+                torch.set_default_dtype(torch.float64)
+            case "elsewhere":
+                torch.set_default_device("meta")
+            case "deterministic":
+                torch.use_deterministic_algorithms(True)
+        with torch.autocast("cpu", torch.float16, enabled=setting == "autocast"):
+            yield
+    finally:
+        torch.set_default_dtype(torch.float32)
+        torch.set_default_device(None)
+        torch.use_deterministic_algorithms(False)
+
+
+@pytest.mark.parametrize("kernel", ["exact", "fast"])
+@pytest.mark.parametrize("setting", ["float64", "elsewhere", "deterministic", "autocast", "inference"])
+def test_the_settings_of_torch_change_nothing(setting: str, kernel: Any) -> None:
+    subjects = HuggingFaceSubject(make_gpt2()), OurSubject(adopt(make_gpt2()))
+    ids = ids_of(8)
+    for subject in subjects:
+        subject.kernel = kernel
+        expected = subject.record(ids)
+        fresh = type(subject)(subject.model if isinstance(subject, HuggingFaceSubject) else subject.network)
+        fresh.kernel = kernel
+        with under(setting), torch.inference_mode(setting == "inference"):
+            recording = fresh.record(ids)
+            assert torch.is_autocast_enabled("cpu") == (setting == "autocast")
+        assert recording.evidence.dtype == recording.maps[0].dtype == "float32"
+        for seen, wanted in zip(recording.maps, expected.maps, strict=True):
+            assert np.array_equal(seen.weights(), wanted.weights())
+            assert np.array_equal(seen.statistics.entropy, wanted.statistics.entropy)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.ao.quantization is deprecated.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*quantize.*:UserWarning")
+def test_a_quantized_model_has_a_hash() -> None:
+    plain = make_llama()
+    quantized = torch.ao.quantization.quantize_dynamic(make_llama(), {nn.Linear}, dtype=torch.qint8)
+    recordings = [HuggingFaceSubject(model).record(ids_of(8)) for model in (plain, quantized)]
+    assert recordings[0].evidence.model_hash != recordings[1].evidence.model_hash
+    again = torch.ao.quantization.quantize_dynamic(make_llama(), {nn.Linear}, dtype=torch.qint8)
+    assert HuggingFaceSubject(again).record(ids_of(8)).evidence.model_hash == (
+        recordings[1].evidence.model_hash
+    )
 
 
 def test_a_model_that_gives_tuples_is_recorded_and_goes_on_to() -> None:

@@ -8,6 +8,7 @@ numbers of every weight are compared as well, for changes that it does not count
 """
 
 import hashlib
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import Tensor, nn
@@ -27,13 +28,22 @@ class Identity:
 
     def hash(self) -> str:
         """Hexadecimal SHA-256 over names, types, shapes and bytes of all weights, by name."""
-        weights = dict(sorted(self.network.state_dict().items()))
+        weights = dict(sorted(_list_tensors(self.network.state_dict().items())))
         seen = _glance(weights)
         if seen != self._seen:
             _check_numbers(weights)
             self._hash = _hash(weights)
             self._seen = seen
         return self._hash
+
+
+def _list_tensors(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, Tensor]]:
+    """The weights by name; those that were quantized come packed with their offsets, and other things."""
+    for name, item in items:
+        if isinstance(item, Tensor):
+            yield name, item.dequantize() if item.is_quantized else item
+        elif isinstance(item, tuple | list):
+            yield from _list_tensors((f"{name}.{place}", part) for place, part in enumerate(item))
 
 
 def _glance(weights: dict[str, Tensor]) -> tuple[object, ...]:

@@ -34,8 +34,8 @@ _lookers = 0  # who want it to be eager
 
 @contextmanager
 def alone_with(model: nn.Module) -> Iterator[None]:
-    """Nobody else records this model meanwhile, and no graph that was compiled before runs in its place."""
-    with _lock_of(model), _as_written():
+    """Nobody else records this model meanwhile; compiled code runs as written, in the model's precision."""
+    with _lock_of(model), _as_written(), _as_usual():
         yield
 
 
@@ -94,6 +94,18 @@ def configurations(model: nn.Module, *, generation: bool = False) -> list[Any]:
         found[id(config)] = config
         waiting += [getattr(config, name, None) for name in getattr(config, "sub_configs", {})]
     return list(found.values())
+
+
+@contextmanager
+def _as_usual() -> Iterator[None]:
+    """No autocast, which would hide the precision of a model, and new tensors where they are by default."""
+    with ExitStack() as contexts:
+        for kind in ("cpu", "cuda"):
+            if torch.is_autocast_enabled(kind):
+                contexts.enter_context(torch.autocast(kind, enabled=False))
+        if torch.get_default_device().type != "cpu":
+            contexts.enter_context(torch.device("cpu"))
+        yield
 
 
 @contextmanager

@@ -110,7 +110,9 @@ def _make_room(job: Job, weights_too: bool) -> Room:
         sums=_zeros(*pixels),
         maxima=_zeros(*pixels),
         output=output,
-        weights=torch.empty(job.shape) if weights_too else None,  # every part of it is written
+        weights=torch.empty(job.shape, dtype=torch.float32)
+        if weights_too
+        else None,  # every part of it is written
     )
 
 

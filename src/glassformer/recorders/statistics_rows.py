@@ -111,7 +111,8 @@ def measure_part(job: Job, room: Room, part: Part) -> None:
     _, queries, keys = job.shape
     padded, key_count = job.queries.shape[1], job.keys.shape[1]
     area = max(group.stop - group.start for group in part.groups) * min(job.height, padded)
-    held, scratch = torch.empty(area * key_count), torch.empty(area * min(SPAN, key_count))
+    sizes = (area * key_count, area * min(SPAN, key_count))
+    held, scratch = (torch.empty(size, dtype=torch.float32) for size in sizes)  # whatever the default is
     for start in part.starts:
         rows = slice(start, min(start + job.height, padded))
         real = slice(start, min(rows.stop, queries))
@@ -285,7 +286,7 @@ def _add_up(
     group, height = heads.stop - heads.start, rows.stop - rows.start
     strip = min(side, height)
     pixels = slice(rows.start // side, rows.start // side + height // strip)
-    above = distance = torch.zeros(())
+    above = distance = torch.zeros((), dtype=torch.float32)
     mixed: Tensor | None = None
     for span, exponentials, factor in zip(spans, found, factors, strict=True):
         weights = exponentials.cells.mul_(factor.unsqueeze(-1))  # (g, b, w)
