@@ -11,6 +11,7 @@ import errno
 import ipaddress
 import os
 import secrets
+import signal
 import socket
 import sys
 import threading
@@ -18,6 +19,7 @@ import time
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -209,9 +211,16 @@ def _run(app: Any, lines: list[socket.socket], address: str | None) -> None:
         limit_concurrency=1000,
         ws="none",
     )
-    server = uvicorn.Server(config)
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            app.state.closing.set()
+            super().handle_exit(sig, frame)
+
+    server = Server(config)
     if address is not None and _has_browser():
         threading.Thread(target=_open_browser, args=(server, address), daemon=True).start()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends us so wants order, too
     with suppress(KeyboardInterrupt):
         server.run(sockets=lines)
 

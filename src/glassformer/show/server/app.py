@@ -4,6 +4,7 @@ In:   a Library, a Workbench or none, Settings.
 Out:  an ASGI application that uvicorn, or a test, can run.
 """
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -46,6 +47,7 @@ def create_app(
     )
     app.state.desk = desk
     app.state.listeners = set()
+    app.state.closing = threading.Event()  # set when the server is about to end: who listens is let go
     errors.install(app)
     for group in (about, recordings, maps, states, measures, jobs, documents, static):
         app.include_router(group.router)

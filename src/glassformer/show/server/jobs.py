@@ -6,6 +6,7 @@ Out:  jobs as JSON, and server-sent events while they run. Without a workbench, 
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
@@ -28,6 +29,7 @@ router = APIRouter(prefix="/api", tags=["jobs"])
 JobId = Annotated[str, Path(max_length=120)]
 
 _BEAT = 15.0  # seconds between signs of life
+_GLANCE = 0.25  # seconds between looks at whether the server ends
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events progress, step, and at last done, failed or cancelled.",
@@ -93,26 +95,31 @@ async def hear_job(request: Request, desk: AtDesk, id: JobId) -> Response:
     """What happens with a job, from its start, as server-sent events."""
     workbench = _require(desk)
     workbench.job(id)
-    listeners: set[str] = request.app.state.listeners
+    listeners: set[object] = request.app.state.listeners
     if len(listeners) >= desk.settings.listeners:
         raise RefusalError("Too many pages listen to jobs. Close some of them.", "busy", 429)
     headers = {"cache-control": NEVER, "x-accel-buffering": "no"}
-    return StreamingResponse(
-        _stream(workbench, id, listeners), media_type="text/event-stream", headers=headers
-    )
+    stream = _stream(workbench, id, listeners, request.app.state.closing)
+    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
 
-async def _stream(workbench: Workbench, id: str, listeners: set[str]) -> AsyncIterator[str]:
-    """Events as text, with a sign of life while nothing happens."""
-    mark = f"{id} {object()!r}"
+async def _stream(
+    workbench: Workbench, id: str, listeners: set[object], closing: threading.Event
+) -> AsyncIterator[str]:
+    """Events as text, with a sign of life while nothing happens; it ends with the server."""
+    mark = object()
     listeners.add(mark)
     events = workbench.events(id)
+    quiet = 0.0
     try:
         upcoming = asyncio.ensure_future(anext(events, None))
-        while True:
-            done, _ = await asyncio.wait({upcoming}, timeout=_BEAT)
+        while not closing.is_set():
+            done, _ = await asyncio.wait({upcoming}, timeout=_GLANCE)
             if not done:
-                yield ": still here\n\n"
+                quiet += _GLANCE
+                if quiet >= _BEAT:
+                    quiet = 0.0
+                    yield ": still here\n\n"
                 continue
             event = upcoming.result()
             if event is None:

@@ -1,0 +1,210 @@
+"""`glassformer serve`: it is there at once, says where, keeps strangers out, and ends without a trace."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from glassformer import bundle, cli
+from glassformer.cli import serving
+from inventions import invent_decoder
+
+Start = Callable[..., tuple["subprocess.Popen[str]", str]]
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    path = tmp_path / "fox.bundle"
+    bundle.save(invent_decoder(tokens=5), path)
+    return path
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start a server; the process and the address it printed."""
+    started = []
+    (tmp_path / "temporary").mkdir()
+
+    def run(*words: object, verb: str = "serve", **environment: str) -> tuple["subprocess.Popen[str]", str]:
+        inherited = {name: value for name, value in os.environ.items() if name not in ("BROWSER", "DISPLAY")}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "glassformer", *verb.split(), *map(str, words)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**inherited, "TMPDIR": str(tmp_path / "temporary"), **environment},
+        )
+        started.append(process)
+        assert process.stdout is not None
+        printed = ""
+        while "Ctrl-C" not in printed:
+            line = process.stdout.readline()
+            assert line, process.communicate()
+            printed += line
+        return process, printed
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def find_address(printed: str) -> str:
+    found = re.search(r"http://\S+", printed)
+    assert found is not None
+    return found.group()
+
+
+def ask(address: str, path: str = "api/recordings", **words: object) -> httpx.Response:
+    """Ask as soon as the server answers."""
+    for _ in range(200):
+        try:
+            return httpx.get(httpx.URL(address).join(f"/{path}"), **words)  # type: ignore[arg-type]
+        except httpx.ConnectError:
+            time.sleep(0.05)
+    raise AssertionError("the server never answered")
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_a_file_and_ends_in_order(
+    start: Start, recording: Path, tmp_path: Path, end: signal.Signals
+) -> None:
+    process, printed = start(recording, "--port", 0, "--no-browser")
+    entries = ask(find_address(printed)).json()
+    assert entries[0]["title"]["en"] == "fox"
+    assert any(entry["origin"] == "shipped" for entry in entries)
+    process.send_signal(end)
+    _, error = process.communicate(timeout=20)
+    assert error == ""
+    assert process.returncode == 0
+    assert list((tmp_path / "temporary").glob("glassformer-*")) == []
+
+
+def test_both_addresses_of_localhost_answer(start: Start) -> None:
+    _, printed = start("--port", 0, "--no-browser", "--no-models")
+    port = httpx.URL(find_address(printed)).port
+    assert ask(f"http://127.0.0.1:{port}").status_code == 200
+    if socket.has_ipv6 and Path("/proc/net/if_inet6").exists():
+        assert ask(f"http://[::1]:{port}").status_code == 200
+
+
+def test_a_busy_port_is_said_and_the_next_taken(start: Start) -> None:
+    with socket.socket() as line:
+        line.bind(("127.0.0.1", 0))
+        line.listen()
+        busy = line.getsockname()[1]
+        _, printed = start("--port", busy, "--no-browser", "--no-models")
+        assert printed.startswith(f"Port {busy} is busy; this is the next free one.\n")
+        port = httpx.URL(find_address(printed)).port
+        assert port is not None
+        assert busy < port < busy + serving.TRIES
+
+
+def test_a_browser_opens_the_page(start: Start, tmp_path: Path) -> None:
+    seen = tmp_path / "seen.txt"
+    browser = tmp_path / "browser.sh"
+    browser.write_text(f'#!/bin/sh\nprintf "%s" "$1" > {seen}.part\nmv {seen}.part {seen}\n')
+    browser.chmod(0o755)
+    _, printed = start("--port", 0, "--no-models", BROWSER=f"{browser} %s")
+    for _ in range(200):
+        if seen.exists():
+            break
+        time.sleep(0.05)
+    assert seen.read_text() == find_address(printed)
+
+
+def test_where_others_reach_it_a_token_is_needed(start: Start) -> None:
+    _, printed = start("--host", "0.0.0.0", "--port", 0, "--no-browser", "--no-models")
+    address = httpx.URL(find_address(printed))
+    token = address.params["token"]
+    assert len(token) >= 32
+    here = f"http://127.0.0.1:{address.port}"
+    assert ask(here).status_code == 401
+    assert ask(here, headers={"x-glassformer-token": token}).status_code == 200
+    assert ask(here, headers={"x-glassformer-token": token, "host": "evil.example"}).status_code == 421
+
+
+def test_a_token_may_be_given(start: Start) -> None:
+    _, printed = start("--token", "a/b c", "--port", 0, "--no-browser", "--no-models")
+    address = find_address(printed)
+    assert address.endswith("?token=a%2Fb%20c")
+    assert ask(address).status_code == 401
+    assert ask(address, headers={"x-glassformer-token": "a/b c"}).status_code == 200
+
+
+def test_what_is_made_can_be_kept(start: Start, recording: Path, tmp_path: Path) -> None:
+    process, printed = start("--keep", tmp_path / "kept", "--port", 0, "--no-browser", "--no-models")
+    address = find_address(printed)
+    ask(address)
+    added = httpx.post(httpx.URL(address).join("/api/recordings"), content=recording.read_bytes())
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    _, printed = start("--keep", tmp_path / "kept", "--port", 0, "--no-browser", "--no-models")
+    assert added.json()["id"] in {entry["id"] for entry in ask(find_address(printed)).json()}
+
+
+def test_a_page_built_elsewhere(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("here it is")
+    for words, environment in ((("--static", tmp_path), {}), ((), {"GLASSFORMER_STATIC": str(tmp_path)})):
+        _, printed = start(*words, "--port", 0, "--no-browser", "--no-models", **environment)
+        assert ask(find_address(printed), "").text == "here it is"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["missing.bundle"], "missing.bundle"),
+        (["--port", "70000"], "no port 70000"),
+        (["--host", "nowhere.invalid"], "cannot be listened at"),
+        (["--token", " "], "token is empty"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(
+    words: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(serving, "_run", lambda *_: pytest.fail("it must not serve"))
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["serve", "--no-browser", *words]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_without_a_verb_it_serves(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served = []
+    monkeypatch.setattr(serving, "_run", lambda app, lines, address: served.append((app.title, address)))
+    monkeypatch.setattr(serving, "PORT", 0)
+    assert cli.main([]) == 0
+    assert served[0][0] == "Glassformer"
+    assert served[0][1] in capsys.readouterr().out
+
+
+def test_nothing_of_the_server_loads_torch() -> None:
+    question = (
+        "import sys, glassformer.cli.serving, glassformer.show.server.app, glassformer.workbench; "
+        "print('torch' in sys.modules, 'transformers' in sys.modules)"
+    )
+    answer = subprocess.run([sys.executable, "-c", question], capture_output=True, text=True, check=True)
+    assert answer.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.4.5.6", "::1"])
+def test_only_this_machine(host: str) -> None:
+    assert serving._is_loopback(host)
+    assert not serving._is_loopback("0.0.0.0")
+    assert not serving._is_loopback("example.org")
