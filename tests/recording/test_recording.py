@@ -1,5 +1,7 @@
 """A recording holds together, and can be asked for its parts."""
 
+import copy
+import pickle
 from dataclasses import replace
 from math import inf, nan
 
@@ -50,6 +52,24 @@ def test_its_short_form_tells_the_essentials(recording):
         "  hidden: encoder (2, 24, 5)",
         f"  evidence: {recording.evidence}",
     ]
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
+def test_it_can_be_copied_and_pickled_and_is_checked_again(recording, again):
+    other = again(recording)
+    assert repr(other) == repr(recording)
+    assert other.evidence == recording.evidence
+    for one, two in zip(recording.maps, other.maps, strict=True):
+        assert np.array_equal(one.statistics.entropy, two.statistics.entropy)
+        assert one.query.texts == two.query.texts
+        assert not two.statistics.entropy.flags.writeable
+        if one.has_weights:
+            assert np.array_equal(one.weights(), two.weights())
+    assert {stack: states.tolist() for stack, states in other.hidden.items()} == {
+        stack: states.tolist() for stack, states in recording.hidden.items()
+    }
+    with pytest.raises(TypeError):
+        other.hidden["encoder"] = None
 
 
 def test_nothing_can_be_changed(recording):

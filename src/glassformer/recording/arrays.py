@@ -5,7 +5,8 @@ Out:  the same memory, read-only; or a RecordingError that says what we saw, wha
 """
 
 import mmap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any, NoReturn
 
 import numpy as np
@@ -28,6 +29,17 @@ INTEGERS = ("int64", "int32")
 BOOLEANS = ("bool",)
 
 _FAMILIES = {"f": "fiu", "i": "iu", "b": "b"}
+
+
+class Rebuilt:
+    """Copied and pickled by its constructor, which checks and freezes again what comes out."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        thing: Any = self
+        values = (getattr(self, each.name) for each in fields(thing))
+        return type(self), tuple(dict(value) if isinstance(value, Mapping) else value for value in values)
 
 
 def refuse(saw: str, wanted: str, do: str) -> NoReturn:

@@ -17,6 +17,7 @@ from glassformer.recording.arrays import (
     FLOATS,
     SINGLE,
     Floats,
+    Rebuilt,
     freeze,
     keep,
     refuse,
@@ -40,7 +41,7 @@ _DO = "Record the map again; if it stays, the recorder is at fault."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AttentionMap:
+class AttentionMap(Rebuilt):
     """Who looks at whom in one layer. Construction checks shapes against tokens and row sums against one."""
 
     stack: str  # "encoder" or "decoder"

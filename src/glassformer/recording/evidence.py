@@ -8,13 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from glassformer.recording.arrays import keep, refuse, require_text
+from glassformer.recording.arrays import (
+    Rebuilt,
+    keep,
+    refuse,
+    require_text,
+)
 
 _DO = "Fill the stamp in when recording."
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Rebuilt):
     """How numbers were made; `largest_error` is that of the self-check against `reference`, if any."""
 
     model: str

@@ -26,6 +26,7 @@ from glassformer.recording.arrays import (
     SINGLE,
     Booleans,
     Floats,
+    Rebuilt,
     freeze,
     keep,
     refuse,
@@ -37,7 +38,7 @@ _ROWS, _COLUMNS = 256, 1024  # a piece of float64 scores that stays in the cache
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Factors:
+class Factors(Rebuilt):
     """What weights follow from; with grouped queries, head h reads key head h // (heads / key heads)."""
 
     queries: Floats  # (head, query, width)

@@ -17,6 +17,7 @@ from glassformer.recording.arrays import (
     FLOATS,
     LONGS,
     Floats,
+    Rebuilt,
     freeze,
     keep,
     refuse,
@@ -29,7 +30,7 @@ _SLACK = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Output:
+class Output(Rebuilt):
     """The k most likely outputs at each position; `vocabulary` holds the text of every id that occurs."""
 
     stack: str
@@ -78,7 +79,7 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(Rebuilt):
     """A token that could have come, and its log-probability."""
 
     token: int
@@ -90,7 +91,7 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(Rebuilt):
     """One token as it was chosen; in a beam tree, a node whose `parent` is the node it continues."""
 
     index: int
@@ -118,7 +119,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
+class Generation(Rebuilt):
     """The steps of the text that was kept, and, for a beam search, every hypothesis on the way."""
 
     steps: tuple[Step, ...]

@@ -10,7 +10,16 @@ from types import MappingProxyType
 
 import numpy as np
 
-from glassformer.recording.arrays import FLOATS, Floats, freeze, is_mapped, keep, refuse, require_text
+from glassformer.recording.arrays import (
+    FLOATS,
+    Floats,
+    Rebuilt,
+    freeze,
+    is_mapped,
+    keep,
+    refuse,
+    require_text,
+)
 from glassformer.recording.attention_map import AttentionMap, Kind
 from glassformer.recording.evidence import Evidence
 from glassformer.recording.generation import Generation, Output
@@ -20,7 +29,7 @@ _DO = "Record again; if it stays, the recorder is at fault."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Recording:
+class Recording(Rebuilt):
     """Tokens, maps, hidden states, output, generation and the evidence for all of them."""
 
     model: str

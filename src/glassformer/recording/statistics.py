@@ -27,6 +27,7 @@ from glassformer.recording.arrays import (
     Booleans,
     Floats,
     Integers,
+    Rebuilt,
     choose,
     freeze,
     is_mapped,
@@ -49,7 +50,7 @@ def thumbnail_level(queries: int, keys: int, bins: int = BINS) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class HeadStatistics:
+class HeadStatistics(Rebuilt):
     """The statistics of every head of one map; see the module for what each means."""
 
     entropy: Floats  # (head, query) nats
@@ -152,7 +153,7 @@ class HeadStatistics:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Pyramid:
+class Pyramid(Rebuilt):
     """One head pooled at 2**level tokens a pixel: every coarser level follows from it without the weights."""
 
     level: int

@@ -10,7 +10,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.recording.arrays import BOOLEANS, LONGS, Booleans, freeze, keep, refuse, require_text
+from glassformer.recording.arrays import (
+    BOOLEANS,
+    LONGS,
+    Booleans,
+    Rebuilt,
+    freeze,
+    keep,
+    refuse,
+    require_text,
+)
 
 Side = Literal["source", "target"]
 SIDES = ("source", "target")
@@ -19,7 +28,7 @@ _DO = "Build the tokens from one tokenizer output."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tokens:
+class Tokens(Rebuilt):
     """One sequence as the model saw it; `texts` is what to display, `offsets` point into `text`."""
 
     side: Side
