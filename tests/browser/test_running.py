@@ -1,0 +1,174 @@
+"""The page with a real worker: texts run, words come, a run is cancelled, a mistake is said."""
+
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import uvicorn
+from playwright.sync_api import Page, expect
+
+from glassformer.show.library import Library
+from glassformer.show.server.app import create_app
+from glassformer.show.server.settings import STATIC, Settings
+from glassformer.workbench import LocalWorkbench, WorkbenchSettings
+from tiny_models import build_zoo
+
+pytestmark = pytest.mark.browser
+
+TEXT = "the animal was too tired to cross the street"
+Open = Callable[..., Page]
+
+
+@dataclass
+class Bench:
+    """A running server with a workbench over tiny models."""
+
+    url: str
+    library: Library
+    workbench: LocalWorkbench
+
+
+@pytest.fixture(scope="module")
+def bench(served: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """Without a built page `served` has skipped already."""
+    library = Library(tmp_path_factory.mktemp("made"))
+    workbench = LocalWorkbench(
+        WorkbenchSettings(offline=True),
+        folder=library.folder,
+        add=lambda path, request: library.adopt(path, request=request),
+        zoo=build_zoo(tmp_path_factory.mktemp("zoo")),
+    )
+    static = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
+    app = create_app(library, workbench, Settings(static=static))
+    config = uvicorn.Config(app, port=0, log_level="warning", ws="none", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield Bench(f"http://localhost:{port}", library, workbench)
+    server.should_exit = True
+    thread.join(10)
+    workbench.close()
+    library.close()
+
+
+def fill(page: Page, model: str, text: str | None = TEXT) -> None:
+    page.get_by_label("Model", exact=True).select_option(f"zoo/{model}")
+    if text is not None:
+        page.get_by_label("Text", exact=True).fill(text)
+
+
+def press_run(page: Page) -> str:
+    """Press *Run model*; the id of the recording that comes of it."""
+    before = find_recording(page.url)
+    page.get_by_role("button", name="Run model").click()
+    return wait_for_another(page, before)
+
+
+def wait_for_another(page: Page, before: str) -> str:
+    """The recording that is shown next."""
+    page.wait_for_url(lambda url: find_recording(url) not in ("", before), timeout=60_000)
+    return find_recording(page.url)
+
+
+def find_recording(url: str) -> str:
+    found = re.search(r"recording=([^&]*)", url)
+    return found[1] if found else ""
+
+
+def test_a_text_runs_and_is_shown(bench: Bench, open_page: Open) -> None:
+    page = open_page(bench.url)
+    fill(page, "decoder")
+    recording = bench.library.get(press_run(page))
+    assert recording.source.text == TEXT
+    assert recording.model == "zoo/decoder"
+    expect(page.get_by_role("combobox", name="Recording")).to_contain_text(TEXT)
+    expect(page.locator("[data-part=progress]")).to_have_count(0)
+
+
+def test_the_keyboard_runs_it_too(bench: Bench, open_page: Open) -> None:
+    page = open_page(bench.url)
+    fill(page, "encoder", "the street was too tired")
+    page.get_by_label("Text", exact=True).press("Control+Enter")
+    page.wait_for_url(re.compile("recording=zoo-encoder"))
+    assert bench.library.get(find_recording(page.url)).source.text == "the street was too tired"
+
+
+def test_only_the_first_layers_run(bench: Bench, open_page: Open) -> None:
+    page = open_page(bench.url)
+    fill(page, "decoder")
+    page.get_by_text("Model configuration").click()
+    page.get_by_label("Layers that run").fill("1")
+    recording = bench.library.get(press_run(page))
+    assert [map.layer for map in recording.maps] == [0]
+    assert recording.evidence.edits == ("only the first layer of every stack",)
+
+
+def test_random_sequences_have_a_length_and_a_seed(bench: Bench, open_page: Open) -> None:
+    page = open_page(bench.url)
+    fill(page, "endless", None)
+    page.locator("[data-sequence=random]").check()
+    page.get_by_label("Sentence length").fill("7")
+    page.get_by_label("Random seed").fill("5")
+    recording = bench.library.get(press_run(page))
+    assert len(recording.source) == 8  # and the end
+
+
+def test_a_translator_is_told_its_languages(bench: Bench, open_page: Open) -> None:
+    page = open_page(bench.url)
+    fill(page, "translator")
+    page.get_by_label("Source language").select_option("fr")
+    page.get_by_label("Target language").select_option("en")
+    recording = bench.library.get(press_run(page))
+    assert recording.source.texts[0] == ">>en<<"
+    assert recording.target is not None
+
+
+def test_a_long_run_shows_how_far_it_is_and_can_be_cancelled(bench: Bench, open_page: Open) -> None:
+    page = open_page(bench.url)
+    fill(page, "slow", None)
+    page.locator("[data-sequence=random]").check()
+    page.get_by_label("Sentence length").fill("12000")
+    before = find_recording(page.url)
+    page.get_by_role("button", name="Run model").click()
+    expect(page.locator("[data-part=progress][data-stage=running]")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile(r"^\d+/24$"))).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("[data-part=progress]")).to_have_count(0)
+    assert bench.workbench.jobs()[0].state == "cancelled"
+    assert find_recording(page.url) == before
+    fill(page, "decoder", None)
+    page.locator("[data-sequence=text]").check()
+    page.get_by_label("Text", exact=True).fill("the animal")
+    press_run(page)
+
+
+def test_what_cannot_be_is_said_in_a_sentence(bench: Bench, open_page: Open) -> None:
+    page = open_page(bench.url)
+    fill(page, "decoder", "the animal " * 30)
+    page.get_by_role("button", name="Run model").click()
+    said = page.locator("[data-notice=run-failed]")
+    expect(said).to_contain_text(
+        "The text has 61 tokens, and zoo/decoder reads 24; shorten it.", timeout=60_000
+    )
+    page.get_by_label("Text", exact=True).fill(TEXT)
+    press_run(page)
+    expect(said).to_have_count(0)
+
+
+def test_words_come_one_by_one(bench: Bench, open_page: Open) -> None:
+    page = open_page(bench.url)
+    fill(page, "decoder", "the animal")
+    made = press_run(page)
+    page.get_by_role("button", name="Predict output words", exact=True).click()
+    generation = bench.library.get(wait_for_another(page, made)).generation
+    assert generation is not None
+    assert len(generation.steps) > 1
+    expect(page.locator("main")).to_contain_text(generation.steps[0].text)
