@@ -6,10 +6,13 @@ Out:  Recording, checked and read-only; everything after it only reads.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
+from glassformer.errors import GlassformerError
 from glassformer.recording.arrays import (
     FLOATS,
     Floats,
@@ -127,6 +130,14 @@ class Recording(Rebuilt):
                     )
             checked[stack] = array
         keep(self, hidden=MappingProxyType(checked))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """What a notebook shows at the end of a cell: the views, or these lines where there are none."""
+        try:
+            room = import_module("glassformer.show.widget")  # by name: this room stands below that one
+            return room.show(self)._repr_mimebundle_(include=include, exclude=exclude)
+        except GlassformerError:
+            return {"text/plain": repr(self)}
 
     def __repr__(self) -> str:
         sides = f"{len(self.source)} source tokens"
