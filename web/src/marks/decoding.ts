@@ -89,8 +89,8 @@ export class Decoding {
   fill(decode: DecodeRequest): void {
     this.method.value = decode.method;
     const { fields } = this;
-    const put = (field: HTMLInputElement, value: number | undefined) => {
-      if (value !== undefined) field.value = String(value);
+    const put = (field: HTMLInputElement, value: number | null | undefined) => {
+      if (typeof value === "number") field.value = String(value);
     };
     put(fields.count, decode.max_new_tokens);
     put(fields.beams, decode.beams);

@@ -1,5 +1,5 @@
 /**
- * A beam search as a tree: steps from left to right, the kept path along the top.
+ * A beam search as a tree: steps from left to right, the best hypothesis of each step on top.
  *
  * In:   nodes with a parent each, the kept path, the chosen node.
  * Out:  an SVG one can click, walk with arrow keys, drag and zoom.
@@ -15,41 +15,25 @@ export interface Spot {
   readonly y: number;
 }
 
-export const STEP = 112; // pixels from word to word
+export const STEP = 132; // pixels from word to word
 export const ROW = 36; // from hypothesis to hypothesis
 const WIDE = 92;
 const TALL = 28;
 
-/** A place for each node: kept children first, so that the kept path is a straight line on top. */
-export function layOut(nodes: readonly StepDescription[], kept: readonly number[]): Spot[] {
-  const keeps = new Set(kept);
-  const children = new Map<number | null, number[]>();
+/** A place for each node: its step across, its rank among the hypotheses of that step down. */
+export function layOut(nodes: readonly StepDescription[]): Spot[] {
+  const steps = new Map<number, number[]>();
   nodes.forEach((node, place) => {
-    const list = children.get(node.parent) ?? [];
-    list.push(place);
-    children.set(node.parent, list);
+    const level = steps.get(node.index) ?? [];
+    level.push(place);
+    steps.set(node.index, level);
   });
-  for (const list of children.values()) {
-    list.sort(
-      (one, other) =>
-        Number(keeps.has(other)) - Number(keeps.has(one)) || nodes[one]!.beam - nodes[other]!.beam,
-    );
-  }
   const spots: Spot[] = new Array(nodes.length);
-  let row = 0;
-  const place = (start: number): void => {
-    const open = [{ node: start, first: true }]; // a stack of our own: trees may be hundreds of words deep
-    while (open.length > 0) {
-      const { node, first } = open.pop()!;
-      if (!first) row += 1;
-      spots[node] = { x: nodes[node]!.index * STEP, y: row * ROW };
-      const below = children.get(node) ?? [];
-      for (let at = below.length - 1; at >= 0; at--) open.push({ node: below[at]!, first: at === 0 });
-    }
-  };
-  for (const root of children.get(null) ?? []) {
-    place(root);
-    row += 1;
+  for (const [index, level] of steps) {
+    level.sort((one, other) => nodes[one]!.beam - nodes[other]!.beam);
+    level.forEach((place, rank) => {
+      spots[place] = { x: index * STEP, y: rank * ROW };
+    });
   }
   return spots;
 }
@@ -66,6 +50,7 @@ export class Tree {
   private readonly world = draw("g", { role: "presentation" });
   private readonly name = `tree-${++numbers}`;
   private readonly groups: SVGGElement[] = [];
+  private edges: readonly (SVGPathElement | null)[] = [];
   private nodes: readonly StepDescription[] = [];
   private spots: readonly Spot[] = [];
   private kept: readonly number[] = [];
@@ -90,10 +75,10 @@ export class Tree {
   show(nodes: readonly StepDescription[], kept: readonly number[]): void {
     this.nodes = nodes;
     this.kept = kept;
-    this.spots = layOut(nodes, kept);
+    this.spots = layOut(nodes);
     this.groups.length = 0;
     const keeps = new Set(kept);
-    const edges = nodes.map((node, place) => {
+    this.edges = nodes.map((node, place) => {
       if (node.parent === null) return null;
       return draw("path", {
         class: "tree-edge",
@@ -105,7 +90,7 @@ export class Tree {
     nodes.forEach((node, place) => {
       this.groups.push(this.makeNode(node, place, keeps.has(place)));
     });
-    this.world.replaceChildren(...edges.filter((each) => each !== null), ...this.groups);
+    this.world.replaceChildren(...this.edges.filter((each) => each !== null), ...this.groups);
     this.active = Math.min(this.active, Math.max(0, nodes.length - 1));
     this.move();
   }
@@ -119,6 +104,7 @@ export class Tree {
     this.groups.forEach((group, place) => {
       group.setAttribute("aria-selected", String(place === node));
       group.toggleAttribute("data-path", path.has(place));
+      this.edges[place]?.toggleAttribute("data-path", path.has(place));
     });
     if (node !== null) this.reveal(node);
   }
@@ -146,7 +132,7 @@ export class Tree {
     const edges = this.nodes.map((node, place) => {
       if (node.parent === null) return "";
       const on = keeps.has(place) && keeps.has(node.parent);
-      return `<path d="${edge(this.spots[node.parent]!, this.spots[place]!)}" fill="none" stroke="${on ? ink.accent : ink.line}" stroke-width="${on ? 2 : 1}"/>`;
+      return `<path d="${edge(this.spots[node.parent]!, this.spots[place]!)}" fill="none" stroke="${on ? ink.accent : ink.faint}" stroke-opacity="${on ? 1 : 0.4}" stroke-width="${on ? 2 : 1}"/>`;
     });
     const boxes = this.nodes.map((node, place) => {
       const { x, y } = this.spots[place]!;
@@ -179,7 +165,7 @@ export class Tree {
         "data-kept": kept,
         "aria-level": node.index + 1,
         "aria-selected": "false",
-        "aria-label": this.words.node(node.text, node.index, scoreOf(node)),
+        "aria-label": this.words.node(node.text, node.index + 1, scoreOf(node)),
       },
       draw("rect", { x: 0, y: -TALL / 2, width: WIDE, height: TALL, rx: 4 }),
       draw("text", { class: "tree-text", x: 6, y: -1 }, short(node.text)),

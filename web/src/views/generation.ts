@@ -110,6 +110,12 @@ class GenerationView implements Mounted {
       looked: make("h3", {}),
       layer: make("span", { class: "generation-layer" }),
       path: make("p", { class: "generation-path", dir: "auto" }),
+      mask: make("button", {
+        type: "button",
+        class: "button generation-mask",
+        hidden: true,
+        onclick: () => this.maskIt(),
+      }),
     };
     this.root.toggleAttribute("data-still", stage.reducedMotion);
     this.build();
@@ -222,7 +228,7 @@ class GenerationView implements Mounted {
           make("p", { class: "hint" }, word.chooseToken),
           this.texts[0]!.element,
         ),
-        make("section", { class: "generation-choices" }, parts.choices, this.bars.element),
+        make("section", { class: "generation-choices" }, parts.choices, this.bars.element, parts.mask),
       ),
     );
   }
@@ -468,6 +474,34 @@ class GenerationView implements Mounted {
         : this.word.afterToken(name, position),
     );
     this.bars.show(this.outputBars(position));
+    this.parts.mask.hidden =
+      this.form === null || this.predicts !== "masks" || this.masked(text.slice, position) === null;
+    write(this.parts.mask, this.word.maskIt(name));
+  }
+
+  /** The text with one token masked; null where the token is no part of the text. */
+  private masked(slice: TokenSlice, position: number): string | null {
+    const index = position - slice.start;
+    const { text } = this.stage.source.description.source;
+    const span = slice.offsets?.[index];
+    const masks = findMasks(slice);
+    if (
+      text === null ||
+      span === undefined ||
+      slice.special[index] ||
+      span[0] === span[1] ||
+      masks.includes(position)
+    )
+      return null;
+    const mask = masks.length > 0 ? slice.texts[masks[0]! - slice.start]!.trim() : "[MASK]";
+    const letters = [...text];
+    return letters.slice(0, span[0]).join("") + mask + letters.slice(span[1]).join("");
+  }
+
+  private maskIt(): void {
+    const slice = this.texts[0]?.slice;
+    const text = slice ? this.masked(slice, this.position(slice)) : null;
+    if (text !== null) this.predict(null, { text });
   }
 
   /** The token whose prediction is shown: chosen, else the first mask, else the last. */
@@ -544,7 +578,7 @@ class GenerationView implements Mounted {
     return end === undefined ? text : [...text].slice(0, end).join("");
   }
 
-  private predict(decode: DecodeRequest | null): void {
+  private predict(decode: DecodeRequest | null, change: Partial<JobRequest> = {}): void {
     const { workbench } = this.stage;
     const { form, word } = this;
     if (workbench === null || form === null) return;
@@ -562,7 +596,7 @@ class GenerationView implements Mounted {
     this.streamed.show([]);
     workbench
       .run(
-        request,
+        { ...request, ...change },
         (event) => {
           if (this.gone) return;
           if ("job" in event) form.tell(event.job);
