@@ -1,5 +1,8 @@
 """Products lent to our networks: the same maps as through windows, without a matrix, and given back."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -81,6 +84,37 @@ def test_statistics_alone_keep_nothing_else():
     recording = build(shape="decoder").record(ids(SHORT + 1), want=())
     assert all(not each.has_weights and each.queries is None for each in recording.maps)
     assert "without the matrix" in recording.evidence.kernel
+
+
+CHILD = """
+import resource, torch, transformers
+from glassformer.config import ModelConfig
+from glassformer.model.transformer import Transformer
+from glassformer.recorders.recorder import load
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # MiB
+
+torch.set_num_threads(1)
+small = dict(vocab_size=50, hidden_size=32, intermediate_size=32, num_hidden_layers=1, num_attention_heads=4)
+ours = Transformer(ModelConfig(50, shape="decoder", layers=1, width=32, heads=4, positions="rotary"))
+theirs = transformers.LlamaForCausalLM(transformers.LlamaConfig(**small, max_position_embeddings=9000))
+for network in (ours.eval(), theirs.eval()):
+    subject = load(network)
+    subject.record([7] * 1100)  # what is loaded once is not counted
+    before = peak()
+    assert len(subject.record([index % 40 + 5 for index in range(8192)]).source) == 8192
+    print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts the peak of memory in KiB")
+def test_long_texts_take_little_memory():
+    # One layer's weights would take 1,024 MiB.
+    child = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, check=True)
+    grown = [float(line) for line in child.stdout.split()]
+    assert len(grown) == 2
+    assert max(grown) < 300
 
 
 def test_large_arrays_can_stream_into_a_bundle(tmp_path, monkeypatch):
