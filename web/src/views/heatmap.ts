@@ -71,6 +71,7 @@ class Heatmap implements Mounted {
   private readonly timers = { url: 0, exact: 0, tell: 0 };
   private written: string | null = null;
   private flat = false; // names above columns
+  private named = false; // margins are as wide as names need
   private over = false;
 
   constructor(private readonly stage: Stage) {
@@ -208,13 +209,18 @@ class Heatmap implements Mounted {
     for (const name of ["left", "top", "width", "height"] as const) {
       this.cells.style.setProperty(name, `${this.frame[name]}px`);
     }
+    const known = (axis: Axis): boolean => axis.tokens.get(axis.start) !== undefined;
+    this.named = axes !== undefined && known(axes.query) && known(axes.key);
     this.corner.style.setProperty("width", `${left}px`);
     this.corner.style.setProperty("height", `${top}px`);
   }
 
   /** The part of the map that the URL names, or all of it. */
   private recall(): void {
-    const at = this.stage.selection.get().options["heatmap.at"];
+    this.recallFrom(this.stage.selection.get().options["heatmap.at"]);
+  }
+
+  private recallFrom(at: string | undefined): void {
     this.camera = readCamera(at, this.extent, this.frame) ?? wholeMap(this.extent, this.frame);
     this.schedule(true);
   }
@@ -227,6 +233,7 @@ class Heatmap implements Mounted {
     this.timers.url = window.setTimeout(() => {
       const whole = isFitted(this.camera, this.extent, this.frame);
       this.written = whole ? null : writeCamera(this.camera, this.frame);
+      if (this.written !== null) this.recallFrom(this.written); // a link shows the very same pixels
       this.stage.selection.option("heatmap.at", this.written);
     }, 250);
   }
@@ -478,9 +485,10 @@ class Heatmap implements Mounted {
     if (tokens === undefined) {
       const { description } = this.stage.source;
       const all = (side === "source" ? description.source : description.target)?.count ?? 0;
-      // Margins follow the names while all is in view; later they would shake it.
-      const arrived = (): void =>
-        isFitted(this.camera, this.extent, this.frame) ? this.resize() : this.schedule(true);
+      const arrived = (): void => {
+        if (this.named) this.schedule(true);
+        else this.resize(); // margins follow the first names; later they would shake the map
+      };
       tokens = new TokenStore(this.stage.source, side, all, arrived, () => {});
       this.tokens.set(side, tokens);
     }
