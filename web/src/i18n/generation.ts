@@ -23,7 +23,8 @@ export const words = defineStrings({
     seed: "Seed",
     noWorkbench:
       "There is no model behind this page (a saved recording), so nothing new can be predicted here. What was recorded is shown.",
-    noRequest: "The text of this recording is not known here; run a model from the input panel to predict.",
+    noRequest:
+      "This recording was not made here, so its model is not known; run a model from the input panel to predict. What was recorded is shown.",
     queued: "Waiting",
     loading: "Loading the model",
     tokenising: "Cutting into tokens",
@@ -95,7 +96,8 @@ export const words = defineStrings({
     topP: "累积概率 p",
     seed: "随机种子",
     noWorkbench: "此页面背后没有模型（只是保存下来的记录），无法作新的预测；下面显示已记录的内容。",
-    noRequest: "这里不知道这份记录的原文；请在输入面板中运行模型来预测。",
+    noRequest:
+      "这份记录不是在这里生成的，不知道所用的模型；请在输入面板中运行模型来预测。下面显示已记录的内容。",
     queued: "排队中",
     loading: "正在加载模型",
     tokenising: "正在切分词元",

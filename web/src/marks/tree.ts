@@ -54,7 +54,6 @@ export class Tree {
   private nodes: readonly StepDescription[] = [];
   private spots: readonly Spot[] = [];
   private kept: readonly number[] = [];
-  private chosen: number | null = null;
   private active = 0;
   private scale = 1;
   private shift = { x: 16, y: 24 };
@@ -96,8 +95,10 @@ export class Tree {
   }
 
   mark(node: number | null): void {
-    this.chosen = node;
-    if (node !== null) this.active = node;
+    if (node !== null && node !== this.active) {
+      this.groups[this.active]?.removeAttribute("data-focus");
+      this.active = node;
+    }
     const path = new Set<number>();
     for (let at = node; at !== null && this.nodes[at] !== undefined; at = this.nodes[at]!.parent)
       path.add(at);
@@ -200,6 +201,8 @@ export class Tree {
     });
     element.addEventListener("pointerdown", (event) => {
       this.drag = { x: event.clientX, y: event.clientY, moved: false };
+      const group = (event.target as Element).closest("[data-node]");
+      if (group !== null) this.active = Number(group.getAttribute("data-node")); // before the focus goes there
     });
     element.addEventListener("pointermove", (event) => {
       const { drag } = this;
@@ -222,7 +225,8 @@ export class Tree {
       { passive: false },
     );
     element.addEventListener("keydown", (event) => this.press(event));
-    element.addEventListener("focus", () => this.point(this.chosen ?? this.active));
+    element.addEventListener("focus", () => this.point(this.active));
+    element.addEventListener("blur", () => this.groups[this.active]?.removeAttribute("data-focus"));
   }
 
   private press(event: KeyboardEvent): void {
@@ -254,7 +258,7 @@ export class Tree {
   }
 
   private point(node: number): void {
-    this.groups[this.active]?.removeAttribute("data-focus");
+    for (const group of this.groups) group.removeAttribute("data-focus");
     this.active = node;
     this.groups[node]?.setAttribute("data-focus", "");
     this.element.setAttribute("aria-activedescendant", `${this.name}-${node}`);

@@ -77,7 +77,7 @@ class GenerationView implements Mounted {
     this.nodes = description.generation?.nodes ?? [];
     this.kept = keptPath(this.nodes, this.steps);
     this.form =
-      stage.workbench === null
+      stage.workbench === null || stage.workbench.again({}) === null
         ? null
         : new Decoding({
             word,
@@ -142,7 +142,8 @@ class GenerationView implements Mounted {
     const { description } = stage.source;
     this.live.append(make("h3", {}, word.written), this.streamed.element);
     this.root.append(
-      this.form?.element ?? make("p", { class: "generation-note" }, word.noWorkbench),
+      this.form?.element ??
+        make("p", { class: "generation-note" }, stage.workbench === null ? word.noWorkbench : word.noRequest),
       this.live,
     );
     const decode = description.generation === null ? undefined : stage.workbench?.again({})?.decode;
@@ -554,28 +555,10 @@ class GenerationView implements Mounted {
     });
   }
 
+  /** What made this recording, with another way of writing; null where that is not known. */
   private request(decode: DecodeRequest | null): JobRequest | null {
-    const { workbench, source } = this.stage;
-    const known = workbench?.again(decode === null ? {} : { decode });
-    if (known) return { ...known, kind: "generate" };
-    const { model, source: side, generation } = source.description;
-    if (side.text === null) return null;
-    const prompt = generation !== null && this.writtenSide() === "source" ? this.promptText() : side.text;
-    return {
-      kind: "generate",
-      model,
-      sequence: "text",
-      text: prompt,
-      ...(decode === null ? {} : { decode }),
-    };
-  }
-
-  /** What stood there before the model wrote. */
-  private promptText(): string {
-    const text = this.stage.source.description.source.text ?? "";
-    const slice = this.texts.find((each) => each.side === "source")?.slice;
-    const end = this.first === null ? undefined : slice?.offsets?.[this.first - (slice?.start ?? 0)]?.[1];
-    return end === undefined ? text : [...text].slice(0, end).join("");
+    const known = this.stage.workbench?.again(decode === null ? {} : { decode }) ?? null;
+    return known === null ? null : { ...known, kind: "generate" };
   }
 
   private predict(decode: DecodeRequest | null, change: Partial<JobRequest> = {}): void {

@@ -29,7 +29,9 @@ import type { Mounted, Stage, TableData, View } from "../view";
 import { Blocks, chooseMap, readAxis, readHeads } from "../weights";
 
 const LONGEST = 8192; // tokens on an axis
-const MOST = 12_000; // lines at once
+const MOST = 6000; // lines at once
+const MOST_MOVING = 1500; // while scrolling
+const AT_REST = 120; // milliseconds after the last scroll
 const THRESHOLD = 0.02;
 const EXACT_AFTER = 60; // milliseconds of rest before exact weights are fetched
 const HEADS_OPTION = "lines.heads"; // "3:0,3,5": the heads shown while 3 is the selection's head
@@ -84,6 +86,7 @@ class LinesView implements Mounted {
   private gone = false;
   private drawing = 0;
   private resting: ReturnType<typeof setTimeout> | undefined;
+  private moving: ReturnType<typeof setTimeout> | undefined;
   private map: MapDescription;
   private blocks: Blocks;
   private tokens: Readonly<Record<Axis, TokenSlice>> | null = null;
@@ -101,7 +104,7 @@ class LinesView implements Mounted {
       point: (place) => this.point(place),
       choose: (place) => this.choose(place),
       leave: () => this.stage.selection.set({ query: null, key: null }),
-      scroll: () => this.changed(),
+      scroll: () => this.scroll(),
     });
     this.base = make("canvas", { class: "lines-base", "aria-hidden": "true" });
     this.front = make("canvas", { class: "lines-front", "aria-hidden": "true" });
@@ -298,6 +301,16 @@ class LinesView implements Mounted {
     }, EXACT_AFTER);
   }
 
+  /** While rows move, fewer lines are drawn; all of them when they rest. */
+  private scroll(): void {
+    clearTimeout(this.moving);
+    this.moving = setTimeout(() => {
+      this.moving = undefined;
+      this.changed();
+    }, AT_REST);
+    this.changed();
+  }
+
   /** Draw in the next frame. */
   private changed(all = true): void {
     if (all) this.drawn = null;
@@ -329,7 +342,7 @@ class LinesView implements Mounted {
       this.drawn = this.gatherAll();
       const context = this.clear(this.base);
       if (context) strokeLines(context, this.drawn, this.lane(null), this.brush(this.drawn, 1.5));
-      this.sayHidden();
+      if (this.moving === undefined) this.sayHidden();
     }
     const kept = this.kept();
     this.columns.mark(kept, focus);
@@ -375,7 +388,7 @@ class LinesView implements Mounted {
       heads: this.heads,
       threshold: this.threshold(),
       queries: rows,
-      most: MOST,
+      most: this.moving === undefined ? MOST : MOST_MOVING,
     });
   }
 
@@ -602,6 +615,7 @@ class LinesView implements Mounted {
   unmount(): void {
     this.gone = true;
     clearTimeout(this.resting);
+    clearTimeout(this.moving);
     cancelAnimationFrame(this.drawing);
     this.stage.element.replaceChildren();
   }
