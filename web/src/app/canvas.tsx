@@ -43,7 +43,7 @@ export function Canvas(props: { readonly id: string; readonly labelledBy: string
       tabIndex={-1}
       aria-busy={app.opening.value}
     >
-      <div class="view-host" ref={host} hidden={failure !== null || fits !== true} />
+      <div class="view-host" ref={host} hidden={!source || failure !== null || fits !== true} />
       {fits !== true && view && (
         <Notice title={say.cannotShow(view.title[language])} text={fits[language]} name="does-not-fit" />
       )}
@@ -120,8 +120,8 @@ function mountView(
 
   const fail = (error: unknown): void => {
     if (gone || (error instanceof DOMException && error.name === "AbortError")) return;
-    setFailure(sentenceOf(error, app.words.peek()));
-    app.announce(sentenceOf(error, app.words.peek()));
+    setFailure(sentenceOf(error, app));
+    app.announce(sentenceOf(error, app));
   };
   const guarded = (act: () => void): void => {
     try {

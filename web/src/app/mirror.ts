@@ -19,6 +19,8 @@ const PAUSE = 150; // browsers allow about 100 changes of the address in 30 s
 
 export interface Mirror {
   link(): string | null;
+  /** Write the address in full, where it was short. */
+  complete(): void;
   stop(): void;
 }
 
@@ -71,6 +73,7 @@ export function mirror(
   });
 
   return {
+    complete: () => write("replace"),
     link: () => place.link(writeSelection(store.get())),
     stop() {
       if (timer !== null) clearTimeout(timer);

@@ -76,7 +76,7 @@ export function createRuns(app: App): Runs {
       const say = app.words.peek();
       const stopped = error instanceof DOMException && error.name === "AbortError";
       if (stopped) app.announce(say.cancelled);
-      else trouble.value = sentenceOf(error, say);
+      else trouble.value = sentenceOf(error, app);
       if (!stopped) app.announce(trouble.peek() ?? "");
     } finally {
       if (controller === mine) {
@@ -125,8 +125,9 @@ export function createRuns(app: App): Runs {
         again(change) {
           const request = requestBehind(source);
           if (!request) return null;
+          const { target: _, ...open } = request; // with a target there is nothing to write
           return {
-            ...request,
+            ...(change.decode ? open : request),
             ...(change.edits ? { edits: [...(request.edits ?? []), ...change.edits] } : {}),
             ...(change.multiplier === undefined ? {} : { multiplier: change.multiplier }),
             ...(change.decode ? { kind: "generate" as const, decode: change.decode } : {}),

@@ -7,6 +7,7 @@
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { type AppWords, words } from "../i18n/app";
+import { explain } from "../i18n/refusals";
 import {
   createSelection,
   nothingSelected,
@@ -191,7 +192,7 @@ export class App {
   /** A failure as a sentence with a way out. */
   complain(error: unknown, again: (() => void) | null = null): void {
     if (error instanceof DOMException && error.name === "AbortError") return;
-    const sentence = sentenceOf(error, this.words.peek());
+    const sentence = sentenceOf(error, this);
     this.trouble.value = { sentence, again };
     this.announce(sentence);
   }
@@ -238,6 +239,7 @@ export class App {
       const view = known ?? this.views.find((each) => each.fits(source) === true) ?? this.views[0];
       const fitting = fitTo(source.description)(wish, wish, wish);
       this.store.set({ ...fitting, view: view?.name ?? "" });
+      this.mirror.complete();
       if (this.preset.peek()?.recording !== wish.recording) this.preset.value = null;
     } catch (error) {
       if (turn === this.turn) this.complain(error, () => void this.show(wish));
@@ -251,10 +253,12 @@ function pickSelection(preset: Preset): Partial<Selection> {
   return preset.selection ? readSelection(new URLSearchParams(preset.selection).toString()) : {};
 }
 
-export function sentenceOf(error: unknown, say: AppWords): string {
+/** What went wrong, in a sentence of the page's language where there is one. */
+export function sentenceOf(error: unknown, app: App): string {
+  const say = app.words.peek();
   if (error instanceof Refusal) {
     if (error.code === "unreachable") return say.unreachable;
-    return error.code === "not_in_file" ? say.notInFile : error.sentence;
+    return error.code === "not_in_file" ? say.notInFile : explain(error, app.language.peek());
   }
   return error instanceof Error && error.message ? error.message : String(error);
 }

@@ -105,7 +105,7 @@ function Spread(props: { readonly source: RecordingSource; readonly item: Item }
     }
     const stop = new AbortController();
     source.distribution(item.of, item.where, stop.signal).then(setFound, (error: unknown) => {
-      if (!stop.signal.aborted) setFound(sentenceOf(error, app.words.peek()));
+      if (!stop.signal.aborted) setFound(sentenceOf(error, app));
     });
     return () => stop.abort();
   }, [source, item.of, item.there, where]);

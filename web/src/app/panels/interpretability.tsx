@@ -133,8 +133,7 @@ function useScores(
       Promise.all(questions).then(
         (answers) => setState({ scores: new Map(answers), failure: null }),
         (error: unknown) => {
-          if (!stop.signal.aborted)
-            setState({ scores: new Map(), failure: sentenceOf(error, app.words.peek()) });
+          if (!stop.signal.aborted) setState({ scores: new Map(), failure: sentenceOf(error, app) });
         },
       );
     }, PAUSE);

@@ -1,0 +1,146 @@
+"""The input panel: every field, every stage of a run, cancelling, failures and examples."""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from glassformer.show.server.settings import STATIC
+from rehearsal import Rehearsal, serve_rehearsal
+
+pytestmark = pytest.mark.browser
+
+OpenPage = Callable[..., Page]
+
+
+def settle(page: Page) -> None:
+    """Wait until a view is mounted."""
+    expect(page.locator(".view-host > .view")).to_have_count(1)
+    expect(page.locator(".stage")).to_have_attribute("aria-busy", "false")
+
+
+def chosen(page: Page) -> dict[str, str]:
+    """The selection as the address states it."""
+    return dict(part.split("=", 1) for part in page.url.split("#", 1)[1].split("&"))
+
+
+@pytest.fixture(scope="module")
+def working(served: Any) -> Iterator[Any]:
+    """The same recordings, on a server with a workbench that only rehearses."""
+    static = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
+    rehearsal = Rehearsal(served.ids["translation"])
+    with serve_rehearsal(served.library, rehearsal, static) as url:
+        yield type(served)(url, served.library, served.ids, workbench=rehearsal)
+
+
+@pytest.fixture
+def rehearsal(working: Any) -> Rehearsal:
+    assert isinstance(working.workbench, Rehearsal)
+    working.workbench.again()
+    return working.workbench
+
+
+def test_running_shows_every_stage_and_opens_the_recording(
+    working: Any, rehearsal: Rehearsal, open_page: OpenPage
+) -> None:
+    page = open_page(working.address("decoder", view="heatmap"))
+    settle(page)
+    expect(page.locator("[data-field=model]")).to_have_value("zoo/translator")
+    page.locator("[data-field=text]").fill("我爱你")
+    page.locator("[data-action=swap]").click()
+    page.locator("[data-field=text]").press("Control+Enter")
+    progress = page.locator("[data-part=progress]")
+    for place, stage in enumerate(rehearsal.stages):
+        rehearsal.reached = place
+        expect(progress).to_have_attribute("data-stage", stage)
+    expect(page.locator("[data-action=run]")).to_be_disabled()
+    rehearsal.ends = "done"
+    page.wait_for_url(re.compile(working.ids["translation"]))
+    expect(progress).to_have_count(0)
+    asked = rehearsal.requests[0]
+    assert (asked.text, asked.source_language, asked.target_language) == ("我爱你", "zh", "en")
+    assert (asked.kind, asked.task, asked.seed, asked.length) == ("record", "translation", None, None)
+
+
+def test_a_run_can_be_cancelled(working: Any, rehearsal: Rehearsal, open_page: OpenPage) -> None:
+    page = open_page(working.address("decoder", view="heatmap"))
+    settle(page)
+    page.locator("[data-action=run]").click()
+    page.locator("[data-action=cancel]").click()
+    expect(page.locator("[data-part=progress]")).to_have_count(0)
+    assert rehearsal.cancelled.wait(5)
+    expect(page.locator("[data-action=run]")).to_be_enabled()
+    assert chosen(page)["recording"] == working.ids["decoder"]
+
+
+def test_a_failure_is_a_sentence_with_a_way_out(
+    working: Any, rehearsal: Rehearsal, open_page: OpenPage
+) -> None:
+    page = open_page(working.address("decoder", view="heatmap"))
+    settle(page)
+    page.locator("[data-action=run]").click()
+    expect(page.locator("[data-part=progress]")).to_be_visible()
+    rehearsal.ends = "failed"
+    notice = page.locator("[data-notice=run-failed]")
+    expect(notice).to_contain_text("The model ran out of memory.")
+    rehearsal.ends = None
+    notice.get_by_role("button", name="Try again").click()
+    expect(page.locator("[data-part=progress]")).to_be_visible()
+    rehearsal.ends = "done"
+    page.wait_for_url(re.compile(working.ids["translation"]))
+
+
+def test_a_refusal_is_told_in_the_pages_language(
+    working: Any, rehearsal: Rehearsal, open_page: OpenPage
+) -> None:
+    for locale, sentence in (("en-GB", "Eight runs wait already."), ("zh-CN", "排队的任务太多")):
+        page = open_page(working.address("decoder", view="heatmap"), locale=locale)
+        settle(page)
+        page.locator("[data-field=text]").fill("refuse me")
+        page.locator("[data-action=run]").click()
+        expect(page.locator("[data-notice=run-failed]")).to_contain_text(sentence)
+    page.faults.clear()  # type: ignore[attr-defined]
+
+
+def test_every_field_of_the_input_panel(working: Any, rehearsal: Rehearsal, open_page: OpenPage) -> None:
+    page = open_page(working.address("decoder", view="heatmap"))
+    settle(page)
+    page.locator("[data-field=model]").select_option("zoo/bert")
+    page.locator("[data-field=task]").select_option("classification")
+    expect(page.locator("[data-field=source-language]")).to_have_count(0)
+    page.locator("[data-field=second-text]").fill("A second text.")
+    expect(page.locator("[data-field=seed]")).to_be_disabled()
+    expect(page.locator("[data-field=length]")).to_be_disabled()
+    page.locator("[data-sequence=random]").check(force=True)
+    expect(page.locator("[data-field=seed]")).to_be_enabled()
+    expect(page.locator("[data-field=text]")).to_have_count(0)
+    page.locator("[data-field=length]").fill("9999")
+    page.locator("[data-field=seed]").fill("42")
+    page.locator("[data-part=configuration] summary").click()
+    page.locator("[data-field=layers]").fill("2")
+    page.locator("[data-field=keep-auto]").uncheck()
+    page.locator("[data-field=keep-queries]").check()
+    page.locator("[data-action=run]").click()
+    expect(page.locator("[data-part=progress]")).to_be_visible()
+    asked = rehearsal.requests[0]
+    assert (asked.model, asked.task, asked.sequence) == ("zoo/bert", "classification", "random")
+    assert (asked.length, asked.seed, asked.layers) == (128, 42, 2)  # no longer than the model reads
+    assert set(asked.want or ()) == {"weights", "output", "hidden", "queries"}
+    assert (asked.text, asked.second_text) == (None, None)
+    page.locator("[data-action=cancel]").click()
+
+
+def test_an_example_opens_its_recording_and_says_what_to_see(
+    working: Any, rehearsal: Rehearsal, open_page: OpenPage
+) -> None:
+    page = open_page(working.address("decoder", view="overview"))
+    settle(page)
+    page.locator("[data-action=preset]").select_option("tom")
+    page.wait_for_url(re.compile(f"{working.ids['translation']}&view=heatmap"))
+    expect(page.locator(".preset-note")).to_contain_text("Look at the diagonal.")
+    assert chosen(page)["head"] == "1"
+    assert not rehearsal.requests

@@ -1,0 +1,115 @@
+"""A workbench that runs nothing: tests walk it through the stages of a run."""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from glassformer.show.library import Library
+from glassformer.show.server.app import create_app
+from glassformer.show.server.settings import Settings
+from glassformer.show.workbench import Event, Job, JobRequest, ModelDescription, Phrase, Preset, RefusalError
+
+
+class Rehearsal:
+    """A workbench that runs nothing: it walks through the stages when told to."""
+
+    def __init__(self, made: str) -> None:
+        self.made = made
+        self.requests: list[JobRequest] = []
+        self.stages = ["queued", "loading", "tokenising", "running", "statistics", "saving"]
+        self.reached = 0
+        self.ends: str | None = None
+        self.cancelled = threading.Event()
+
+    def again(self) -> None:
+        self.reached, self.ends = 0, None
+        self.requests.clear()
+        self.cancelled.clear()
+
+    def models(self) -> Sequence[ModelDescription]:
+        facts: dict[str, Any] = {
+            "layers": 6, "heads": 8, "width": 512, "vocabulary": 8000, "max_tokens": 128, "parameters": 10**7,
+            "origin": "zoo", "note": None,
+        }  # fmt: skip
+        return [
+            ModelDescription(
+                name="zoo/translator", label="Translator", family="glassformer", shape="encoder-decoder",
+                tasks=("translation",), languages=("en", "zh"), **facts,
+            ),
+            ModelDescription(
+                name="zoo/bert", label="BERT", family="bert", shape="encoder",
+                tasks=("masked_language_modelling", "classification"), languages=(), **facts,
+            ),
+        ]  # fmt: skip
+
+    def presets(self) -> Sequence[Preset]:
+        phrase = Phrase(en="Tom chase Jerry", zh="汤姆追逐杰瑞")
+        point = Phrase(en="Look at the diagonal.", zh="看对角线。")
+        return [
+            Preset(id="tom", title=phrase, point=point, model="zoo/translator", task="translation",
+                   text="Tom chase Jerry", source_language="en", target_language="zh",
+                   selection={"view": "heatmap", "head": "1"}, recording=self.made),
+        ]  # fmt: skip
+
+    def _job(self, state: str = "running") -> Job:
+        return Job(
+            id="job", kind="record", state=state, stage=self.stages[self.reached], share=0.5, detail="3/6",
+            recording=None, sentence=None, model="zoo/translator", created=time.time(),
+        )  # fmt: skip
+
+    def submit(self, request: JobRequest) -> Job:
+        if request.text and "refuse" in request.text:
+            raise RefusalError("Eight runs wait already. Try again in a minute.", "queue_full", 429)
+        self.requests.append(request)
+        return self._job("queued")
+
+    def job(self, id: str) -> Job:
+        return self._job()
+
+    def jobs(self) -> Sequence[Job]:
+        return [self._job()]
+
+    def cancel(self, id: str) -> Job:
+        self.cancelled.set()
+        return self._job("cancelled")
+
+    async def events(self, id: str) -> AsyncIterator[Event]:
+        told = -1
+        while not self.cancelled.is_set():
+            if told < self.reached:
+                told = self.reached
+                yield Event(name="progress", data={"stage": self.stages[told], "share": 0.5, "detail": "3/6"})
+            if self.ends == "done":
+                yield Event(name="done", data={"recording": self.made})
+                return
+            if self.ends == "failed":
+                yield Event(
+                    name="failed", data={"sentence": "The model ran out of memory.", "code": "memory"}
+                )
+                return
+            await asyncio.sleep(0.02)
+        yield Event(name="cancelled", data={})
+
+    def close(self) -> None: ...
+
+
+@contextmanager
+def serve_rehearsal(library: Library, rehearsal: Rehearsal, static: Path) -> Iterator[str]:
+    """The address of a server with that workbench."""
+    app = create_app(library, rehearsal, Settings(static=static))
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, log_level="warning", ws="none", timeout_graceful_shutdown=1)
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://localhost:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join(10)
