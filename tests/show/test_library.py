@@ -1,5 +1,6 @@
 """The library: ids that stay, a budget that holds, files that are removed only if they are its own."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 
 from glassformer import bundle
 from glassformer.errors import BundleError
-from glassformer.show.library import Library, weigh
+from glassformer.show.cards import weigh
+from glassformer.show.library import Library
 from glassformer.show.workbench import JobRequest, Phrase, RefusalError
 from inventions import invent_decoder
 
@@ -110,3 +112,23 @@ def test_the_newest_come_first(invented: dict[str, Path]) -> None:
     assert [entry.id for entry in library.entries()] == [made[1], made[0], opened]
     assert library.path(made[0]).is_file()
     library.close()
+
+
+def test_many_may_ask_at_once() -> None:
+    made = {tokens: invent_decoder(tokens=tokens, layers=1) for tokens in (3, 4, 5)}
+    library = Library(shipped=None, memory=1)  # only one stays open: everybody pushes others out
+    ids = {tokens: library.add(recording) for tokens, recording in made.items()}
+    with ThreadPoolExecutor(8) as pool:
+        asked = [(3, 4, 5)[number % 3] for number in range(60)]
+        found = list(pool.map(lambda tokens: len(library.get(ids[tokens]).source), asked))
+    assert found == asked
+    assert len(library._open) == 1
+    library.close()
+
+
+def test_a_broken_file_of_the_folder_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "broken.bundle").write_bytes(b"?")
+    bundle.save(invent_decoder(tokens=3), tmp_path / "whole.bundle")
+    library = Library(tmp_path, shipped=None)
+    assert len(library.entries()) == 1
+    assert "broken.bundle" in library.broken[0]

@@ -87,6 +87,8 @@ def run_serve(arguments: Arguments) -> None:
     try:
         settings = _settle(arguments)
         library = Library(arguments.keep)
+        for sentence in library.broken:
+            print(f"Left out: {sentence}", file=sys.stderr)
         for file in arguments.files:
             library.open_file(file)
         workbench = None if arguments.no_models else _open_workbench(arguments, library, settings)

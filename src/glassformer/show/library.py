@@ -7,27 +7,21 @@ An id is a name with a hash of the content behind it: it means the same recordin
 browsers may remember it.
 """
 
-import re
 import shutil
 import tempfile
 import threading
-import tomllib
 from collections import OrderedDict
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
-from hashlib import blake2b
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Literal
-
-import numpy as np
-from pydantic import BaseModel, ConfigDict
+from typing import Literal
 
 from glassformer import bundle
+from glassformer.errors import BundleError
 from glassformer.recording import Recording
-from glassformer.recording.arrays import is_mapped
+from glassformer.show.cards import Card, hash_file, read_card, spell, weigh
 from glassformer.show.description import find_shape
 from glassformer.show.workbench import Answer, JobRequest, Phrase, RefusalError, Shape
 from glassformer.show.writing import make_excerpt
@@ -37,8 +31,6 @@ Origin = Literal["shipped", "file", "made"]
 SHIPPED = Path(__file__).with_name("recordings")
 MEMORY = 2 << 30  # bytes of recordings that stay in memory
 DISK = 16 << 30  # bytes of made recordings; the oldest make room
-_WHOLE = 16 << 20  # bytes up to which a file is hashed as a whole
-_SAMPLES, _SAMPLE = 256, 4096  # pieces of a longer file, and bytes of each
 _EXCERPT = 120  # characters
 
 
@@ -54,17 +46,6 @@ class RecordingEntry(Answer):
     target_tokens: int | None
     origin: Origin
     note: Phrase | None
-
-
-class Card(BaseModel):
-    """What is known about a recording beside itself, from a file; words for others are left out."""
-
-    model_config = ConfigDict(frozen=True)
-
-    title: Phrase | None = None
-    note: Phrase | None = None
-    preset: str | None = None  # the id of the preset that it shows
-    request: JobRequest | None = None  # what made it
 
 
 @dataclass(slots=True)
@@ -95,12 +76,17 @@ class Library:
         self._memory, self._disk = memory, disk
         self._places: dict[str, _Place] = {}
         self._open: OrderedDict[str, tuple[Recording, int]] = OrderedDict()  # least recently used first
-        self._lock = threading.RLock()
+        self._lock = threading.RLock()  # of the tables: held for moments only
+        self._disk_lock = threading.RLock()  # of opening and writing files; taken before the other
+        self.broken: list[str] = []  # why files of the folder were left out
         for path in sorted(shipped.glob("*.bundle")) if shipped is not None else ():
-            self._add(bundle.open(path), path, "shipped", _read_card(path), own=False)
+            self._add(bundle.open(path), path, "shipped", read_card(path), own=False)
         if not self._temporary:
             for path in sorted(self.folder.glob("*.bundle"), key=lambda each: each.stat().st_mtime):
-                self._add(bundle.open(path), path, "made", _read_card(path), own=True)
+                try:
+                    self._add(bundle.open(path), path, "made", read_card(path), own=True)
+                except BundleError as error:
+                    self.broken.append(str(error))
 
     def entries(self) -> tuple[RecordingEntry, ...]:
         """What there is: made ones first, the newest of them on top; then files; then what ships."""
@@ -131,13 +117,16 @@ class Library:
 
     def get(self, id: str) -> Recording:
         """The recording, opened if it was not."""
-        with self._lock:
-            place = self._find(id)
-            if id not in self._open:
-                assert place.path is not None  # what is not open is on disk
-                self._keep(id, bundle.open(place.path))
-            self._open.move_to_end(id)
-            return self._open[id][0]
+        known = self._look(id)
+        if known is None:
+            with self._disk_lock:
+                known = self._look(id)  # somebody else may have opened it meanwhile
+                if known is None:
+                    path = self._find(id).path
+                    assert path is not None  # what is not open is on disk
+                    known = bundle.open(path)
+                    self._keep(id, known)
+        return known
 
     def open_file(self, path: str | PathLike[str]) -> str:
         """Add a bundle that belongs to somebody: it is read where it is, and never removed."""
@@ -167,7 +156,7 @@ class Library:
 
     def path(self, id: str) -> Path:
         """The bundle file of a recording, written now if it was only in memory."""
-        with self._lock:
+        with self._disk_lock:
             return self._write(id)
 
     def remove(self, id: str) -> None:
@@ -188,7 +177,7 @@ class Library:
 
     def close(self) -> None:
         """Let go of everything; a folder that was only temporary is removed."""
-        with self._lock:
+        with self._disk_lock, self._lock:
             self._open.clear()
             self._places.clear()
             if self._temporary:
@@ -207,7 +196,7 @@ class Library:
 
     def _add(self, recording: Recording, path: Path | None, origin: Origin, card: Card, *, own: bool) -> str:
         name = path.stem if path is not None and not own else recording.model
-        id = f"{_spell(name)}-{_hash_file(path) if path is not None else token_hex(4)}"
+        id = f"{spell(name)}-{hash_file(path) if path is not None else token_hex(4)}"
         excerpt = make_excerpt(recording.source.text or " ".join(recording.source.texts[:40]), _EXCERPT)
         label = path.stem if path is not None and origin == "file" and not own else excerpt or recording.model
         entry = RecordingEntry(
@@ -221,44 +210,71 @@ class Library:
             origin=origin,
             note=card.note,
         )
-        with self._lock:
-            if id in self._places:  # the same content again
-                if own and path is not None and path != self._places[id].path:
-                    _remove_file(path)
-                return id
-            size = path.stat().st_size if path is not None else 0
-            self._places[id] = _Place(entry, card, path, own, size)
-            self._keep(id, recording)
-            self._make_room(id)
+        size = path.stat().st_size if path is not None else 0
+        with self._disk_lock:
+            with self._lock:
+                known = self._places.get(id)
+                if known is None:
+                    self._places[id] = _Place(entry, card, path, own, size)
+            if known is None:
+                self._keep(id, recording)
+                self._make_room(id)
+            elif own and path is not None and path != known.path:  # the same content again
+                _remove_file(path)
         return id
+
+    def _look(self, id: str) -> Recording | None:
+        """The recording, if it is open."""
+        with self._lock:
+            self._find(id)
+            if id not in self._open:
+                return None
+            self._open.move_to_end(id)
+            return self._open[id][0]
 
     def _keep(self, id: str, recording: Recording) -> None:
         """Hold a recording open, and close the least used ones when there are too many bytes."""
-        self._open[id] = (recording, weigh(recording))
-        self._open.move_to_end(id)
-        while len(self._open) > 1 and sum(size for _, size in self._open.values()) > self._memory:
-            oldest = next(iter(self._open))
-            self._write(oldest)
-            del self._open[oldest]
+        size = weigh(recording)
+        with self._lock:
+            self._open[id] = (recording, size)
+            self._open.move_to_end(id)
+            left, leaving = sum(each for _, each in self._open.values()), []
+            for other, (_, each) in self._open.items():
+                if left <= self._memory or other == id:
+                    break
+                leaving.append(other)
+                left -= each
+        for other in leaving:
+            with suppress(RefusalError):  # it was removed meanwhile
+                self._write(other)
+            with self._lock:
+                self._open.pop(other, None)
 
     def _write(self, id: str) -> Path:
+        """The file of a recording, which is written if there is none; others may look at tables meanwhile."""
         place = self._find(id)
         if place.path is None:
+            recording = self._look(id)
+            assert recording is not None  # what is not on disk is open
             path = self.new_path()
-            bundle.save(self._open[id][0], path)
-            place.path, place.size = path, path.stat().st_size
+            bundle.save(recording, path)
+            with self._lock:
+                place.path, place.size = path, path.stat().st_size
+                if self._places.get(id) is not place:  # removed meanwhile
+                    _remove_file(path)
             self._make_room(id)
         return place.path
 
     def _make_room(self, newest: str) -> None:
         """Forget the oldest recordings of our own while they take too much of the disk."""
-        own = [id for id, place in self._places.items() if place.own and id != newest]
-        used = sum(place.size for place in self._places.values() if place.own)
-        for id in own:
-            if used <= self._disk:
-                return
-            used -= self._places[id].size
-            self._forget(id, self._places[id])
+        with self._lock:
+            own = [id for id, place in self._places.items() if place.own and id != newest]
+            used = sum(place.size for place in self._places.values() if place.own)
+            for id in own:
+                if used <= self._disk:
+                    return
+                used -= self._places[id].size
+                self._forget(id, self._places[id])
 
     def _forget(self, id: str, place: _Place) -> None:
         self._open.pop(id, None)
@@ -267,69 +283,7 @@ class Library:
             _remove_file(place.path)
 
 
-def weigh(recording: Recording) -> int:
-    """About how many bytes of memory a recording takes; arrays that live in a file count nothing."""
-    seen: set[int] = set()
-    total = 0
-    for array in _find_arrays(recording, seen):
-        if not is_mapped(array):
-            total += array.nbytes
-    sides = [recording.source] + ([] if recording.target is None else [recording.target])
-    texts = sum(len(side.texts) for side in sides) * 64 + sum(2 * len(side.text or "") for side in sides)
-    return total + texts + 100_000
-
-
-def _find_arrays(value: Any, seen: set[int]) -> Iterator[np.ndarray[Any, Any]]:
-    """Every array in a recording, each once."""
-    if id(value) in seen:
-        return
-    if isinstance(value, np.ndarray):
-        seen.add(id(value))
-        yield value
-    elif is_dataclass(value):
-        seen.add(id(value))
-        for each in fields(value):
-            yield from _find_arrays(getattr(value, each.name), seen)
-    elif isinstance(value, tuple) and value and is_dataclass(value[0]):
-        for part in value:
-            yield from _find_arrays(part, seen)
-    elif hasattr(value, "values") and hasattr(value, "items"):
-        for part in value.values():
-            yield from _find_arrays(part, seen)
-
-
-def _read_card(path: Path) -> Card:
-    """The card beside a bundle: TOML where a person wrote it, JSON where we did."""
-    written, kept = path.with_suffix(".toml"), path.with_suffix(".json")
-    try:
-        if written.is_file():
-            return Card.model_validate(tomllib.loads(written.read_text(encoding="utf-8")))
-        return Card.model_validate_json(kept.read_bytes())
-    except (OSError, ValueError):
-        return Card()
-
-
 def _remove_file(path: Path) -> None:
     for each in (path, path.with_suffix(".json")):
         with suppress(OSError):
             each.unlink(missing_ok=True)
-
-
-def _spell(name: str) -> str:
-    """A name as it may stand in an address."""
-    plain = re.sub(r"[^a-z0-9]+", "-", re.sub(r"^[0-9]+-", "", name.lower())).strip("-")
-    return plain[:40].strip("-") or "recording"
-
-
-def _hash_file(path: Path) -> str:
-    """A hash of the content; of a long file, of its ends and of pieces spread over it."""
-    size = path.stat().st_size
-    digest = blake2b(str(size).encode(), digest_size=6)
-    with path.open("rb") as file:
-        if size <= _WHOLE:
-            digest.update(file.read())
-        else:
-            for place in np.linspace(0, size - _SAMPLE, _SAMPLES).astype(np.int64).tolist():
-                file.seek(place)
-                digest.update(file.read(_SAMPLE))
-    return digest.hexdigest()

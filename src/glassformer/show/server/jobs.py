@@ -52,15 +52,18 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 @router.get("/models", response_model=list[ModelDescription])
 async def list_models(request: Request, desk: AtDesk) -> Response:
     """What can be chosen; empty where no model can run."""
-    found = list(desk.workbench.models()) if desk.workbench is not None else []
-    return await answer(request, desk, lambda: found, keep=NEVER)
+    bench = desk.workbench
+    return await answer(request, desk, lambda: [] if bench is None else list(bench.models()), keep=NEVER)
 
 
 @router.get("/presets", response_model=list[Preset])
 async def list_presets(request: Request, desk: AtDesk) -> Response:
     """Texts worth looking at."""
-    found = [] if desk.workbench is None else [_point(desk, each) for each in desk.workbench.presets()]
-    return await answer(request, desk, lambda: found, keep=NEVER)
+
+    def make() -> list[Preset]:
+        return [] if desk.workbench is None else [_point(desk, each) for each in desk.workbench.presets()]
+
+    return await answer(request, desk, make, keep=NEVER)
 
 
 @router.get("/jobs", response_model=list[Job])
