@@ -121,7 +121,7 @@ function drawLabel(
   context.textAlign = "left";
   context.fillText(name, x, base);
   const text = value === null ? "" : digits(value, 2);
-  if (text !== "" && context.measureText(name).width + context.measureText(text).width + 6 <= size) {
+  if (text !== "" && context.measureText(name).width + context.measureText(text).width + 2 <= size) {
     context.fillStyle = soft;
     context.textAlign = "right";
     context.fillText(text, x + size, base);

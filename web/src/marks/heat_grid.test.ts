@@ -45,10 +45,12 @@ describe("the grid of heads", () => {
     });
   }
 
-  it("shows 12 × 12 heads at once", () => {
-    const grid = layGrid(groups(12, 12), wish());
-    expect(grid.height).toBeLessThanOrEqual(700);
-    expect(grid.width).toBeLessThanOrEqual(900);
+  it("takes the width it gets for 12 × 12 heads, and grows a few heads only as far as all are in view", () => {
+    expect(layGrid(groups(12, 12), wish()).size).toBe(64);
+    expect(layGrid(groups(12, 12), wish({ width: 760 })).width).toBeGreaterThan(740);
+    const few = layGrid(groups(3, 4), wish());
+    expect(few.size).toBeGreaterThan(100);
+    expect(few.height).toBeLessThanOrEqual(700);
   });
 
   it("keeps the pixels of larger pictures whole", () => {

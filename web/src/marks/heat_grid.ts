@@ -52,7 +52,7 @@ const GUTTER = 30; // names of layers
 const NAMES = 18; // names of heads
 const GAP = 6;
 const LEAST = 16;
-const SMALL = 30; // the smallest picture that is worth seeing all at once
+const COMFORTABLE = 64;
 const LARGE = 176;
 const NAMED = 52; // from here on each picture carries its name
 
@@ -98,13 +98,12 @@ function layLayers(groups: readonly Group[], wish: Wish): Grid {
   return { ...grid, size, step, labelled, width: GUTTER + across * step[0], height: y };
 }
 
-/** The largest size at which all stands in view; where that would be tiny, one that fits across. */
+/** As large as fits across, up to a comfortable size; larger only where all heads still stand in view. */
 function sizeFor(across: number, down: number, groups: number, { width, height, pixels }: Wish): number {
   const wide = Math.floor((width - GUTTER) / across) - GAP;
   const room = height - groups * (TITLE + NAMES + 12);
-  const high = Math.floor(room / Math.max(1, down)) - GAP - BAR - 4;
-  const all = high - LABEL >= NAMED ? high - LABEL : Math.min(high, NAMED - 1); // with names, or without
-  let size = Math.min(wide, all >= SMALL ? all : 44, LARGE);
+  const high = Math.floor(room / Math.max(1, down)) - GAP - BAR - 4 - LABEL;
+  let size = Math.min(wide, Math.max(high, COMFORTABLE), LARGE);
   if (pixels > 32 && size > pixels && size < 2 * pixels) size = pixels; // whole pixels stay whole
   return Math.max(LEAST, Math.floor(size));
 }

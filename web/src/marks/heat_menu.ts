@@ -50,7 +50,7 @@ export function readOptions(selection: Selection, metrics: readonly MetricDescri
 export function passes(value: number | null, { bound, way }: Options): boolean {
   if (bound === null) return true;
   if (value === null) return false;
-  const slack = 1e-6 * Math.max(1e-6, Math.abs(bound)); // the bound is written with six digits
+  const slack = 1e-6 * Math.max(1e-6, Math.abs(bound)); // the bound is written with seven digits
   return way === "at_least" ? value >= bound - slack : value <= bound + slack;
 }
 
@@ -98,7 +98,7 @@ export class Menu {
       },
       (value) => {
         const all = way === "at_least" ? value <= least : value >= most;
-        selection.option("overview.keep", all ? null : `${way}_${Number(value.toPrecision(6))}`);
+        selection.option("overview.keep", all ? null : `${way}_${Number(value.toPrecision(7))}`);
       },
     );
     const ways = choice<Way>(
