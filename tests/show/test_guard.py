@@ -120,7 +120,7 @@ def test_a_token_in_a_header_or_by_the_printed_address(build_site: Callable[...,
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
-    assert site.client.cookies[COOKIE] == "swordfish"
+    assert site.client.cookies[f"{COOKIE}_5000"] == "swordfish"
     assert site.client.get("/api/about").status_code == 200
     answer = site.client.get(f"{HOST}//evil.example/?token=swordfish", follow_redirects=False)
     assert answer.headers["location"] == "/evil.example/"

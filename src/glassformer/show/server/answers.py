@@ -22,7 +22,9 @@ from glassformer.show.server.limits import Cache, Encoded, Encoding, Threads
 from glassformer.show.server.settings import Settings
 from glassformer.show.workbench import Workbench
 
-FOR_EVER = "private, max-age=31536000, immutable"
+FOR_EVER = (
+    "private, max-age=604800, immutable"  # a week: longer than anybody looks, shorter than a version lives
+)
 CHECK = "private, no-cache"
 NEVER = "no-store"
 _SHORT = 512  # bytes that are not worth compressing
@@ -63,27 +65,39 @@ async def answer(
     keep: str = FOR_EVER,
     recording: str | None = None,
 ) -> Response:
-    """Make, encode and send; a known ETag is answered before anything is made."""
+    """Make, encode and send. What is kept for ever is known by its address, and answered at once if known."""
     if recording is not None:
         desk.library.entry(recording)  # one that was removed is gone, whatever a browser remembers
     encoding = choose_encoding(request.headers.get("accept-encoding", ""))
-    address = f"{__version__}|{request.url.path}?{request.url.query}|{encoding}"
-    mark = f'"{blake2b(address.encode(), digest_size=12).hexdigest()}"'
+    known = request.headers.get("if-none-match", "")
     headers = {"cache-control": keep, "vary": "Accept-Encoding"}
-    if recording is not None:
-        headers["etag"] = mark
-        if mark in request.headers.get("if-none-match", ""):
-            return Response(status_code=304, headers=headers)
+    if keep != FOR_EVER:
+        encoded = await desk.threads.run(request, lambda: compress(*_serialise(make()), encoding))
+        return _send_marked(encoded, _mark(encoded.body), known, headers)
+    mark = _mark(f"{__version__}|{request.url.path}?{request.url.query}|{encoding}".encode())
+    if mark in known:
+        return Response(status_code=304, headers={**headers, "etag": mark})
 
     def work() -> Encoded:
-        known = desk.cache.get(mark) if recording is not None else None
-        if known is None:
-            known = compress(*_serialise(make()), encoding)
-            if recording is not None:
-                desk.cache.put(mark, known)
-        return known
+        kept = desk.cache.get(mark)
+        if kept is None:
+            kept = compress(*_serialise(make()), encoding)
+            desk.cache.put(mark, kept)
+        return kept
 
-    return send(await desk.threads.run(request, work), headers)
+    return _send_marked(await desk.threads.run(request, work), mark, known, headers)
+
+
+def _mark(content: bytes) -> str:
+    return f'"{blake2b(content, digest_size=12).hexdigest()}"'
+
+
+def _send_marked(encoded: Encoded, mark: str, known: str, headers: dict[str, str]) -> Response:
+    if headers["cache-control"] == NEVER:
+        return send(encoded, headers)
+    if mark in known:
+        return Response(status_code=304, headers={**headers, "etag": mark})
+    return send(encoded, {**headers, "etag": mark})
 
 
 def send(encoded: Encoded, headers: dict[str, str]) -> Response:

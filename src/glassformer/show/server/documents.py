@@ -8,10 +8,18 @@ from html import escape
 from typing import Any
 
 from fastapi import APIRouter, Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, Response
 
 router = APIRouter(prefix="/api", include_in_schema=False)
 
+_STYLE = """
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 56rem; margin: 2rem auto; padding: 0 1rem; }
+h2 { font-size: 1rem; margin: 2rem 0 0; padding-top: 1rem; border-top: 1px solid #8884; }
+h2 code { overflow-wrap: anywhere; }
+code { font-family: ui-monospace, monospace; }
+p, ul { margin: 0.25rem 0; }
+"""
 _ERROR = '{"error": {"sentence": "…", "code": "…"}}'
 
 
@@ -25,6 +33,7 @@ async def read_documents(request: Request) -> HTMLResponse:
         for method, operation in methods.items()
     ]
     head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Glassformer API</title>'
+    head += '<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/api/docs.css">'
     intro = (
         f"<h1>Glassformer API {escape(schema['info']['version'])}</h1>"
         f"<p>{escape(schema['info']['description'])} "
@@ -32,6 +41,12 @@ async def read_documents(request: Request) -> HTMLResponse:
         f"Errors are <code>{escape(_ERROR)}</code> with a 4xx status.</p>"
     )
     return HTMLResponse(f"{head}<body><main>{intro}{''.join(rows)}</main></body></html>")
+
+
+@router.get("/docs.css")
+async def read_style() -> Response:
+    """How the page above looks."""
+    return Response(_STYLE, media_type="text/css")
 
 
 def _describe(method: str, path: str, operation: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from glassformer.show.server.errors import say
 from glassformer.show.server.settings import Settings
 
-COOKIE = "glassformer_token"
+COOKIE = "glassformer_token"  # and the port behind it: cookies are shared by all ports of a machine
 HEADER = "x-glassformer-token"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -122,7 +122,9 @@ class Guard:
             rest = urlencode([(name, value) for name, value in asked if name != "token"])
             path = "/" + scope["path"].lstrip("/")  # never another server's address
             answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
-            answer.set_cookie(COOKIE, given, max_age=30 * 86400, httponly=True, samesite="lax", path="/")
+            answer.set_cookie(
+                name_cookie(headers), given, max_age=30 * 86400, httponly=True, samesite="lax", path="/"
+            )
             return answer
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
         if any(self._fits(each) for each in (headers.get(HEADER, ""), bearer, read_cookie(headers))):
@@ -161,10 +163,16 @@ def urlsplit_safely(origin: str) -> str:
     return parts.netloc.lower() if parts.scheme in ("http", "https") else ""
 
 
+def name_cookie(headers: Headers) -> str:
+    """The name of our cookie; the guard has checked the host before."""
+    port = urlsplit(f"//{headers['host']}").port
+    return COOKIE if port is None else f"{COOKIE}_{port}"
+
+
 def read_cookie(headers: Headers) -> str:
     """The token that a browser was given."""
     try:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        cookie = SimpleCookie(headers.get("cookie", "")).get(name_cookie(headers))
     except CookieError:
         return ""
     return "" if cookie is None else cookie.value
