@@ -266,7 +266,7 @@ export class Multiplier implements Part {
     );
     const { map } = focusOf(this.stage);
     const group = drawPairs(series, keys, (key) => this.tokens.key.shown(map.key_start + key), width, ink);
-    const height = pairsHeight(keys.length);
+    const height = pairsHeight(keys.length, series.length);
     if (keys.length < map.keys) {
       group.append(
         draw(
@@ -357,10 +357,27 @@ export class Multiplier implements Part {
     ];
     this.result.replaceChildren(
       make("dl", {}, ...figure(say.meanEntropy, rerun.entropyBefore, rerun.entropyAfter)),
+      this.key(),
       svg,
       this.outputs(rerun),
       button(say.openRerun, () => this.stage.workbench?.go(rerun.id)),
     );
+  }
+
+  /** Which ink is which in the histogram. */
+  private key(): SVGSVGElement {
+    const svg = draw("svg", { width: 200, height: 16, "aria-hidden": "true" });
+    const names = [
+      [this.say.before, SCREEN.faint],
+      [this.say.rerun, ORANGE],
+    ] as const;
+    names.forEach(([name, fill], at) => {
+      svg.append(
+        draw("rect", { x: at * 90, y: 3, width: 10, height: 10, fill }),
+        draw("text", { x: at * 90 + 14, y: 12, "font-size": 11, fill: SCREEN.soft }, name),
+      );
+    });
+    return svg;
   }
 
   private outputs({ outputBefore, outputAfter, classes }: Rerun): HTMLElement {

@@ -15,7 +15,7 @@ export interface Series {
   readonly ink: string;
 }
 
-const LINE = 26;
+const BAR = 11;
 const TOP = 26;
 
 /** The keys that are heaviest in any of the rows, in the order of the text. */
@@ -27,8 +27,8 @@ export function heaviest(rows: readonly ArrayLike<number>[], most: number): numb
   return keys.slice(0, most).sort((one, other) => one - other);
 }
 
-export function pairsHeight(keys: number): number {
-  return TOP + keys * LINE + 4;
+export function pairsHeight(keys: number, series: number): number {
+  return TOP + keys * (series * BAR + 6) + 4;
 }
 
 export function drawPairs(
@@ -50,20 +50,24 @@ export function drawPairs(
     );
     x += 34 + 9 * each.name.length;
   }
-  const tall = (LINE - 6) / series.length;
+  const line = series.length * BAR + 6;
   keys.forEach((key, at) => {
-    const y = TOP + at * LINE;
+    const y = TOP + at * line;
     const shown = [...name(key)].slice(0, 16).join("");
     group.append(
-      draw("text", { x: left - 8, y: y + 15, "font-size": 12, "text-anchor": "end", fill: inks.ink }, shown),
+      draw(
+        "text",
+        { x: left - 8, y: y + line / 2 + 2, "font-size": 12, "text-anchor": "end", fill: inks.ink },
+        shown,
+      ),
     );
     series.forEach((each, place) => {
       const weight = each.weights[key]!;
       const bar = draw("rect", {
         x: left,
-        y: y + 1 + place * tall,
+        y: y + 1 + place * BAR,
         width: Math.max(0.5, ((right - left) * weight) / most),
-        height: Math.max(1, tall - 1),
+        height: BAR - 1,
         fill: each.ink,
         "data-key": key,
         "data-series": place,
@@ -75,8 +79,8 @@ export function drawPairs(
           "text",
           {
             x: left + ((right - left) * weight) / most + 4,
-            y: y + place * tall + tall * 0.5 + 4,
-            "font-size": tall > 9 ? 10 : 9,
+            y: y + (place + 0.5) * BAR + 4,
+            "font-size": 10,
             fill: inks.soft,
           },
           digits(weight, 3),

@@ -1,0 +1,139 @@
+"""The encoder view in Chromium: cells against hidden states, colours against values."""
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.conftest import Served
+
+pytestmark = pytest.mark.browser
+
+ROW = 22  # pixels of a token
+Open = Callable[..., Page]
+
+
+def states(served: Served, name: str, stack: str = "decoder") -> np.ndarray:
+    """(layer, token, width)"""
+    return np.asarray(served.library.get(served.ids[name]).hidden[stack], dtype=np.float64)
+
+
+def point_at(page: Page, token: int, layer: int, layers: int) -> None:
+    """Move the pointer to a cell."""
+    box = page.locator(".encoder-view .grid canvas").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + (layer + 0.5) * box["width"] / layers, box["y"] + (token + 0.5) * ROW)
+
+
+def expect_value(page: Page, value: float) -> None:
+    """The readout names the value; its title has every digit."""
+    readout = page.locator(".encoder-view .readout")
+    expect(readout).to_have_attribute("title", re.compile(re.escape(f"{value:.5f}"[:6])))
+    assert float(readout.get_attribute("title") or "nan") == pytest.approx(value, rel=1e-5)
+
+
+def test_hovering_reads_norm_change_and_neuron(served: Served, open_page: Open) -> None:
+    hidden = states(served, "decoder")
+    page = open_page(served.address("decoder", view="encoder"))
+    expect(page.locator(".encoder-view .profile svg")).to_be_visible()
+    point_at(page, 5, 2, 4)
+    expect_value(page, np.linalg.norm(hidden[2, 5]))
+    page.get_by_role("radio", name="Change").check(force=True)
+    expect(page).to_have_url(re.compile("encoder.by=change"))
+    point_at(page, 7, 3, 4)
+    expect_value(page, np.linalg.norm(hidden[3, 7] - hidden[2, 7]))
+    point_at(page, 7, 0, 4)
+    expect(page.locator(".encoder-view .readout")).to_contain_text("undefined")
+    page.get_by_role("radio", name="Neuron").check(force=True)
+    number = page.get_by_role("spinbutton", name="Number")
+    number.fill("11")
+    number.press("Enter")
+    expect(page).to_have_url(re.compile("encoder.neuron=11"))
+    point_at(page, 3, 1, 4)
+    value = abs(hidden[1, 3, 11])
+    expect(page.locator(".encoder-view .readout")).to_have_attribute(
+        "title", re.compile(re.escape(f"{value:.5f}"[:6]))
+    )
+
+
+def test_darker_cells_have_larger_norms(served: Served, open_page: Open) -> None:
+    norms = np.linalg.norm(states(served, "decoder"), axis=-1)  # (layer, token)
+    page = open_page(served.address("decoder", view="encoder"))
+    expect(page.locator(".encoder-view .profile svg")).to_be_visible()
+    canvas = page.locator(".encoder-view .grid canvas")
+    read = """(canvas, places) => {
+        const context = canvas.getContext('2d');
+        return places.map(([x, y]) => [...context.getImageData(x, y, 1, 1).data]);
+    }"""
+    box = canvas.bounding_box()
+    assert box is not None
+    wide = box["width"] / 4
+    tokens = min(24, int(box["height"] // ROW))
+    places = [(layer, token) for layer in range(4) for token in range(tokens)]
+    asked = [[int((layer + 0.5) * wide), int((token + 0.5) * ROW)] for layer, token in places]
+    light = [sum(colour[:3]) for colour in canvas.evaluate(read, asked)]
+    order = np.argsort([norms[place] for place in places])
+    assert light[order[0]] > 700  # near white
+    assert light[order[-1]] < 250  # deep violet
+    assert all(light[one] >= light[other] - 12 for one, other in pairwise(order))
+
+
+def test_a_click_focuses_and_keys_move(served: Served, open_page: Open) -> None:
+    page = open_page(served.address("decoder", view="encoder"))
+    expect(page.locator(".encoder-view .profile svg")).to_be_visible()
+    box = page.locator(".encoder-view .grid canvas").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 5, box["y"] + 4.5 * ROW)
+    expect(page).to_have_url(re.compile("query=4.*encoder.layer=0"))
+    page.mouse.move(5, 5)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile("query=5.*encoder.layer=1"))
+    expect_value(page, np.linalg.norm(states(served, "decoder")[1, 5]))
+
+
+def test_both_stacks_of_a_translator(served: Served, open_page: Open) -> None:
+    page = open_page(served.address("translation", view="encoder", map=0))
+    expect(page.locator(".encoder-view .labels span")).to_have_count(6)
+    page.get_by_role("radio", name="Decoder").and_(page.locator(".encoder-view input")).check(force=True)
+    expect(page.locator(".encoder-view .labels span")).to_have_count(9)
+    point_at(page, 8, 1, 3)
+    expect_value(page, np.linalg.norm(states(served, "translation")[1, 8]))
+
+
+def test_the_picture_and_the_table(served: Served, open_page: Open) -> None:
+    page = open_page(served.address("decoder", view="encoder"))
+    expect(page.locator(".encoder-view .profile svg")).to_be_visible()
+    with page.expect_download() as download:
+        page.locator('[data-action="save-svg"]').click()
+    root = ElementTree.parse(download.value.path()).getroot()
+    texts = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert any("invented decoder" in text for text in texts)
+    assert " animal".strip() in "".join(texts)
+    paths = [element.get("d", "") for element in root.iter("{http://www.w3.org/2000/svg}path")]
+    assert sum(path.count("M") for path in paths) > 4 * 24 * 0.9  # neighbours of one colour are joined
+    page.locator('[data-action="table"]').click()
+    cell = page.locator("table.data tbody tr").nth(5).locator("td").nth(2 + 2)
+    assert float(cell.inner_text()) == pytest.approx(
+        np.linalg.norm(states(served, "decoder")[2, 5]), rel=1e-3
+    )
+
+
+def test_what_cannot_be_shown_says_why(served: Served, open_page: Open) -> None:
+    page = open_page(served.address("long", view="encoder"))
+    page.get_by_role("tab", name="Encoder").click()
+    expect(page.get_by_text("no hidden states")).to_be_visible()
+
+
+def test_one_token_in_chinese_on_a_small_screen(served: Served, open_page: Open) -> None:
+    page = open_page(served.address("single", view="encoder"), width=360, height=740, locale="zh-CN")
+    expect(page.locator(".encoder-view .labels span")).to_have_count(1)
+    expect(page.locator(".encoder-view")).to_contain_text("词元隐藏状态向量的长度。")
+    assert (
+        page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        <= 0
+    )
