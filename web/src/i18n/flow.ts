@@ -16,10 +16,6 @@ export const words = defineStrings({
     atInput: "in the input",
     inputs: "Input tokens",
     tops: "Tokens after the last layer",
-    inputsHead: "Input",
-    inputsHint: "where it came from",
-    topsHead: "After the last layer",
-    topsHint: "choose one",
     idle: (token: string, index: number) => `Of ${token} (${index}) at the top come from the input:`,
     share: (token: string, index: number, where: string, share: string) =>
       `${token} (${index}) ${where}: ${share}`,
@@ -53,10 +49,6 @@ export const words = defineStrings({
     atInput: "输入处",
     inputs: "输入词元",
     tops: "最后一层之后的词元",
-    inputsHead: "输入",
-    inputsHint: "信息的来源",
-    topsHead: "最后一层之后",
-    topsHint: "选择一个",
     idle: (token: string, index: number) => `顶层的 ${token}（${index}）来自输入中的：`,
     share: (token: string, index: number, where: string, share: string) =>
       `${token}（${index}）${where}：${share}`,

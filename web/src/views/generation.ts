@@ -147,7 +147,7 @@ class GenerationView implements Mounted {
       this.live,
     );
     const decode = description.generation === null ? undefined : stage.workbench?.again({})?.decode;
-    if (decode !== undefined) this.form?.fill(decode);
+    if (decode) this.form?.fill(decode); // the server writes null for what was not said
     if (this.steps.length > 0) this.buildSteps();
     else if (description.output !== null && description.output.positions.length > 0) this.buildOutput();
     else this.root.append(make("p", { class: "generation-note" }, word.nothing));
