@@ -158,7 +158,7 @@ def _settle(arguments: Arguments) -> "Settings":
         any_address=not lonely,
         static=STATIC if arguments.static is None else Path(arguments.static),
         offline=arguments.offline,
-        why_no_workbench="It was started with --no-models." if arguments.no_models else None,
+        why_no_workbench="This server was started with --no-models." if arguments.no_models else None,
     )
 
 

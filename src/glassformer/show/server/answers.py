@@ -120,12 +120,12 @@ def choose_encoding(accepted: str) -> Encoding:
     return "identity"
 
 
-def compress(data: bytes, kind: str, encoding: Encoding) -> Encoded:
+def compress(data: bytes, kind: str, encoding: Encoding, level: int = 1) -> Encoded:
     """The data as they travel; short ones as they are."""
     if encoding == "zstd" and len(data) >= _SHORT:
-        return Encoded(zstandard.ZstdCompressor(level=1).compress(data), kind, "zstd")
+        return Encoded(zstandard.ZstdCompressor(level=level).compress(data), kind, "zstd")
     if encoding == "gzip" and len(data) >= _SHORT:
-        return Encoded(gzip.compress(data, 1, mtime=0), kind, "gzip")
+        return Encoded(gzip.compress(data, level, mtime=0), kind, "gzip")
     return Encoded(data, kind, "identity")
 
 

@@ -12,6 +12,9 @@ from starlette.responses import HTMLResponse, Response
 
 router = APIRouter(prefix="/api", include_in_schema=False)
 
+_HEAD = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Glassformer API</title>
+<meta name="viewport" content="width=device-width"><link rel="icon" href="/icon.svg">
+<link rel="stylesheet" href="/api/docs.css"></head>"""
 _STYLE = """
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 56rem; margin: 2rem auto; padding: 0 1rem; }
@@ -32,15 +35,13 @@ async def read_documents(request: Request) -> HTMLResponse:
         for path, methods in schema["paths"].items()
         for method, operation in methods.items()
     ]
-    head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Glassformer API</title>'
-    head += '<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/api/docs.css">'
     intro = (
         f"<h1>Glassformer API {escape(schema['info']['version'])}</h1>"
         f"<p>{escape(schema['info']['description'])} "
         'The same for programs: <a href="/api/openapi.json">/api/openapi.json</a>. '
         f"Errors are <code>{escape(_ERROR)}</code> with a 4xx status.</p>"
     )
-    return HTMLResponse(f"{head}<body><main>{intro}{''.join(rows)}</main></body></html>")
+    return HTMLResponse(f"{_HEAD}<body><main>{intro}{''.join(rows)}</main></body></html>")
 
 
 @router.get("/docs.css")

@@ -29,6 +29,7 @@ KINDS = {
     ".txt": "text/plain; charset=utf-8",
     ".webmanifest": "application/manifest+json",
 }
+_ALIASES = {"": "index.html", "favicon.ico": "icon.svg"}  # what browsers ask for by themselves
 _HASHED = re.compile(r"-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$")
 _UNBUILT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Glassformer</title>
 <h1>Glassformer</h1>
@@ -43,7 +44,7 @@ or install again with <code>pip install .</code></p>
 async def read_page(request: Request, desk: AtDesk, path: str) -> Response:
     """A file of the page."""
     root = desk.settings.static.resolve()
-    file = find_file(root, path or "index.html")
+    file = find_file(root, _ALIASES.get(path, path))
     if file is None:
         if not path and not (root / "index.html").is_file():
             return HTMLResponse(_UNBUILT)
@@ -64,7 +65,9 @@ async def read_page(request: Request, desk: AtDesk, path: str) -> Response:
         key = f"static {file} {mark}"
         known = desk.cache.get(key)
         if known is None:
-            known = compress(file.read_bytes(), KINDS.get(file.suffix, "application/octet-stream"), encoding)
+            known = compress(
+                file.read_bytes(), KINDS.get(file.suffix, "application/octet-stream"), encoding, 9
+            )
             desk.cache.put(key, known)
         return known
 
