@@ -1,7 +1,9 @@
 /** One self-contained module for notebooks and exported files: styles and lazy parts inside. */
 import { defineConfig } from "vite";
+import { listViews } from "./vite.views.ts";
 
 export default defineConfig({
+  plugins: [listViews()],
   publicDir: false,
   build: {
     outDir: "../src/glassformer/show/static/embedded",

@@ -1,15 +1,43 @@
-/** Every file in views/ is a view; its order among the tabs is its own. */
+/**
+ * Every file in views/ is a view, named as its file. Tabs know all of them; their code is fetched when it is wanted.
+ *
+ * In:   a name.
+ * Out:  the view, once.
+ */
 
+import list from "virtual:views";
+import { signal } from "@preact/signals";
 import type { View } from "./view";
 
-const files = import.meta.glob<{ readonly view: View }>(["./views/*.ts", "!./views/*.test.ts"], {
-  eager: true,
-});
+/** What a tab says. */
+export type ViewTitle = Pick<View, "name" | "title">;
 
-export const views: readonly View[] = Object.values(files)
-  .map((file) => file.view)
-  .sort((a, b) => a.order - b.order);
+const files = import.meta.glob<View>(["./views/*.ts", "!./views/*.test.ts"], { import: "view" });
 
-export function viewNamed(name: string): View | undefined {
-  return views.find((view) => view.name === name);
+export class Views {
+  readonly titles: readonly ViewTitle[] = list;
+  /** Those whose code is here. */
+  readonly loaded = signal<ReadonlyMap<string, View>>(new Map());
+  private readonly loading = new Map<string, Promise<View>>();
+
+  /** A view's code; undefined when there is no such view. */
+  load(name: string): Promise<View> | undefined {
+    const fetchIt = files[`./views/${name}.ts`];
+    if (!fetchIt) return undefined;
+    let view = this.loading.get(name);
+    if (!view) {
+      view = fetchIt().then((found) => {
+        this.loaded.value = new Map([...this.loaded.peek(), [name, found]]);
+        return found;
+      });
+      view.catch(() => this.loading.delete(name)); // asked for again, it is fetched again
+      this.loading.set(name, view);
+    }
+    return view;
+  }
+
+  /** One by one, for quick changes later. */
+  async loadAll(): Promise<void> {
+    for (const { name } of this.titles) await this.load(name);
+  }
 }

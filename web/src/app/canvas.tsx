@@ -20,7 +20,7 @@ export function Canvas(props: { readonly id: string; readonly labelledBy: string
   const [attempt, setAttempt] = useState(0);
   const source = app.open.value;
   const name = useComputed(() => app.selection.value.view).value;
-  const view = app.views.find((each) => each.name === name);
+  const view = app.views.loaded.value.get(name);
   const language = app.language.value;
   const theme = app.theme.value;
   const metrics = app.metrics.value;

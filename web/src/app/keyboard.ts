@@ -97,7 +97,7 @@ function actionOf(app: App, key: string, doors: Doors): (() => void) | null {
       return () => void copyLink(app);
   }
   if (!/^\d$/.test(key)) return null;
-  const view = app.views[(Number(key) + 9) % 10];
+  const view = app.views.titles[(Number(key) + 9) % 10];
   return view ? () => app.chooseView(view.name) : null;
 }
 

@@ -11,7 +11,7 @@ import { preferredLanguage } from "../i18n/core";
 import type { Source } from "../source";
 import type { Language } from "../types";
 import type { Theme } from "../view";
-import { views } from "../views";
+import { Views } from "../views";
 import type { Bench } from "../workbench";
 import { AppContext } from "./context";
 import { noPlace, type Place } from "./place";
@@ -46,7 +46,7 @@ export function mount(element: HTMLElement, source: Source, options: MountOption
     root: element,
     source,
     bench: options.bench ?? null,
-    views,
+    views: new Views(),
     place: options.place ?? noPlace(),
     remember,
     language: spoken,

@@ -89,12 +89,14 @@ function ViewTabs(props: { readonly id: string }) {
   const say = app.words.value;
   const language = app.language.value;
   const open = app.open.value;
-  const tabs = app.views.map((view) => {
-    const fits = open ? view.fits(open) : true;
+  const loaded = app.views.loaded.value;
+  const tabs = app.views.titles.map(({ name, title }) => {
+    const view = loaded.get(name);
+    const fits = (open && view?.fits(open)) ?? true;
     return {
-      name: view.name,
-      title: view.title[language],
-      hint: fits === true ? view.about[language] : fits[language],
+      name,
+      title: title[language],
+      hint: fits === true ? (view?.about[language] ?? "") : fits[language],
       muted: fits !== true,
     };
   });

@@ -17,7 +17,8 @@ import {
 } from "../selection";
 import { type RecordingSource, Refusal, type Source } from "../source";
 import type { About, Language, MetricDescription, Preset, RecordingEntry } from "../types";
-import type { Mounted, Theme, View } from "../view";
+import type { Mounted, Theme } from "../view";
+import type { Views } from "../views";
 import type { Bench } from "../workbench";
 import { fitTo } from "./maps";
 import { type Mirror, mirror } from "./mirror";
@@ -33,7 +34,7 @@ export interface AppOptions {
   readonly root: HTMLElement;
   readonly source: Source;
   readonly bench: Bench | null;
-  readonly views: readonly View[];
+  readonly views: Views;
   readonly place: Place;
   readonly remember: Remembering;
   readonly language: Language;
@@ -53,7 +54,7 @@ export type PanelName = "input" | "interpretability" | "debugging" | "about";
 export class App {
   readonly source: Source;
   readonly bench: Bench | null;
-  readonly views: readonly View[];
+  readonly views: Views;
   readonly reducedMotion: boolean;
   readonly wholePage: boolean;
   readonly store: SelectionStore;
@@ -128,6 +129,7 @@ export class App {
     }
     this.metrics.value = await metrics;
     await this.startBench();
+    await this.views.loadAll().catch(() => {}); // then they are fetched when they are chosen
   }
 
   private async startBench(): Promise<void> {
@@ -159,6 +161,7 @@ export class App {
 
   chooseView(name: string): void {
     this.store.set({ view: name });
+    this.views.load(name)?.catch((error: unknown) => this.complain(error, () => this.chooseView(name)));
   }
 
   chooseLanguage(language: Language): void {
@@ -226,19 +229,35 @@ export class App {
     else if (wish.recording !== "") await this.show(wish);
   }
 
+  private viewOf(wish: Selection): string {
+    const { titles } = this.views;
+    return (titles.find((each) => each.name === wish.view) ?? titles[0])?.name ?? "";
+  }
+
+  /** That view, or the first that can show the recording. */
+  private async fittingView(source: RecordingSource, wanted: string): Promise<string> {
+    for (const name of [wanted, ...this.views.titles.map((each) => each.name)]) {
+      const view = await this.views.load(name);
+      if (view?.fits(source) === true) return name;
+    }
+    return wanted;
+  }
+
   /** Open the recording of a wish and select the rest of it. */
   private async show(wish: Selection): Promise<void> {
     const turn = ++this.turn;
     this.opening.value = true;
     try {
-      const source = await this.source.open(wish.recording);
+      const [source] = await Promise.all([
+        this.source.open(wish.recording),
+        this.views.load(this.viewOf(wish)),
+      ]);
+      const view = await this.fittingView(source, this.viewOf(wish));
       if (turn !== this.turn) return;
       this.trouble.value = null;
       this.open.value = source;
-      const known = this.views.find((view) => view.name === wish.view && view.fits(source) === true);
-      const view = known ?? this.views.find((each) => each.fits(source) === true) ?? this.views[0];
       const fitting = fitTo(source.description)(wish, wish, wish);
-      this.store.set({ ...fitting, view: view?.name ?? "" });
+      this.store.set({ ...fitting, view });
       this.mirror.complete();
       if (this.preset.peek()?.recording !== wish.recording) this.preset.value = null;
     } catch (error) {

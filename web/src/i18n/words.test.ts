@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { views } from "../views";
+import { allViews as views } from "../all_views";
 import { defineStrings, preferredLanguage } from "./core";
 
 type Words = (language: "en" | "zh") => Readonly<Record<string, unknown>>;

@@ -1,0 +1,11 @@
+/** Every view with all its code, in the order of the tabs: for the build, which lists them, and for tests. */
+
+import type { View } from "./view";
+
+const files = import.meta.glob<{ readonly view: View }>(["./views/*.ts", "!./views/*.test.ts"], {
+  eager: true,
+});
+
+export const allViews: readonly View[] = Object.values(files)
+  .map((file) => file.view)
+  .sort((a, b) => a.order - b.order);

@@ -1,0 +1,23 @@
+/** The list of views for their tabs, made when the page is built: a view's code is fetched when it is wanted. */
+import { fileURLToPath } from "node:url";
+import { type Plugin, runnerImport } from "vite";
+import type { View } from "./src/view";
+
+const NAME = "virtual:views";
+
+export function listViews(): Plugin {
+  return {
+    name: "list-views",
+    resolveId: (id) => (id === NAME ? `\0${NAME}` : null),
+    async load(id) {
+      if (id !== `\0${NAME}`) return null;
+      const path = fileURLToPath(new URL("./src/all_views.ts", import.meta.url));
+      const { module } = await runnerImport<{ readonly allViews: readonly View[] }>(path, {
+        configFile: false,
+        logLevel: "error",
+      });
+      const list = module.allViews.map(({ name, title }) => ({ name, title }));
+      return `export default ${JSON.stringify(list)}`;
+    },
+  };
+}
