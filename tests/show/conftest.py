@@ -30,6 +30,7 @@ class PretendWorkbench:
     asked: list[JobRequest] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
     closed: bool = False
+    warm: bool = False
     queue: int = 3
 
     def models(self) -> Sequence[ModelDescription]:
@@ -73,6 +74,9 @@ class PretendWorkbench:
     async def events(self, id: str) -> AsyncIterator[Event]:
         yield Event(name="progress", data={"stage": "running", "share": 0.5, "detail": None})
         yield Event(name="done", data={"recording": "一"})
+
+    def warm_up(self) -> None:
+        self.warm = True
 
     def close(self) -> None:
         self.closed = True

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from glassformer.show.server import jobs
+
 ASKED = {"kind": "record", "model": "zoo/tiny", "text": "The fox"}
 
 
@@ -23,6 +25,17 @@ def test_models_and_presets(site: Any) -> None:
     preset = site.json("/api/presets")[0]
     assert preset["title"]["zh"] == "狐狸"
     assert preset["recording"] is None
+
+
+def test_the_workbench_gets_ready_once_somebody_looks(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "_FIRST", 0.0)
+    with site.client:
+        site.json("/api/about")
+        site.json("/api/recordings")
+        assert not site.workbench.warm
+        site.json("/api/models")
+        site.json("/api/about")  # a moment later
+        assert site.workbench.warm
 
 
 def test_a_job_from_request_to_done(site: Any) -> None:

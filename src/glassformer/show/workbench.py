@@ -187,5 +187,8 @@ class Workbench(Protocol):
     def events(self, id: str) -> AsyncIterator[Event]:
         """What happens, from the start (past steps are told again); ends after one of LAST_EVENTS."""
 
+    def warm_up(self) -> None:
+        """Get ready for a first run: somebody looks at the models. It returns at once."""
+
     def close(self) -> None:
         """End the worker process. Idempotent."""

@@ -47,6 +47,7 @@ def create_app(
     )
     app.state.desk = desk
     app.state.listeners = set()
+    app.state.warm = False  # whether the workbench was told to get ready
     app.state.closing = threading.Event()  # set when the server is about to end: who listens is let go
     errors.install(app)
     for group in (about, recordings, maps, states, measures, jobs, documents, static):

@@ -29,6 +29,7 @@ router = APIRouter(prefix="/api", tags=["jobs"])
 JobId = Annotated[str, Path(max_length=120)]
 
 _BEAT = 15.0  # seconds between signs of life
+_FIRST = 3.0  # seconds that the page has for itself
 _GLANCE = 0.25  # seconds between looks at whether the server ends
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
@@ -53,6 +54,10 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 async def list_models(request: Request, desk: AtDesk) -> Response:
     """What can be chosen; empty where no model can run."""
     bench = desk.workbench
+    if bench is not None and not request.app.state.warm:
+        request.app.state.warm = True
+        # Whoever sees models may soon run one; the page itself comes first.
+        asyncio.get_running_loop().call_later(_FIRST, bench.warm_up)
     return await answer(request, desk, lambda: [] if bench is None else list(bench.models()), keep=NEVER)
 
 
@@ -124,6 +129,7 @@ async def _stream(
                     quiet = 0.0
                     yield ": still here\n\n"
                 continue
+            quiet = 0.0
             event = upcoming.result()
             if event is None:
                 return
