@@ -54,7 +54,7 @@ class Rehearsal:
         return [
             Preset(id="tom", title=phrase, point=point, model="zoo/translator", task="translation",
                    text="Tom chase Jerry", source_language="en", target_language="zh",
-                   selection={"view": "heatmap", "head": "1"}, recording=self.made),
+                   selection={"view": "heatmap", "head": "1"}),
         ]  # fmt: skip
 
     def _job(self, state: str = "running") -> Job:
@@ -95,6 +95,8 @@ class Rehearsal:
                 return
             await asyncio.sleep(0.02)
         yield Event(name="cancelled", data={})
+
+    def warm_up(self) -> None: ...
 
     def close(self) -> None: ...
 

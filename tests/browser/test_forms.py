@@ -135,8 +135,9 @@ def test_every_field_of_the_input_panel(working: Any, rehearsal: Rehearsal, open
 
 
 def test_an_example_opens_its_recording_and_says_what_to_see(
-    working: Any, rehearsal: Rehearsal, open_page: OpenPage
+    working: Any, rehearsal: Rehearsal, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(working.library, "find_preset", lambda _: working.ids["translation"])
     page = open_page(working.address("decoder", view="overview"))
     settle(page)
     page.locator("[data-action=preset]").select_option("tom")
@@ -144,3 +145,16 @@ def test_an_example_opens_its_recording_and_says_what_to_see(
     expect(page.locator(".preset-note")).to_contain_text("Look at the diagonal.")
     assert chosen(page)["head"] == "1"
     assert not rehearsal.requests
+
+
+def test_an_example_without_a_recording_runs(working: Any, rehearsal: Rehearsal, open_page: OpenPage) -> None:
+    page = open_page(working.address("decoder", view="overview"))
+    settle(page)
+    page.locator("[data-action=preset]").select_option("tom")
+    expect(page.locator("[data-part=progress]")).to_be_visible()
+    rehearsal.ends = "done"
+    page.wait_for_url(re.compile(working.ids["translation"]))
+    expect(page.locator(".preset-note")).to_contain_text("Look at the diagonal.")
+    page.wait_for_url(re.compile("view=heatmap.*head=1"))
+    assert rehearsal.requests[0].text == "Tom chase Jerry"
+    expect(page.locator("[data-field=text]")).to_have_value("Tom chase Jerry")

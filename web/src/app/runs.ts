@@ -10,7 +10,7 @@ import { type RecordingSource, Refusal } from "../source";
 import type { Job, JobRequest, ModelDescription, Preset } from "../types";
 import type { Workbench } from "../view";
 import { emptyForm, type Form, presetRequest, requestOf, withModel, withPreset } from "./form";
-import { type App, sentenceOf } from "./state";
+import { type App, pickSelection, sentenceOf } from "./state";
 
 export interface Running {
   readonly request: JobRequest;
@@ -53,7 +53,7 @@ export function createRuns(app: App): Runs {
     return id;
   };
 
-  const begin = async (request: JobRequest): Promise<void> => {
+  const begin = async (request: JobRequest, preset: Preset | null = null): Promise<void> => {
     controller?.abort();
     const mine = new AbortController();
     controller = mine;
@@ -69,7 +69,8 @@ export function createRuns(app: App): Runs {
         mine.signal,
       );
       if (controller !== mine) return;
-      await app.go(id);
+      await app.go(id, preset ? pickSelection(preset) : {});
+      app.preset.value = preset;
       app.announce(app.words.peek().finished);
     } catch (error) {
       if (controller !== mine) return;
@@ -112,7 +113,7 @@ export function createRuns(app: App): Runs {
     startPreset(preset) {
       form.value = withPreset(form.peek(), preset);
       app.panel.value = "input";
-      void begin(requestOf(form.peek()));
+      void begin(requestOf(form.peek()), preset);
     },
     cancel() {
       controller?.abort();

@@ -268,7 +268,8 @@ export class App {
   }
 }
 
-function pickSelection(preset: Preset): Partial<Selection> {
+/** What an example wants to have selected. */
+export function pickSelection(preset: Preset): Partial<Selection> {
   return preset.selection ? readSelection(new URLSearchParams(preset.selection).toString()) : {};
 }
 
