@@ -30,8 +30,10 @@ describe("the camera", () => {
 
   it("goes where the crosshair goes, and stays where it is seen", () => {
     const camera = { key: 100, query: 100, scale: 10 };
-    expect(reveal(camera, 110, 120, LONG, SIZE)).toEqual(camera);
-    expect(reveal(camera, 95, 180, LONG, SIZE)).toMatchObject({ query: 93, key: 123 });
+    expect(reveal(camera, { query: 110, key: 120 }, LONG, SIZE)).toEqual(camera);
+    expect(reveal(camera, { query: 95, key: 180 }, LONG, SIZE)).toMatchObject({ query: 93, key: 123 });
+    expect(reveal(camera, { query: null, key: 50 }, LONG, SIZE)).toMatchObject({ query: 100, key: 48 });
+    expect(reveal(camera, { query: null, key: null }, LONG, SIZE)).toEqual(camera);
   });
 
   it("is written into the URL and read again, on another screen too", () => {

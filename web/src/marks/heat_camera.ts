@@ -60,21 +60,24 @@ export function zoomAbout(
   );
 }
 
-/** Moved so that a cell is in view, with a little room around it. */
-export function reveal(camera: Camera, query: number, key: number, extent: Extent, size: Size): Camera {
-  const shift = (first: number, cell: number, pixels: number): number => {
+/** Moved so that a row and a column are in view, with a little room around them; null: no matter which. */
+export function reveal(
+  camera: Camera,
+  cell: { readonly query: number | null; readonly key: number | null },
+  extent: Extent,
+  size: Size,
+): Camera {
+  const shift = (first: number, place: number | null, pixels: number): number => {
+    if (place === null) return first;
     const seen = pixels / camera.scale;
     const room = Math.min(2, Math.max(0, (seen - 1) / 2));
-    if (cell < first + room) return cell - room;
-    if (cell + 1 > first + seen - room) return cell + 1 - seen + room;
+    if (place < first + room) return place - room;
+    if (place + 1 > first + seen - room) return place + 1 - seen + room;
     return first;
   };
+  const key = shift(camera.key, cell.key, size.width);
   return clamp(
-    {
-      key: shift(camera.key, key, size.width),
-      query: shift(camera.query, query, size.height),
-      scale: camera.scale,
-    },
+    { key, query: shift(camera.query, cell.query, size.height), scale: camera.scale },
     extent,
     size,
   );

@@ -28,7 +28,7 @@ export type How = "mean" | "max";
 export type Scale = "absolute" | "map" | "row";
 
 export const DENSE = 1024; // tokens: maps up to here come whole
-const MASKS = 8192; // queries up to which masked rows are looked up
+const MASKS = 2048; // queries up to which masked rows are looked up
 
 export interface Look {
   readonly camera: Camera; // scale in device pixels

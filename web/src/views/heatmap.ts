@@ -123,9 +123,7 @@ class Heatmap implements Mounted {
     const at = now.options["heatmap.at"] ?? null;
     if (at !== (before.options["heatmap.at"] ?? null) && at !== this.written) this.recall();
     if (now.query !== before.query || now.key !== before.key) {
-      const { query, key } = this.selected();
-      const { camera } = this;
-      this.camera = reveal(camera, query ?? camera.query, key ?? camera.key, this.extent, this.frame);
+      this.camera = reveal(this.camera, this.selected(), this.extent, this.frame);
     }
     this.schedule(true);
   }
@@ -172,14 +170,29 @@ class Heatmap implements Mounted {
     this.schedule(true);
   }
 
-  /** Neighbouring heads of a short map, fetched when nothing else is to do: switching is then at once. */
+  /** Neighbouring heads and layers of a short map, fetched when nothing else is to do: switching is then at once. */
   private prefetch(map: MapDescription, head: Head): void {
     if (typeof head !== "number" || wayOf(map, head) !== "dense") return;
+    const { source } = this.stage;
+    const near = (layer: number): number | undefined =>
+      source.description.maps.find(
+        (each) =>
+          each.stack === map.stack &&
+          each.kind === map.kind &&
+          each.step === map.step &&
+          each.layer === layer,
+      )?.index;
     const idle = window.requestIdleCallback ?? ((task: () => void) => window.setTimeout(task, 200));
     idle(() => {
-      for (const next of [head + 1, head - 1]) {
-        if (this.over || next < 0 || next >= map.heads) continue;
-        this.stage.source.weights(map.index, { head: next }, "uint8").catch(() => {});
+      const next = [
+        [map.index, head + 1],
+        [map.index, head - 1],
+        [near(map.layer + 1), head],
+        [near(map.layer - 1), head],
+      ] as const;
+      for (const [index, number] of next) {
+        if (this.over || index === undefined || number < 0 || number >= map.heads) continue;
+        source.weights(index, { head: number }, "uint8").catch(() => {});
       }
     });
   }
@@ -337,7 +350,7 @@ class Heatmap implements Mounted {
       query: hold(start.query + down * far, extent.queries),
       key: hold(start.key + right * far, extent.keys),
     };
-    const seen = reveal(camera, cell.query, cell.key, extent, frame);
+    const seen = reveal(camera, cell, extent, frame);
     this.pointer = null;
     if (seen.key !== camera.key || seen.query !== camera.query) this.move(seen);
     this.point(cell, null);
