@@ -116,9 +116,9 @@ def _as_written() -> Iterator[None]:
         yield
         return
     with _locks_lock:
-        _lookers += 1
-        if _lookers == 1:
+        if _lookers == 0:
             _stance.enter_context(torch.compiler.set_stance("force_eager"))
+        _lookers += 1
     try:
         yield
     finally:
