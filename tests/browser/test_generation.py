@@ -240,7 +240,7 @@ def test_the_tree_can_be_clicked_walked_dragged_and_zoomed(written: Any, open_pa
     page.locator(".tree-node[data-node='5']").click()
     expect(page.locator(".generation-path")).to_contain_text("␣w7 ␣w8 ␣w9")
     expect(page).to_have_url(re.compile("generation.node=5"))
-    expect(page.locator(".generation-looked h3")).to_contain_text("dropped")
+    expect(page.locator(".generation-looked h2")).to_contain_text("dropped")
     assert bars(page)[0][1] == pytest.approx(0.5, abs=0.01)
     page.reload()
     settle(page)

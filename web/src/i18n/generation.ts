@@ -51,7 +51,7 @@ export const words = defineStrings({
     tree: "Beam search",
     treeHint:
       "Every hypothesis on the way, the best of each step on top, with the sum of its log-probabilities. Click one to read it. Drag to move, Ctrl-wheel or + and − to zoom.",
-    node: (text: string, step: number, score: string) => `${text}, step ${step}, score ${score}`,
+    node: (text: string, step: number, score: string) => `${text} ${score}, step ${step}`,
     soFar: (score: string) => `Text so far (score ${score})`,
     classes: "Classes",
     classesHint: "How likely each class is for the whole text.",
@@ -122,7 +122,7 @@ export const words = defineStrings({
     tree: "集束搜索",
     treeHint:
       "途中的每个候选及其对数概率之和，每一步最好的排在最上面。单击可阅读；拖动可移动，Ctrl 加滚轮或 + 与 − 键可缩放。",
-    node: (text: string, step: number, score: string) => `${text}，第 ${step} 步，得分 ${score}`,
+    node: (text: string, step: number, score: string) => `${text} ${score}，第 ${step} 步`,
     soFar: (score: string) => `到此为止的文本（得分 ${score}）`,
     classes: "类别",
     classesHint: "整段文本属于各类别的概率。",

@@ -96,7 +96,7 @@ test("a dropped hypothesis shows its text and chances, and says that its attenti
   await settle();
   expect(selection.get().options["generation.node"]).toBe("3");
   expect(element.querySelector(".generation-path")!.textContent).toContain("w7 w8");
-  expect(element.querySelector(".generation-looked h3")!.textContent).toContain("dropped");
+  expect(element.querySelector(".generation-looked h2")!.textContent).toContain("dropped");
   element.querySelector('[data-node="2"]')!.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   expect(selection.get()).toMatchObject({ query: 2, options: {} });
 });

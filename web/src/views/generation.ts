@@ -106,8 +106,8 @@ class GenerationView implements Mounted {
       ),
       where: make("span", { class: "generation-where" }),
       note: make("p", { class: "generation-note" }),
-      choices: make("h3", {}),
-      looked: make("h3", {}),
+      choices: make("h2", {}),
+      looked: make("h2", {}),
       layer: make("span", { class: "generation-layer" }),
       path: make("p", { class: "generation-path", dir: "auto" }),
       mask: make("button", {
@@ -140,7 +140,7 @@ class GenerationView implements Mounted {
   private build(): void {
     const { word, parts, stage } = this;
     const { description } = stage.source;
-    this.live.append(make("h3", {}, word.written), this.streamed.element);
+    this.live.append(make("h2", {}, word.written), this.streamed.element);
     this.root.append(
       this.form?.element ??
         make("p", { class: "generation-note" }, stage.workbench === null ? word.noWorkbench : word.noRequest),
@@ -165,7 +165,7 @@ class GenerationView implements Mounted {
       make(
         "section",
         { class: "generation-written" },
-        make("h3", {}, word.written),
+        make("h2", {}, word.written),
         this.written.element,
         make("div", { class: "generation-transport" }, parts.play, parts.slider, parts.where),
       ),
@@ -188,7 +188,7 @@ class GenerationView implements Mounted {
         make(
           "section",
           { class: "generation-tree" },
-          make("h3", {}, word.tree),
+          make("h2", {}, word.tree),
           make("p", { class: "hint" }, word.treeHint),
           this.tree.element,
           parts.path,
@@ -246,7 +246,7 @@ class GenerationView implements Mounted {
       side,
       passage,
       note,
-      element: make("div", { class: "generation-text" }, make("h4", {}, name), note, passage.element),
+      element: make("div", { class: "generation-text" }, make("h3", {}, name), note, passage.element),
       slice: null,
     };
   }
@@ -648,7 +648,7 @@ class GenerationView implements Mounted {
       width = Math.max(width, body.width ?? 0);
     };
     for (const text of this.texts)
-      add(text.element.querySelector("h4")?.textContent ?? "", text.passage.picture(look));
+      add(text.element.querySelector("h3")?.textContent ?? "", text.passage.picture(look));
     add(this.parts.choices.textContent ?? "", writeBars(bars, 480, theme));
     if (this.nodes.length > 0) add(word.tree, this.tree.picture(theme));
     return sheet({

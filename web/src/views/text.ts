@@ -170,7 +170,7 @@ class TextView implements Mounted {
       choose: (token) => this.choose(axis, token),
       point: (token) => this.point(axis, token),
     });
-    const heading = make("h3", { class: "text-heading" });
+    const heading = make("h2", { class: "text-heading" });
     const strip = make("canvas", {
       class: "text-strip",
       height: 14,
