@@ -18,6 +18,7 @@ export const words = defineStrings({
     multiple: "times 1/n",
     tauAbsolute: (value: string) => `τ = ${value}`,
     tauRelative: (value: string) => `τ = ${value} × 1/n`,
+    tooLong: "τ = 0.01, as counted when recording: this text is too long to count again while you wait.",
     measuring: "measuring …",
     wholeModel: "Whole model",
     undefined: "undefined",
@@ -53,7 +54,6 @@ export const words = defineStrings({
       })[name] ?? name,
     alongMeans: (name: string) =>
       `${name} of every query, from the first to the last; one scale for all rows.`,
-    wholeLayer: (label: string) => `${label}, all heads`,
     step: (step: number) => `Step ${step} of the generation.`,
     caption: (level: string) => `Metrics for each ${level}`,
     notLevel: (level: string) => `This metric has no value for a ${level}.`,
@@ -63,7 +63,6 @@ export const words = defineStrings({
     columnKind: "attention",
     columnLayer: "layer",
     columnHead: "head",
-    failed: (sentence: string) => `Not measured: ${sentence}`,
   },
   zh: {
     title: "指标",
@@ -79,6 +78,7 @@ export const words = defineStrings({
     multiple: "1/n 的倍数",
     tauAbsolute: (value: string) => `τ = ${value}`,
     tauRelative: (value: string) => `τ = ${value} × 1/n`,
+    tooLong: "τ = 0.01，为记录时的计数：文本过长，无法即时重新计数。",
     measuring: "正在计算……",
     wholeModel: "整个模型",
     undefined: "未定义",
@@ -116,7 +116,6 @@ export const words = defineStrings({
     alongOf: (name: string) =>
       ({ entropy: "熵", peak: "最大权重", above: "大于 0.01 的权重数", distance: "平均距离" })[name] ?? name,
     alongMeans: (name: string) => `从第一个到最后一个查询的${name}；各行使用同一刻度。`,
-    wholeLayer: (label: string) => `${label}，全部注意力头`,
     step: (step: number) => `生成的第 ${step} 步。`,
     caption: (level: string) => `每个${level}的指标`,
     notLevel: (level: string) => `该指标没有针对${level}的值。`,
@@ -126,6 +125,5 @@ export const words = defineStrings({
     columnKind: "注意力类型",
     columnLayer: "层",
     columnHead: "头",
-    failed: (sentence: string) => `无法计算：${sentence}`,
   },
 });

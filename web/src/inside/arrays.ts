@@ -55,7 +55,7 @@ export function openArray(
   if (name === "hidden") {
     const hidden = source.description.hidden.find(({ stack }) => stack === map.stack)!;
     const fetch = async (top: number, bottom: number) =>
-      asFloats(tensor(await source.hidden(map.stack, map.layer, [top, bottom]), "states"));
+      asFloats(tensor(await source.hidden(map.stack, map.layer, [top, bottom], "float32"), "states"));
     const size = { rows: hidden.tokens, columns: hidden.width };
     return {
       ...size,

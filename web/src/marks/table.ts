@@ -51,6 +51,7 @@ export class SortTable<Row> {
   private sorted: readonly Row[] = [];
   private first = 0;
   private last = 0;
+  private revealed = -1;
 
   constructor(look: TableLook<Row>) {
     this.look = look;
@@ -68,6 +69,14 @@ export class SortTable<Row> {
     this.table.setAttribute("aria-rowcount", String(this.sorted.length + 1));
     this.head.replaceChildren(...look.columns.map((column) => this.heading(column)));
     this.window(true);
+  }
+
+  /** Bring the chosen row in sight, where another one is chosen than last time. */
+  reveal(): void {
+    const at = this.sorted.findIndex((row) => this.look.chosen(row));
+    if (at === this.revealed) return;
+    this.revealed = at;
+    if (at >= 0) this.scrollTo(at);
   }
 
   /** Rows as they are sorted now. */
@@ -167,6 +176,14 @@ export class SortTable<Row> {
     this.body.querySelector<HTMLButtonElement>(`tr[data-row="${at}"] button`)?.focus({ preventScroll: true });
   }
 
+  private scrollTo(at: number): void {
+    const head = this.head.offsetHeight;
+    const { scrollTop, clientHeight } = this.element;
+    if (at * ROW < scrollTop) this.element.scrollTop = at * ROW;
+    else if ((at + 1) * ROW + head > scrollTop + clientHeight)
+      this.element.scrollTop = (at + 1) * ROW + head - clientHeight;
+  }
+
   private move(event: KeyboardEvent): void {
     const steps: Record<string, number> = {
       ArrowDown: 1,
@@ -181,11 +198,7 @@ export class SortTable<Row> {
     event.preventDefault();
     event.stopPropagation();
     const at = Math.max(0, Math.min(this.sorted.length - 1, this.focusedRow() + step));
-    const head = this.head.offsetHeight;
-    const { scrollTop, clientHeight } = this.element;
-    if (at * ROW < scrollTop) this.element.scrollTop = at * ROW;
-    else if ((at + 1) * ROW + head > scrollTop + clientHeight)
-      this.element.scrollTop = (at + 1) * ROW + head - clientHeight;
+    this.scrollTo(at);
     this.window(true);
     this.focus(at);
   }

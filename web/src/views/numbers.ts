@@ -2,41 +2,24 @@
  * Numbers: the interpretability panel. What every head, layer and the whole model measure.
  *
  * In:   scores of the source, measured anew when the threshold moves; statistics for the lines along the text.
- * Out:  cards for the whole model with what each number means, a table that sorts, a grid of all heads.
+ * Out:  cards for the whole model with what each number means, a table that sorts, a grid of all heads (src/numbers/).
  */
 
-import { asFloats, tensor } from "../bundle";
 import { words as focusWords } from "../i18n/focus";
 import { words } from "../i18n/numbers";
-import { type ColourScale, colourScale, drawColourBar, spell } from "../marks/cells";
 import { button, type Control, choice, list, slider, tick } from "../marks/controls";
-import { digits, exact } from "../marks/digits";
 import { captionOf, copyText, SCREEN, saveText } from "../marks/focus";
-import { cellTitle, drawHeadGrid, gridSize, type HeadCell } from "../marks/headgrid";
-import { draw, make, write } from "../marks/make";
-import {
-  ABSOLUTE,
-  emptyRows,
-  fillRows,
-  type Level,
-  type MeasureRow,
-  measure,
-  RELATIVE,
-  type Threshold,
-  tabular,
-} from "../marks/measures";
-import { type Inks, inks, label, sheet } from "../marks/paper";
-import { drawSparkline, drawStrip, reach } from "../marks/sparkline";
-import { type Column, type Sorting, SortTable, writeCsv } from "../marks/table";
-import type { MapDescription, MetricDescription } from "../types";
+import { make, write } from "../marks/make";
+import { inks, sheet } from "../marks/paper";
+import { drawStrip, reach } from "../marks/sparkline";
+import { type Column, type Sorting, SortTable, type TableLook, writeCsv } from "../marks/table";
+import { makeCards, spellCards } from "../numbers/cards";
+import { ALONG, Choices, LEVELS } from "../numbers/choices";
+import { familiesOf, Grids } from "../numbers/grids";
+import { emptyRows, fillRows, type Level, type MeasureRow, measure } from "../numbers/measures";
+import { Sparks } from "../numbers/sparks";
 import type { Mounted, Stage, TableData, View } from "../view";
 
-const LEVELS: readonly Level[] = ["head", "layer", "model"];
-const ALONG = ["entropy", "peak", "above", "distance"] as const;
-const COMPANIONS: Readonly<Record<string, string>> = {
-  overall_sparsity: "nonzero_share",
-  entropy: "entropy_share",
-};
 const PATIENCE = 120; // milliseconds between the slider's last step and the question
 
 export const view: View = {
@@ -51,85 +34,90 @@ export const view: View = {
 
 class NumbersView implements Mounted {
   private readonly say;
-  private readonly sayFocus;
-  private readonly offered: readonly MetricDescription[];
+  private readonly choices: Choices;
   private readonly cards = make("div", { class: "cards" });
-  private readonly grids = make("div", { class: "grids", tabindex: 0, role: "application" });
-  private readonly legend = draw("svg", { width: 220, height: 28, role: "img" });
   private readonly state = make("span", { class: "state", role: "status" });
   private readonly tau: ReturnType<typeof slider>;
   private readonly relative: Control<"absolute" | "multiple">;
   private readonly level: Control<Level>;
-  private readonly table_: SortTable<MeasureRow>;
+  private readonly sorted: SortTable<MeasureRow>;
+  private readonly grids: Grids;
+  private readonly sparks: Sparks;
+  private readonly root: HTMLElement;
   private rows: readonly MeasureRow[] = [];
   private heads: readonly MeasureRow[] = []; // for the grid, whatever the level
   private whole: readonly MeasureRow[] = [];
+  private several = false; // stacks or kinds
   private measured = "";
   private coming: Promise<void> = Promise.resolve();
   private round: AbortController | null = null;
   private timer = 0;
-  private readonly statistics = new Map<number, Map<string, Float32Array> | "asked">();
-  private readonly ended = new AbortController();
+  private ended = false;
 
   constructor(private readonly stage: Stage) {
     this.say = words(stage.language);
-    this.sayFocus = focusWords(stage.language);
-    this.offered = tabular(stage.metrics);
-    const { tau } = this.threshold();
+    this.choices = new Choices(stage);
+    const fail = (error: unknown) => this.fail(error);
+    this.sparks = new Sparks(stage, () => !this.ended && this.sorted.window(true), fail);
+    this.grids = new Grids(stage, this.say, { place: (row) => this.place(row), go: (row) => this.go(row) });
+    const { choices, say } = this;
     this.tau = slider(
       {
-        label: this.say.threshold,
+        label: say.threshold,
         minimum: -4,
         maximum: 1,
         step: 0.05,
-        value: Math.log10(tau),
+        value: Math.log10(choices.threshold.tau),
         text: (value) => this.tauWords(round(10 ** value)),
       },
-      (value) => this.later(() => stage.selection.option("numbers.tau", this.tauOption(round(10 ** value)))),
+      (value) => {
+        clearTimeout(this.timer);
+        this.timer = window.setTimeout(() => choices.setTau(round(10 ** value)), PATIENCE);
+      },
     );
-    this.relative = choice(
-      this.say.relative,
-      [
-        { value: "absolute", text: this.say.absolute },
-        { value: "multiple", text: this.say.multiple },
-      ],
-      this.threshold().relative ? "multiple" : "absolute",
-      (value) => this.turn(value === "multiple"),
+    const kinds = [
+      { value: "absolute", text: say.absolute },
+      { value: "multiple", text: say.multiple },
+    ] as const;
+    this.relative = choice(say.relative, kinds, "absolute", (value) =>
+      choices.setRelative(value === "multiple"),
     );
-    const levels = LEVELS.map((value) => ({ value, text: this.say[value] }));
-    this.level = choice(this.say.level, levels, this.chosenLevel(), (value) =>
-      stage.selection.option("numbers.level", value === "head" ? null : value),
+    const levels = LEVELS.map((value) => ({ value, text: say[value] }));
+    this.level = choice(say.level, levels, choices.level, (value) =>
+      choices.set("level", value === "head" ? null : value),
     );
-    this.table_ = new SortTable<MeasureRow>(this.tableLook());
-    this.build();
+    this.sorted = new SortTable<MeasureRow>(this.tableLook());
+    this.root = this.build();
+    stage.element.replaceChildren(this.root);
     this.update();
   }
 
   update(): void {
-    const { tau, relative } = this.threshold();
-    this.level.set(this.chosenLevel());
+    const { choices } = this;
+    const { tau, relative } = choices.threshold;
+    this.level.set(choices.level);
     this.relative.set(relative ? "multiple" : "absolute");
     this.tau.input.min = relative ? "-1" : "-4";
     this.tau.input.max = relative ? "1" : "-0.3";
     this.tau.set(Math.log10(tau));
-    const asked = [...this.chosen(), this.gridMetric()].map(({ name }) => name);
-    const key = JSON.stringify([this.chosenLevel(), this.step(), tau, relative, asked]);
-    if (key !== this.measured) {
+    const asked = [...choices.metrics, choices.grid].map(({ name }) => name);
+    const key = JSON.stringify([choices.level, choices.step, tau, relative, asked]);
+    if (key === this.measured) {
+      this.show();
+    } else {
       this.measured = key;
       this.coming = this.measureAll();
-    } else {
-      this.show();
     }
   }
 
   resize(): void {
-    this.table_.window(true);
+    this.sorted.window(true);
   }
 
   unmount(): void {
+    this.ended = true;
     clearTimeout(this.timer);
     this.round?.abort();
-    this.ended.abort();
     this.stage.element.replaceChildren();
   }
 
@@ -137,107 +125,89 @@ class NumbersView implements Mounted {
     await this.coming;
     const { theme, language } = this.stage;
     const ink = inks(theme);
-    const metric = this.gridMetric();
-    let body = "";
-    let [x, tall] = [0, 0];
-    for (const { group, size } of this.drawGrids(ink, 22)) {
-      body += `<g transform="translate(${x} 0)">${spell(group)}</g>`;
-      x += size[0] + 28;
-      tall = Math.max(tall, size[1]);
-    }
-    const name = `${metric.label[language]} (${this.say.unit(metric.unit)})`;
-    body += `<g transform="translate(0 ${tall + 14})">${spell(drawColourBar(this.gridScale(), 200, ink, name))}</g>`;
-    let y = tall + 64;
-    for (const each of this.chosen()) {
-      const reading = this.whole[0]?.readings.get(each.name);
-      const value =
-        reading?.value === null || reading === undefined
-          ? this.say.undefined
-          : `${digits(reading.value)} ${this.say.unit(each.unit)}`;
-      body += label(`${each.label[language]}: ${value}`, 0, y, { fill: ink.ink, size: 12, weight: 600 });
-      body += label(`${each.caption[language]} ${each.lower?.[language] ?? ""}`, 0, y + 15, {
-        fill: ink.soft,
-        size: 11,
-      });
-      y += 36;
-    }
+    const grids = this.grids.spell(ink);
+    const cards = spellCards(this.choices.metrics, this.whole[0], this.say, language, ink);
     return sheet({
-      width: Math.max(x, 560),
-      height: y,
-      body,
-      title: `${this.say.title} · ${metric.label[language]}`,
-      caption: captionOf(this.stage, `${this.say.wholeModel}: ${this.tauWords(this.threshold().tau)}`),
+      width: Math.max(grids.width, 560),
+      height: grids.height + 8 + cards.height,
+      body: `${grids.body}<g transform="translate(0 ${grids.height + 8})">${cards.body}</g>`,
+      title: `${this.say.title} · ${this.choices.grid.label[language]}`,
+      caption: captionOf(this.stage, `${this.say.wholeModel}: ${this.tauWords(this.choices.threshold.tau)}`),
       theme,
     });
   }
 
   async table(): Promise<TableData> {
     await this.coming;
-    return { caption: this.say.caption(this.say[this.chosenLevel()]), ...this.plain() };
+    return { caption: this.say.caption(this.say[this.choices.level]), ...this.plain() };
   }
 
-  private build(): void {
-    const { say, stage } = this;
+  private build(): HTMLElement {
+    const { say, stage, choices } = this;
+    const name = `${stage.source.description.id}-numbers.csv`;
     const tools = make(
       "div",
       { class: "tools" },
       button(say.copy, () => void copyText(stage, this.csv())),
-      button(say.save, () => saveText(`${stage.source.description.id}-numbers.csv`, this.csv(), "text/csv")),
+      button(say.save, () => saveText(name, this.csv(), "text/csv")),
     );
-    const metrics = this.offered.map(({ name, label: { [stage.language]: text } }) => ({
-      value: name,
-      text,
-    }));
-    const grid = make(
-      "section",
-      { class: "overview" },
-      list(say.grid, [{ label: null, options: metrics }], this.gridMetric().name, (name) =>
-        stage.selection.option("numbers.grid", name),
-      ).element,
-      this.grids,
-      this.legend,
-    );
+    const metrics = choices.offered
+      .filter((metric) => choices.allows(metric))
+      .map((metric) => ({ value: metric.name, text: metric.label[stage.language] }));
     const along = ALONG.map((value) => ({ value, text: say.alongOf(value) }));
-    stage.element.replaceChildren(
+    const pick = (
+      label: string,
+      options: readonly { value: string; text: string }[],
+      now: string,
+      option: string,
+    ) => list(label, [{ label: null, options }], now, (value) => choices.set(option, value)).element;
+    const threshold = choices.long
+      ? [make("p", { class: "state" }, say.tooLong)]
+      : [this.tau.element, this.relative.element];
+    return make(
+      "div",
+      { class: "numbers-view" },
+      make("div", { class: "controls" }, ...threshold, this.state),
+      this.cards,
       make(
         "div",
-        { class: "numbers-view" },
-        make("div", { class: "controls" }, this.tau.element, this.relative.element, this.state),
-        this.cards,
-        make(
-          "div",
-          { class: "controls" },
-          this.level.element,
-          list(say.along, [{ label: null, options: along }], this.along(), (name) =>
-            stage.selection.option("numbers.along", name),
-          ).element,
-          tools,
-        ),
-        make("div", { class: "body" }, this.table_.element, grid),
-        this.chooser(),
+        { class: "controls" },
+        this.level.element,
+        pick(say.along, along, choices.along, "along"),
+        tools,
       ),
+      make(
+        "div",
+        { class: "body" },
+        this.sorted.element,
+        make(
+          "section",
+          { class: "overview" },
+          pick(say.grid, metrics, choices.grid.name, "grid"),
+          this.grids.element,
+          this.grids.legend,
+        ),
+      ),
+      this.chooser(),
     );
-    this.grids.addEventListener("click", (event) => this.clickGrid(event));
-    this.grids.addEventListener("keydown", (event) => this.keyGrid(event));
   }
 
   /** Metrics beyond the panel's, by family. */
   private chooser(): HTMLElement {
+    const { choices, say } = this;
     const { language } = this.stage;
-    const extra = this.offered.filter(({ panel }) => !panel);
-    const families = [...new Set(extra.map(({ family }) => family))];
-    const groups = families.map((family) =>
+    const extra = choices.offered.filter((metric) => !metric.panel && choices.allows(metric));
+    const groups = [...new Set(extra.map(({ family }) => family))].map((family) =>
       make(
         "fieldset",
         {},
-        make("legend", {}, this.say.families(family)),
+        make("legend", {}, say.families(family)),
         ...extra
           .filter((metric) => metric.family === family)
           .map((metric) => {
-            const control = tick(metric.label[language], this.extras().includes(metric.name), (on) =>
-              this.addMetric(metric.name, on),
-            );
-            const note = metric.needs === "weights" ? ` ${this.say.slow}` : "";
+            const on = choices.extras.includes(metric.name);
+            const control = tick(metric.label[language], on, (now) => choices.setMetric(metric.name, now));
+            const note = metric.needs === "weights" ? ` ${say.slow}` : "";
             return make(
               "div",
               {},
@@ -247,53 +217,33 @@ class NumbersView implements Mounted {
           }),
       ),
     );
+    const open = choices.extras.length > 0;
     return make(
       "details",
-      { class: "chooser", open: this.extras().length > 0 },
-      make("summary", {}, this.say.more),
+      { class: "chooser", open },
+      make("summary", {}, say.more),
       make("div", {}, ...groups),
     );
   }
 
-  private addMetric(name: string, on: boolean): void {
-    const names = this.extras().filter((each) => each !== name);
-    if (on) names.push(name);
-    this.stage.selection.option("numbers.metrics", names.length === 0 ? null : names.join(","));
-  }
-
-  private turn(relative: boolean): void {
-    const { options } = this.stage.selection.get();
-    const { "numbers.tau": _tau, "numbers.relative": _relative, ...others } = options;
-    this.stage.selection.set({ options: relative ? { ...others, "numbers.relative": "1" } : others });
-  }
-
-  private later(then: () => void): void {
-    clearTimeout(this.timer);
-    this.timer = window.setTimeout(then, PATIENCE);
-  }
-
-  /** Ask for every chosen metric at the level, for heads and for the model; what is asked already is left. */
+  /** Ask for every chosen metric at the level, for heads and for the model; an older round is given up. */
   private async measureAll(): Promise<void> {
     this.round?.abort();
     const round = new AbortController();
     this.round = round;
     const { source } = this.stage;
-    const { maps } = source.description;
-    const [level, step, threshold] = [this.chosenLevel(), this.step(), this.threshold()];
+    const { level, step, threshold, metrics, grid } = this.choices;
     const wanted = new Map<Level, MeasureRow[]>();
-    for (const each of new Set<Level>(["model", "head", level]))
-      wanted.set(each, emptyRows(maps, each, step));
+    for (const each of new Set<Level>(["model", "head", level])) {
+      wanted.set(each, emptyRows(source.description.maps, each, step));
+    }
     write(this.state, this.say.measuring);
-    this.stage.element.firstElementChild?.classList.add("stale");
+    this.root.classList.add("stale");
     try {
-      const metrics = this.chosen();
-      const grid = this.gridMetric();
-      const all = metrics.includes(grid) ? metrics : [...metrics, grid];
       await Promise.all(
-        all.flatMap((metric) =>
+        [...new Set([...metrics, grid])].flatMap((metric) =>
           [...wanted].map(async ([each, rows]) => {
-            const possible = metric.levels.includes(each);
-            const answer = possible
+            const answer = metric.levels.includes(each)
               ? await measure(source, metric, each, threshold, round.signal)
               : this.say.notLevel(this.say[each]);
             fillRows(rows, metric.name, answer);
@@ -301,127 +251,79 @@ class NumbersView implements Mounted {
         ),
       );
     } catch (error) {
-      if (!round.signal.aborted) this.stage.fail(error);
+      if (!round.signal.aborted) this.fail(error);
       return;
     }
-    if (round.signal.aborted || this.ended.signal.aborted) return;
+    if (round.signal.aborted || this.ended) return;
     this.heads = wanted.get("head")!;
+    this.several = familiesOf(this.heads).length > 1;
     this.whole = wanted.get("model")!;
     this.rows = wanted.get(level)!;
     write(this.state, step === null ? "" : this.say.step(step));
-    this.stage.element.firstElementChild?.classList.remove("stale");
+    this.root.classList.remove("stale");
     this.show();
   }
 
   private show(): void {
-    this.showCards();
-    this.table_.show(this.tableLook());
-    this.showGrids();
-  }
-
-  private showCards(): void {
     const { language, selection } = this.stage;
     const { map, head } = selection.get();
-    const here = this.heads.find((row) => row.map === map && row.head === head);
-    const metrics = this.chosen();
-    const cards = metrics
-      .filter(({ name }) => !Object.values(COMPANIONS).includes(name))
-      .map((metric) => {
-        const other = metrics.find(({ name }) => name === COMPANIONS[metric.name]) ?? null;
-        const both = other === null ? [metric] : [metric, other];
-        const own = here === undefined ? [] : both.map(({ name }) => here.readings.get(name)?.value ?? null);
-        const told = own.some((value) => value !== null);
-        return make(
-          "section",
-          {},
-          make("h3", {}, metric.label[language]),
-          ...both.map((each, at) => this.bigNumber(each, at === 0)),
-          told
-            ? make(
-                "p",
-                { class: "own", title: own.map(exact).join(" · ") },
-                `${this.place(here!)}: ${own.map((value) => digits(value)).join(" · ")}`,
-              )
-            : null,
-          make("p", { class: "means" }, metric.caption[language]),
-          make(
-            "p",
-            { class: "means" },
-            [metric.lower?.[language], metric.higher?.[language]].filter(Boolean).join(" "),
-          ),
-        );
-      });
-    this.cards.replaceChildren(...cards);
+    const row = this.heads.find((each) => each.map === map && each.head === head);
+    const here = row === undefined ? null : { row, name: this.place(row) };
+    this.cards.replaceChildren(...makeCards(this.choices.metrics, this.whole[0], here, this.say, language));
+    this.sorted.show(this.tableLook());
+    this.sorted.reveal();
+    this.grids.show(this.heads, this.choices.grid);
   }
 
-  private bigNumber(metric: MetricDescription, first: boolean): HTMLElement {
-    const reading = this.whole[0]?.readings.get(metric.name);
-    const value = reading?.value ?? null;
-    const classes = ["value", first ? "" : "second", value === null ? "none" : ""].join(" ").trim();
-    const why = reading?.why ?? "";
-    return make(
-      "p",
-      { class: classes, "data-metric": metric.name, title: value === null ? why : exact(value) },
-      value === null ? this.say.undefined : digits(value),
-      make("span", {}, value === null ? why : this.say.unit(metric.unit)),
-    );
-  }
-
-  private tableLook() {
-    const { language, selection } = this.stage;
-    const level = this.chosenLevel();
-    const { map, head } = selection.get();
+  private tableLook(): TableLook<MeasureRow> {
+    const { say, choices } = this;
+    const { map, head } = this.stage.selection.get();
     const chosen = (row: MeasureRow) => row.map === map && (row.head === null || row.head === head);
-    const here = this.rows.find(chosen);
+    return {
+      caption: say.caption(say[choices.level]),
+      columns: this.columns(this.rows.find(chosen)),
+      rows: this.rows,
+      sorting: choices.sorting,
+      none: say.undefined,
+      chosen,
+      sort: ({ name, down }: Sorting) => choices.set("sort", `${down ? "-" : ""}${name}`),
+      choose: (row) => this.go(row),
+    };
+  }
+
+  private columns(here: MeasureRow | undefined): Column<MeasureRow>[] {
+    const { say, choices } = this;
+    const { language } = this.stage;
     const columns: Column<MeasureRow>[] = [
-      { name: "where", label: this.say.where, value: (row) => row.order, cell: (row) => this.place(row) },
+      { name: "where", label: say.where, value: (row) => row.order, cell: (row) => this.place(row) },
     ];
-    if (level !== "model") {
-      const name = this.say.alongOf(this.along());
+    if (choices.level !== "model") {
+      const name = say.alongOf(choices.along);
       columns.push({
         name: "along",
-        label: `${this.say.along}: ${name}`,
-        title: this.say.alongMeans(name),
+        label: `${say.along}: ${name}`,
+        title: say.alongMeans(name),
         fixed: true,
         value: (row) => row.order,
-        cell: (row) => this.spark(row),
+        cell: (row) => this.sparks.of(row, choices.along),
       });
     }
-    for (const metric of this.chosen()) {
-      const read = (row: MeasureRow) => row.readings.get(metric.name)?.value ?? null;
-      const values = this.rows.map(read);
-      const span = reach(values);
-      const beside =
-        span === null || values.length < 3
-          ? undefined
-          : drawStrip(values, {
-              width: 84,
-              height: 12,
-              ink: SCREEN.ink,
-              markInk: SCREEN.accent,
-              domain: span,
-              mark: here === undefined ? null : read(here),
-            });
+    for (const { name, label, caption, unit } of choices.metrics) {
+      const value = (row: MeasureRow) => row.readings.get(name)?.value ?? null;
+      const values = this.rows.map(value);
+      const domain = values.length < 3 ? null : reach(values);
+      const mark = here === undefined ? null : value(here);
+      const look = { width: 84, height: 12, ink: SCREEN.ink, markInk: SCREEN.accent, mark };
       columns.push({
-        name: metric.name,
-        label: metric.label[language],
-        title: `${metric.caption[language]} (${this.say.unit(metric.unit)})`,
-        beside,
-        value: read,
-        why: (row) => row.readings.get(metric.name)?.why ?? null,
+        name,
+        label: label[language],
+        title: `${caption[language]} (${say.unit(unit)})`,
+        beside: domain === null ? undefined : drawStrip(values, { ...look, domain }),
+        value,
+        why: (row) => row.readings.get(name)?.why ?? null,
       });
     }
-    return {
-      caption: this.say.caption(this.say[level]),
-      columns,
-      rows: this.rows,
-      sorting: this.sorting(),
-      none: this.say.undefined,
-      chosen,
-      sort: ({ name, down }: Sorting) =>
-        this.stage.selection.option("numbers.sort", `${down ? "-" : ""}${name}`),
-      choose: (row: MeasureRow) => this.go(row),
-    };
+    return columns;
   }
 
   private go(row: MeasureRow): void {
@@ -430,197 +332,20 @@ class NumbersView implements Mounted {
     this.stage.announce(this.place(row));
   }
 
-  /** The line of one row: filled in when its statistics are here. */
-  private spark(row: MeasureRow): Node {
-    const holder = make("span", { class: "spark" });
-    const map = this.stage.source.description.maps.find(({ index }) => index === row.map);
-    if (map === undefined) return holder;
-    const held = this.statistics.get(map.index);
-    if (held instanceof Map) holder.append(this.drawSpark(map, row.head, held));
-    else if (held === undefined) this.fetchStatistics(map);
-    return holder;
-  }
-
-  private fetchStatistics(map: MapDescription): void {
-    this.statistics.set(map.index, "asked");
-    this.stage.source.statistics(map.index).then(
-      (frame) => {
-        this.statistics.set(map.index, new Map(ALONG.map((name) => [name, asFloats(tensor(frame, name))])));
-        if (!this.ended.signal.aborted) this.table_.window(true);
-      },
-      (error: unknown) => {
-        if (!this.ended.signal.aborted) this.stage.fail(error);
-      },
-    );
-  }
-
-  private drawSpark(
-    map: MapDescription,
-    head: number | null,
-    held: ReadonlyMap<string, Float32Array>,
-  ): SVGSVGElement {
-    const all = held.get(this.along())!; // (head, query)
-    const { queries, heads } = map;
-    let values: Float32Array;
-    if (head === null) {
-      values = new Float32Array(queries);
-      for (let at = 0; at < all.length; at++) values[at % queries] = values[at % queries]! + all[at]! / heads;
-    } else {
-      values = all.subarray(head * queries, (head + 1) * queries);
-    }
-    const { query } = this.stage.selection.get();
-    const tops = { entropy: Math.log(Math.max(2, map.keys)), peak: 1, above: null, distance: null } as const;
-    const top = tops[this.along()] ?? Math.max(reach(all)?.[1] ?? 1, 1e-9);
-    return drawSparkline(values, {
-      width: 120,
-      height: 24,
-      ink: SCREEN.soft,
-      domain: [0, top],
-      mark: query === null || map.index !== this.stage.selection.get().map ? null : query - map.query_start,
-      markInk: SCREEN.accent,
-    });
-  }
-
-  private gridScale(): ColourScale {
-    const { name } = this.gridMetric();
-    const values = this.heads.map((row) => row.readings.get(name)?.value ?? null);
-    return colourScale(reach(values), "sequential", false, this.stage.theme);
-  }
-
-  /** One grid for each stack and kind. */
-  private drawGrids(
-    ink: Inks,
-    cell: number,
-  ): { group: SVGGElement; size: readonly [number, number]; stack: string; kind: string }[] {
-    const metric = this.gridMetric();
-    const scale = this.gridScale();
-    const { map, head } = this.stage.selection.get();
-    const families = [...new Set(this.heads.map(({ stack, kind }) => `${stack} ${kind}`))];
-    return families.map((family) => {
-      const rows = this.heads.filter(({ stack, kind }) => `${stack} ${kind}` === family);
-      const [stack, kind] = [rows[0]!.stack!, rows[0]!.kind!];
-      const layers = [...new Set(rows.map((row) => row.layer!))];
-      const heads = Math.max(...rows.map((row) => row.head! + 1));
-      const cells = rows.map((row): HeadCell => {
-        const reading = row.readings.get(metric.name) ?? { value: null, why: null };
-        return {
-          layer: row.layer!,
-          head: row.head!,
-          value: reading.value,
-          title: cellTitle(this.place(row), reading.value, this.say.unit(metric.unit), reading.why),
-          chosen: row.map === map && (row.head === head || head === "mean"),
-        };
-      });
-      const look = {
-        title: this.sayFocus.familyName(stack, kind === "cross"),
-        layers,
-        heads,
-        cell,
-        scale,
-        inks: ink,
-        none: ink.ground,
-        names: { layer: this.say.layers, head: this.say.heads },
-      };
-      return { group: drawHeadGrid(cells, look), size: gridSize(look), stack, kind };
-    });
-  }
-
-  private showGrids(): void {
-    const { language } = this.stage;
-    const metric = this.gridMetric();
-    const most = Math.max(1, ...this.heads.map((row) => row.head! + 1));
-    const cell = Math.max(8, Math.min(22, Math.floor(300 / most)));
-    const drawn = this.drawGrids(SCREEN, cell).map(({ group, size, stack, kind }) =>
-      draw(
-        "svg",
-        {
-          width: size[0],
-          height: size[1],
-          viewBox: `0 0 ${size[0]} ${size[1]}`,
-          "data-stack": stack,
-          "data-kind": kind,
-          "aria-hidden": "true",
-        },
-        group,
-      ),
-    );
-    this.grids.replaceChildren(...drawn);
-    this.grids.setAttribute("aria-label", this.say.gridAbout(metric.label[language]));
-    const bar = drawColourBar(this.gridScale(), 200, SCREEN);
-    bar.setAttribute("transform", "translate(8 2)");
-    this.legend.replaceChildren(bar);
-    this.legend.setAttribute(
-      "aria-label",
-      `${metric.label[language]}: ${this.gridScale()
-        .domain.map((value) => digits(value))
-        .join(" – ")}`,
-    );
-  }
-
-  private clickGrid(event: MouseEvent): void {
-    const cell = (event.target as Element).closest("rect[data-head]");
-    const svg = cell?.closest("svg");
-    if (!cell || !svg) return;
-    const row = this.heads.find(
-      (each) =>
-        each.stack === svg.getAttribute("data-stack") &&
-        each.kind === svg.getAttribute("data-kind") &&
-        each.layer === Number(cell.getAttribute("data-layer")) &&
-        each.head === Number(cell.getAttribute("data-head")),
-    );
-    if (row !== undefined) this.go(row);
-  }
-
-  private keyGrid(event: KeyboardEvent): void {
-    const moves: Record<string, readonly [number, number]> = {
-      ArrowUp: [-1, 0],
-      ArrowDown: [1, 0],
-      ArrowLeft: [0, -1],
-      ArrowRight: [0, 1],
-    };
-    const move = moves[event.key];
-    const { map, head } = this.stage.selection.get();
-    const here = this.heads.find((row) => row.map === map);
-    if (move === undefined || here === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const family = this.heads.filter((row) => row.stack === here.stack && row.kind === here.kind);
-    const layers = [...new Set(family.map((row) => row.layer))];
-    const layer = layers[Math.max(0, Math.min(layers.length - 1, layers.indexOf(here.layer) + move[0]))];
-    const wish = (typeof head === "number" ? head : 0) + move[1];
-    const row = family.find((each) => each.layer === layer && each.head === Math.max(0, wish)) ?? null;
-    if (row === null) return;
-    this.go(row);
-    const reading = row.readings.get(this.gridMetric().name);
-    this.stage.announce(
-      cellTitle(
-        this.place(row),
-        reading?.value ?? null,
-        this.say.unit(this.gridMetric().unit),
-        reading?.why ?? null,
-      ),
-    );
-  }
-
   private plain(): Pick<TableData, "columns" | "rows"> {
-    const { language } = this.stage;
-    const metrics = this.chosen();
+    const { say } = this;
+    const { metrics } = this.choices;
+    const names = metrics.map((metric) => `${metric.label[this.stage.language]} (${say.unit(metric.unit)})`);
     return {
-      columns: [
-        this.say.columnStack,
-        this.say.columnKind,
-        this.say.columnLayer,
-        this.say.columnHead,
-        ...metrics.map((metric) => `${metric.label[language]} (${metric.unit})`),
-      ],
-      rows: this.table_
+      columns: [say.columnStack, say.columnKind, say.columnLayer, say.columnHead, ...names],
+      rows: this.sorted
         .rows()
         .map((row) => [
           row.stack,
           row.kind,
           row.layer,
           row.head,
-          ...metrics.map((metric) => row.readings.get(metric.name)?.value ?? null),
+          ...metrics.map(({ name }) => row.readings.get(name)?.value ?? null),
         ]),
     };
   }
@@ -631,65 +356,20 @@ class NumbersView implements Mounted {
   }
 
   private place(row: MeasureRow): string {
-    if (row.layer === null) return this.say.wholeModel;
-    const own = row.head === null ? this.say.rowLayer(row.layer) : this.say.rowHead(row.layer, row.head);
-    const families = new Set(this.heads.map(({ stack, kind }) => `${stack} ${kind}`));
-    if (families.size < 2) return own;
-    return `${this.sayFocus.familyName(row.stack ?? "", row.kind === "cross")} ${own}`;
-  }
-
-  private option(name: string): string | undefined {
-    return this.stage.selection.get().options[`numbers.${name}`];
-  }
-
-  private chosenLevel(): Level {
-    return LEVELS.find((level) => level === this.option("level")) ?? "head";
-  }
-
-  private threshold(): Threshold {
-    const standard = this.option("relative") === "1" ? RELATIVE : ABSOLUTE;
-    const tau = Number(this.option("tau") ?? standard.tau);
-    return tau > 0 && Number.isFinite(tau) ? { ...standard, tau } : standard;
-  }
-
-  private tauOption(tau: number): string | null {
-    const standard = this.threshold().relative ? RELATIVE : ABSOLUTE;
-    return tau === standard.tau ? null : String(tau);
+    const { say } = this;
+    if (row.layer === null) return say.wholeModel;
+    const own = row.head === null ? say.rowLayer(row.layer) : say.rowHead(row.layer, row.head);
+    if (!this.several) return own;
+    return `${focusWords(this.stage.language).familyName(row.stack ?? "", row.kind === "cross")} ${own}`;
   }
 
   private tauWords(tau: number): string {
     const text = String(tau);
-    return this.threshold().relative ? this.say.tauRelative(text) : this.say.tauAbsolute(text);
+    return this.choices.threshold.relative ? this.say.tauRelative(text) : this.say.tauAbsolute(text);
   }
 
-  private extras(): string[] {
-    const names = (this.option("metrics") ?? "").split(",");
-    return this.offered.filter(({ name, panel }) => !panel && names.includes(name)).map(({ name }) => name);
-  }
-
-  private chosen(): readonly MetricDescription[] {
-    const extras = this.extras();
-    return this.offered.filter(({ name, panel }) => panel || extras.includes(name));
-  }
-
-  private gridMetric(): MetricDescription {
-    const wish = this.option("grid") ?? "entropy";
-    return this.offered.find(({ name }) => name === wish) ?? this.offered[0]!;
-  }
-
-  private along(): (typeof ALONG)[number] {
-    return ALONG.find((name) => name === this.option("along")) ?? "entropy";
-  }
-
-  private sorting(): Sorting | null {
-    const wish = this.option("sort");
-    if (wish === undefined) return null;
-    return wish.startsWith("-") ? { name: wish.slice(1), down: true } : { name: wish, down: false };
-  }
-
-  private step(): number | null {
-    const { maps } = this.stage.source.description;
-    return maps.find(({ index }) => index === this.stage.selection.get().map)?.step ?? maps[0]?.step ?? null;
+  private fail(error: unknown): void {
+    if (!this.ended) this.stage.fail(error);
   }
 }
 

@@ -1,0 +1,106 @@
+/**
+ * Cards for the whole model: each of the panel's measures with its value and what it means.
+ *
+ * In:   metrics, the model's readings, those of the head in focus.
+ * Out:  elements, and the same as lines of a picture.
+ */
+
+import type { words } from "../i18n/numbers";
+import { digits, exact } from "../marks/digits";
+import { make } from "../marks/make";
+import { type Inks, label } from "../marks/paper";
+import type { Language, MetricDescription } from "../types";
+import type { MeasureRow } from "./measures";
+
+type Words = ReturnType<typeof words>;
+
+/** A share that belongs to a measure stands on its card. */
+const COMPANIONS: Readonly<Record<string, string>> = {
+  overall_sparsity: "nonzero_share",
+  entropy: "entropy_share",
+};
+
+export interface Head {
+  readonly row: MeasureRow;
+  readonly name: string;
+}
+
+export function makeCards(
+  metrics: readonly MetricDescription[],
+  whole: MeasureRow | undefined,
+  here: Head | null,
+  say: Words,
+  language: Language,
+): HTMLElement[] {
+  const second = Object.values(COMPANIONS);
+  return metrics
+    .filter(({ name }) => !second.includes(name))
+    .map((metric) => {
+      const other = metrics.find(({ name }) => name === COMPANIONS[metric.name]);
+      const both = other === undefined ? [metric] : [metric, other];
+      const own = here === null ? [] : both.map(({ name }) => here.row.readings.get(name)?.value ?? null);
+      const told = here !== null && own.some((value) => value !== null);
+      return make(
+        "section",
+        {},
+        make("h3", {}, metric.label[language]),
+        ...both.map((each, at) => bigNumber(each, whole, at === 0, say)),
+        told
+          ? make(
+              "p",
+              { class: "own", title: own.map(exact).join(" · ") },
+              `${here.name}: ${own.map((value) => digits(value)).join(" · ")}`,
+            )
+          : null,
+        make("p", { class: "means" }, metric.caption[language]),
+        make(
+          "p",
+          { class: "means" },
+          [metric.lower?.[language], metric.higher?.[language]].filter(Boolean).join(" "),
+        ),
+      );
+    });
+}
+
+/** One measure a paragraph: label and value, then its caption. */
+export function spellCards(
+  metrics: readonly MetricDescription[],
+  whole: MeasureRow | undefined,
+  say: Words,
+  language: Language,
+  ink: Inks,
+): { body: string; height: number } {
+  let body = "";
+  metrics.forEach((metric, at) => {
+    const value = whole?.readings.get(metric.name)?.value ?? null;
+    const words = value === null ? say.undefined : `${digits(value)} ${say.unit(metric.unit)}`;
+    body += label(`${metric.label[language]}: ${words}`, 0, 14 + at * 36, {
+      fill: ink.ink,
+      size: 12,
+      weight: 600,
+    });
+    body += label(`${metric.caption[language]} ${metric.lower?.[language] ?? ""}`, 0, 29 + at * 36, {
+      fill: ink.soft,
+      size: 11,
+    });
+  });
+  return { body, height: metrics.length * 36 };
+}
+
+function bigNumber(
+  metric: MetricDescription,
+  whole: MeasureRow | undefined,
+  first: boolean,
+  say: Words,
+): HTMLElement {
+  const reading = whole?.readings.get(metric.name);
+  const value = reading?.value ?? null;
+  const why = reading?.why ?? "";
+  const classes = ["value", first ? "" : "second", value === null ? "none" : ""].join(" ").trim();
+  return make(
+    "p",
+    { class: classes, "data-metric": metric.name, title: value === null ? why : exact(value) },
+    value === null ? say.undefined : digits(value),
+    make("span", {}, value === null ? why : say.unit(metric.unit)),
+  );
+}
