@@ -335,7 +335,7 @@ def test_a_click_selects_and_options_are_in_the_link(served: Served, open_page: 
     expect(page.locator(".heat-side .readout")).to_have_attribute("data-kind", "exact")
     weights = served.library.get(served.ids["translation"]).maps[2].weights(1)
     assert np.float32(value.inner_text()) == weights[7, 4]
-    page.locator(".heat-bar").get_by_role("radio", name="Row").click()
+    page.locator(".heat-bar").get_by_role("radio", name="row maximum").click()
     page.locator(".heat-bar select").select_option("special")
     page.wait_for_function("() => location.hash.includes('heatmap.scale=row')")
     page.wait_for_function("() => location.hash.includes('heatmap.leave=special')")

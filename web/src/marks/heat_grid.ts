@@ -82,7 +82,7 @@ function layLayers(groups: readonly Group[], wish: Wish): Grid {
     grid.titles.push({ text: title, y });
     y += TITLE;
     const heads = Math.max(0, ...maps.map((map) => map.heads));
-    const every = Math.max(1, Math.ceil(22 / step[0]));
+    const every = Math.max(1, Math.ceil(30 / step[0]));
     for (let head = 0; head < heads; head += every)
       grid.columns.push({ text: `H${head}`, x: GUTTER + head * step[0] + size / 2, y: y + 10 });
     y += NAMES;

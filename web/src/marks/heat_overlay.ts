@@ -136,9 +136,9 @@ function nameRow(
 ): void {
   const found = reach(overlay, "query", query);
   if (found === null) return;
-  const { frame, axes } = overlay;
+  const { frame } = overlay;
   const y = (found[0] + found[1]) / 2;
-  const text = nameOf(context, axes.query, query, frame.left - 10);
+  const text = nameOf(context, overlay, "query", query, frame.left - 10);
   context.fillStyle = selected ? inks.accent : inks.panel;
   const width = Math.min(frame.left - 2, context.measureText(text).width + 10);
   context.fillRect(frame.left - 2 - width, y - 9, width, 18);
@@ -157,9 +157,9 @@ function nameColumn(
 ): void {
   const found = reach(overlay, "key", key);
   if (found === null) return;
-  const { frame, axes, flat } = overlay;
+  const { frame, flat } = overlay;
   const x = (found[0] + found[1]) / 2;
-  const text = nameOf(context, axes.key, key, frame.top - 10);
+  const text = nameOf(context, overlay, "key", key, frame.top - 10);
   const long = context.measureText(text).width + 10;
   context.save();
   context.translate(x, frame.top - 2);
@@ -190,8 +190,17 @@ function outline(
   context.globalAlpha = 1;
 }
 
-function nameOf(context: CanvasRenderingContext2D, axis: Axis, cell: number, room: number): string {
+/** The token; with its number where only every so many are named. */
+function nameOf(
+  context: CanvasRenderingContext2D,
+  { axes, camera }: Overlay,
+  which: "query" | "key",
+  cell: number,
+  room: number,
+): string {
+  const axis = axes[which];
   const number = axis.start + cell;
-  const text = axis.tokens.get(number, axis.count > 4096) ?? String(number);
-  return elide(text, Math.max(12, room), (part) => context.measureText(part).width);
+  const text = axis.tokens.get(number, axis.count > 4096);
+  const full = text === undefined ? String(number) : camera.scale < 3 ? `${text} ${number}` : text;
+  return elide(full, Math.max(12, room), (part) => context.measureText(part).width);
 }

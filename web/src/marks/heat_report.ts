@@ -34,7 +34,7 @@ export function printMap(looked: Looked, description: Description, say: Words, t
   const part = isFitted(camera, extent, frame)
     ? ""
     : say.part(Math.floor(camera.query), rows - 1, Math.floor(camera.key), columns - 1);
-  const which = { absolute: say.absolute, map: say.perMapHint, row: say.perRowHint }[options.scale];
+  const which = { absolute: say.absoluteHint, map: say.perMapHint, row: say.perRowHint }[options.scale];
   const left = {
     none: "",
     first: say.leftCaption(say.leaveFirst),
