@@ -1,9 +1,10 @@
 import { expect, test, vi } from "vitest";
+import { predictsOf } from "../generation/predicting";
 import { Refusal } from "../source";
 import { invent, setStage, settle, weightOf } from "../testing/recording";
 import type { GenerationDescription, Job, JobRequest, StepDescription } from "../types";
 import type { Workbench } from "../view";
-import { predictsOf, view } from "./generation";
+import { view } from "./generation";
 
 function step(index: number, token: number, change: Partial<StepDescription> = {}): StepDescription {
   const alternatives = [{ token: 90, text: "ninety", log_probability: Math.log(0.1) }];

@@ -5,7 +5,7 @@
  * Out:  places and paths.
  */
 
-import type { Choice, MapDescription, StepDescription } from "./types";
+import type { Choice, MapDescription, StepDescription } from "../types";
 
 /** The position whose attention chose word 0, so that word k was chosen at `first + k`; null if the words are not there. */
 export function findFirst(ids: readonly number[], steps: readonly Choice[]): number | null {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { choicesOf, findFirst, findMasks, keptPath, mapOfStep, pathTo, probability } from "./generation";
-import { makeMap } from "./testing/recording";
-import type { StepDescription } from "./types";
+import { makeMap } from "../testing/recording";
+import type { StepDescription } from "../types";
+import { choicesOf, findFirst, findMasks, keptPath, mapOfStep, pathTo, probability } from "./paths";
 
 function node(index: number, token: number, parent: number | null = null, beam = 0): StepDescription {
   return {
