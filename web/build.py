@@ -14,15 +14,9 @@ from pathlib import Path
 
 WEB = Path(__file__).resolve().parent
 STATIC = WEB.parent / "src" / "glassformer" / "show" / "static"
-SOURCES = (
-    "package.json",
-    "package-lock.json",
-    "tsconfig.json",
-    "vite.config.ts",
-    "index.html",
-    "public",
-    "src",
-)
+SETTINGS = ("package.json", "package-lock.json", "tsconfig.json")
+CONFIGURATIONS = ("vite.config.ts", "vite.embedded.config.ts", "vite.views.ts")
+SOURCES = (*SETTINGS, *CONFIGURATIONS, "index.html", "public", "src")
 OLDEST_NODE = (20, 19)  # what Vite asks for
 UNREACHABLE = re.compile(
     r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT"

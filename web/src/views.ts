@@ -6,7 +6,7 @@
  */
 
 import list from "virtual:views";
-import { signal } from "@preact/signals";
+import { signal } from "./app/signals";
 import type { View } from "./view";
 
 /** What a tab says. */

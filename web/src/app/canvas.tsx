@@ -5,21 +5,20 @@
  * Out:  a mounted view, known to the toolbar as `app.mounted`.
  */
 
-import { useComputed } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RecordingSource } from "../source";
 import type { Mounted, View } from "../view";
 import { useApp } from "./context";
 import { type App, sentenceOf } from "./state";
 
-export function Canvas(props: { readonly id: string; readonly labelledBy: string }) {
+export function Canvas(props: { readonly id: string; readonly prefix: string }) {
   const app = useApp();
   const say = app.words.value;
   const host = useRef<HTMLDivElement>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const [attempt, setAttempt] = useState(0);
   const source = app.open.value;
-  const name = useComputed(() => app.selection.value.view).value;
+  const name = app.view.value;
   const view = app.views.loaded.value.get(name);
   const language = app.language.value;
   const theme = app.theme.value;
@@ -39,7 +38,7 @@ export function Canvas(props: { readonly id: string; readonly labelledBy: string
       class="stage"
       id={props.id}
       role="tabpanel"
-      aria-labelledby={props.labelledBy}
+      aria-labelledby={`${props.prefix}-${name}`}
       tabIndex={-1}
       aria-busy={app.opening.value}
     >

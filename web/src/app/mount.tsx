@@ -5,7 +5,6 @@
  * Out:  unmount().
  */
 
-import { effect } from "@preact/signals";
 import { render } from "preact";
 import { preferredLanguage } from "../i18n/core";
 import type { Source } from "../source";
@@ -16,6 +15,7 @@ import type { Bench } from "../workbench";
 import { AppContext } from "./context";
 import { noPlace, type Place } from "./place";
 import { Shell } from "./shell";
+import { effect } from "./signals";
 import { App, type Remembering } from "./state";
 
 export interface MountOptions {

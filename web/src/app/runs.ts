@@ -5,11 +5,11 @@
  * Out:  progress, and a new recording that is opened when it is there.
  */
 
-import { type Signal, signal } from "@preact/signals";
 import { type RecordingSource, Refusal } from "../source";
 import type { Job, JobRequest, ModelDescription, Preset } from "../types";
 import type { Workbench } from "../view";
 import { emptyForm, type Form, presetRequest, requestOf, withModel, withPreset } from "./form";
+import { type Signal, signal } from "./signals";
 import { type App, pickSelection, sentenceOf } from "./state";
 
 export interface Running {

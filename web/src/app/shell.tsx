@@ -65,7 +65,7 @@ export function Shell() {
           <ViewTabs id={id} />
           <Toolbar table={table} />
           <PresetNote />
-          <Canvas id={`${id}-stage`} labelledBy={`${id}-view-${app.selection.value.view}`} />
+          <Canvas id={`${id}-stage`} prefix={`${id}-view`} />
           {open && <Transport source={open} />}
         </section>
         <section class="panel" aria-label={say.panel}>
@@ -104,7 +104,7 @@ function ViewTabs(props: { readonly id: string }) {
     <Tabs
       label={say.views}
       tabs={tabs}
-      chosen={app.selection.value.view}
+      chosen={app.view.value}
       controls={`${props.id}-stage`}
       prefix={`${props.id}-view`}
       choose={(name) => app.chooseView(name)}

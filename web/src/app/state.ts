@@ -5,7 +5,6 @@
  * Out:  signals, and one selection that the place mirrors.
  */
 
-import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { type AppWords, words } from "../i18n/app";
 import { explain } from "../i18n/refusals";
 import {
@@ -24,6 +23,7 @@ import { fitTo } from "./maps";
 import { type Mirror, mirror } from "./mirror";
 import type { Place } from "./place";
 import { createRuns, type Runs } from "./runs";
+import { derived, type ReadonlySignal, signal } from "./signals";
 
 export interface Remembering {
   get(name: string): string | null;
@@ -64,7 +64,8 @@ export class App {
 
   readonly language = signal<Language>("en");
   readonly theme = signal<Theme>("light");
-  readonly words: ReadonlySignal<AppWords> = computed(() => words(this.language.value));
+  readonly words: ReadonlySignal<AppWords> = derived(() => words(this.language.value));
+  readonly view = signal(""); // the chosen view's name, for those whom the rest of the selection does not concern
   readonly panel = signal<PanelName>("input");
   readonly recordings = signal<readonly RecordingEntry[]>([]);
   readonly presets = signal<readonly Preset[]>([]);
@@ -96,6 +97,7 @@ export class App {
     this.wholePage = options.wholePage;
     this.language.value = options.language;
     this.theme.value = options.theme;
+    if (!options.bench) this.panel.value = "interpretability";
     this.shortcuts.value = options.remember.get("shortcuts") !== "off";
     this.selection = this.chosen;
     const wanted = readSelection(options.place.read());
@@ -108,6 +110,7 @@ export class App {
     this.chosen.value = this.store.get();
     this.store.subscribe((now) => {
       this.chosen.value = now;
+      this.view.value = now.view;
     });
     this.mirror = mirror(this.store, options.place, (wish) => this.follow(wish));
     this.runs = createRuns(this);
@@ -136,6 +139,7 @@ export class App {
     if (!this.bench) return;
     try {
       [this.about.value, this.presets.value] = await Promise.all([this.bench.about(), this.bench.presets()]);
+      if (!this.about.value.workbench && this.panel.peek() === "input") this.panel.value = "interpretability";
     } catch {
       // an older server, or none: the page shows recordings all the same
     }

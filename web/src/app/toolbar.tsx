@@ -10,7 +10,7 @@ export function Toolbar(props: { readonly table: () => void }) {
   const app = useApp();
   const say = app.words.value;
   const mounted = app.mounted.value;
-  const view = app.views.loaded.value.get(app.selection.value.view);
+  const view = app.views.loaded.value.get(app.view.value);
   const canZoom = mounted?.zoom !== undefined;
   return (
     <div class="toolbar">

@@ -183,7 +183,8 @@ export const words = defineStrings({
     sourceSide: "Source",
     targetSide: "Target",
     tokens: (count: number) => (count === 1 ? "1 token" : `${count.toLocaleString("en")} tokens`),
-    markers: "␣ is a space, ⏎ a line end; ⟨e4⟩ is a byte that is no character by itself.",
+    markers:
+      "␣ is a space, ⏎ a line end, ⇥ a tab; ‹U+202E› a character that cannot be seen; � a piece of one.",
     download: "Download the recording",
     upload: "Open a recording …",
     uploadHint: "A .gf file made by Glassformer; or drop it on the page.",
@@ -393,7 +394,7 @@ export const words = defineStrings({
     sourceSide: "源序列",
     targetSide: "目标序列",
     tokens: (count: number) => `${count.toLocaleString("zh")} 个词元`,
-    markers: "␣ 表示空格，⏎ 表示换行；⟨e4⟩ 表示单独不成字符的字节。",
+    markers: "␣ 表示空格，⏎ 表示换行，⇥ 表示制表符；‹U+202E› 表示不可见字符；� 表示字符的一部分字节。",
     download: "下载此记录",
     upload: "打开记录……",
     uploadHint: "由 Glassformer 生成的 .gf 文件；也可以拖放到页面上。",

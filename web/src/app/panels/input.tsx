@@ -54,19 +54,20 @@ export function InputPanel() {
       />
       {now.task === "translation" && <LanguageFields form={now} model={model} app={app} />}
       <ConfigurationFields form={now} model={model} change={change} />
-      <div class="run">
-        <button
-          type="submit"
-          class="button primary"
-          data-action="run"
-          disabled={lack !== null || running.value !== null}
-        >
-          {say.run}
-        </button>
-        <kbd class="hint">{say.runHint}</kbd>
-        {lack && <p class="hint">{lack}</p>}
+      <div class="run-bar">
+        <Progress />
+        <div class="run">
+          <button
+            type="submit"
+            class="button primary"
+            data-action="run"
+            disabled={lack !== null || running.value !== null}
+          >
+            {say.run}
+          </button>
+          {lack ? <p class="hint">{lack}</p> : <kbd>{say.runHint}</kbd>}
+        </div>
       </div>
-      <Progress />
     </form>
   );
 }
