@@ -8,14 +8,10 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-import numpy as np
-
-from glassformer.recording import AttentionMap, Generation, Output, Recording, Step, Tokens, count_levels
+from glassformer.recording import Generation, Output, Recording, Step, Tokens, count_levels
+from glassformer.show.axes import KindName, SideName, find_starts, is_causal
 from glassformer.show.workbench import Answer, JobRequest, Pair, Phrase, Shape
 from glassformer.show.writing import make_visible
-
-SideName = Literal["source", "target"]
-KindName = Literal["self", "cross"]
 
 LONGEST_TEXT = 20_000  # characters of a text in a description
 MOST_POSITIONS = 2_048  # of an output
@@ -195,6 +191,7 @@ def describe_map(recording: Recording, index: int) -> MapDescription:
     """One map in words."""
     each = recording.maps[index]
     keys = each.keys
+    query_start, key_start = find_starts(recording, each)
     return MapDescription(
         index=index,
         name=each.name,
@@ -207,8 +204,8 @@ def describe_map(recording: Recording, index: int) -> MapDescription:
         keys=len(each.key),
         query_side=each.query.side,
         key_side=each.key.side,
-        query_start=find_start(recording, each.query),
-        key_start=find_start(recording, each.key),
+        query_start=query_start,
+        key_start=key_start,
         causal=is_causal(each),
         has_weights=each.has_weights,
         has_scores=each.has_scores,
@@ -222,37 +219,6 @@ def describe_map(recording: Recording, index: int) -> MapDescription:
         scale=each.scale,
         relaxed=each.relaxed,
     )
-
-
-def find_side(recording: Recording, side: SideName) -> Tokens | None:
-    """The tokens of a side."""
-    return recording.source if side == "source" else recording.target
-
-
-def find_start(recording: Recording, tokens: Tokens) -> int:
-    """Where the tokens of an axis begin in their side; the last such place: a step stands at the end."""
-    whole = find_side(recording, tokens.side)
-    if whole is None or len(tokens) >= len(whole):
-        return 0
-    for start in range(len(whole) - len(tokens), 0, -1):
-        if np.array_equal(whole.ids[start : start + len(tokens)], tokens.ids):
-            return start
-    return 0
-
-
-def is_causal(attention_map: AttentionMap) -> bool:
-    """Whether no token looks ahead: by the mask where it is known, else by how many keys rows may look at."""
-    if attention_map.kind != "self":
-        return False
-    if attention_map.factors is not None:
-        return attention_map.factors.causal
-    allowed = attention_map.statistics.allowed[0] if attention_map.heads else np.zeros(0)
-    queries, keys = len(attention_map.query), len(attention_map.key)
-    if queries < 2 or attention_map.step is not None:
-        return attention_map.stack == "decoder"
-    real = attention_map.statistics.rows
-    limit = np.arange(queries) + 1 + keys - queries
-    return bool((allowed[real] <= limit[real]).all())
 
 
 def slice_tokens(tokens: Tokens, start: int, stop: int) -> TokenSlice:

@@ -10,13 +10,12 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import FileResponse, Response
 
 from glassformer.errors import GlassformerError
+from glassformer.show.axes import SideName, find_side
 from glassformer.show.description import (
     MOST_TOKENS,
     Description,
-    SideName,
     TokenSlice,
     describe,
-    find_side,
     slice_tokens,
 )
 from glassformer.show.library import RecordingEntry
