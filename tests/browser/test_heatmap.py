@@ -412,7 +412,7 @@ def test_the_table_holds_the_floats(served: Served, open_page: Callable[..., Pag
     page = open_page(served.address("decoder", view="heatmap", map=1, head=0, query=12, key=5))
     settle(page)
     page.get_by_role("button", name=re.compile("table", re.IGNORECASE)).first.click()
-    rows = page.locator("table tbody tr")
+    rows = page.get_by_role("dialog").locator("tbody tr")
     expect(rows).to_have_count(24)
     weights = served.library.get(served.ids["decoder"]).maps[1].weights(0)
     shown = rows.nth(12).locator("td, th").all_inner_texts()

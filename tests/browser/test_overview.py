@@ -46,7 +46,7 @@ def scores(served: Served, name: str, metric: str) -> dict[tuple[int, int], floa
 def ranking(page: Page) -> list[tuple[int, int]]:
     """Layers and heads as the data table lists them."""
     page.get_by_role("button", name=re.compile("table", re.IGNORECASE)).first.click()
-    rows = page.locator("table tbody tr")
+    rows = page.get_by_role("dialog").locator("tbody tr")
     expect(rows.first).to_be_visible()
     found = [row.locator("td, th").all_inner_texts() for row in rows.all()]
     page.keyboard.press("Escape")

@@ -20,24 +20,23 @@ import {
 
 const KEPT = 256; // textures
 
+// One triangle that covers the clip rectangle.
 const VERTEX = `#version 300 es
-void main() { // one triangle that covers the clip rectangle
+void main() {
   gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0);
 }`;
 
+// cells: bytes of the plane. rows: query and flag of each device pixel, and the fixed root of its top. columns: key and
+// flag. table: 256 colours. plane: level, first row, first column, fixed root of its maximum. limits: queries from, to,
+// keys from, to. rest: height, phase of the hatch, whether causal, how many keys beyond the query are seen.
 const FRAGMENT = `#version 300 es
 precision highp float;
 precision highp int;
 precision highp usampler2D;
-uniform usampler2D cells;    // bytes of the plane
-uniform usampler2D rows;     // red: query and flag of each device pixel; green: fixed root of its top
-uniform usampler2D columns;  // red: key and flag
-uniform sampler2D table;     // 256 colours
-uniform ivec4 plane;         // level, first row, first column, fixed root of its maximum
-uniform ivec4 limits;        // queries from, to, keys from, to
-uniform ivec4 rest;          // height, phase of the hatch, whether causal, keys beyond the query that are seen
-uniform vec3 hatchGround;
-uniform vec3 hatchLine;
+uniform usampler2D cells, rows, columns;
+uniform sampler2D table;
+uniform ivec4 plane, limits, rest;
+uniform vec3 hatchGround, hatchLine;
 out vec4 colour;
 void main() {
   int x = int(gl_FragCoord.x);
