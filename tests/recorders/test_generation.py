@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
-from torch import nn
+from torch import Tensor, nn
 
 from glassformer.config import ModelConfig
-from glassformer.errors import InputError
+from glassformer.errors import InputError, RecordingError
 from glassformer.model.choosing import GenerationSettings
 from glassformer.model.transformer import Transformer
+from glassformer.recorders import generation as generating
 from glassformer.recorders.huggingface import HuggingFaceSubject
 from glassformer.recorders.ours import OurSubject
+from glassformer.recorders.peaks import Peaks
 from glassformer.recording import Generation, Recording
 
 PROMPT = [7, 9, 11, 6, 8]
@@ -298,16 +300,50 @@ def test_generation_stops_where_positions_end() -> None:
         HuggingFaceSubject(model).record([7] * 64, decode=GREEDY)
 
 
-def test_a_long_prompt_is_not_watched_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = make("Llama")
-    exact = HuggingFaceSubject(model).record(PROMPT, decode=GREEDY)
+@pytest.mark.parametrize("settings", [FULL, BEAMS], ids=["greedy", "beams"])
+@pytest.mark.parametrize("kind", ["Llama", "GPT-2", "T5", "BART"])
+def test_a_long_prompt_is_watched_by_its_peaks(
+    kind: str, settings: GenerationSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make(kind)
+    exact = HuggingFaceSubject(model).record(PROMPT, decode=settings)
     monkeypatch.setattr("glassformer.recorders.huggingface.LONGEST_DENSE", 3)
     monkeypatch.setattr("glassformer.recorders.maps.LONGEST_DENSE", 3)
-    long = HuggingFaceSubject(model).record(PROMPT, decode=GREEDY)
+    calls: list[int] = []
+    receive = Peaks.receive
+
+    def count(self: Peaks, call: Any) -> Tensor:
+        calls.append(call.queries.shape[2])
+        return receive(self, call)
+
+    monkeypatch.setattr(Peaks, "receive", count)
+    long = HuggingFaceSubject(model).record(PROMPT, decode=settings)
     assert words_of(long) == words_of(exact)
-    assert "maps are those of one pass over the finished text" in long.evidence.notes
+    assert calls.count(1) >= len(long.generation.steps) - 1  # every step with its cache
+    [note] = [note for note in long.evidence.notes if "maps are those of one pass" in note]
+    steps = len(long.generation.steps)
+    assert f"the peaks of {steps} steps are at most" in note
+    assert float(note.split("at most ")[1].split()[0]) < 1e-5
     assert long.maps[0].dense is None
-    assert np.abs(long.maps[1].weights() - exact.maps[1].dense).max() < 1e-5
+    for seen, wanted in zip(long.maps, exact.maps, strict=True):
+        assert np.abs(seen.weights() - wanted.dense).max() < 1e-5
+
+
+def test_a_text_that_grows_long_is_held_to_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glassformer.recorders.huggingface.LONGEST_DENSE", len(PROMPT))
+    monkeypatch.setattr("glassformer.recorders.maps.LONGEST_DENSE", len(PROMPT))
+    model = make("Llama")
+    recording = HuggingFaceSubject(model).record(PROMPT, decode=FULL)
+    assert recording.maps[0].dense is None
+    assert any("steps are at most" in note for note in recording.evidence.notes)
+    find = generating._find_peaks
+    monkeypatch.setattr(
+        generating,
+        "_find_peaks",
+        lambda steps: {place: [each * 0.5 for each in p] for place, p in find(steps).items()},
+    )
+    with pytest.raises(RecordingError, match="The attention of single steps is"):
+        HuggingFaceSubject(model).record(PROMPT, decode=FULL)
 
 
 @pytest.mark.parametrize("beams", [1, 3])

@@ -5,28 +5,34 @@ Out:  `Written`: the whole text as the model would read it, how each word was ch
       all hypotheses), and for each layer the rows of attention that every step computed with its cache.
 
 A step's rows are put into the maps of one pass over the finished text. Where generation stopped because of
-its length, nothing has read the last word yet; its row is that of the pass.
+its length, nothing has read the last word yet; its row is that of the pass. Of a long text no row is kept:
+its maps are those of the pass, held to the peaks of every step.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from glassformer.errors import InputError, RecordingError
 from glassformer.model.choosing import GenerationSettings
+from glassformer.recorders.changes import Changes
 from glassformer.recorders.given import Given, Giver
-from glassformer.recorders.interface import Call
-from glassformer.recorders.layers import Place
+from glassformer.recorders.interface import Call, Capture, capturing
+from glassformer.recorders.layers import Place, Stacks
+from glassformer.recorders.peaks import Peak, Peaks
+from glassformer.recorders.restore import on_loan
 from glassformer.recorders.search import Search
-from glassformer.recording import Generation
+from glassformer.recording import AttentionMap, Generation
 
 ALTERNATIVES = 5  # kept for each word where nothing else is said
 MOST_NEW = 128  # words where neither the settings nor the model say
 SEAM = 1e-3  # how far steps may be from one pass
+ONE_PASS = "maps are those of one pass over the finished text"
 
 
 @dataclass(slots=True)
@@ -37,6 +43,7 @@ class Written:
     generation: Generation
     steps: dict[Place, list[Tensor]]  # for each pass of the decoder the rows that it computed (H, new, S)
     read: list[int]  # how many tokens the decoder had read after each pass
+    peaks: dict[Place, list[Peak]]  # for each pass the largest weights (H,) of its last row
     notes: list[str] = field(default_factory=list)
     seam: float = 0.0  # the largest difference between a step and one pass
 
@@ -59,15 +66,30 @@ class Written:
             self.seam = max(self.seam, float((whole - weights[0, :, done:total]).abs().max()))
             weights[0, :, done:total] = whole
             done = total
-        if self.seam > SEAM:
-            raise RecordingError(
-                f"The attention of single steps is {self.seam:.1e} from that of one pass over the whole text "
-                f"({call.place}). The model does not generate with the attention it reads with; "
-                "record its text instead."
-            )
+        self._check_seam(call.place)
         call.weights = weights
         note = f"rows of {len(rows)} generation steps; the largest difference from one pass is "
         self.notes = [f"{note}{self.seam:.1e}"]
+
+    def hold(self, maps: Iterable[AttentionMap]) -> None:
+        """Hold maps of one pass, which no rows are put into, to the peaks of the steps."""
+        for each in maps:
+            place = Place(each.stack, each.kind, each.layer)
+            for peak, total in zip(self.peaks.get(place, ()), self.read, strict=False):
+                apart = np.abs(each.statistics.peak[:, total - 1] - peak)
+                self.seam = max(self.seam, float(apart.max()))
+            self._check_seam(place)
+        if self.peaks:
+            count = len(self.read)
+            self.notes = [f"{ONE_PASS}; the peaks of {count} steps are at most {self.seam:.1e} away from it"]
+
+    def _check_seam(self, place: Place) -> None:
+        if self.seam > SEAM:
+            raise RecordingError(
+                f"The attention of single steps is {self.seam:.1e} from that of one pass over the whole text "
+                f"({place}). The model does not generate with the attention it reads with; "
+                "record its text instead."
+            )
 
 
 def write(
@@ -76,12 +98,12 @@ def write(
     decode: GenerationSettings | None,
     *,
     inside: AbstractContextManager[object],
-    passes: "Passes | None",
+    watcher: "Passes | Peaks | None",
     cache: bool = True,
 ) -> Written:
-    """Let the model write inside a context, in which `passes`, if any, receive the attention of every step.
+    """Let the model write inside a context, in which a watcher, if any, receives the attention of every step.
 
-    Without them maps are those of one pass. Without a cache a query's number is its place in the text.
+    Without a cache a query's number is its place in the text.
     """
     model: Any = giver.model
     if not model.can_generate():
@@ -101,13 +123,33 @@ def write(
         result = model.generate(**given.tensors, **words, logits_processor=search.processors())
     rows = search.finish(result)
     generation = search.read(giver.reader.show, _method(words))
+    steps = watcher.choose(rows, search.prompt.shape[1]) if isinstance(watcher, Passes) else {}
     return Written(
         given=_append(giver, given, search.prompt, search.words(_end_ids(model))),
         generation=generation,
-        steps={} if passes is None else passes.choose(rows, search.prompt.shape[1]),
+        steps=steps,
         read=[search.prompt.shape[1] + step for step in range(len(rows))],
-        notes=[] if passes is not None else ["maps are those of one pass over the finished text"],
+        peaks=watcher.choose(rows) if isinstance(watcher, Peaks) else _find_peaks(steps),
+        notes=[] if watcher is not None else [ONE_PASS],
     )
+
+
+def watch(
+    model: Any, stacks: Stacks, changes: Changes, *, translates: bool, short: bool, fast: bool
+) -> tuple[AbstractContextManager[object], "Passes | Peaks | None"]:
+    """The context to write in, and who receives the steps: of a short prompt all rows, of a long one peaks.
+
+    Edits need the exact kernel; a fast one that is not to be trusted is left alone.
+    """
+    if short:
+        passes = Passes(translates=translates)
+        return capturing(model, Capture(stacks, "exact", passes.receive, changes)), passes
+    if changes.edits:
+        return capturing(model, Capture(stacks, "exact", lambda _: None, changes)), None
+    if fast:
+        peaks = Peaks(translates=translates)
+        return capturing(model, Capture(stacks, "fast", peaks.receive)), peaks
+    return on_loan(model), None
 
 
 class Passes:
@@ -140,6 +182,14 @@ class Passes:
                 for each, row, new in zip(passes, rows, news, strict=False)
             ]
         return chosen
+
+
+def _find_peaks(steps: dict[Place, list[Tensor]]) -> dict[Place, list[Peak]]:
+    """The largest weights of the last row of each pass."""
+    return {
+        place: [each[:, -1].amax(-1).float().cpu().numpy() for each in passes]
+        for place, passes in steps.items()
+    }
 
 
 def _find_room(giver: Giver, given: Given) -> int | None:

@@ -8,7 +8,6 @@ Out:  a Recording. Short texts are recorded with the exact kernel, whose maps ar
 
 import platform
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +22,7 @@ from glassformer.recorders.changes import Changes
 from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores, check_written
 from glassformer.recorders.fallback import ask
 from glassformer.recorders.first_layers import check_first_layers, run_first_layers
-from glassformer.recorders.generation import Passes, Written, write
+from glassformer.recorders.generation import Written, watch, write
 from glassformer.recorders.given import Given, Giver
 from glassformer.recorders.identity import Identity
 from glassformer.recorders.interface import Call, Capture, Kernel, capturing
@@ -167,24 +166,23 @@ class HuggingFaceSubject:
         if decode is None and not waiting:
             return None
         check_written(edits)
-        changes, passes = Changes(edits), None
-        inside: AbstractContextManager[object]
-        if not verdict.routed:
+        changes = Changes(edits)
+        if verdict.routed:
+            if edits:
+                self._check_size(given, frozenset(), verdict)
+            short = given.length <= LONGEST_DENSE
+            fast = not short and not edits and self._check_fast(given) <= tolerance_of(self.model)
+            about = {"translates": self.giver.translates, "short": short, "fast": fast}
+            inside, watcher = watch(self.model, self.stacks, changes, **about)
+        else:
             if self.giver.translates and not all(isinstance(edit, FirstLayers) for edit in edits):
                 raise InputError(
                     f"{type(self.model).__name__} does not use the attention interface, and how it writes "
                     f"cannot be edited ({edits[0]}). Give it a target to read."
                 )
-            inside = editing_reports(self.model, self.stacks, given.tensors, changes)
-        elif given.length <= LONGEST_DENSE or edits:
-            self._check_size(given, frozenset(), verdict)
-            passes = Passes(translates=self.giver.translates) if given.length <= LONGEST_DENSE else None
-            receive = _overlook if passes is None else passes.receive
-            inside = capturing(self.model, Capture(self.stacks, "exact", receive, changes))
-        else:
-            inside = on_loan(self.model)
+            inside, watcher = editing_reports(self.model, self.stacks, given.tensors, changes), None
         cache = not any(isinstance(edit, CutEdge) for edit in edits)
-        return write(self.giver, given, decode, inside=inside, passes=passes, cache=cache)
+        return write(self.giver, given, decode, inside=inside, watcher=watcher, cache=cache)
 
     # One pass
 
@@ -213,6 +211,8 @@ class HuggingFaceSubject:
             outputs = self.model(**given.tensors, **words)
             maps = maker.finish()
         changes.check()
+        if written is not None and kernel == "fast":
+            written.hold(maps)
         notes += [*verdict.notes, *self.giver.tell_length(given), *maker.notes]
         notes += [] if written is None else written.notes
         return Seen(outputs, maps, notes, kernel, error)
@@ -252,14 +252,16 @@ class HuggingFaceSubject:
             return kernel, verdict.error, []
         if edits:
             raise InputError("The fast kernel takes no edits; let the exact one run.")
+        error = self._check_fast(given)
+        if error <= tolerance_of(self.model):
+            return kernel, error, []
+        note = f"the exact kernel ran, because weights from queries and keys were off by {error:.1e}"
+        return "exact", verdict.error, [note]
+
+    def _check_fast(self, given: Given) -> float:
         if self._fast_error is None:
             self._fast_error = check_fast(self.model, self.stacks, self.giver.complete(given))
-        if self._fast_error <= tolerance_of(self.model):
-            return kernel, self._fast_error, []
-        note = (
-            f"the exact kernel ran, because weights from queries and keys were off by {self._fast_error:.1e}"
-        )
-        return "exact", verdict.error, [note]
+        return self._fast_error
 
     def _check_size(self, given: Given, want: frozenset[str], verdict: Verdict) -> None:
         """Refuse matrices that no memory holds before the model tries to form them."""
@@ -333,10 +335,6 @@ class HuggingFaceSubject:
             versions=versions,
             notes=tuple(dict.fromkeys(notes)),
         )
-
-
-def _overlook(_: Call) -> None:
-    """Receives what nobody keeps."""
 
 
 def _find_name(model: nn.Module) -> str:
