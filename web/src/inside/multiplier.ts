@@ -265,7 +265,7 @@ export class Multiplier implements Part {
       SHOWN,
     );
     const { map } = focusOf(this.stage);
-    const group = drawPairs(series, keys, (key) => this.tokens.key.shown(map.key_start + key), width, ink);
+    const group = drawPairs(series, keys, (key) => this.keyName(map.key_start + key), width, ink);
     const height = pairsHeight(keys.length, series.length);
     if (keys.length < map.keys) {
       group.append(
@@ -277,6 +277,12 @@ export class Multiplier implements Part {
       );
     }
     return { group, height: height + 16 };
+  }
+
+  /** A key's token; where many look alike, with its place. */
+  private keyName(token: number): string {
+    const shown = [...this.tokens.key.shown(token)].slice(0, 9).join("");
+    return this.tokens.key.count > 64 ? `${shown} ${token}` : this.tokens.key.shown(token);
   }
 
   /** Run the model again with this multiplier; an older run is given up. */

@@ -247,7 +247,7 @@ function axisLines(points: Float64Array, look: ScatterLook): AxisLine[] {
       y1: cy! + up * half,
       x2: cx! + right * half,
       y2: cy! - up * half,
-      x: steep ? Math.min(Math.max(tipX + 6, 6), width - 150) : tipX,
+      x: steep ? Math.min(Math.max(tipX + 6, 6), width - 6.4 * look.axes[axis]!.length) : tipX,
       y: steep ? tipY : tipY - 6,
       anchor: steep ? "start" : right > 0 ? "end" : "start",
       name: look.axes[axis]!,

@@ -12,7 +12,8 @@ const SLICE = 2048;
 
 export class TokenLine {
   readonly count: number;
-  private readonly slices = new Map<number, TokenSlice | "asked">();
+  private readonly slices = new Map<number, TokenSlice>();
+  private readonly coming = new Map<number, Promise<void>>();
 
   constructor(
     private readonly source: RecordingSource,
@@ -56,15 +57,21 @@ export class TokenLine {
     if (token < 0 || token >= this.count) return null;
     const at = Math.floor(token / SLICE);
     const held = this.slices.get(at);
-    if (held === undefined) this.fetch(at).then(this.arrived, this.failed);
-    return held === undefined || held === "asked" ? null : held;
+    if (held === undefined) this.fetch(at).catch(this.failed);
+    return held ?? null;
   }
 
-  private async fetch(at: number): Promise<void> {
-    const held = this.slices.get(at);
-    if (held !== undefined && held !== "asked") return;
-    this.slices.set(at, "asked");
-    const range = [at * SLICE, Math.min(this.count, (at + 1) * SLICE)] as const;
-    this.slices.set(at, await this.source.tokens(this.side, range));
+  /** Ask once; whoever looks hears of it. */
+  private fetch(at: number): Promise<void> {
+    let coming = this.coming.get(at);
+    if (coming === undefined) {
+      const range = [at * SLICE, Math.min(this.count, (at + 1) * SLICE)] as const;
+      coming = this.source.tokens(this.side, range).then((slice) => {
+        this.slices.set(at, slice);
+        this.arrived();
+      });
+      this.coming.set(at, coming);
+    }
+    return coming;
   }
 }

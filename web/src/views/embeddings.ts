@@ -316,9 +316,14 @@ class EmbeddingsView implements Mounted {
       theme: this.stage.theme,
       focus: focus === null ? null : focus - this.start(),
       turn: shares === null ? null : this.turn,
-      axes: [this.say.axis(1, percent(shares?.[0] ?? 0)), this.say.axis(2, percent(shares?.[1] ?? 0))],
+      axes: [this.axisName(1, shares?.[0] ?? 0), this.axisName(2, shares?.[1] ?? 0)],
       label: (point) => this.tokens.shown(this.start() + point),
     };
+  }
+
+  private axisName(number: number, share: number): string {
+    const narrow = (this.scatter.clientWidth || 600) < 420;
+    return narrow ? `PC${number}: ${percent(share)}` : this.say.axis(number, percent(share));
   }
 
   /** The token in focus, in its context, and its neighbours. */

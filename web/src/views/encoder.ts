@@ -57,6 +57,7 @@ class EncoderView implements Mounted {
   private values: Float32Array | null = null; // (layer, token)
   private scale: ColourScale;
   private hovered: { token: number; layer: number } | null = null;
+  private revealed: number | null = null; // the focus that was scrolled to
   private asked = 0;
   private frame = 0;
   private readonly watcher: ResizeObserver;
@@ -82,7 +83,7 @@ class EncoderView implements Mounted {
     this.listen();
     this.watcher = new ResizeObserver(() => this.redraw());
     this.watcher.observe(this.scroller);
-    this.load();
+    this.update();
   }
 
   update(): void {
@@ -92,6 +93,8 @@ class EncoderView implements Mounted {
       this.tokens = this.line();
     }
     this.load();
+    const focus = this.focus();
+    if (focus !== null && focus !== this.revealed) this.reveal(focus);
     this.redraw();
   }
 
@@ -263,6 +266,8 @@ class EncoderView implements Mounted {
   }
 
   private reveal(token: number): void {
+    this.revealed = token;
+    this.spacer.style.setProperty("height", `${this.hidden.tokens * ROW}px`);
     const { scrollTop, clientHeight } = this.scroller;
     if (token * ROW < scrollTop) this.scroller.scrollTop = token * ROW;
     else if ((token + 1) * ROW > scrollTop + clientHeight)
@@ -343,9 +348,9 @@ class EncoderView implements Mounted {
 
   /** What fits: the width of labels and of a cell. */
   private measures(): { left: number; wide: number } {
-    const width = this.scroller.clientWidth || 600;
+    const width = (this.scroller.parentElement?.clientWidth || 600) - STRIP - 20;
     const left = Math.round(Math.min(150, width * 0.32));
-    return { left, wide: Math.max(4, Math.min(96, (width - left - 4) / this.hidden.layers)) };
+    return { left, wide: Math.max(4, Math.min(120, (width - left - 4) / this.hidden.layers)) };
   }
 
   private redraw(): void {
@@ -359,6 +364,7 @@ class EncoderView implements Mounted {
     const tall = Math.min(this.hidden.tokens * ROW, this.scroller.clientHeight || 400);
     this.spacer.style.setProperty("height", `${this.hidden.tokens * ROW}px`);
     this.scroller.parentElement?.style.setProperty("max-height", `${this.hidden.tokens * ROW}px`);
+    this.scroller.style.setProperty("width", `${left + this.hidden.layers * wide + 12}px`);
     this.paintAxis(left, wide);
     const top = this.scroller.scrollTop;
     const first = Math.max(0, Math.floor(top / ROW));
