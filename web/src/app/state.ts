@@ -108,6 +108,7 @@ export class App {
         : wish;
     });
     this.chosen.value = this.store.get();
+    this.view.value = this.store.get().view;
     this.store.subscribe((now) => {
       this.chosen.value = now;
       this.view.value = now.view;
