@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from glassformer.metrics.rollout import mix
 
 pytestmark = pytest.mark.browser
+expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
 Open = Callable[..., Page]
 

@@ -26,6 +26,7 @@ from glassformer.show.workbench import Event, Job, JobRequest
 from inventions import invent_evidence, invent_map, invent_tokens
 
 pytestmark = pytest.mark.browser
+expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
 Open = Callable[..., Page]
 SAID = ("<s>", "le", " chat", " dort", " bien")  # ids are places
@@ -99,6 +100,9 @@ class Reciter:
         return []
 
     presets = jobs = models
+
+    def warm_up(self) -> None:
+        pass
 
     def submit(self, request: JobRequest) -> Job:
         self.requests.append(request)

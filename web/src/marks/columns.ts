@@ -128,6 +128,19 @@ export class Columns {
     return { left, right: width - this.columns[this.right].list.offsetWidth, width };
   }
 
+  /** An empty canvas as large as the window, in CSS pixels. */
+  clear(canvas: HTMLCanvasElement): CanvasRenderingContext2D | null {
+    const { clientWidth, clientHeight } = this.window;
+    const ratio = window.devicePixelRatio || 1;
+    const [width, height] = [Math.round(clientWidth * ratio), Math.round(clientHeight * ratio)];
+    if (canvas.width !== width) canvas.width = width;
+    if (canvas.height !== height) canvas.height = height;
+    const context = canvas.getContext("2d");
+    context?.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context?.clearRect(0, 0, clientWidth, clientHeight);
+    return context;
+  }
+
   token(place: Place): string {
     return this.columns[place.axis].tokens?.shown[place.row] ?? "";
   }

@@ -19,7 +19,7 @@ import { chooseMap, readAxis, readMatrix } from "../weights";
 
 const LONGEST = 400; // tokens
 const EXACT_UP_TO = 200; // tokens whose weights come in single precision
-const LEAST = 0.002; // the thinnest band
+const LEAST = 0.001; // the thinnest band
 const STRIP = 10;
 
 export const view: View = {
@@ -296,7 +296,7 @@ class FlowView implements Mounted {
     const grid = this.grid();
     this.nameColumns(grid);
     const { rows } = this.columns.view("query");
-    const context = this.clear();
+    const context = this.columns.clear(this.canvas);
     const ink = inks(theme);
     if (context !== null) {
       const chosen = shown.input === null ? ink.soft : ink.accent;
@@ -373,16 +373,6 @@ class FlowView implements Mounted {
     );
     const best = order.slice(0, 5).map((row) => `${this.tokenName(row)} ${percent(shown.down[0]![row]!)}`);
     return `${word.idle(this.tokenName(shown.token), shown.token + this.start)} ${best.join(" · ")}`;
-  }
-
-  private clear(): CanvasRenderingContext2D | null {
-    const { clientWidth, clientHeight } = this.columns.window;
-    const ratio = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(clientWidth * ratio);
-    this.canvas.height = Math.round(clientHeight * ratio);
-    const context = this.canvas.getContext("2d");
-    context?.setTransform(ratio, 0, 0, ratio, 0, 0);
-    return context;
   }
 
   async picture(): Promise<string> {

@@ -1,7 +1,8 @@
 import { expect, test, vi } from "vitest";
+import { chosenHeads } from "../lines/settings";
 import { nothingSelected } from "../selection";
 import { invent, makeMap, setStage, settle, weightOf } from "../testing/recording";
-import { chosenHeads, view } from "./lines";
+import { view } from "./lines";
 
 test("heads: the selection's, all for an average, others while the option belongs to that head", () => {
   const selection = { ...nothingSelected, head: 3 as const };

@@ -6,11 +6,11 @@
  */
 
 import type { words } from "../i18n/lines";
+import { type Brush, type Lane, type Lines, middle, writeLines } from "../marks/arcs";
+import type { Axis } from "../marks/columns";
+import { inks, label, sheet } from "../marks/paper";
 import type { Description, MapDescription, TokenSlice } from "../types";
 import type { Theme } from "../view";
-import { type Brush, type Lane, type Lines, middle, writeLines } from "./arcs";
-import type { Axis } from "./columns";
-import { inks, label, sheet } from "./paper";
 
 export interface LinesPicture {
   readonly word: ReturnType<typeof words>;

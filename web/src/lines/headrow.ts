@@ -5,7 +5,7 @@
  * Out:  a toolbar for mouse and keyboard (arrow keys move, Enter chooses, Shift-Enter adds).
  */
 
-import { make } from "./make";
+import { make } from "../marks/make";
 
 export interface HeadRowWords {
   readonly heads: string;
