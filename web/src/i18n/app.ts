@@ -150,6 +150,7 @@ export const words = defineStrings({
     // interpretability
     threshold: "Non-zero means more than τ",
     relative: "relative to 1/n",
+    thresholdFixed: "At this length the numbers are those counted while recording, with τ = 0.01.",
     thisHead: "Head",
     thisLayer: "Layer",
     wholeModel: "Model",
@@ -363,6 +364,7 @@ export const words = defineStrings({
     lookAt: "看点",
     threshold: "大于 τ 即视为非零",
     relative: "相对于 1/n",
+    thresholdFixed: "此长度下使用记录时统计的数值（τ = 0.01）。",
     thisHead: "头",
     thisLayer: "层",
     wholeModel: "模型",

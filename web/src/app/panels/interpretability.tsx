@@ -9,6 +9,7 @@ import { mapOf } from "../maps";
 import { sentenceOf } from "../state";
 
 const TAU = 0.01;
+const MOST_WEIGHTS = 4e9; // beyond, another threshold takes too long to count
 const PAUSE = 80; // ms after the slider's last move
 type Level = "head" | "layer" | "model";
 const levels: readonly Level[] = ["head", "layer", "model"];
@@ -18,14 +19,17 @@ export function InterpretabilityPanel(props: { readonly source: RecordingSource 
   const say = app.words.value;
   const selection = app.selection.value;
   const map = mapOf(props.source.description, selection);
-  const tau = Number(selection.options["numbers.tau"] ?? TAU) || TAU;
-  const relative = selection.options["numbers.relative"] === "1";
+  const long =
+    props.source.description.maps.reduce((sum, { heads, queries, keys }) => sum + heads * queries * keys, 0) >
+    MOST_WEIGHTS;
+  const tau = long ? TAU : Number(selection.options["numbers.tau"] ?? TAU) || TAU;
+  const relative = !long && selection.options["numbers.relative"] === "1";
   const metrics = (app.metrics.value ?? []).filter((metric) => metric.panel);
   const { scores, failure } = useScores(props.source, metrics, tau, relative);
   if (metrics.length === 0 || !map) return <p class="hint">{say.noNumbers}</p>;
   return (
     <div class="panel-content">
-      <Threshold tau={tau} relative={relative} />
+      {long ? <p class="hint">{say.thresholdFixed}</p> : <Threshold tau={tau} relative={relative} />}
       <table class="numbers">
         <thead>
           <tr>
