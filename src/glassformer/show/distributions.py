@@ -15,6 +15,7 @@ import numpy as np
 from glassformer.recording import AttentionMap, Recording
 from glassformer.recording.arrays import AnyArray, choose
 from glassformer.show.hidden import find_states, take_layer
+from glassformer.show.patience import check
 from glassformer.show.workbench import Answer, RefusalError
 
 Of = Literal["hidden", "queries", "keys", "values", "attention", "scores", "scores_unscaled", "embeddings"]
@@ -74,6 +75,7 @@ def histogram(blocks: Blocks, bins: int, *, whole: bool) -> Distribution:
     """The counts of numbers that come block by block."""
     least, most, count, left_out, total, squares = math.inf, -math.inf, 0, 0, 0.0, 0.0
     for numbers, known in blocks():
+        check()
         finite = _choose_finite(numbers, known)
         left_out += numbers.size - finite.size
         if finite.size:
@@ -90,6 +92,7 @@ def histogram(blocks: Blocks, bins: int, *, whole: bool) -> Distribution:
     edges = np.linspace(*ends, bins + 1)
     counts = np.zeros(bins, dtype=np.int64)
     for numbers, known in blocks():
+        check()
         counts += np.histogram(_choose_finite(numbers, known), edges)[0]
     mean = total / count
     return Distribution(

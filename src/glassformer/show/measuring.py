@@ -14,8 +14,9 @@ from glassformer.errors import InputError
 from glassformer.metrics import METRICS, PANEL, Metric, Over, Parameter, Part, Place, Score, score
 from glassformer.metrics import Phrase as Wordings
 from glassformer.metrics.scores import LEVELS
-from glassformer.recording import Recording
+from glassformer.recording import THRESHOLD, Recording
 from glassformer.show.frames import Frame
+from glassformer.show.patience import make_stoppable
 from glassformer.show.tiles import MOST_CELLS, Precision, convert
 from glassformer.show.workbench import Answer, Bounds, Phrase, RefusalError
 
@@ -23,6 +24,8 @@ Kind = Literal["number", "integer", "choice", "boolean", "text"]
 
 _KINDS: dict[object, Kind] = {float: "number", int: "integer", bool: "boolean", str: "text"}
 MOST_ROLLED = 16 << 20  # numbers of a rollout in one answer
+
+MOST_COUNTED = 4_000_000_000  # weights that may be read for one answer
 
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
@@ -101,9 +104,10 @@ def measure_recording(
             f"No metric is called {name!r}. /api/metrics lists what there is.", "no_metric", 404
         )
     metric = METRICS[name]
+    _require_short(recording, metric, given)
     knobs = {knob.name: knob for knob in metric.parameters}
     parameters = {word: _read(knobs[word], text) if word in knobs else text for word, text in given.items()}
-    measured = score(recording, name, over=over, **parameters)
+    measured = score(make_stoppable(recording), name, over=over, **parameters)
     return _describe_score(recording, measured)
 
 
@@ -111,7 +115,7 @@ def frame_rollout(
     recording: Recording, stack: str | None, residual: float, layers: bool, precision: Precision
 ) -> Frame:
     """How much of each token, after each layer, comes from each token of the input (layer, query, key)."""
-    parts = score(recording, "rollout", residual=residual).parts
+    parts = score(make_stoppable(recording), "rollout", residual=residual).parts
     chosen = [part for part in parts if part.place is not None and stack in (None, part.place.stack)]
     if not chosen:
         raise RefusalError(
@@ -131,6 +135,28 @@ def frame_rollout(
     rolled = np.nan_to_num(np.stack([part.values for part in kept])).astype(np.float32)
     meta = {"stack": place.stack, "layers": [part.place.layer for part in kept if part.place is not None]}
     return Frame({"rollout": convert(rolled, precision, 1.0)}, {**meta, "residual": residual})
+
+
+def _require_short(recording: Recording, metric: Metric, given: dict[str, str]) -> None:
+    """Refuse to count billions of weights again, for a threshold that nobody counted while recording."""
+    if not {"threshold", "relative"} & set(given) or metric.needs != "statistics":
+        return
+    kept = {f"{each.statistics.threshold:g}" for each in recording.maps}
+    try:
+        usual = {f"{float(given.get('threshold', THRESHOLD)):g}"} == kept
+    except ValueError:
+        return  # the metric says what is wrong with it
+    if usual and given.get("relative", "false").lower() in _FALSE:
+        return
+    cells = sum(each.heads * len(each.query) * len(each.key) for each in recording.maps)
+    if cells > MOST_COUNTED:
+        raise RefusalError(
+            f"{cells / 1e9:.0f} thousand million weights would have to be counted again for this threshold. "
+            f"Wanted at most {MOST_COUNTED / 1e9:.0f}. Leave it as it is ({', '.join(sorted(kept))}), "
+            "or use `glassformer score` in a terminal.",
+            "too_many_cells",
+            422,
+        )
 
 
 def _describe(metric: Metric) -> MetricDescription:

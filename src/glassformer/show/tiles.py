@@ -13,6 +13,7 @@ from glassformer.recording import AttentionMap, Recording, tile
 from glassformer.recording.arrays import AnyArray
 from glassformer.recording.tiles import How
 from glassformer.show.frames import Frame, Plane, quantise, shrink
+from glassformer.show.patience import check
 from glassformer.show.workbench import RefusalError
 
 Precision = Literal["uint8", "float16", "float32"]
@@ -98,6 +99,7 @@ def frame_average(recording: Recording, stack: str, kind: str, precision: Precis
     whole = slice(0, queries), slice(0, keys)
     total = np.zeros((queries, keys))
     for each in fitting:
+        check()
         total += _average_heads(each, *whole)
     mean = (total / len(fitting)).astype(np.float32)
     meta = {"stack": stack, "kind": kind, "maps": len(fitting)}
@@ -126,6 +128,7 @@ def _average_heads(attention_map: AttentionMap, rows: slice, columns: slice) -> 
     """(query, key), head by head: never all of them at once."""
     total = np.zeros((rows.stop - rows.start, columns.stop - columns.start))
     for head in range(attention_map.heads):
+        check()
         total += attention_map.weights(head, rows, columns)
     return (total / max(1, attention_map.heads)).astype(np.float32)
 

@@ -64,6 +64,7 @@ async def answer(
     *,
     keep: str = FOR_EVER,
     recording: str | None = None,
+    slow: bool = False,
 ) -> Response:
     """Make, encode and send. What is kept for ever is known by its address, and answered at once if known."""
     if recording is not None:
@@ -72,7 +73,7 @@ async def answer(
     known = request.headers.get("if-none-match", "")
     headers = {"cache-control": keep, "vary": "Accept-Encoding"}
     if keep != FOR_EVER:
-        encoded = await desk.threads.run(request, lambda: compress(*_serialise(make()), encoding))
+        encoded = await desk.threads.run(request, lambda: compress(*_serialise(make()), encoding), slow=slow)
         return _send_marked(encoded, _mark(encoded.body), known, headers)
     mark = _mark(f"{__version__}|{request.url.path}?{request.url.query}|{encoding}".encode())
     if mark in known:
@@ -85,7 +86,7 @@ async def answer(
             desk.cache.put(mark, kept)
         return kept
 
-    return _send_marked(await desk.threads.run(request, work), mark, known, headers)
+    return _send_marked(await desk.threads.run(request, work, slow=slow), mark, known, headers)
 
 
 def _mark(content: bytes) -> str:

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from glassformer.show.patience import stopping_at
 from glassformer.show.server.errors import say
 from glassformer.show.server.settings import Settings
 from glassformer.show.workbench import RefusalError
@@ -103,21 +104,27 @@ def spell_too_long(limit: int) -> str:
 
 
 class Threads:
-    """A few threads for heavy work; what nobody waits for any more is not begun."""
+    """A few threads for answers, and others for those that take long; what nobody waits for is stopped."""
 
     def __init__(self, settings: Settings) -> None:
-        self._pool = ThreadPoolExecutor(settings.threads, thread_name_prefix="answer")
+        self._quick = ThreadPoolExecutor(settings.threads, thread_name_prefix="answer")
+        self._slow = ThreadPoolExecutor(settings.slow_threads, thread_name_prefix="measure")
         self._most = settings.waiting
         self._seconds = settings.answer_seconds
         self._waiting = 0
 
-    async def run(self, request: Request, work: Callable[[], Result]) -> Result:
+    async def run(self, request: Request, work: Callable[[], Result], *, slow: bool = False) -> Result:
         """The result of some work, done in a thread while the client waits."""
         if self._waiting >= self._most:
             raise RefusalError("Too many questions wait for an answer. Ask again in a moment.", "busy", 429)
         self._waiting += 1
-        future = self._pool.submit(work)
-        working: asyncio.Future[Result] = asyncio.wrap_future(future)
+        flag = threading.Event()
+
+        def work_until_stopped() -> Result:
+            with stopping_at(flag):
+                return work()
+
+        working = asyncio.wrap_future((self._slow if slow else self._quick).submit(work_until_stopped))
         leaving = asyncio.ensure_future(_wait_until_gone(request))
         try:
             both: set[asyncio.Future[Any]] = {working, leaving}
@@ -134,11 +141,14 @@ class Threads:
         finally:
             self._waiting -= 1
             leaving.cancel()
-            working.cancel()  # and with it the future, if no thread has begun
+            if not working.done():
+                flag.set()  # for a thread that has begun
+                working.cancel()  # for one that has not
 
     def close(self) -> None:
         """Begin nothing more."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._quick, self._slow):
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 async def _wait_until_gone(request: Request) -> None:

@@ -48,7 +48,7 @@ async def read_score(
     def make() -> ScoreDescription:
         return measure_recording(desk.library.get(id), metric, over, given)
 
-    return await answer(request, desk, make, recording=id)
+    return await answer(request, desk, make, recording=id, slow=True)
 
 
 @router.get("/recordings/{id}/flow", responses=FRAME, response_class=Response)
@@ -66,4 +66,4 @@ async def read_flow(
     def make() -> Frame:
         return frame_rollout(desk.library.get(id), stack, residual, layers, precision)
 
-    return await answer(request, desk, make, recording=id)
+    return await answer(request, desk, make, recording=id, slow=True)

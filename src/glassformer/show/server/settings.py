@@ -32,5 +32,6 @@ class Settings:
     upload_seconds: float = 600.0  # that a body may take to arrive
     waiting: int = 512  # questions that may wait for a thread
     threads: int = min(4, os.cpu_count() or 1)
+    slow_threads: int = 2  # for measurements, beside the others
     cache_bytes: int = 128 << 20  # of encoded answers
     listeners: int = 64  # connections that listen to jobs at the same time

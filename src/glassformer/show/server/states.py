@@ -70,5 +70,5 @@ async def read_distribution(
     """A histogram of hidden states, vectors, attention or scores."""
     where = Where(stack=stack, layer=layer, map=number, head=head)
     return await answer(
-        request, desk, lambda: distribute(desk.library.get(id), of, where, bins), recording=id
+        request, desk, lambda: distribute(desk.library.get(id), of, where, bins), recording=id, slow=True
     )
