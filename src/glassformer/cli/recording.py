@@ -107,7 +107,7 @@ def run_record(arguments: Arguments) -> None:
 
     text = _find_text(arguments)
     target = None if arguments.target is None else require_text(arguments.target)
-    want = check_want([word.strip() for word in arguments.want.split(",") if word.strip()])
+    want = check_want([word.strip() for word in arguments.want.split(",") if word.strip()], ours=True)
     edits = [read_edit(edit) for edit in arguments.edit]
     subject: Any = load(arguments.model, device=arguments.device)
     subject.kernel = arguments.kernel

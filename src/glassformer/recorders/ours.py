@@ -8,7 +8,7 @@ Out:  a Recording. The network runs once, in evaluation mode; weights are those 
 import platform
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -35,6 +35,7 @@ from glassformer.recorders.reading import Inputs, Reader, as_tokens
 from glassformer.recorders.recorder import USUAL, Edit, check_edits, check_want
 from glassformer.recorders.restore import alone_with
 from glassformer.recorders.selfcheck import tolerance_of
+from glassformer.recorders.tracing import check_traceable, complete_want, read_parameters
 from glassformer.recorders.windows import Network, Watch
 from glassformer.recording import Evidence, Generation, Output, Recording, Tokens
 from glassformer.text.tokenizer import Encoding, open_tokenizer, wrap_tokenizer
@@ -108,7 +109,7 @@ class OurSubject:
         edits: Sequence[Edit] = (),
     ) -> Recording:
         """See `Subject`. A decoder alone records its prompt; with `decode` it goes on writing first."""
-        wanted, edits = check_want(want), check_edits(edits)
+        wanted, edits = complete_want(check_want(want, ours=True)), check_edits(edits)
         self._check_request(target, decode, source_language)
         source = self.reader.read_source(inputs, second_text, target_language)
         self._check_ids(source)
@@ -121,6 +122,7 @@ class OurSubject:
             source, written, generation = self._write(source, target, decode, edits)
             tokens = _both(source, written)
             watch = self._watch(*tokens, wanted, edits)
+            check_traceable(self.network, wanted, edits, [source, written])
             self._check_size(source, written, wanted, watch)
             logits = self._run(source, written, watch)
         return Recording(
@@ -132,6 +134,8 @@ class OurSubject:
             hidden=watch.hidden,
             output=self._output(logits) if "output" in wanted else None,
             generation=generation,
+            architecture=asdict(self.network.config),
+            trace={**watch.steps, **(read_parameters(self.network) if "parameters" in wanted else {})},
         )
 
     # What goes in
@@ -256,7 +260,7 @@ class OurSubject:
         of q · k; otherwise by lent products, which measure faster and need no matrix."""
         reads = {"encoder": source, "decoder": source if target is None else target}
         longest = max(map(len, reads.values()))
-        plain = can_lend(self.network) and not edits
+        plain = can_lend(self.network) and not edits and "trace" not in want
         if self.kernel == "fast" and not plain:
             raise InputError("The fast kernel takes plain products without edits; let the exact one run.")
         if not plain or (self.kernel is None and longest <= SHORT):

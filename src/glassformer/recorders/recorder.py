@@ -20,6 +20,7 @@ from glassformer.recording import Recording
 from glassformer.registry import suggest
 
 WANTS = ("statistics", "weights", "scores", "queries", "keys", "values", "hidden", "output")
+TRACES = ("trace", "parameters")  # every step of one pass, and what it was computed with: only of ours
 USUAL = ("weights", "output")  # what is kept where nothing is said; statistics always are
 
 
@@ -119,14 +120,20 @@ def record(  # noqa: PLR0913 - the same form as a subject's
     )
 
 
-def check_want(want: Collection[str]) -> frozenset[str]:
+def check_want(want: Collection[str], *, ours: bool = False) -> frozenset[str]:
     """The wanted things as a set; an unknown word is an error that offers the nearest one."""
     words = (want,) if isinstance(want, str) else want
     if not isinstance(words, Collection):
         raise InputError(f"What to record is {want!r}; give words, such as ('weights', 'output').")
     for word in words:
-        if word not in WANTS:
-            raise InputError(f"Nothing that can be recorded is called {word!r}.{suggest(str(word), WANTS)}")
+        if word in TRACES and not ours:
+            raise InputError(
+                f"{word!r} is kept of our own networks, which have windows; of a model of transformers leave "
+                "it out: queries, keys, values, scores and hidden states show much of the same."
+            )
+        if word not in (*WANTS, *TRACES):
+            nearest = suggest(str(word), (*WANTS, *TRACES))
+            raise InputError(f"Nothing that can be recorded is called {word!r}.{nearest}")
     return frozenset(words)
 
 

@@ -26,6 +26,7 @@ from glassformer.recorders.interface import Kernel
 from glassformer.recorders.layers import Place
 from glassformer.recorders.lending import lending
 from glassformer.recorders.maps import MapMaker
+from glassformer.recorders.tracing import Trace
 from glassformer.recording import AttentionMap, HeadStatistics, Kind, Tokens, measure
 
 Network = Transformer | RecurrentTranslator
@@ -121,6 +122,7 @@ class Watch:
         self.decoder = View("decoder", "self", written, written, *about)
         self.cross = View("decoder", "cross", written, source, *about)
         self.states: dict[str, list[Tensor]] = {}  # by stack
+        self.trace = Trace(network) if "trace" in want and isinstance(network, Transformer) else None
 
     @property
     def maps(self) -> tuple[AttentionMap, ...]:
@@ -137,6 +139,11 @@ class Watch:
         stacks = self.states.items()
         return {stack: torch.stack(states).float().cpu().numpy() for stack, states in stacks}
 
+    @property
+    def steps(self) -> dict[str, Array]:
+        """Everything that was computed on the way, by name; see tracing.py."""
+        return {} if self.trace is None else self.trace.arrays
+
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Hooks hang inside this context and are gone after it, whatever happens in it."""
@@ -144,6 +151,8 @@ class Watch:
             attach = self._watch_recurrent if isinstance(self.network, RecurrentTranslator) else self._watch
             for handle in attach():
                 hooks.callback(handle.remove)
+            if self.trace is not None:
+                hooks.enter_context(self.trace.watching())
             if self.maker is not None and isinstance(self.network, Transformer):
                 hooks.enter_context(lending(self.network, self.maker, self.kernel))
             yield

@@ -28,6 +28,8 @@ from glassformer.recording.evidence import Evidence
 from glassformer.recording.generation import Generation, Output
 from glassformer.recording.tokens import Tokens
 
+Word = str | int | float | bool | None
+_WORDS = (str, int, float, type(None))
 _DO = "Record again; if it stays, the recorder is at fault."
 
 
@@ -43,6 +45,8 @@ class Recording(Rebuilt):
     hidden: Mapping[str, Floats] = field(default_factory=dict)  # by stack: (layer + 1, token, width)
     output: Output | None = None
     generation: Generation | None = None
+    architecture: Mapping[str, Word] | None = None  # the network in plain words, where it is one of ours
+    trace: Mapping[str, Floats] = field(default_factory=dict)  # each step of the pass, and the parameters
 
     def __post_init__(self) -> None:
         require_text("The model of a recording", self.model, "Give the name it was loaded by.")
@@ -57,6 +61,7 @@ class Recording(Rebuilt):
         keep(self, maps=tuple(self.maps))
         self._check_maps()
         self._check_hidden()
+        self._check_trace()
 
     def map(
         self, stack: str | None = None, layer: int = 0, kind: Kind = "self", step: int | None = None
@@ -131,6 +136,24 @@ class Recording(Rebuilt):
             checked[stack] = array
         keep(self, hidden=MappingProxyType(checked))
 
+    def _check_trace(self) -> None:
+        if self.architecture is not None:
+            words = dict(self.architecture)
+            strange = next((key for key, value in words.items() if not isinstance(value, _WORDS)), None)
+            if strange is not None:
+                refuse(
+                    f"{strange} of the architecture is {words[strange]!r}.",
+                    "Wanted plain words and numbers.",
+                    _DO,
+                )
+            keep(self, architecture=MappingProxyType(words))
+        checked = {}
+        for name, values in dict(self.trace).items():
+            require_text("An array of the trace", name, "Name it by stack, layer and step.")
+            axes = [("axis", None)] * np.ndim(values)
+            checked[name] = freeze(f"{name} in the trace", values, FLOATS, axes, _DO)
+        keep(self, trace=MappingProxyType(checked))
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         """What a notebook shows at the end of a cell: the views, or these lines where there are none."""
         try:
@@ -151,6 +174,8 @@ class Recording(Rebuilt):
         for part in (self.output, self.generation):
             if part is not None:
                 lines.append(f"  {part!r}")
+        if self.trace:
+            lines.append(f"  trace: {len(self.trace)} arrays")
         return "\n".join([*lines, f"  evidence: {self.evidence}"])
 
 

@@ -14,7 +14,7 @@ from glassformer.errors import GlassformerError
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 Stage = Literal["queued", "loading", "tokenising", "running", "statistics", "saving"]
-Want = Literal["weights", "scores", "queries", "keys", "values", "hidden", "output"]
+Want = Literal["weights", "scores", "queries", "keys", "values", "hidden", "output", "trace", "parameters"]
 EventName = Literal["progress", "step", "done", "failed", "cancelled"]
 
 LAST_EVENTS: tuple[EventName, ...] = ("done", "failed", "cancelled")  # after one of these no other comes
