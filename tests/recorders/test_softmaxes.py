@@ -1,5 +1,6 @@
 """Edits inside attention off the interface do what they say, held to arithmetic of another kind."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -290,3 +291,31 @@ def test_an_attention_that_goes_past_the_softmax_is_noticed(monkeypatch: pytest.
     monkeypatch.setattr(softmaxes, "find_spots", lambda *_: (later, places))
     with pytest.raises(RecordingError, match=r"went past the softmax of decoder layer 0, self"):
         subject.record(IDS, edits=[AblateHead("decoder", "self", 0, 1)], decode=GenerationSettings())
+
+
+def test_another_thread_does_not_disturb_an_edit() -> None:
+    model = make("BLOOM")
+    subject = HuggingFaceSubject(model)
+    edits = [AblateHead("decoder", "self", 2, 1), ScaleScores(0.5, layer=1)]
+    alone = subject.record(IDS, edits=edits)
+    with torch.no_grad():
+        expected = model(torch.tensor([IDS])).logits
+    main, found = threading.get_ident(), []
+
+    def run() -> None:
+        with torch.no_grad():
+            found.append(model(torch.tensor([IDS])).logits)
+
+    def interrupt(*_: object) -> None:  # between two layers, somebody else runs the model
+        if threading.get_ident() == main:
+            thread = threading.Thread(target=run)
+            thread.start()
+            thread.join()
+
+    handle = model.transformer.h[1].register_forward_pre_hook(interrupt)
+    recording = subject.record(IDS, edits=edits)
+    handle.remove()
+    for seen, wanted in zip(recording.maps, alone.maps, strict=True):
+        assert np.array_equal(seen.dense, wanted.dense)
+    assert found
+    assert all((each - expected).abs().max() < 1e-4 for each in found)

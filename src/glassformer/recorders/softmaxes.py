@@ -8,6 +8,7 @@ A map that no softmax gave as it is reported (a band that is put together later)
 the edited maps are compared again: what was changed is what the model says it attended to.
 """
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -47,10 +48,12 @@ class Meeting(TorchFunctionMode):
         super().__init__()
         self.meet = meet
         self.number = 0
+        self.thread = threading.get_ident()
 
     def begin(self, *_: object) -> None:
-        """A new pass of the model: count from 0 again."""
-        self.number = 0
+        """A new pass of the model, in this thread: count from 0 again."""
+        if threading.get_ident() == self.thread:
+            self.number = 0
 
     def __torch_function__(
         self, function: Any, types: Any, arguments: Any = (), words: dict[str, Any] | None = None
