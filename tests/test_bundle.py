@@ -447,6 +447,38 @@ def test_a_hostile_description(saved, change, message):
         bundle.open(saved)
 
 
+STRANGE = (
+    None, 0, -1, 1e300, 2**70, True, "x", "é", [], {}, [[]], {"array": "nope"}, {"array": []},
+    {"float": "nan"}, {"float": []}, {"tokens": 99}, {"tokens": True}, {"pairs": 3}, {"pairs": [[{}, 1]]},
+    {"pairs": [["a", {"float": "inf"}]]}, {"type": "Tokens", "fields": {}},
+)  # fmt: skip
+
+
+def list_places(value, place=()):
+    """The way to every value inside a description."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inside:
+        yield (*place, key)
+        yield from list_places(each, (*place, key))
+
+
+@given(st.data())
+def test_a_description_changed_anywhere_is_refused_or_harmless(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("changed") / "x.bundle"
+    bundle.save(make_recording(), path)
+
+    def change(description):
+        *way, last = data.draw(st.sampled_from(list(list_places(description))))
+        inner = description
+        for key in way:
+            inner = inner[key]
+        inner[last] = data.draw(st.sampled_from(STRANGE))
+
+    describe(path, change)
+    with suppress(BundleError):
+        assert isinstance(bundle.open(path), Recording)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
