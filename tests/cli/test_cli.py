@@ -91,7 +91,7 @@ def test_the_help_fits_on_one_screen(capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit, match="0"):
         cli.main(["--help"])
     text = capsys.readouterr().out
-    assert len(text.splitlines()) <= 24
+    assert len(text.splitlines()) <= 30
     assert all(verb.name in text for verb in cli.VERBS)
 
 
