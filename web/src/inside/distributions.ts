@@ -151,7 +151,7 @@ export class Distributions implements Part {
   }
 
   private figure(entry: Entry, width: number): HTMLElement {
-    const figure = make("figure", { "data-of": entry.name }, make("h3", {}, entry.title));
+    const figure = make("figure", { "data-of": entry.name }, make("h2", {}, entry.title));
     const found = this.found.get(entry.name);
     if (!entry.kept || typeof found === "string") {
       figure.append(

@@ -93,8 +93,8 @@ export class Multiplier implements Part {
       },
     );
     this.runButton = button(say.runAgain, () => void this.run());
-    this.live.append(make("h3", {}, say.live), this.figures, this.chart);
-    this.again.append(make("h3", {}, say.rerunTitle), this.state, this.runButton, this.result);
+    this.live.append(make("h2", {}, say.live), this.figures, this.chart);
+    this.again.append(make("h2", {}, say.rerunTitle), this.state, this.runButton, this.result);
     this.element.append(
       make("div", { class: "controls" }, this.control.element, scope.element),
       this.effective,
@@ -391,7 +391,7 @@ export class Multiplier implements Part {
       make(
         "div",
         {},
-        make("h4", {}, name),
+        make("h3", {}, name),
         make(
           "ol",
           {},
@@ -415,7 +415,7 @@ export class Multiplier implements Part {
     return make(
       "section",
       { class: "outputs" },
-      make("h3", {}, classes ? this.say.outputsClasses : this.say.outputs),
+      make("h2", {}, classes ? this.say.outputsClasses : this.say.outputs),
       make("div", {}, side(this.say.before, outputBefore), side(this.say.after, outputAfter)),
     );
   }

@@ -222,7 +222,7 @@ export class Values implements Part {
       number,
       number,
     ];
-    return wantsDarkInk(red, green, blue) ? "#14161a" : "#ffffff";
+    return wantsDarkInk(red, green, blue) ? "#000000" : "#ffffff";
   }
 
   private point(row: number, column: number): void {

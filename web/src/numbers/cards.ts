@@ -43,7 +43,7 @@ export function makeCards(
       return make(
         "section",
         {},
-        make("h3", {}, metric.label[language]),
+        make("h2", {}, metric.label[language]),
         ...both.map((each, at) => bigNumber(each, whole, at === 0, say)),
         told
           ? make(

@@ -341,7 +341,7 @@ class EmbeddingsView implements Mounted {
     if (focus !== this.focus() || this.ended.signal.aborted) return;
     this.side.replaceChildren(
       this.context(focus),
-      make("h3", {}, this.say.nearest),
+      make("h2", {}, this.say.nearest),
       make("p", { class: "note" }, this.say.nearestMeans),
       make(
         "ol",

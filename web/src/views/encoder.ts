@@ -201,7 +201,7 @@ class EncoderView implements Mounted {
         stage.selection.option("encoder.scale", value === "log" ? "log" : null),
       ).element,
     );
-    const beside = make("aside", {}, make("h3", {}, say.profile), this.profile);
+    const beside = make("aside", {}, make("h2", {}, say.profile), this.profile);
     const main = make("div", { class: "main" }, this.scroller, this.strip);
     const left = make(
       "div",
