@@ -67,6 +67,8 @@ export function mount(element: HTMLElement, source: Source, options: MountOption
     const page = element.ownerDocument.documentElement;
     page.dataset.theme = app.theme.value;
     page.lang = element.lang;
+    const title = app.open.value?.description.title[app.language.value];
+    element.ownerDocument.title = title ? `${title} – Glassformer` : "Glassformer";
   });
   render(
     <AppContext.Provider value={app}>

@@ -8,7 +8,7 @@
 import { type RecordingSource, Refusal } from "../source";
 import type { Job, JobRequest, ModelDescription, Preset } from "../types";
 import type { Workbench } from "../view";
-import { emptyForm, type Form, presetRequest, requestOf, withModel, withPreset } from "./form";
+import { emptyForm, type Form, presetRequest, requestOf, withModel, withPreset, withRequest } from "./form";
 import { type Signal, signal } from "./signals";
 import { type App, pickSelection, sentenceOf } from "./state";
 
@@ -22,6 +22,10 @@ export interface Runs {
   readonly models: Signal<readonly ModelDescription[]>;
   readonly running: Signal<Running | null>;
   readonly trouble: Signal<string | null>;
+  /** Fill in part of the form. */
+  change(part: Partial<Form>): void;
+  /** Fill in what made a recording, unless somebody is filling in something else. */
+  follow(source: RecordingSource): void;
   loadModels(): Promise<void>;
   start(): void;
   startPreset(preset: Preset): void;
@@ -40,6 +44,7 @@ export function createRuns(app: App): Runs {
   const trouble = signal<string | null>(null);
   const requests = new Map<string, JobRequest>(); // by recording
   let controller: AbortController | null = null;
+  let touched = false; // by a person, since the last run
 
   const run = async (
     request: JobRequest,
@@ -57,6 +62,7 @@ export function createRuns(app: App): Runs {
     controller?.abort();
     const mine = new AbortController();
     controller = mine;
+    touched = false;
     trouble.value = null;
     running.value = { request, job: null };
     app.announce(app.words.peek().running);
@@ -101,6 +107,14 @@ export function createRuns(app: App): Runs {
     models,
     running,
     trouble,
+    change(part) {
+      touched = true;
+      form.value = { ...form.peek(), ...part };
+    },
+    follow(source) {
+      const request = requestBehind(source);
+      if (request && !touched) form.value = withRequest(form.peek(), request);
+    },
     async loadModels() {
       if (!app.bench || models.peek().length > 0) return;
       models.value = await app.bench.models();

@@ -261,6 +261,7 @@ export class App {
       if (turn !== this.turn) return;
       this.trouble.value = null;
       this.open.value = source;
+      this.runs.follow(source);
       const fitting = fitTo(source.description)(wish, wish, wish);
       this.store.set({ ...fitting, view });
       this.mirror.complete();

@@ -93,5 +93,5 @@ export function aSource(description: Description): RecordingSource {
     distribution: refuse,
     flow: refuse,
     score: refuse,
-  };
+  } satisfies Partial<RecordingSource> as unknown as RecordingSource;
 }

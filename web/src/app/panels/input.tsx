@@ -32,9 +32,7 @@ export function InputPanel() {
   }
   const now = form.value;
   const model = models.value.find((each) => each.name === now.model);
-  const change = (part: Partial<Form>): void => {
-    form.value = { ...form.peek(), ...part };
-  };
+  const { change } = app.runs;
   const lack = missing(now, say);
   return (
     <form
@@ -93,9 +91,7 @@ function ModelFields(props: {
             onChange={(event) => {
               const name = event.currentTarget.value;
               const next = models.find((each) => each.name === name);
-              app.runs.form.value = next
-                ? withModel(form, next)
-                : { ...form, other: true, model: "", task: "" };
+              app.runs.change(next ? withModel(form, next) : { other: true, model: "", task: "" });
             }}
           >
             {unknown && <option value={form.model}>{form.model}</option>}
@@ -127,7 +123,7 @@ function ModelFields(props: {
               autocomplete="off"
               spellcheck={false}
               onInput={(event) => {
-                app.runs.form.value = { ...app.runs.form.peek(), model: event.currentTarget.value };
+                app.runs.change({ model: event.currentTarget.value });
               }}
             />
           )}
@@ -140,7 +136,7 @@ function ModelFields(props: {
           value={form.task}
           choices={model.tasks.map((task) => [task, taskTitle(task, app)])}
           change={(task) => {
-            app.runs.form.value = { ...app.runs.form.peek(), task };
+            app.runs.change({ task });
           }}
         />
       )}
@@ -313,13 +309,9 @@ function LanguageFields(props: {
   };
   const choices: readonly (readonly [string, string])[] =
     languages.length > 0 ? languages.map((code) => [code, title(code)]) : [["", say.anyLanguage]];
-  const set = (part: Partial<Form>): void => {
-    app.runs.form.value = { ...app.runs.form.peek(), ...part };
-  };
   const choose = (side: "sourceLanguage" | "targetLanguage", code: string): void => {
     const other = side === "sourceLanguage" ? form.targetLanguage : form.sourceLanguage;
-    if (code === other) app.runs.form.value = swapLanguages(form);
-    else set({ [side]: code });
+    app.runs.change(code === other ? swapLanguages(form) : { [side]: code });
   };
   return (
     <div class="languages">
@@ -338,7 +330,7 @@ function LanguageFields(props: {
         title={say.swap}
         data-action="swap"
         disabled={languages.length < 2}
-        onClick={() => (app.runs.form.value = swapLanguages(form))}
+        onClick={() => app.runs.change(swapLanguages(form))}
       >
         <Icon name="swap" />
       </button>
