@@ -130,10 +130,16 @@ function band(values: ArrayLike<number>, width: number, up: (value: number) => n
   for (let pixel = 0; pixel < width; pixel++) {
     const from = Math.floor((pixel * values.length) / width);
     const to = Math.max(from + 1, Math.floor(((pixel + 1) * values.length) / width));
-    const span = reach(Array.prototype.slice.call(values, from, to) as number[]);
-    if (span === null) continue;
-    const top = up(span[1]);
-    path += `M${pixel} ${top.toFixed(1)}h1V${Math.max(up(span[0]), top + 1).toFixed(1)}h-1z`;
+    let [low, high] = [Infinity, -Infinity];
+    for (let at = from; at < to; at++) {
+      const value = values[at]!;
+      if (!Number.isFinite(value)) continue;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+    if (low > high) continue;
+    const top = up(high);
+    path += `M${pixel} ${top.toFixed(1)}h1V${Math.max(up(low), top + 1).toFixed(1)}h-1z`;
   }
   return path;
 }
