@@ -3,4 +3,14 @@
 import "./styles/theme.css";
 import "./styles/app.css";
 
-import.meta.glob(["./styles/*.css", "!./styles/theme.css", "!./styles/app.css"], { eager: true });
+// Lessons bring their own with them.
+import.meta.glob(
+  [
+    "./styles/*.css",
+    "!./styles/theme.css",
+    "!./styles/app.css",
+    "!./styles/walk.css",
+    "!./styles/playground.css",
+  ],
+  { eager: true },
+);
