@@ -13,13 +13,16 @@ rows at every level. A count of zero leaves the value undefined, which is NaN, a
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import GlassformerError, InputError
 from glassformer.recording import AttentionMap, Kind
+
+if TYPE_CHECKING:
+    import pandas
 
 Over = Literal["query", "head", "token", "pair", "layer", "model"]
 Rule = Literal["mean", "maximum", "none"]  # how values are rolled up
@@ -158,6 +161,12 @@ class Score:
                 f"Wanted one. Choose among: {known}."
             )
         return found[0]
+
+    def frame(self) -> "pandas.DataFrame":
+        """All values as a pandas table, one a row with its place."""
+        from glassformer.metrics.tables import make_frame
+
+        return make_frame(self)
 
     def roll_up(self, over: Over) -> "Score":
         """The same score per head, per layer or for the whole model."""
