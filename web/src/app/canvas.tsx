@@ -140,6 +140,7 @@ function mountView(
       theme: app.theme.peek(),
       reducedMotion: app.reducedMotion,
       workbench: app.runs.workbench(source),
+      playground: app.source.playground,
       announce: (sentence) => app.announce(sentence),
       fail,
     });

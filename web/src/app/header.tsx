@@ -50,6 +50,9 @@ export function Header(props: { readonly help: () => void }) {
           ?
         </button>
       </div>
+      {app.runs.running.value && app.panel.value !== "input" && (
+        <progress class="run-line" aria-label={say.running} />
+      )}
     </header>
   );
 }

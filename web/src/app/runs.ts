@@ -150,6 +150,7 @@ export function createRuns(app: App): Runs {
         },
         open: (id) => app.source.open(id),
         go: (id) => void app.go(id),
+        ...(app.bench.play ? { play: app.bench.play } : {}),
       };
     },
     stop() {

@@ -49,7 +49,11 @@ export function AboutPanel(props: { readonly source: RecordingSource }) {
       {description.target && <Tokens source={props.source} side="target" />}
       <p class="hint">{say.markers}</p>
       <Files source={props.source} removable={entry !== undefined && entry.origin !== "shipped"} />
-      {app.about.value && <p class="hint">{say.version(app.about.value.version)}</p>}
+      {app.about.value && (
+        <p class="hint">
+          {say.version(app.about.value.version)} · <a href="api/docs">API</a>
+        </p>
+      )}
     </div>
   );
 }
