@@ -203,10 +203,10 @@ def test_a_long_recording_streams_into_its_file(
     tmp_path: Path, run: Command, complain: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "long.bundle"
-    assert "2,100 tokens" in run("long", "--tokens", 2100, "--output", file)
+    assert "3,000 tokens" in run("long", "--tokens", 3000, "--output", file)
     assert STREAMED in file.read_bytes()
     recording = bundle.open(file)
-    assert len(recording.source) == 2100
+    assert len(recording.source) == 3000
     first = recording.map(layer=0)
     assert first.factors is not None  # weights follow from queries and keys
     assert first.weights(0, slice(2000, 2001)).sum() == pytest.approx(1, abs=1e-5)
@@ -218,7 +218,7 @@ def test_a_long_recording_streams_into_its_file(
     before = file.read_bytes()
     monkeypatch.setattr("glassformer.show.terminal.draw_recording", fail)  # after the model has run
     with pytest.raises(AssertionError):  # complain() wants silence on stdout, and `long` has begun to talk
-        complain("long", "--tokens", 2100, "--output", file)
+        complain("long", "--tokens", 3000, "--output", file)
     assert file.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["long.bundle"]  # no part of the second try
 

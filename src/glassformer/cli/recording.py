@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from glassformer.cli.bulk import record_all
 from glassformer.cli.edits import read_decoding, read_edit
 from glassformer.cli.verb import Arguments, Parser, add_model, count_columns, read_text, require_text
 from glassformer.errors import InputError
@@ -84,6 +85,12 @@ def add_record(parser: Parser) -> None:
     parser.add_argument(
         "--head", type=int, metavar="N", help="draw this head, from 0; otherwise the most focused"
     )
+    parser.add_argument(
+        "--texts",
+        metavar="FILE",
+        type=Path,
+        help="many texts, one a line, each a bundle in the folder --output",
+    )
     parser.add_argument("--output", metavar="FILE.bundle", type=Path, help="keep the recording")
     parser.add_argument("--json", action="store_true", help="a summary for programs, not for people")
 
@@ -105,16 +112,17 @@ def run_record(arguments: Arguments) -> None:
     from glassformer.recorders.recorder import check_want, load
     from glassformer.show.summary import summarise, to_json
 
-    text = _find_text(arguments)
+    text = None if arguments.texts else _find_text(arguments)
     target = None if arguments.target is None else require_text(arguments.target)
     want = check_want([word.strip() for word in arguments.want.split(",") if word.strip()], ours=True)
     edits = [read_edit(edit) for edit in arguments.edit]
+    _check_texts(arguments)
     subject: Any = load(arguments.model, device=arguments.device)
     subject.kernel = arguments.kernel
     decode = _find_decoding(arguments, subject)
-    kept = heading_for(arguments.output, subject) if arguments.output else nullcontext()
-    with kept as destination:
-        recording = subject.record(
+
+    def record(text: str) -> "Recording":
+        made: Recording = subject.record(
             text,
             target,
             target_language=arguments.target_language,
@@ -123,12 +131,33 @@ def run_record(arguments: Arguments) -> None:
             want=want,
             edits=edits,
         )
+        return made
+
+    if text is None:
+        record_all(subject, arguments.texts, arguments.output, record)
+        return
+    kept = heading_for(arguments.output, subject) if arguments.output else nullcontext()
+    with kept as destination:
+        recording = record(text)
         printed = to_json(summarise(recording)) if arguments.json else _tell(recording, arguments)
         if destination is not None:
             destination.finish(recording)
     print(printed)
     if arguments.output and not arguments.json:
         print(f"\nKept in {arguments.output}.")
+
+
+def _check_texts(arguments: Arguments) -> None:
+    if arguments.texts is None:
+        return
+    if arguments.text is not None or arguments.file is not None:
+        raise InputError("There is a text beside --texts; leave one of them out.")
+    if arguments.output is None:
+        raise InputError("--texts writes one bundle for each line; say where: --output FOLDER.")
+    if arguments.output.is_file():
+        raise InputError(f"{arguments.output} is a file; --texts needs a folder to write into.")
+    if arguments.target is not None or arguments.second is not None or arguments.json:
+        raise InputError("--target, --second and --json are for one text; leave them out with --texts.")
 
 
 def add_long(parser: Parser) -> None:
