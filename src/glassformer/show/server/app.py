@@ -12,7 +12,18 @@ from fastapi import FastAPI
 
 from glassformer import __version__
 from glassformer.show.library import Library
-from glassformer.show.server import about, documents, errors, jobs, maps, measures, recordings, states, static
+from glassformer.show.server import (
+    about,
+    documents,
+    errors,
+    jobs,
+    maps,
+    measures,
+    recordings,
+    states,
+    static,
+    walks,
+)
 from glassformer.show.server.answers import Desk
 from glassformer.show.server.limits import BodyLimit, Cache, Threads
 from glassformer.show.server.security import Guard
@@ -50,7 +61,7 @@ def create_app(
     app.state.warm = False  # whether the workbench was told to get ready
     app.state.closing = threading.Event()  # set when the server is about to end: who listens is let go
     errors.install(app)
-    for group in (about, recordings, maps, states, measures, jobs, documents, static):
+    for group in (about, recordings, maps, states, measures, walks, jobs, documents, static):
         app.include_router(group.router)
     app.add_middleware(BodyLimit, settings=chosen)
     app.add_middleware(Guard, settings=chosen)

@@ -1,0 +1,129 @@
+"""Arrays of the walk by name: of the trace, or of whatever else the recording kept.
+
+In:   a Recording.
+Out:  an array for each name of a plan, or None where nothing backs it.
+"""
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from glassformer.recording import AttentionMap, Recording, Tokens
+from glassformer.recording.arrays import AnyArray
+
+_PLACE = re.compile(r"(\w+)/(\d+)/(self|cross|feed_forward)/(\w+)")
+_HIDDEN = re.compile(r"(\w+)/hidden/(\d+)")
+
+
+class Arrays:
+    """What a recording can show, under the names of the walk."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.words = dict(recording.architecture or {})
+        self._maps: dict[tuple[str, int, str], AttentionMap] = {
+            (each.stack, each.layer, each.kind): each for each in recording.maps if each.step is None
+        }
+
+    def find(self, name: str) -> AnyArray | None:
+        """The array of a name, as it was kept."""
+        kept = self.recording.trace.get(name)
+        if kept is not None:
+            return kept
+        if name.endswith("/ids"):
+            return self.tokens(name.removesuffix("/ids")).ids
+        if name.startswith("output/"):
+            return self._find_output(name)
+        if place := _HIDDEN.fullmatch(name):
+            return self._find_hidden(place[1], int(place[2]))
+        if place := _PLACE.fullmatch(name):
+            return self._find_place(place[1], int(place[2]), place[3], place[4])
+        return self._find_state(name)
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """The lengths of its axes."""
+        if name == "output/probabilities":
+            return self.shape("output/logits") or self.shape("output/classes")
+        found = self.find(name)
+        return None if found is None else found.shape
+
+    def tokens(self, stack: str) -> Tokens:
+        """What a stack reads."""
+        target = self.recording.target
+        return self.recording.source if target is None or stack != "decoder" else target
+
+    def map(self, stack: str, layer: int, kind: str) -> AttentionMap | None:
+        """The whole map of a layer; those of single steps are no part of the walk."""
+        return self._maps.get((stack, layer, kind))
+
+    def depth(self, stack: str) -> int:
+        """How many layers ran."""
+        seen = [place[1] for place in self._maps if place[0] == stack and place[2] == "self"]
+        return max(seen, default=-1) + 1
+
+    def _find_output(self, name: str) -> AnyArray | None:
+        output = self.recording.output
+        if name in ("output/likeliest", "output/log_probabilities"):
+            if output is None:
+                return None
+            best: AnyArray = output.ids if name.endswith("likeliest") else output.log_probabilities
+            return best[0] if output.kind == "classes" else best
+        if name == "output/probabilities":
+            logits = self.recording.trace.get("output/logits", self.recording.trace.get("output/classes"))
+            return None if logits is None else soften(logits).astype(np.float32)
+        return None
+
+    def _find_place(self, stack: str, layer: int, kind: str, what: str) -> AnyArray | None:
+        if kind == "feed_forward":
+            last = "sum" if self.words.get("norm_position") == "pre" else "norm"
+            behind = last == "sum" and layer + 1 == self.depth(stack)  # then the last norm came after it
+            if what == last and self.words and not behind:
+                return self._find_hidden(stack, layer + 1)
+            return None
+        found = self.map(stack, layer, kind)
+        if found is None:
+            return None
+        if what == "weights":
+            return found.dense
+        if what == "scores":
+            return found.dense_scores
+        turned = self.words.get("positions") == "rotary" and kind == "self"
+        vectors = {"queries": found.queries, "keys": found.keys, "values": found.values}
+        if turned:
+            vectors = {"queries_turned": found.queries, "keys_turned": found.keys, "values": found.values}
+        return vectors.get(what)
+
+    def _find_hidden(self, stack: str, layer: int) -> AnyArray | None:
+        states = self.recording.hidden.get(stack)
+        return None if states is None or layer >= len(states) else states[layer]
+
+    def _find_state(self, name: str) -> AnyArray | None:
+        stack, _, what = name.partition("/")
+        states = self.recording.hidden.get(stack)
+        if states is None or not self.words:
+            return None
+        if what == "final":
+            return self._find_hidden(stack, len(states) - 1)
+        return self._find_hidden(stack, 0) if what == f"embedding/{name_last_embedding(self.words)}" else None
+
+
+def name_last_embedding(words: Mapping[str, object]) -> str:
+    """What the embeddings end with in an architecture: the array that the first layer reads."""
+    if words.get("embedding_width"):
+        return "widened"
+    if words.get("embedding_norm"):
+        return "norm"
+    if str(words.get("positions")) in ("rotary", "relative", "none") and not words.get("segments"):
+        return "scaled" if words.get("scale_embeddings") else "tokens"
+    return "sum"
+
+
+def soften(scores: AnyArray) -> AnyArray:
+    """Softmax over the last axis, in double precision; a row without any finite score becomes zeros."""
+    wide = scores.astype(np.float64)
+    highest = wide.max(axis=-1, keepdims=True)
+    powers = np.exp(wide - np.where(np.isfinite(highest), highest, 0.0))
+    sums = powers.sum(axis=-1, keepdims=True)
+    result: AnyArray = np.divide(powers, sums, out=np.zeros_like(powers), where=sums > 0)
+    return result

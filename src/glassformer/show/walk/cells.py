@@ -1,0 +1,113 @@
+"""How one number came about: which row and column made it, with the arithmetic, in double precision.
+
+In:   a recording, a step of its plan, a row, a column, a head.
+Out:  CellArithmetic: the terms, what they add up to, and how far the network's own number is from it.
+"""
+
+import math
+
+import numpy as np
+
+from glassformer.recording import Recording
+from glassformer.show.walk.arrays import Arrays
+from glassformer.show.walk.operations import OPERATIONS
+from glassformer.show.walk.plan import make_plan
+from glassformer.show.walk.types import CellArithmetic, Step, Term
+from glassformer.show.walk.working import Cell, Working
+from glassformer.show.workbench import RefusalError
+
+MOST_TERMS = 4096
+LARGE = 8  # terms that are marked
+
+
+def explain(
+    recording: Recording, step: str, row: int = 0, column: int = 0, head: int | None = None
+) -> CellArithmetic:
+    """The arithmetic of one cell of a step's output."""
+    found = find_step(recording, step)
+    if not found.arithmetic:
+        raise RefusalError(
+            f"How {step} was computed is not in this recording. Record again with 'trace' and 'parameters' "
+            "in want=.",
+            "not_recorded",
+            404,
+        )
+    cell = _place(Arrays(recording), found, row, column, head)
+    working = OPERATIONS[found.operation](cell)
+    value = cell.value(found.output)
+    terms, left_out, rest = _choose_terms(working)
+    return CellArithmetic(
+        step=step,
+        operation=found.operation,
+        head=cell.head,
+        row=row,
+        column=column,
+        terms=terms,
+        left_out=left_out,
+        rest=rest,
+        bias=_finite(working.bias),
+        numbers={name: _finite(number) for name, number in working.numbers.items()},
+        sum=_finite(working.sum),
+        value=_finite(value),
+        shown=_finite(working.result),
+        difference=0.0 if working.result == value else _finite(working.result - value),
+        reads=tuple(working.reads),
+    )
+
+
+def find_step(recording: Recording, id: str) -> Step:
+    """A step of the plan by its id."""
+    steps = {step.id: step for chapter in make_plan(recording).chapters for step in chapter.steps}
+    if id not in steps:
+        raise RefusalError(
+            f"There is no step {id[:80]!r} in this walk. Wanted one such as {next(iter(steps), 'none')}. "
+            "The plan lists them.",
+            "no_step",
+            404,
+        )
+    return steps[id]
+
+
+def _place(arrays: Arrays, step: Step, row: int, column: int, head: int | None) -> Cell:
+    """A place that exists; one without a head where there are heads is in the first."""
+    shape = step.shape.output or ()
+    asked = ((head or 0,) if len(shape) == 3 else ()) + ((row,) if len(shape) > 1 else ()) + (column,)
+    if len(shape) < 3 and head is not None:
+        raise RefusalError(f"{step.id} has no heads. Leave the head out.", "no_cell", 422)
+    if len(shape) == 1 and row != 0:
+        raise RefusalError(f"{step.id} has one row. Ask for row 0.", "no_cell", 422)
+    if any(not 0 <= place < length for place, length in zip(asked, shape, strict=True)):
+        raise RefusalError(
+            f"There is no cell {asked} in {step.id}. Wanted one within {shape}. Ask for another.",
+            "no_cell",
+            422,
+        )
+    return Cell(arrays, step, asked[0] if len(shape) == 3 else None, row, column)
+
+
+def _choose_terms(working: Working) -> tuple[tuple[Term, ...], int, float]:
+    """The terms, at most MOST_TERMS of them, those that matter most marked; what is left out, as one."""
+    products = working.left * working.right if working.products is None else working.products
+    sizes = np.abs(products)
+    order = np.argsort(-sizes, kind="stable")
+    large = set(order[:LARGE].tolist())
+    sent = np.sort(order[:MOST_TERMS])
+    rest = float(products[order[MOST_TERMS:]].sum())
+    labels = working.labels
+    terms = tuple(
+        Term(
+            index=index,
+            label=str(index) if labels is None else labels[index],
+            left=_finite(float(working.left[index])),
+            right=_finite(float(working.right[index])),
+            product=_finite(float(products[index])),
+            large=index in large,
+        )
+        for index in sent.tolist()
+    )
+    return terms, len(products) - len(sent), rest
+
+
+def _finite(number: float | None) -> float | None:
+    """JSON has no infinity: a masked score is None."""
+    return number if number is not None and math.isfinite(number) else None

@@ -1,0 +1,93 @@
+"""What happens to a text, in order: the plan of the walk.
+
+In:   a Recording.
+Out:  WalkPlan. Where the architecture is known, every step of it; otherwise the steps that the recording
+      backs. A step that was not kept is there all the same, and says why.
+"""
+
+from typing import Any, Literal, cast
+
+from glassformer.recording import Recording
+from glassformer.show.axes import is_causal
+from glassformer.show.walk.arrays import Arrays
+from glassformer.show.walk.diagram import draw
+from glassformer.show.walk.others import write_others
+from glassformer.show.walk.ours import OurPlan
+from glassformer.show.walk.sentences import EDITED, NO_PARAMETERS, NO_TRACE, NO_WINDOWS, RECURRENT
+from glassformer.show.walk.types import StackDescription, WalkPlan
+from glassformer.show.walk.writing import Scribe
+from glassformer.show.workbench import Phrase
+
+
+def make_plan(recording: Recording) -> WalkPlan:
+    """The plan of one recording."""
+    arrays = Arrays(recording)
+    words: dict[str, Any] = dict(recording.architecture or {})
+    recurrent, ours = "cell" in words, "norm_position" in words
+    scribe = Scribe(arrays, RECURRENT if recurrent else NO_TRACE if ours else NO_WINDOWS)
+    if ours:
+        OurPlan(words, scribe).write()
+    else:
+        write_others(scribe)
+    chapters = scribe.close()
+    stacks = _describe_stacks(arrays, words)
+    return WalkPlan(
+        model=recording.model,
+        shape=_find_shape(recording, words),
+        ours=ours,
+        recurrent=recurrent,
+        norm_position=words.get("norm_position"),
+        architecture=words or None,
+        traced=any(not name.startswith("parameters/") for name in recording.trace),
+        parameters=any(name.startswith("parameters/") for name in recording.trace),
+        stacks=stacks,
+        chapters=chapters,
+        diagram=draw(chapters, stacks),
+        notes=_note(recording, scribe, chapters),
+    )
+
+
+def _note(recording: Recording, scribe: Scribe, chapters: Any) -> tuple[Phrase, ...]:
+    notes = []
+    steps = [step for chapter in chapters for step in chapter.steps]
+    if any(step.missing is not None for step in steps):
+        notes.append(scribe.missing)
+    kept = set(recording.trace)
+    if any(set(step.parameters.names()) - kept and step.missing is None for step in steps):
+        notes.append(NO_PARAMETERS)
+    if recording.evidence.edits:
+        notes.append(EDITED)
+    return tuple(notes)
+
+
+def _find_shape(
+    recording: Recording, words: dict[str, Any]
+) -> Literal["encoder", "decoder", "encoder-decoder"]:
+    if "shape" in words:
+        return cast(Literal["encoder", "decoder", "encoder-decoder"], words["shape"])
+    if recording.target is not None:
+        return "encoder-decoder"
+    return "decoder" if any(each.stack == "decoder" for each in recording.maps) else "encoder"
+
+
+def _describe_stacks(arrays: Arrays, words: dict[str, Any]) -> tuple[StackDescription, ...]:
+    recording, found = arrays.recording, []
+    names = dict.fromkeys([*(each.stack for each in recording.maps), *recording.hidden])
+    for stack in names:
+        whole = [each for each in recording.maps if each.stack == stack and each.step is None]
+        own = [each for each in whole if each.kind == "self"]
+        states = recording.hidden.get(stack)
+        tokens = arrays.tokens(stack)
+        found.append(
+            StackDescription(
+                stack=stack,
+                side=tokens.side,
+                tokens=len(tokens),
+                layers=arrays.depth(stack),
+                heads=whole[0].heads if whole else None,
+                width=words.get("width") or (None if states is None else states.shape[-1]),
+                causal=bool(own) and is_causal(own[0]),
+                shared=bool(words.get("share_layers")),
+            )
+        )
+    return tuple(found)

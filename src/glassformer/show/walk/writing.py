@@ -1,0 +1,87 @@
+"""How the steps of a plan are written down: each with its shapes, and why it is missing if it is.
+
+In:   arrays of a recording.
+Out:  chapters, one after the other.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from glassformer.show.walk.arrays import Arrays
+from glassformer.show.walk.types import Axis, Chapter, Operation, Part, Step, StepParameters, StepShape
+from glassformer.show.workbench import Phrase
+
+NOTHING = StepParameters()
+
+
+@dataclass(slots=True)
+class Place:
+    """Where steps happen: a chapter in the making."""
+
+    id: str
+    kind: Part
+    stack: str | None = None
+    layer: int | None = None
+    steps: list[Step] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Scribe:
+    """Writes steps into chapters."""
+
+    arrays: Arrays
+    missing: Phrase  # said of what was not kept
+    chapters: list[Place] = field(default_factory=list)
+
+    def open(self, id: str, kind: Part, stack: str | None = None, layer: int | None = None) -> None:
+        """Begin a chapter."""
+        self.chapters.append(Place(id, kind, stack, layer))
+
+    def write(
+        self,
+        name: str,
+        operation: Operation,
+        inputs: Sequence[str],
+        output: str,
+        axes: Sequence[Axis],
+        parameters: StepParameters = NOTHING,
+        numbers: Mapping[str, float] | None = None,
+        words: Mapping[str, str] | None = None,
+    ) -> str:
+        """Add a step to the chapter that is open; gives the name of what comes out."""
+        place = self.chapters[-1]
+        shape = StepShape(
+            inputs=tuple(self.arrays.shape(each) for each in inputs), output=self.arrays.shape(output)
+        )
+        known = shape.output is not None and None not in shape.inputs
+        trace = self.arrays.recording.trace
+        place.steps.append(
+            Step(
+                id=f"{place.id}.{name}",
+                chapter=place.id,
+                stack=place.stack,
+                layer=place.layer,
+                kind=place.kind,
+                operation=operation,
+                inputs=tuple(inputs),
+                output=output,
+                axes=tuple(axes),
+                parameters=parameters,
+                numbers=dict(numbers or {}),
+                words=dict(words or {}),
+                shape=shape,
+                arithmetic=known
+                and operation != "states"
+                and all(each in trace for each in parameters.names()),
+                missing=None if shape.output is not None else self.missing,
+            )
+        )
+        return output
+
+    def close(self) -> tuple[Chapter, ...]:
+        """All chapters that have steps."""
+        return tuple(
+            Chapter(id=each.id, kind=each.kind, stack=each.stack, layer=each.layer, steps=tuple(each.steps))
+            for each in self.chapters
+            if each.steps
+        )
