@@ -11,7 +11,7 @@ import { count, digits, exact } from "../marks/digits";
 import { captionOf, mapName, SCREEN } from "../marks/focus";
 import { binAt, drawHistogram, type HistogramLook } from "../marks/histogram";
 import { draw, make, write } from "../marks/make";
-import { type Inks, inks, label } from "../marks/paper";
+import { type Inks, inks, label, wrap } from "../marks/paper";
 import { type DistributionOf, Refusal } from "../source";
 import type { Distribution } from "../types";
 import type { Stage, TableData } from "../view";
@@ -95,7 +95,7 @@ export class Distributions implements Part {
     const ink = inks(this.stage.theme);
     const focus = focusOf(this.stage);
     const entries = this.entries(focus).filter(({ name }) => typeof this.found.get(name) === "object");
-    const [wide, tall, columns] = [320, HEIGHT + 52, 2];
+    const [wide, tall, columns] = [320, HEIGHT + 84, 2];
     let body = "";
     entries.forEach((entry, at) => {
       const distribution = this.found.get(entry.name) as Distribution;
@@ -103,7 +103,9 @@ export class Distributions implements Part {
       body += `<g transform="translate(${(at % columns) * wide} ${Math.floor(at / columns) * tall})">`;
       body += label(entry.title, 0, 12, { fill: ink.ink, size: 12, weight: 600 });
       body += `<g transform="translate(0 18)">${spell(plot)}</g>`;
-      body += label(this.moments(distribution), 0, HEIGHT + 32, { fill: ink.soft, size: 10 });
+      wrap(this.moments(distribution), wide - 16).forEach((line, row) => {
+        body += label(line, 0, HEIGHT + 32 + row * 14, { fill: ink.soft, size: 11 });
+      });
       body += "</g>";
     });
     return {
@@ -111,7 +113,7 @@ export class Distributions implements Part {
       height: Math.ceil(entries.length / columns) * tall,
       body,
       title: `${this.say.distributions} · ${mapName(focus.map, this.stage.language)}`,
-      lines: captionOf(this.stage, this.where(focus)),
+      lines: captionOf(this.stage),
     };
   }
 
@@ -168,7 +170,10 @@ export class Distributions implements Part {
     });
     const caption = make("figcaption");
     figure.append(svg, caption);
-    if (found === undefined) return figure;
+    if (found === undefined) {
+      write(caption, "…");
+      return figure;
+    }
     const look = this.look(width, SCREEN);
     svg.append(drawHistogram(found, look));
     const rest = this.moments(found);
@@ -194,10 +199,6 @@ export class Distributions implements Part {
     ];
     if (found.left_out > 0) parts.push(this.say.leftOut(count(found.left_out)));
     return parts.join("; ");
-  }
-
-  private where(focus: Focus): string {
-    return focus.head === null ? "" : `${this.say.title}: ${focus.head}`;
   }
 
   private entries({ map, head }: Focus): readonly Entry[] {

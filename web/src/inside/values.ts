@@ -9,7 +9,7 @@ import { type ColourScale, colourScale } from "../marks/cells";
 import { wantsDarkInk } from "../marks/colours";
 import { list } from "../marks/controls";
 import { count, digits, exact } from "../marks/digits";
-import { captionOf, focusToken, mapName } from "../marks/focus";
+import { captionOf, focusToken, mapName, tokenInFocus } from "../marks/focus";
 import { make, write } from "../marks/make";
 import { inks, label } from "../marks/paper";
 import { ValueGrid } from "../marks/table";
@@ -31,6 +31,7 @@ export class Values implements Part {
   private scale: ColourScale;
   private shown = "";
   private ended = false;
+  private revealed: number | null = null;
 
   constructor(
     private readonly stage: Stage,
@@ -77,10 +78,13 @@ export class Values implements Part {
       void this.rescale(name, current);
     }
     this.window.show(this.look());
+    this.reveal();
   }
 
   resize(): void {
     this.window.draw();
+    this.revealed = null;
+    this.reveal();
   }
 
   unmount(): void {
@@ -212,6 +216,16 @@ export class Values implements Part {
       },
       point: (row: number, column: number) => this.point(row, column),
     };
+  }
+
+  /** Scroll to the token in focus, where it has changed. */
+  private reveal(): void {
+    const { grid } = this;
+    const token = grid === null ? null : tokenInFocus(this.stage, grid.side);
+    if (grid === null || token === null || token === this.revealed) return;
+    this.revealed = token;
+    const row = token - grid.start;
+    if (row >= 0 && row < grid.rows) this.window.reveal(row);
   }
 
   private inkOn(value: number): string | undefined {

@@ -36,8 +36,10 @@ export function gridSize({
   layers,
   heads,
   cell,
-}: Pick<HeadGridLook, "layers" | "heads" | "cell">): readonly [number, number] {
-  return [LEFT + heads * cell + 4, TOP + layers.length * cell + 4];
+  title,
+}: Pick<HeadGridLook, "layers" | "heads" | "cell" | "title">): readonly [number, number] {
+  const words = [...title].reduce((sum, letter) => sum + (letter > "\u2e7f" ? 12 : 7.2), 0);
+  return [Math.max(LEFT + heads * cell + 4, Math.ceil(words)), TOP + layers.length * cell + 4];
 }
 
 export function drawHeadGrid(cells: readonly HeadCell[], look: HeadGridLook): SVGGElement {

@@ -90,7 +90,7 @@ export class SortTable<Row> {
     const first = Math.max(0, Math.floor(this.element.scrollTop / ROW) - MORE);
     const last = Math.min(this.sorted.length, first + Math.ceil(tall / ROW) + 2 * MORE);
     if (!always && first === this.first && last === this.last) return;
-    const focused = this.body.contains(document.activeElement) ? this.focusedRow() : null;
+    const focused = this.body.contains(this.active()) ? this.focusedRow() : null;
     [this.first, this.last] = [first, last];
     const rows = this.sorted.slice(first, last).map((row, at) => this.row(row, first + at));
     this.body.replaceChildren(spacer(first * ROW), ...rows, spacer((this.sorted.length - last) * ROW));
@@ -168,8 +168,14 @@ export class SortTable<Row> {
     );
   }
 
+  /** What has the focus, in the page or in the shadow root we live in. */
+  private active(): Element | null {
+    const root = this.element.getRootNode();
+    return root instanceof Document || root instanceof ShadowRoot ? root.activeElement : null;
+  }
+
   private focusedRow(): number {
-    return Number(document.activeElement?.closest("tr")?.dataset.row ?? 0);
+    return Number((this.active()?.closest("tr") as HTMLElement | null)?.dataset.row ?? 0);
   }
 
   private focus(at: number): void {
@@ -281,9 +287,12 @@ export class ValueGrid {
     this.draw();
   }
 
-  scrollTo(row: number, column: number): void {
-    this.element.scrollTop = row * CELL;
-    this.element.scrollLeft = column * this.look.cellWidth;
+  /** Bring a row in sight, a third from the top. */
+  reveal(row: number): void {
+    const tall = this.element.clientHeight || 320;
+    const top = row * CELL - this.element.scrollTop;
+    if (top >= 0 && top < tall - 2 * CELL) return;
+    this.element.scrollTop = row * CELL - tall / 3;
     this.draw();
   }
 

@@ -8,7 +8,7 @@
 import type { words } from "../i18n/numbers";
 import { digits, exact } from "../marks/digits";
 import { make } from "../marks/make";
-import { type Inks, label } from "../marks/paper";
+import { type Inks, label, wrap } from "../marks/paper";
 import type { Language, MetricDescription } from "../types";
 import type { MeasureRow } from "./measures";
 
@@ -62,29 +62,26 @@ export function makeCards(
     });
 }
 
-/** One measure a paragraph: label and value, then its caption. */
+/** One measure a paragraph: label and value, then what it means. */
 export function spellCards(
   metrics: readonly MetricDescription[],
   whole: MeasureRow | undefined,
   say: Words,
-  language: Language,
-  ink: Inks,
+  { language, ink, width }: { language: Language; ink: Inks; width: number },
 ): { body: string; height: number } {
   let body = "";
-  metrics.forEach((metric, at) => {
+  let y = 14;
+  for (const metric of metrics) {
     const value = whole?.readings.get(metric.name)?.value ?? null;
     const words = value === null ? say.undefined : `${digits(value)} ${say.unit(metric.unit)}`;
-    body += label(`${metric.label[language]}: ${words}`, 0, 14 + at * 36, {
-      fill: ink.ink,
-      size: 12,
-      weight: 600,
-    });
-    body += label(`${metric.caption[language]} ${metric.lower?.[language] ?? ""}`, 0, 29 + at * 36, {
-      fill: ink.soft,
-      size: 11,
-    });
-  });
-  return { body, height: metrics.length * 36 };
+    body += label(`${metric.label[language]}: ${words}`, 0, y, { fill: ink.ink, size: 12, weight: 600 });
+    for (const line of wrap(`${metric.caption[language]} ${metric.lower?.[language] ?? ""}`, width)) {
+      y += 15;
+      body += label(line, 0, y, { fill: ink.soft, size: 11 });
+    }
+    y += 21;
+  }
+  return { body, height: y };
 }
 
 function bigNumber(

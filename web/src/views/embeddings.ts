@@ -163,7 +163,8 @@ class EmbeddingsView implements Mounted {
     await this.tokens.load(this.start(), this.start() + this.planes.count);
     const look = { ...this.look(), width, height, inks: ink, camera: this.cloud.camera, hovered: null };
     let body = `<rect width="${width}" height="${height}" fill="none" stroke="${ink.line}"/>`;
-    body += spellScatter(unit(this.turned ?? new Float64Array()), look);
+    const cloud = spellScatter(unit(this.turned ?? new Float64Array()), look);
+    body += `<svg width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${cloud}</svg>`; // clips the axes
     body += `<g transform="translate(0 ${height + 12})">${this.positionBar(ink)}</g>`;
     return sheet({ width, height: height + 40, body, title, caption, theme });
   }
@@ -421,10 +422,11 @@ class EmbeddingsView implements Mounted {
     this.paintSpread();
     try {
       const norms = asFloats(tensor(await stage.source.activations(hidden.stack, "norm"), "activations")); // (layer, token)
+      const bins = Math.max(8, Math.min(48, Math.round(2 * Math.sqrt(hidden.tokens))));
       for (let layer = 0; layer < hidden.layers; layer++) {
         this.distributions.set(
           `norms ${layer}`,
-          gather(norms.subarray(layer * hidden.tokens, (layer + 1) * hidden.tokens), 48),
+          gather(norms.subarray(layer * hidden.tokens, (layer + 1) * hidden.tokens), bins),
         );
       }
       const wanted = Array.from({ length: hidden.layers }, (_, layer) => layer).filter(

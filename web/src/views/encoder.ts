@@ -150,7 +150,7 @@ class EncoderView implements Mounted {
       width: left + layers * wide,
       height: bottom + 76,
       body,
-      title: `${this.say.title} · ${this.sayFocus.stackName(this.hidden.stack)} · ${this.byWords()}`,
+      title: `${this.sayFocus.stackName(this.hidden.stack)} · ${this.byWords()}`,
       caption: captionOf(this.stage, `${this.means()} ${shown}`),
       theme,
     });
@@ -363,7 +363,9 @@ class EncoderView implements Mounted {
     const { left, wide } = this.measures();
     const tall = Math.min(this.hidden.tokens * ROW, this.scroller.clientHeight || 400);
     this.spacer.style.setProperty("height", `${this.hidden.tokens * ROW}px`);
-    this.scroller.parentElement?.style.setProperty("max-height", `${this.hidden.tokens * ROW}px`);
+    // In a host without a height of its own (a notebook) the window's must do.
+    const most = Math.min(this.hidden.tokens * ROW, Math.max(320, 0.8 * window.innerHeight));
+    this.scroller.parentElement?.style.setProperty("max-height", `${most}px`);
     this.scroller.style.setProperty("width", `${left + this.hidden.layers * wide + 12}px`);
     this.paintAxis(left, wide);
     const top = this.scroller.scrollTop;

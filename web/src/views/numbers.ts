@@ -126,9 +126,10 @@ class NumbersView implements Mounted {
     const { theme, language } = this.stage;
     const ink = inks(theme);
     const grids = this.grids.spell(ink);
-    const cards = spellCards(this.choices.metrics, this.whole[0], this.say, language, ink);
+    const width = Math.max(grids.width, 560);
+    const cards = spellCards(this.choices.metrics, this.whole[0], this.say, { language, ink, width });
     return sheet({
-      width: Math.max(grids.width, 560),
+      width,
       height: grids.height + 8 + cards.height,
       body: `${grids.body}<g transform="translate(0 ${grids.height + 8})">${cards.body}</g>`,
       title: `${this.say.title} · ${this.choices.grid.label[language]}`,
