@@ -1,0 +1,207 @@
+"""A Transformer in plain NumPy and double precision, one step of a walk at a time.
+
+Nothing here comes from the package but the plan: which step, from what, with which parameters. The second
+number of each result is how large the numbers are that were summed: rounding grows with those, not with the
+result.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.show.walk.types import Step
+
+Array = NDArray[np.float64]
+Read = Callable[[str], NDArray[np.generic]]
+
+_ERF = np.vectorize(math.erf)
+_FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
+    "relu": lambda x: np.where(x > 0, x, 0.0),
+    "gelu": lambda x: x * (1 + _ERF(x / 2**0.5)) / 2,
+    "gelu-tanh": lambda x: x / 2 * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3))),
+    "silu": lambda x: x / (1 + np.exp(-x)),
+    "tanh": np.tanh,
+}
+
+
+def compute(step: Step, read: Read) -> tuple[Array, Array]:
+    """The output of a step in double precision, and the size of what was summed for each number."""
+    given = [np.asarray(read(name), dtype=np.float64) for name in step.inputs]
+    result = _STEPS[step.operation](step, given, read)
+    return result if isinstance(result, tuple) else (result, np.abs(np.where(np.isfinite(result), result, 0)))
+
+
+def _wide(read: Read, name: str | None) -> Array:
+    assert name is not None
+    return np.asarray(read(name), dtype=np.float64)
+
+
+def _heads(rows: Array, heads: int) -> Array:
+    return rows.reshape(len(rows), heads, -1).transpose(1, 0, 2)  # (head, token, k)
+
+
+def _look_up(step: Step, given: list[Array], read: Read) -> Array:
+    table = _wide(read, step.parameters.weight)
+    count = (step.shape.output or (0,))[-2]
+    if given:
+        return table[given[0].astype(int)]
+    if step.id.endswith(".position_bias"):
+        return _bias(table, count, causal=bool(step.numbers["causal"]))
+    if step.id.endswith(".segments"):
+        chosen = [int(np.abs(table - row).sum(1).argmin()) for row in np.asarray(read(step.output))]
+        return table[chosen]
+    return table[:count]
+
+
+def _bias(table: Array, count: int, *, causal: bool) -> Array:
+    """By distance: the first few exact, then ever wider buckets, as T5 has them."""
+    distance = np.arange(count)[None, :] - np.arange(count)[:, None]  # key - query
+    half = 32 if causal else 16
+    past = np.maximum(-distance, 0) if causal else np.abs(distance)
+    with np.errstate(divide="ignore"):
+        far = half // 2 + (np.log(past / (half / 2)) / np.log(128 / (half / 2)) * (half / 2)).clip(0)
+    bucket = np.where(past < half // 2, past, np.minimum(np.nan_to_num(far, neginf=0).astype(int), half - 1))
+    if not causal:
+        bucket = bucket + np.where(distance > 0, 16, 0)
+    return table[bucket].transpose(2, 0, 1)
+
+
+def _waves(step: Step, _: list[Array], __: Read) -> Array:
+    count, width = step.shape.output or (0, 0)
+    angle = np.arange(count)[:, None] / 10_000 ** (np.arange(0, width, 2) / width)
+    if step.words["order"] == "halves":
+        return np.concatenate([np.sin(angle), np.cos(angle)], axis=1)
+    table = np.empty((count, width))
+    table[:, 0::2], table[:, 1::2] = np.sin(angle), np.cos(angle)
+    return table
+
+
+def _add(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
+    if step.parameters.weight is not None:
+        given = [*given[:-1], given[-1] * _wide(read, step.parameters.weight)]
+    return sum(given[1:], given[0]), sum((np.abs(each) for each in given[1:]), np.abs(given[0]))
+
+
+def _norm(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
+    (x,) = given
+    if step.parameters.mean is not None:
+        mean, variance = _wide(read, step.parameters.mean), _wide(read, step.parameters.variance)
+    else:
+        mean = x.mean(-1, keepdims=True)
+        variance = ((x - mean) ** 2).mean(-1, keepdims=True)
+    gain, shift = _wide(read, step.parameters.weight), _wide(read, step.parameters.bias)
+    deviation = np.sqrt(variance + step.numbers["epsilon"])
+    size = (np.abs(x) + np.abs(mean)) / deviation * np.abs(gain) + np.abs(shift)
+    return (x - mean) / deviation * gain + shift, size
+
+
+def _product(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
+    weight = _wide(read, step.parameters.weight)
+    bias = np.zeros(len(weight)) if step.parameters.bias is None else _wide(read, step.parameters.bias)
+    if step.parameters.columns is not None:
+        part = slice(*step.parameters.columns)
+        weight, bias = weight[part], bias[part]
+    result, size = given[0] @ weight.T + bias, np.abs(given[0]) @ np.abs(weight).T + np.abs(bias)
+    if step.axes[0] == "head":
+        heads = (step.shape.output or (1,))[0]
+        return _heads(result, heads), _heads(size, heads)
+    return result, size
+
+
+def _turn(_: Step, given: list[Array], __: Read) -> tuple[Array, Array]:
+    x = given[0]
+    half = x.shape[-1] // 2
+    speed = (10_000.0 ** (-np.arange(half) / half)).astype(np.float32)  # the model's angles are single
+    angle = (np.arange(x.shape[1], dtype=np.float32)[:, None] * speed).astype(np.float64)
+    turned = (x[..., :half] + 1j * x[..., half:]) * np.exp(1j * angle)
+    size = np.abs(x[..., :half]) + np.abs(x[..., half:])
+    return np.concatenate([turned.real, turned.imag], axis=-1), np.concatenate([size, size], axis=-1)
+
+
+def _compare(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
+    queries, keys = given
+    if step.operation == "additive":
+        w, u = _wide(read, step.parameters.weight), _wide(read, step.parameters.key_weight)
+        both = np.einsum("hij,htj->hti", w, queries)[:, :, None] + np.einsum("hij,hsj->hsi", u, keys)[:, None]
+        v = _wide(read, step.parameters.vector)[:, None, None]
+        return (np.tanh(both) * v).sum(-1), (np.abs(np.tanh(both) * v)).sum(-1)
+    if step.operation == "cosine":
+        queries = queries / np.linalg.norm(queries, axis=-1, keepdims=True)
+        keys = keys / np.linalg.norm(keys, axis=-1, keepdims=True)
+    size = np.abs(queries)
+    if step.operation == "bilinear":
+        weight = _wide(read, step.parameters.weight)
+        queries, size = queries @ weight, size @ np.abs(weight)
+    factor = step.numbers.get("scale", 1.0)
+    group = len(queries) // len(keys)
+    keys = np.repeat(keys, group, axis=0)
+    return factor * np.einsum("htk,hsk->hts", queries, keys), factor * np.einsum(
+        "htk,hsk->hts", size, np.abs(keys)
+    )
+
+
+def _divide(step: Step, given: list[Array], _: Read) -> tuple[Array, Array]:
+    result = given[0] / step.numbers["head_width"] ** 0.5
+    # The network multiplies by the factor first and sums then: its rounding is that of the sum, not of the
+    # quotient, which may be near zero. The largest quotient tells how large the summands are.
+    return result, np.full_like(result, np.abs(result).max())
+
+
+def _mask(_: Step, given: list[Array], __: Read) -> Array:
+    later = np.triu(np.ones(given[0].shape[-2:], dtype=bool), 1)
+    return np.where(later, -np.inf, given[0])
+
+
+def _softmax(step: Step, given: list[Array], _: Read) -> tuple[Array, Array]:
+    (scores,) = given
+    if "best_keys" in step.numbers:
+        count = min(int(step.numbers["best_keys"]), scores.shape[-1])
+        floor = np.sort(scores, axis=-1)[..., -count, None]
+        scores = np.where(scores >= floor, scores, -np.inf)
+    highest = scores.max(-1, keepdims=True)
+    powers = np.exp(scores - highest)
+    # Rounding of scores is what moves weights: a score of 40 is known to 4e-6 only.
+    size = 1 + np.abs(highest) + np.zeros_like(powers)
+    return powers / powers.sum(-1, keepdims=True), size
+
+
+def _mix(_: Step, given: list[Array], __: Read) -> tuple[Array, Array]:
+    weights, values = given
+    values = np.repeat(values, len(weights) // len(values), axis=0)
+    return weights @ values, weights @ np.abs(values)
+
+
+def _pool(step: Step, given: list[Array], _: Read) -> tuple[Array, Array]:
+    (x,) = given
+    ways = {"first": lambda: x[0], "last": lambda: x[-1], "mean": lambda: x.mean(0), "max": lambda: x.max(0)}
+    return ways[step.words["how"]](), np.abs(x).max(0)
+
+
+def _choose(step: Step, given: list[Array], _: Read) -> Array:
+    return np.argsort(-given[0], axis=-1, kind="stable")[..., : (step.shape.output or (1,))[-1]]
+
+
+_STEPS: Mapping[str, Callable[[Step, list[Array], Read], Array | tuple[Array, Array]]] = {
+    "lookup": _look_up,
+    "waves": _waves,
+    "scale": lambda step, given, _: given[0] * step.numbers["factor"],
+    "add": _add,
+    "norm": _norm,
+    "split": lambda step, given, _: _heads(given[0], (step.shape.output or (1,))[0]),
+    "product": _product,
+    "turn": _turn,
+    "dot": _compare,
+    "cosine": _compare,
+    "bilinear": _compare,
+    "additive": _compare,
+    "divide": _divide,
+    "mask": _mask,
+    "softmax": _softmax,
+    "mix": _mix,
+    "join": lambda _, given, __: given[0].transpose(1, 0, 2).reshape(given[0].shape[1], -1),
+    "activate": lambda step, given, _: (_FUNCTIONS[step.words["function"]](given[0]), np.abs(given[0])),
+    "pool": _pool,
+    "choose": _choose,
+}
