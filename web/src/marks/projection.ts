@@ -27,7 +27,7 @@ export const UNTURNED: Turn = [1, 0, 0, 1];
 const RESIDUAL = 1e-11; // of the largest eigenvalue
 const SLICE = 12; // milliseconds of work between two pauses
 const NEIGHBOURS = 15;
-const EPOCHS = 400;
+const EPOCHS = 300;
 
 /** A pause that gives way when a slice of time is used up, and stops the work when `signal` says so. */
 export function pauseFor(signal: AbortSignal): Pause {
@@ -346,24 +346,36 @@ async function nearest(
 ): Promise<Neighbours> {
   const indices: number[][] = [];
   const distances: number[][] = [];
-  const squared = new Float64Array(tokens);
-  const places = Array.from({ length: tokens }, (_, token) => token);
   for (let token = 0; token < tokens; token++) {
     await pause();
+    const near = [token]; // nearest first
+    const far = [0]; // their squared distances
     for (let other = 0; other < tokens; other++) {
-      let sum = 0;
-      for (let column = 0; column < width; column++) {
-        const apart = states[token * width + column]! - states[other * width + column]!;
-        sum += apart * apart;
-      }
-      squared[other] = other === token ? -1 : sum;
+      if (other === token) continue;
+      const limit = near.length < count ? Infinity : far[count - 1]!;
+      const squared = apart(states, token * width, other * width, width, limit);
+      if (squared >= limit) continue;
+      let place = Math.min(near.length, count - 1);
+      while (place > 1 && far[place - 1]! > squared) place--;
+      near.splice(place, 0, other);
+      far.splice(place, 0, squared);
+      near.length = far.length = Math.min(near.length, count);
     }
-    const chosen = places
-      .slice()
-      .sort((one, two) => squared[one]! - squared[two]! || one - two)
-      .slice(0, count);
-    indices.push(chosen);
-    distances.push(chosen.map((other) => Math.sqrt(Math.max(0, squared[other]!))));
+    indices.push(near);
+    distances.push(far.map(Math.sqrt));
   }
   return { indices, distances };
+}
+
+/** The squared distance of two rows; given up as soon as it is beyond the limit. */
+function apart(states: Float32Array, one: number, other: number, width: number, limit: number): number {
+  let sum = 0;
+  for (let start = 0; start < width && sum < limit; start += 64) {
+    const stop = Math.min(width, start + 64);
+    for (let column = start; column < stop; column++) {
+      const difference = states[one + column]! - states[other + column]!;
+      sum += difference * difference;
+    }
+  }
+  return sum;
 }

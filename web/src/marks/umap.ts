@@ -75,13 +75,13 @@ export async function settle(
     for (let edge = 0; edge < every.length; edge++) {
       if (nextPull[edge]! > epoch) continue;
       const one = 2 * graph.from[edge]!;
-      move(points, one, 2 * graph.to[edge]!, step, pull, true);
+      move(points, one, 2 * graph.to[edge]!, step, true);
       nextPull[edge] = nextPull[edge]! + every[edge]!;
       const gap = every[edge]! / PUSHES;
       const pushes = Math.floor((epoch - nextPush[edge]!) / gap);
       for (let push = 0; push < pushes; push++) {
         const other = 2 * Math.floor(random() * count);
-        if (other !== one) move(points, one, other, step, repel, false);
+        if (other !== one) move(points, one, other, step, false);
       }
       nextPush[edge] = nextPush[edge]! + Math.max(0, pushes) * gap;
     }
@@ -119,23 +119,25 @@ function pull(squared: number): number {
 }
 
 function repel(squared: number): number {
-  return squared > 0 ? (2 * B) / ((0.001 + squared) * (A * squared ** B + 1)) : Infinity;
+  return (2 * B) / ((0.001 + squared) * (A * squared ** B + 1));
 }
 
 /** One step of one point along the force to another; the other goes against it where it is a pull. */
-function move(
-  points: Float64Array,
-  one: number,
-  other: number,
-  step: number,
-  force: (squared: number) => number,
-  both: boolean,
-): void {
-  const apart = [points[one]! - points[other]!, points[one + 1]! - points[other + 1]!] as const;
-  const size = force(apart[0] * apart[0] + apart[1] * apart[1]);
-  for (const axis of [0, 1] as const) {
-    const wish = size === Infinity ? 4 : Math.max(-4, Math.min(4, size * apart[axis]));
-    points[one + axis] = points[one + axis]! + step * wish;
-    if (both) points[other + axis] = points[other + axis]! - step * wish;
-  }
+function move(points: Float64Array, one: number, other: number, step: number, attract: boolean): void {
+  const right = points[one]! - points[other]!;
+  const up = points[one + 1]! - points[other + 1]!;
+  const squared = right * right + up * up;
+  const force = attract ? pull(squared) : repel(squared);
+  const pushed = !attract && squared === 0; // two in one place part, whichever way
+  const x = step * (pushed ? 4 : clip(force * right));
+  const y = step * (pushed ? 4 : clip(force * up));
+  points[one] = points[one]! + x;
+  points[one + 1] = points[one + 1]! + y;
+  if (!attract) return;
+  points[other] = points[other]! - x;
+  points[other + 1] = points[other + 1]! - y;
+}
+
+function clip(value: number): number {
+  return value > 4 ? 4 : value < -4 ? -4 : value;
 }
