@@ -60,6 +60,7 @@ def bench(served: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 def fill(page: Page, model: str, text: str | None = TEXT) -> None:
+    page.wait_for_url(re.compile("recording="))  # the page has opened something by itself
     page.get_by_label("Model", exact=True).select_option(f"zoo/{model}")
     if text is not None:
         page.get_by_label("Text", exact=True).fill(text)

@@ -24,7 +24,7 @@ export interface Runs {
   readonly trouble: Signal<string | null>;
   /** Fill in part of the form. */
   change(part: Partial<Form>): void;
-  /** Fill in what made a recording, unless somebody is filling in something else. */
+  /** Fill in the text and model that made a recording, unless somebody is filling in something else. */
   follow(source: RecordingSource): void;
   loadModels(): Promise<void>;
   start(): void;
@@ -113,7 +113,7 @@ export function createRuns(app: App): Runs {
     },
     follow(source) {
       const request = requestBehind(source);
-      if (request && !touched) form.value = withRequest(form.peek(), request);
+      if (request?.sequence === "text" && !touched) form.value = withRequest(form.peek(), request);
     },
     async loadModels() {
       if (!app.bench || models.peek().length > 0) return;
