@@ -93,7 +93,8 @@ def _norm(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
         variance = ((x - mean) ** 2).mean(-1, keepdims=True)
     gain, shift = _wide(read, step.parameters.weight), _wide(read, step.parameters.bias)
     deviation = np.sqrt(variance + step.numbers["epsilon"])
-    size = (np.abs(x) + np.abs(mean)) / deviation * np.abs(gain) + np.abs(shift)
+    summed = np.abs(x).mean(-1, keepdims=True)  # what the mean was summed from
+    size = (np.abs(x) + np.abs(mean) + summed) / deviation * np.abs(gain) + np.abs(shift)
     return (x - mean) / deviation * gain + shift, size
 
 

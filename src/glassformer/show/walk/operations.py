@@ -12,6 +12,7 @@ import numpy as np
 from glassformer.show.walk.arrays import soften
 from glassformer.show.walk.types import Reading
 from glassformer.show.walk.working import Cell, Numbers, Working
+from glassformer.show.writing import make_visible
 
 WAVELENGTH = 10_000.0  # as in the model
 
@@ -350,6 +351,9 @@ def _find_bucket(cell: Cell) -> int:
 
 def _name_words(cell: Cell, count: int) -> list[str]:
     """Texts of the words that the recording names; numbers for the others."""
-    output = cell.arrays.recording.output
-    known = {} if output is None else output.vocabulary
-    return [known.get(number, str(number)) for number in range(count)]
+    recording = cell.arrays.recording
+    known = {} if recording.output is None else dict(recording.output.vocabulary)
+    if cell.step.axes[-1] == "vocabulary":
+        for tokens in filter(None, (recording.source, recording.target)):
+            known |= dict(zip(tokens.ids.tolist(), tokens.texts, strict=True))
+    return [make_visible(known[number]) if number in known else str(number) for number in range(count)]
