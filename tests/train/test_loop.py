@@ -1,6 +1,7 @@
 """What a run makes: models that open elsewhere, averages, the best; the same update however it is cut."""
 
 import io
+import itertools
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from safetensors.torch import load_file
 from glassformer.errors import ConfigurationError
 from glassformer.recorders.recorder import load
 from glassformer.runlog import read_run
+from glassformer.train.clock import Clock
 from glassformer.train.display import Display, in_words, shorten
 from glassformer.train.recipe import read_recipe, run_recipe
 from glassformer.weights.checkpoint import open_checkpoint
@@ -85,6 +87,22 @@ def test_a_run_stops_early_and_its_best_stays(recipe: Path) -> None:
     best = int(scores.steps[scores.values.argmin()])
     assert (folder / "best").resolve().name == f"step-{best:08d}"
     assert log.last_step == best + 6
+
+
+def test_a_run_ends_when_its_time_is_up_and_goes_on_with_what_is_left(
+    recipe: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = itertools.count()
+    monkeypatch.setattr("glassformer.train.clock.time.monotonic", lambda: float(next(seconds)))
+    folder = run(recipe, "train.steps=1000", "train.minutes=0.5", "train.evaluate_every=1000")
+    log = read_run(folder)
+    assert log.state == "finished"
+    assert 10 < log.last_step < 60  # a second for every look at the clock
+    assert log.scalars["rate"].values[-1] == pytest.approx(5e-4)  # a tenth of the highest: the floor
+    assert log.scalars["dev_loss"].steps.tolist() == [log.last_step]
+    assert (folder / "last").resolve().name == f"step-{log.last_step:08d}"
+    assert Clock(1.0, used=30.0).gone > 0.5
+    assert Clock(None, used=30.0).gone == 0
 
 
 def test_fine_tuning_starts_from_the_weights_of_a_model(recipe: Path) -> None:

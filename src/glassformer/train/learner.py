@@ -50,7 +50,7 @@ class Learner:
         self.average = MovingAverage(trained, settings.ema) if settings.ema else None
         self.step_on: Step = build_step(self.wrapped, settings, self.device, varied=varied)
 
-    def step(self, number: int, batches: Sequence[Batch]) -> tuple[Tensor, int, int]:
+    def step(self, number: int, batches: Sequence[Batch], rate: float) -> tuple[Tensor, int, int]:
         """One update, the `number`th; (loss and gradient's length), labels that counted, tokens read.
 
         Gradients are those of the loss summed over all labels of all batches and processes, divided once by
@@ -71,15 +71,16 @@ class Learner:
         labels, tokens = int(numbers[1]), int(numbers[2])
         factor = torch.full((), self.processes.world / labels, device=self.device)
         norm = scale_and_clip(self.parameters.values(), factor, self.settings.clip)
-        set_rate(self.optimiser, self.rate(number))
+        set_rate(self.optimiser, rate)
         self.optimiser.step()
         self.step_on.clear()
         if self.average is not None:
             self.average.update(number)
         return torch.stack((total / labels, norm.double())), labels, tokens
 
-    def rate(self, number: int) -> float:
-        return learning_rate(number, self.settings, self.width)
+    def rate(self, number: int, gone: float) -> float:
+        """The learning rate of an update; see `learning_rate`."""
+        return learning_rate(number, self.settings, self.width, gone)
 
     def prepare_judged(self) -> Network:
         """The network to be judged, with the weights of now: the average where there is one."""

@@ -25,6 +25,7 @@ from glassformer.tasks.task import Network, Task, TaskModule
 from glassformer.text.batches import Batch, BatchSettings, Loader, Position
 from glassformer.train.arithmetic import fast_arithmetic
 from glassformer.train.checkpoints import Checkpoints
+from glassformer.train.clock import Clock
 from glassformer.train.distributed import Processes, choose_device, join_processes
 from glassformer.train.errors import TrainingError
 from glassformer.train.finish import average_checkpoints, save_model
@@ -69,6 +70,7 @@ class Progress:
     epoch: int = 0
     index: int = 0  # batches of the epoch that all processes together have had
     tokens: int = 0
+    seconds: float = 0.0
     best_score: float | None = None
     best_step: int = 0
     misses: int = 0  # evaluations since the best one
@@ -93,6 +95,7 @@ class _Run:
         self.device = device
         self.share = _share(plan.train.accumulate, processes.world)
         self.progress = Progress()
+        self.clock = Clock(plan.train.minutes)
         self.checkpoints = Checkpoints(folder, keep=plan.train.average)
         module = TaskModule(plan.task, plan.network).to(device).train()
         lengths = self._lengths()
@@ -113,6 +116,7 @@ class _Run:
                 self.reporter.begin(self.progress.step, self.learner.module.network, self.device)
                 for note in (*self.plan.notes, *self.plan.task.examples("train").notes, *self._excuses()):
                     self.reporter.display.note(note)
+                self.clock = Clock(self.settings.minutes, self.progress.seconds)
                 why = self._loop()
                 self._end(why)
             except OSError as error:
@@ -127,9 +131,9 @@ class _Run:
     def _excuses(self) -> list[str]:
         """What a recipe asks for and this machine cannot do."""
         wanted = self.settings.compile
-        if wanted == "graphs" and self.device.type == "cpu":
-            return ['compile = "graphs" is for GPUs: on this CPU steps run as they are.']
-        if wanted != "no" and not find_compiler():
+        if wanted in ("graphs", "replay") and self.device.type == "cpu":
+            return [f'compile = "{wanted}" is for GPUs: on this CPU steps run as they are.']
+        if wanted in ("default", "graphs") and not find_compiler():
             return [f"compile = {wanted!r} needs a C compiler; there is none here, so steps run as they are."]
         return []
 
@@ -139,20 +143,26 @@ class _Run:
             while progress.step < settings.steps:
                 position, batches = next(updates)
                 step = progress.step + 1
-                numbers, _, tokens = self.learner.step(step, batches)
+                gone = self._time_gone()
+                rate = self.learner.rate(step, gone)
+                numbers, _, tokens = self.learner.step(step, batches, rate)
                 progress.step, progress.epoch = step, position.epoch
                 progress.index = position.index * self.processes.world
                 progress.tokens += tokens
-                self.reporter.keep(step, numbers, self.learner.rate(step), progress.tokens)
-                why = self._pause(step)
-                if why:
-                    return why
+                self.reporter.keep(step, numbers, rate, progress.tokens)
+                final = step == settings.steps or gone >= 1
+                why = self._pause(step, final=final)
+                if why or final:
+                    return why or "finished"
         return "finished"
 
-    def _pause(self, step: int) -> str:
+    def _time_gone(self) -> float:
+        """The share of the allowed time that is gone: the first process's, for all."""
+        return 0.0 if self.clock.limit is None else self.processes.tell(self.clock.gone, self.device)
+
+    def _pause(self, step: int, *, final: bool) -> str:
         """What happens between two steps; a word ends the run."""
         settings = self.settings
-        final = step == settings.steps
         stop = self._agree_to_stop(step)
         judge = final or step % settings.evaluate_every == 0
         save = final or stop or step % settings.save_every == 0
@@ -182,7 +192,7 @@ class _Run:
 
     def _loader(self) -> Loader:
         task = self.plan.task
-        return Loader(
+        loader = Loader(
             task.examples("train"),
             self._collate,
             self.plan.batches,
@@ -192,6 +202,8 @@ class _Run:
             accumulation=self.share,
             pinned=self.device.type == "cuda",
         )
+        self.learner.step_on.expect(max(map(len, loader.plan(0))))
+        return loader
 
     def _collate(self, indices: Any, epoch: int) -> Batch:
         """Runs ahead in a thread: what a step wants of its batches is done there."""
@@ -244,6 +256,7 @@ class _Run:
 
     def _save(self, step: int) -> None:
         kept = self.learner.keep()
+        self.progress.seconds = self.clock.seconds
         network = self.learner.prepare_judged()
         if self.processes.first:
             numbers: dict[str, Any] = {name: getattr(self.progress, name) for name in Progress.__slots__}

@@ -36,8 +36,8 @@ def build_optimiser(network: nn.Module, settings: TrainSettings) -> torch.optim.
     )
 
 
-def learning_rate(step: int, settings: TrainSettings, width: int) -> float:
-    """The rate of a step, counted from 1."""
+def learning_rate(step: int, settings: TrainSettings, width: int, gone: float = 0.0) -> float:
+    """The rate of a step, counted from 1; `gone` is the share of the run's time that is used."""
     peak = settings.rate
     if peak is None:
         peak = (width * settings.warmup) ** -0.5  # equation 3 of the paper, at its highest
@@ -48,7 +48,7 @@ def learning_rate(step: int, settings: TrainSettings, width: int) -> float:
             return peak * math.sqrt(max(settings.warmup, 1) / step)
         case "constant":
             return peak
-    gone = min(1.0, (step - settings.warmup) / max(1, settings.steps - settings.warmup))
+    gone = max(gone, min(1.0, (step - settings.warmup) / max(1, settings.steps - settings.warmup)))
     if settings.schedule == "cosine":
         return peak * (settings.floor + (1 - settings.floor) * 0.5 * (1 + math.cos(math.pi * gone)))
     return peak * (1 - (1 - settings.floor) * gone)

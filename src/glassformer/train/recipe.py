@@ -189,7 +189,7 @@ def _check_unchanged(recipe: Recipe, folder: Path) -> None:
     """A run goes on with the recipe that it began with, or its losses would be no one's."""
     before = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     now = json.loads(json.dumps(recipe.settings()))
-    free = (*FREE, "train.steps") if recipe.train.schedule in OPEN_ENDED else FREE
+    free = (*FREE, "train.steps", "train.minutes") if recipe.train.schedule in OPEN_ENDED else FREE
     changed = [
         f"{name} was {before.get(name, 'absent')!r} and is {now.get(name, 'absent')!r}"
         for name in sorted({*before, *now})

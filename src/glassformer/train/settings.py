@@ -11,7 +11,7 @@ from glassformer.config import check_types
 from glassformer.errors import ConfigurationError
 
 Schedule = Literal["inverse-sqrt", "cosine", "linear", "constant"]
-Compilation = Literal["no", "default", "graphs"]
+Compilation = Literal["no", "default", "graphs", "replay"]
 Parallel = Literal["none", "ddp", "fsdp"]
 Precision = Literal["auto", "float32", "bfloat16"]
 
@@ -21,6 +21,9 @@ class TrainSettings:
     """How a network learns: the table [train]."""
 
     steps: int = 10_000  # updates of the weights
+    minutes: float | None = (
+        None  # the run ends after these, too; rates then fall by steps or time, whichever is ahead
+    )
     seed: int = 1
     accumulate: int = 1  # batches for each update, shared among all processes
     rate: float | None = None  # the highest learning rate; None: the paper's, 1/√(width · warmup)
@@ -43,7 +46,9 @@ class TrainSettings:
     log_every: int = 10  # steps between two looks at the losses; every step is written all the same
     device: str = "auto"  # "cpu", "cuda", "cuda:1" …
     precision: Precision = "auto"  # bfloat16 on a GPU, float32 on a CPU
-    compile: Compilation = "no"  # "default": fused by torch.compile; "graphs": and replayed as CUDA graphs
+    # "default": fused by torch.compile; "graphs": and replayed as CUDA graphs; "replay": that without fusing,
+    # which starts at once and is best for short runs of small networks
+    compile: Compilation = "no"
     recompute: bool = False  # gradient checkpointing: activations are computed again instead of kept
     parallel: Parallel = "none"  # under torchrun: "ddp" copies the network, "fsdp" shares it out
 
@@ -57,6 +62,7 @@ class TrainSettings:
             _require(self, name, getattr(self, name) >= 0, "at least 0")
         for name in ("beta1", "beta2", "ema"):
             _require(self, name, 0 <= getattr(self, name) < 1, "at least 0 and below 1")
+        _require(self, "minutes", self.minutes is None or self.minutes > 0, "above 0")
         _require(self, "floor", 0 <= self.floor <= 1, "from 0 to 1")
         _require(self, "epsilon", self.epsilon > 0, "above 0")
         _require(self, "rate", self.rate is None or self.rate > 0, "above 0")
