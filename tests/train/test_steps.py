@@ -14,7 +14,7 @@ from glassformer.tasks.task import TaskModule, build_task
 from glassformer.text.batches import Batch
 from glassformer.text.training import VocabularySettings, train_vocabulary
 from glassformer.train.recipe import run_recipe
-from glassformer.train.steps import GRID, PLACES, pad_to_grid
+from glassformer.train.steps import GRID, PLACES, ROWS, pad_to_grid
 
 SMALL = {"layers": 2, "width": 16, "heads": 2, "feed_forward": 32, "max_length": 64, "dropout": 0.0}
 
@@ -41,8 +41,8 @@ def test_padding_to_the_grid_changes_no_sum(shape: str) -> None:
         hidden = network.decode(batch.target, memory=memory, memory_real=batch.real)
         return network.loss(hidden, batch.labels) * batch.count
 
-    padded = pad_to_grid(batch, masked=network.config.has_encoder)
-    assert all(size % GRID == 0 for size in (*padded.ids.shape, *padded.labels.shape))
+    padded = pad_to_grid(batch, network.config)
+    assert all(len(part) % ROWS == 0 and part.shape[1] % GRID == 0 for part in (padded.ids, padded.labels))
     assert (padded.real is None) == (shape == "decoder")
     torch.testing.assert_close(sum_loss(padded), sum_loss(batch))
 
@@ -56,7 +56,7 @@ def test_places_follow_their_labels(tmp_path: Path) -> None:
         "name": "masked_language_modelling",
         "path": "{split}.txt",
         "folder": str(tmp_path),
-        "context": 20,
+        "context": 31,
         "relation": "sentence-order",
     }
     task = build_task(table, tokenizer)
@@ -67,8 +67,9 @@ def test_places_follow_their_labels(tmp_path: Path) -> None:
     network = Transformer(ModelConfig(**(task.words() | SMALL)))
     task.accept(network.config)
     batch = task.collate("train", range(5))
-    padded = pad_to_grid(batch, masked=True)
+    padded = pad_to_grid(batch, network.config)
     assert padded.places is not None
+    assert padded.ids.shape == padded.labels.shape == (ROWS, 36)  # 32 would be a multiple of 16
     assert len(padded.places) % PLACES == 0
     module = TaskModule(task, network)
     torch.testing.assert_close(module(padded), module(batch))
@@ -77,7 +78,7 @@ def test_places_follow_their_labels(tmp_path: Path) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("how", ["default", "graphs"])
+@pytest.mark.parametrize("how", ["default", "graphs", "replay"])
 def test_compiled_steps_learn_what_plain_ones_learn(recipe: Path, tmp_path: Path, how: str) -> None:
     words = ["model.dropout=0.0", "train.precision=float32", "train.accumulate=2", "train.steps=30"]
     for name in ("no", how):

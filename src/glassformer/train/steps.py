@@ -5,7 +5,7 @@ Out:  the summed loss, detached; gradients are added to those of the parameters.
 
 A step on a GPU is hundreds of small kernels, and starting them takes longer than running them. "default" lets
 torch.compile fuse them; "graphs" also records all kernels of a batch's shape once and starts them with one
-call. For that, batches are padded to a few shapes.
+call; "replay" does that without fusing them. For recording, batches are padded to a few shapes.
 """
 
 import shutil
@@ -18,6 +18,7 @@ import torch.fx.experimental._config
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError
 from glassformer.model.loss import IGNORED
 from glassformer.model.transformer import Transformer
@@ -25,8 +26,12 @@ from glassformer.tasks.task import TaskModule
 from glassformer.text.batches import Batch
 from glassformer.train.settings import TrainSettings
 
-GRID = 16  # rows and tokens of a batch become multiples of this before a graph is looked for
-PLACES = 256  # and places of labels of this
+ROWS = 16  # rows of a batch become a multiple of this before a graph is looked for
+GRID = 4  # and tokens of this: short sentences would be mostly padding on a coarser one
+UNALIGNED = (
+    16  # but tokens under a mask never of this: torch prepares such masks differently, a second compilation
+)
+PLACES = 1024  # and places of labels of this
 WARM_UP = 2  # runs before a recording, in which kernels are chosen and compiled
 
 
@@ -38,6 +43,9 @@ class Step(Protocol):
 
     def prepare(self, batch: Batch) -> Batch:
         """What can be done to a batch ahead of time."""
+
+    def expect(self, rows: int) -> None:
+        """The most rows that a batch will have, known before the first one is prepared."""
 
     def clear(self) -> None:
         """Forget gradients: the next batch begins another update."""
@@ -54,14 +62,15 @@ def build_step(module: nn.Module, settings: TrainSettings, device: torch.device,
             'precision = "bfloat16" is for GPUs: on CPUs it is slower, and some crash. Use "auto".'
         )
     precision = torch.bfloat16 if half else None
-    graphs = settings.compile == "graphs"
-    if settings.compile == "no" or (graphs and device.type == "cpu") or not find_compiler():
+    graphs = settings.compile in ("graphs", "replay")
+    fused = settings.compile in ("default", "graphs")
+    if settings.compile == "no" or (graphs and device.type == "cpu") or (fused and not find_compiler()):
         return PlainStep(module, device, precision)
-    compiled = _compile(module, varied=varied)
+    compiled = _compile(module, varied=varied) if fused else module
     if graphs and isinstance(module, TaskModule):
         network = module.network
         if isinstance(network, Transformer) and network.config.norm == "layer":  # others wait for the GPU
-            return GraphedStep(compiled, network, device, precision)
+            return GraphedStep(compiled, network.config, device, precision, varied=varied)
     return PlainStep(compiled, device, precision)
 
 
@@ -97,6 +106,9 @@ class PlainStep:
     def prepare(self, batch: Batch) -> Batch:
         return batch
 
+    def expect(self, rows: int) -> None:
+        del rows  # it takes batches as they are
+
     def clear(self) -> None:
         for parameter in self.parameters:
             parameter.grad = None
@@ -115,10 +127,20 @@ class GraphedStep:
     """All kernels of a batch's shape recorded once, then started by one call."""
 
     def __init__(
-        self, module: nn.Module, network: Transformer, device: torch.device, precision: torch.dtype | None
+        self,
+        module: nn.Module,
+        config: ModelConfig,
+        device: torch.device,
+        precision: torch.dtype | None,
+        *,
+        varied: bool,
     ) -> None:
         self.module = module
-        self.masked = network.config.has_encoder
+        self.config = config
+        self.varied = varied
+        self.rows = ROWS
+        # Memory of a stream is used again by that stream alone: one for all recordings.
+        self.beside: Any = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         self.device = device
         self.precision = precision
         self.parameters = list(module.parameters())
@@ -140,7 +162,12 @@ class GraphedStep:
         return recorded.total
 
     def prepare(self, batch: Batch) -> Batch:
-        return pad_to_grid(batch, masked=self.masked)
+        return pad_to_grid(batch, self.config, multiple=self.rows)
+
+    def expect(self, rows: int) -> None:
+        """Where all batches are alike but the last of an epoch, that one is filled up: one shape for all."""
+        if not self.varied:
+            self.rows = rows
 
     def clear(self) -> None:
         torch._foreach_zero_([_gradient(parameter) for parameter in self.parameters])
@@ -148,18 +175,18 @@ class GraphedStep:
     def _record(self, batch: Batch) -> Recorded:
         kept = [_gradient(parameter).clone() for parameter in self.parameters]
         fixed = batch.to(self.device)
-        beside: Any = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
-        beside.wait_stream(torch.cuda.current_stream(self.device))
-        with torch.cuda.stream(beside):
+        self.beside.wait_stream(torch.cuda.current_stream(self.device))
+        with torch.cuda.stream(self.beside):
             for _ in range(WARM_UP):
                 self._run(fixed)
-        torch.cuda.current_stream(self.device).wait_stream(beside)
+        torch.cuda.current_stream(self.device).wait_stream(self.beside)
         graph = torch.cuda.CUDAGraph()
         pool = next((known.graph.pool() for known in self.recorded.values()), None)
-        with torch.cuda.graph(graph, pool=pool, stream=beside):
+        with torch.cuda.graph(graph, pool=pool, stream=self.beside):
             total = self._run(fixed)
         for parameter, gradient in zip(self.parameters, kept, strict=True):
             _gradient(parameter).copy_(gradient)
+        torch.cuda.manual_seed(torch.cuda.initial_seed())  # this replay drops what any other would drop
         return Recorded(graph, fixed, total)
 
     def _run(self, batch: Batch) -> Tensor:
@@ -169,18 +196,23 @@ class GraphedStep:
         return total.detach()
 
 
-def pad_to_grid(batch: Batch, *, masked: bool) -> Batch:
-    """The same batch with more padding: rows and tokens in multiples of GRID; `masked`: with `real`."""
-    rows = -len(batch.ids) % GRID
-    read = -batch.ids.shape[1] % GRID
+def pad_to_grid(batch: Batch, config: ModelConfig, *, multiple: int = ROWS) -> Batch:
+    """The same batch with more padding: rows by `multiple`, tokens by GRID; `real` for encoders."""
+    rows = -len(batch.ids) % multiple
+    length = batch.ids.shape[1]
+    read = -length % GRID
     real = batch.real
-    if masked:
+    if config.has_encoder:
+        if (length + read) % UNALIGNED == 0:
+            read += GRID
+        read = max(0, min(read, config.max_length - length))
         real = torch.ones_like(batch.ids, dtype=torch.bool) if real is None else real
     if real is not None:
         real = F.pad(real, (0, read, 0, rows))
         real[len(batch.ids) :, 0] = True  # a row without any token would be no number
     wide = batch.labels.dim() == 2
-    written = -batch.labels.shape[1] % GRID if wide else 0
+    alike = batch.target is None and batch.labels.shape == batch.ids.shape  # labels stand at their own tokens
+    written = read if alike else -batch.labels.shape[1] % GRID if wide else 0
     labels = F.pad(batch.labels, (0, written, 0, rows) if wide else (0, rows), value=IGNORED)
     return replace(
         batch,
