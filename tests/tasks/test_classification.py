@@ -135,3 +135,19 @@ def test_long_and_short_texts_are_classified_together_as_alone(school: School, r
         alone = next(classify(model, [text], long="start"))
         assert found.probabilities == pytest.approx(alone.probabilities, abs=1e-6)
     assert list(classify(model, [])) == []
+
+
+def test_more_labelled_text_is_learnt_from_in_pieces(
+    school: School, rows: dict[str, Any], tmp_path: Path
+) -> None:
+    school.write_rows(tmp_path / "more.tsv", [("cat", LONG), ("dog", "short one")])
+    task = school.make_task(rows | {"repeat": 2, "also": [{"path": "more.tsv", "words": 12, "repeat": 3}]})
+    train = labelled(task)
+    assert len(train.labels) == 2 * 32 + 3 * (3 + 1)  # thirty words are three pieces of ten
+    first = task.tokenizer.decode(train.rows[64].tolist())
+    assert first == " ".join(LONG.split()[:10])
+    assert [task.labels[label] for label in train.labels[64:68]] == ["cat", "cat", "cat", "dog"]
+    assert len(labelled(task, "dev").labels) == 32
+    for wrong in ({"also": [{"path": "more.tsv", "words": 0}]}, {"also": [{"path": "x"}], "second_text": 2}):
+        with pytest.raises(ConfigurationError):
+            school.make_task(rows | wrong)

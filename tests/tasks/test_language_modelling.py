@@ -159,3 +159,15 @@ def test_a_column_of_a_table_is_text_too(school: School, book: Path) -> None:
     end = task.tokenizer.roles["end"]
     rows = np.split(ids, np.flatnonzero(ids == end))[1:-1]
     assert [task.tokenizer.decode(row[1:]) for row in rows] == [french for _, french in school.PAIRS]
+
+
+def test_more_text_is_for_training_alone(school: School, text: dict[str, Any]) -> None:
+    Path(text["folder"], "more.tsv").write_text("1\tA zebra.\n0\tTwo zebras.\n", encoding="utf-8")
+    plain = school.make_task(text)
+    more = school.make_task(text | {"also": [{"path": "more.tsv", "column": 1, "repeat": 2}]})
+    ids = windows_of(more, "train").stream.ids.tolist()
+    assert more.tokenizer.decode(ids).endswith("A zebra.Two zebras.A zebra.Two zebras.")
+    assert ids.count(more.tokenizer.roles["end"]) == 2 + 4
+    assert windows_of(more, "dev").stream.bytes == windows_of(plain, "dev").stream.bytes
+    with pytest.raises(ConfigurationError, match="has columns"):
+        school.make_task(text | {"also": [{"path": "more.tsv"}]})

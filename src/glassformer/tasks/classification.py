@@ -5,7 +5,7 @@ Out:  loss, accuracy and macro F1. How a network makes one vector of many tokens
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from glassformer.config import ModelConfig, check_types
+from glassformer.config import ModelConfig, check_types, read_settings
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.model.generate import at_inference
 from glassformer.model.transformer import Transformer
 from glassformer.tasks.answers import encode_chunks, open_model, run_encoder
 from glassformer.tasks.corpus import find_path
+from glassformer.tasks.pieces import MoreLabelled
 from glassformer.tasks.scores import compute_accuracy, compute_macro_f1
 from glassformer.tasks.task import (
     TASKS,
@@ -47,6 +48,8 @@ class ClassificationSettings:
     label: int | str = 0  # the column with the label
     text: int | str = 1  # the column with the text
     second_text: int | str | None = None  # the column with another text that belongs to it
+    also: list[dict[str, Any]] = field(default_factory=list)  # tables of `MoreLabelled`, for training alone
+    repeat: int = 1  # how often the file itself is read in an epoch of training
     labels: list[str] | None = None  # the classes in their order; None: those of the training split, sorted
     max_length: int = 512  # tokens of an example, special ones included
     long: Literal["start", "both ends", "skip", "refuse"] = "start"  # what to keep of longer ones
@@ -61,9 +64,23 @@ class ClassificationSettings:
                 raise ConfigurationError(f"{name} = {getattr(self, name)} must be at least 0 and below 1.")
         if self.max_length < 8:
             raise ConfigurationError(f"max_length = {self.max_length} is too short; 8 is the least.")
+        if self.repeat < 1:
+            raise ConfigurationError(f"repeat = {self.repeat} is too small; it must be at least 1.")
+        if self.more() and self.second_text is not None:
+            raise ConfigurationError("More files (`also`) have one text; leave them or `second_text` out.")
+
+    def more(self) -> list[MoreLabelled]:
+        """The other files, understood."""
+        return [read_settings(MoreLabelled, table) for table in self.also]
 
     def read(self, split: Split, problems: Problems) -> Iterator[tuple[int, Row]]:
         """The line of each row, and its label, text, and second text if there is one."""
+        for _ in range(self.repeat if split == "train" else 1):
+            yield from self._read_file(split, problems)
+        for more in self.more() if split == "train" else ():
+            yield from more.read(self.folder, split, problems)
+
+    def _read_file(self, split: Split, problems: Problems) -> Iterator[tuple[int, Row]]:
         path = find_path(self.path, self.folder, split)
         if path.is_dir():
             return ((0, row) for row in read_labelled_folders(path, problems))

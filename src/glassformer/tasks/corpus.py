@@ -5,13 +5,13 @@ Out:  a `Stream`: tokens, the number of bytes that they stand for, and what was 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from glassformer.config import check_types
+from glassformer.config import check_types, read_settings
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.text.files import OnError, Problems, find_format, read_lines
 from glassformer.text.readers import read_rows
@@ -19,6 +19,25 @@ from glassformer.text.sequences import Ids, encode_texts
 from glassformer.text.tokenizer import Tokenizer
 
 SPLIT = "{split}"  # stands for train, dev or test in a path
+
+
+Documents = Literal["file", "line", "blank"]  # what ends a document: file, line, or a blank line
+
+
+@dataclass(frozen=True, slots=True)
+class MoreText:
+    """One table `[[task.also]]`: another file to learn from."""
+
+    path: str  # such as "reviews/{split}.tsv.gz"
+    column: int | str | None = None  # as in the table `[task]`
+    documents: Documents = "file"
+    repeat: int = 1  # how often it is read in an epoch: more for a small file beside a large one
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        if self.repeat < 1:
+            raise ConfigurationError(f"repeat = {self.repeat} is too small; it must be at least 1.")
+        _check_column(self.path, self.column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +49,8 @@ class CorpusSettings:
     column: int | str | None = (
         None  # of a TSV, CSV or JSONL file: the one with the text; each row is a document
     )
-    documents: Literal["file", "line", "blank"] = "file"  # what ends a document: file, line, or a blank line
+    documents: Documents = "file"
+    also: list[dict[str, Any]] = field(default_factory=list)  # tables of `MoreText`, for training alone
     held_out: float = 0.1  # where there is one file for all splits: this share of its end is dev and test
     on_error: OnError = "refuse"  # what to do about broken lines
 
@@ -40,8 +60,17 @@ class CorpusSettings:
             raise ConfigurationError(
                 f"held_out = {self.held_out} is out of range; it must be between 0 and 1."
             )
-        if self.column is None and find_format(Path(self.path)) in ("tsv", "csv", "jsonl"):
-            raise ConfigurationError(f"{self.path} has columns; name the one with the text in `column`.")
+        _check_column(self.path, self.column)
+        self.more()
+
+    def more(self) -> list[MoreText]:
+        """The other files, understood."""
+        return [read_settings(MoreText, table) for table in self.also]
+
+
+def _check_column(path: str, column: int | str | None) -> None:
+    if column is None and find_format(Path(path)) in ("tsv", "csv", "jsonl"):
+        raise ConfigurationError(f"{path} has columns; name the one with the text in `column`.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +114,14 @@ def read_stream(settings: CorpusSettings, split: str, tokenizer: Tokenizer, end_
 
 def read_pieces(settings: CorpusSettings, split: str, problems: Problems) -> Iterator[tuple[str, bool]]:
     """Text bit by bit, all bytes of it; True where a document ends with this piece."""
+    yield from _read_file(settings, split, problems)
+    for more in settings.more() if split == "train" else ():
+        part = replace(settings, path=more.path, column=more.column, documents=more.documents)
+        for _ in range(more.repeat):
+            yield from _read_file(part, split, problems)
+
+
+def _read_file(settings: CorpusSettings, split: str, problems: Problems) -> Iterator[tuple[str, bool]]:
     path = find_path(settings.path, settings.folder, split)
     if settings.column is not None:
         for (text,) in read_rows(path, (settings.column,), problems):

@@ -59,8 +59,9 @@ class Translation(Task):
     @classmethod
     def texts(cls, settings: TranslationSettings) -> Iterator[str]:
         for file in settings.pairs():
-            for row in file.read(settings.folder, "train", Problems(settings.on_error)):
-                yield from row
+            for _ in range(file.repeat):  # a small file weighs as much in the vocabulary as in training
+                for row in file.read(settings.folder, "train", Problems(settings.on_error)):
+                    yield from row
 
     @classmethod
     def tags(cls, settings: TranslationSettings) -> tuple[str, ...]:

@@ -184,7 +184,7 @@ class LibraryTokenizer(Tokenizer):
         for role, token_id in self.roles.items():
             settings.setdefault(ROLES[role][0], self.library.id_to_token(token_id))
         Path(folder).mkdir(parents=True, exist_ok=True)
-        self.library.save(str(Path(folder) / "tokenizer.json"))
+        self.library.save(str(Path(folder) / "tokenizer.json"), pretty=False)  # a third smaller
         text = json.dumps(settings, ensure_ascii=False, indent=2)
         (Path(folder) / "tokenizer_config.json").write_text(f"{text}\n", encoding="utf-8")
 
