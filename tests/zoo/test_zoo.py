@@ -1,0 +1,121 @@
+"""The models that ship: small, described, the same in transformers, and able to do what their cards say."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from glassformer.model.choosing import GenerationSettings
+from glassformer.model.recurrent import RecurrentTranslator
+from glassformer.model.transformer import Transformer
+from glassformer.tasks.answers import Model, open_model
+from glassformer.tasks.classification import classify
+from glassformer.tasks.language_modelling import generate
+from glassformer.tasks.masked_language_modelling import fill
+from glassformer.tasks.translation import translate
+from glassformer.train.monitor import Monitor, _repeat_random
+from glassformer.train.settings import MonitorSettings
+from glassformer.weights.hub import ZOO
+
+MODELS = ("albert", "bert", "gpt2", "recurrent", "rotary", "sentiment", "translator")
+THEIRS = {
+    "albert": "AlbertForMaskedLM",
+    "bert": "BertForMaskedLM",
+    "gpt2": "GPT2LMHeadModel",
+    "sentiment": "BertForSequenceClassification",
+    "translator": "MarianMTModel",
+}
+LARGEST = 48_000_000  # bytes of all files together
+TEXTS = {
+    "translator": ">>de<< Where did you learn to play the piano?",
+    "sentiment": "a moving , funny and beautifully acted film .",
+}
+TEXT = "It was the best of times, it was the worst of times; the old man looked at the sea."
+
+
+def test_the_zoo_is_complete_and_small() -> None:
+    assert sorted(path.name for path in ZOO.iterdir() if path.is_dir()) == list(MODELS)
+    assert sum(path.stat().st_size for path in ZOO.rglob("*") if path.is_file()) <= LARGEST
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_has_a_card(name: str) -> None:
+    card = (ZOO / name / "README.md").read_text(encoding="utf-8")
+    for part in ("## How it was trained", "## Scores", "## Data", "## Known limits"):
+        assert part in card
+    recipe = f"recipes/{name}.toml"
+    assert f"glassformer train {recipe}" in card
+    assert (Path(__file__).parents[2] / recipe).is_file()
+    assert json.loads((ZOO / name / "config.json").read_text())["dtype"] == "float16"
+
+
+@pytest.mark.parametrize("name", THEIRS)
+def test_transformers_says_the_same(name: str) -> None:
+    import transformers
+
+    folder = ZOO / name
+    theirs = getattr(transformers, THEIRS[name]).from_pretrained(folder, dtype=torch.float32).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    ours = open_model(folder)
+    encoded = tokenizer(TEXTS.get(name, TEXT), return_tensors="pt")
+    assert ours.tokenizer.encode(TEXTS.get(name, TEXT)).ids == tuple(encoded.input_ids[0].tolist())
+    target = torch.tensor([[2, 300, 400, 500]])
+    words: dict[str, Any] = {"decoder_input_ids": target} if name == "translator" else {}
+    assert isinstance(ours.network, Transformer)
+    with torch.no_grad():
+        wanted = theirs(input_ids=encoded.input_ids, **words).logits
+        found = ours.network(encoded.input_ids, target=target if words else None)
+    torch.testing.assert_close(found, wanted, atol=3e-4, rtol=1e-4)  # float32: logits are in the tens
+
+
+@pytest.fixture(scope="module")
+def translator() -> Model:
+    return open_model("zoo/translator")
+
+
+def test_the_translator_speaks_four_languages(translator: Model) -> None:
+    greedy = GenerationSettings(max_new_tokens=30)
+
+    def say(text: str, language: str) -> str:
+        return next(iter(translate(translator, [text], target_language=language, settings=greedy)))
+
+    assert say("I love you.", "fr") == "Je t'aime."
+    assert "Klavier" in say("He plays the piano.", "de")
+    assert "我" in say("I am a student.", "zh")
+    assert say("Je suis fatigué.", "en").startswith("I'm tired")
+
+
+def test_the_recurrent_one_translates_too() -> None:
+    model = open_model("zoo/recurrent")
+    assert isinstance(model.network, RecurrentTranslator)
+    assert next(iter(translate(model, ["I love you."]))) == "Je t'aime."
+
+
+def test_opinions_are_told_apart() -> None:
+    texts = ["a moving , funny and beautifully acted film .", "a dull , lifeless and utterly boring mess ."]
+    assert [found.label for found in classify("zoo/sentiment", texts)] == ["positive", "negative"]
+
+
+@pytest.mark.parametrize("name", ["bert", "albert"])
+def test_gaps_are_filled(name: str) -> None:
+    (filled,) = fill(f"zoo/{name}", ["He shook his head and closed his [MASK]."], best=20)
+    assert "eyes" in [guess.text for guess in filled.gaps[0]]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "rotary"])
+def test_language_models_go_on(name: str) -> None:
+    start = "The old man"
+    greedy = GenerationSettings(max_new_tokens=5)
+    (text,) = generate(f"zoo/{name}", [start], settings=greedy)
+    assert text.startswith(start)
+    assert len(text) > len(start)
+
+
+def test_gpt2_has_induction_heads() -> None:
+    network = open_model("zoo/gpt2").network
+    assert isinstance(network, Transformer)
+    probe = _repeat_random(network, 4)
+    looks = Monitor(network, probe, MonitorSettings(texts=4, tokens=64)).look()
+    assert max(score for heads in looks.values() for score in heads["induction"]) >= 0.5
