@@ -8,7 +8,7 @@ NPM    := PATH="$(abspath $(BIN)):$$PATH" npm --prefix web --silent
 PAGE   := src/glassformer/show/static/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run install page test check format clean
+.PHONY: help run install page test check docs format clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,13 +32,16 @@ check: $(VENV)/.developing web/node_modules/.package-lock.json  ## lint, format,
 	$(NPM) run types
 	$(NPM) run lint
 
+docs: $(VENV)/.developing  ## the documents as a site, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
 format: $(VENV)/.developing web/node_modules/.package-lock.json  ## rewrite the sources in house style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(NPM) run format
 
 clean:  ## remove the environment and every cache
-	rm -rf $(VENV) web/node_modules $(dir $(PAGE)) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) web/node_modules $(dir $(PAGE)) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
