@@ -128,6 +128,13 @@ def test_undefined_values_say_why(served: Served, open_page: Open) -> None:
     expect(cell).to_have_attribute("title", re.compile("nothing to divide by"))
 
 
+def test_reasons_are_said_in_chinese(served: Served, open_page: Open) -> None:
+    page = open_page(served.address("single", view="numbers"), locale="zh-CN")
+    settle(page)
+    expect(card(page, "entropy_share")).to_contain_text("最大熵为零")
+    expect(card(page, "overall_sparsity")).to_contain_text("未定义")
+
+
 def test_sorting_and_choosing(served: Served, open_page: Open) -> None:
     page = open_page(served.address("decoder", view="numbers"))
     settle(page)

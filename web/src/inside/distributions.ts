@@ -198,6 +198,7 @@ export class Distributions implements Part {
       this.say.ends(digits(found.minimum), digits(found.maximum)),
     ];
     if (found.left_out > 0) parts.push(this.say.leftOut(count(found.left_out)));
+    if ((found as { whole?: boolean }).whole === false) parts.push(this.say.sample);
     return parts.join("; ");
   }
 

@@ -109,7 +109,12 @@ export class Grids {
           layer: row.layer!,
           head: row.head!,
           value,
-          title: cellTitle(this.told.place(row), value, this.say.unit(metric.unit), why),
+          title: cellTitle(
+            this.told.place(row),
+            value,
+            this.say.unit(metric.unit),
+            this.say.reason(why ?? "–"),
+          ),
           chosen: row.map === map && (row.head === head || head === "mean"),
         };
       });
@@ -154,7 +159,9 @@ export class Grids {
     if (row === undefined) return;
     this.told.go(row);
     const { value, why } = row.readings.get(this.metric.name) ?? { value: null, why: null };
-    this.stage.announce(cellTitle(this.told.place(row), value, this.say.unit(this.metric.unit), why));
+    this.stage.announce(
+      cellTitle(this.told.place(row), value, this.say.unit(this.metric.unit), this.say.reason(why ?? "–")),
+    );
   }
 }
 

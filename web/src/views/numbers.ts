@@ -321,7 +321,7 @@ class NumbersView implements Mounted {
         title: `${caption[language]} (${say.unit(unit)})`,
         beside: domain === null ? undefined : drawStrip(values, { ...look, domain }),
         value,
-        why: (row) => row.readings.get(name)?.why ?? null,
+        why: (row) => say.reason(row.readings.get(name)?.why ?? ""),
       });
     }
     return columns;
