@@ -40,7 +40,7 @@ export default defineConfig({
           groups: [
             { name: "page", test: /src\/(main\.ts|views\/(overview|heatmap)\.ts)$/, priority: 3 },
             { name: "lessons", test: /src\/views\/(walk|playground)\.ts$/, priority: 0 },
-            { name: "more", test: /src\/views\//, priority: 1 },
+            { name: "more", test: /src\/views\/(?!walk|playground)/, priority: 1 },
           ],
         },
       },

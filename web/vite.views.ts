@@ -5,6 +5,14 @@ import type { View } from "./src/view";
 
 const NAME = "virtual:views";
 
+/** Titles need no styles: those that views bring along are left out. */
+const noStyles: Plugin = {
+  name: "no-styles",
+  enforce: "pre",
+  resolveId: (id) => (id.endsWith(".css") ? "\0no-styles" : null),
+  load: (id) => (id === "\0no-styles" ? "" : null),
+};
+
 export function listViews(): Plugin {
   return {
     name: "list-views",
@@ -14,6 +22,7 @@ export function listViews(): Plugin {
       const path = fileURLToPath(new URL("./src/all_views.ts", import.meta.url));
       const { module } = await runnerImport<{ readonly allViews: readonly View[] }>(path, {
         configFile: false,
+        plugins: [noStyles],
         logLevel: "error",
       });
       const list = module.allViews.map(({ name, title }) => ({ name, title }));

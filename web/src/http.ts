@@ -257,6 +257,25 @@ export function createHttpSource(connection: Connection, memory: Memory = new Me
       flow: (stack) => frame(withParameters(`${here}/flow`, { stack })),
       score: (metric, over, parameters, signal) =>
         json(withParameters(`${here}/scores/${encodeURIComponent(metric)}`, { over, ...parameters }), signal),
+      walk: () => json(`${here}/walk`),
+      trace: (name, where = {}, signal) =>
+        frame(
+          withParameters(`${here}/trace/${name.split("/").map(encodeURIComponent).join("/")}`, {
+            rows: span(where.rows),
+            columns: span(where.columns),
+            head: where.head,
+          }),
+          signal,
+        ),
+      cell: (step, where, signal) =>
+        json(
+          withParameters(`${here}/cell/${encodeURIComponent(step)}`, {
+            row: where.row,
+            column: where.column,
+            head: where.head,
+          }),
+          signal,
+        ),
     };
   };
 
@@ -265,5 +284,10 @@ export function createHttpSource(connection: Connection, memory: Memory = new Me
     recordings: () => connection.json("recordings"),
     open: async (id) => about(await json<Description>(`recordings/${encodeURIComponent(id)}`)),
     metrics: () => json("metrics"),
+    playground: {
+      topics: () => json("playground"),
+      ask: (topic, settings, signal) =>
+        json(withParameters(`playground/${encodeURIComponent(topic)}`, settings), signal),
+    },
   };
 }

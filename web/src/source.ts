@@ -7,13 +7,17 @@
 
 import type { Frame } from "./bundle";
 import type {
+  CellArithmetic,
   Description,
   Distribution,
   MetricDescription,
+  Play,
+  PlayTopic,
   RecordingEntry,
   ScoreDescription,
   SideName,
   TokenSlice,
+  WalkPlan,
 } from "./types";
 
 export type Range = readonly [start: number, stop: number];
@@ -74,12 +78,34 @@ export interface RecordingSource {
     parameters?: Readonly<Record<string, string>>,
     signal?: AbortSignal,
   ): Promise<ScoreDescription>;
+  /** The computation step by step. */
+  walk(): Promise<WalkPlan>;
+  /** An array of the trace (or a parameter): "values" (row, column), of one head where it has heads. */
+  trace(
+    name: string,
+    where?: { rows?: Range; columns?: Range; head?: number },
+    signal?: AbortSignal,
+  ): Promise<Frame>;
+  /** How one number of a step came about. */
+  cell(
+    step: string,
+    where: { row: number; column: number; head?: number },
+    signal?: AbortSignal,
+  ): Promise<CellArithmetic>;
+}
+
+/** Small pages with one thing to change, computed where the models are. */
+export interface Playground {
+  topics(): Promise<readonly PlayTopic[]>;
+  /** Settings that are the topic's own are left out: they lie in files under its bare name. */
+  ask(topic: string, settings: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Play>;
 }
 
 export interface Source {
   recordings(): Promise<readonly RecordingEntry[]>;
   open(id: string): Promise<RecordingSource>;
   metrics(): Promise<readonly MetricDescription[]>;
+  readonly playground?: Playground;
 }
 
 /** A refusal in one sentence, for a person. */

@@ -282,3 +282,250 @@ export interface About {
   readonly why_no_workbench: string | null;
   readonly limits: Readonly<Record<string, number>>;
 }
+
+export type WalkAxis = "head" | "source" | "target" | "feature" | "vocabulary" | "class" | "rank";
+export type WalkPart = "embedding" | "self" | "cross" | "feed_forward" | "final" | "output" | "states";
+
+/** One step of the walk: an operation on arrays of the trace. */
+export interface WalkStep {
+  readonly id: string; // "encoder.0.self.products"
+  readonly chapter: string;
+  readonly stack: Stack | null;
+  readonly layer: number | null;
+  readonly kind: WalkPart;
+  readonly operation: string;
+  readonly inputs: readonly string[];
+  readonly output: string;
+  readonly axes: readonly WalkAxis[]; // of the output
+  readonly parameters: {
+    readonly weight?: string | null;
+    readonly bias?: string | null;
+    readonly columns?: readonly [number, number] | null; // outputs of a fused projection, before a head is chosen
+    readonly transposed?: boolean; // kept as (output, input)
+  };
+  readonly numbers: Readonly<Record<string, number>>;
+  readonly words: Readonly<Record<string, string>>;
+  readonly shape: {
+    readonly inputs: readonly (readonly number[] | null)[];
+    readonly output: readonly number[] | null; // null: not kept
+  };
+  readonly arithmetic: boolean; // whether each number can be explained
+  readonly missing: Phrase | null; // why there is nothing to see
+}
+
+export interface WalkChapter {
+  readonly id: string;
+  readonly kind: WalkPart;
+  readonly stack: Stack | null;
+  readonly layer: number | null;
+  readonly steps: readonly WalkStep[];
+}
+
+/** A box of the diagram. */
+export interface WalkBlock {
+  readonly id: string;
+  readonly kind:
+    | "tokens"
+    | "embedding"
+    | "attention"
+    | "cross"
+    | "feed_forward"
+    | "norm"
+    | "add"
+    | "output"
+    | "states";
+  readonly stack: Stack | null;
+  readonly layer: number | null;
+  readonly chapter: string;
+  readonly step: string;
+  readonly causal: boolean;
+}
+
+export interface WalkArrow {
+  readonly start: string;
+  readonly end: string;
+  readonly kind: "stream" | "residual" | "memory";
+}
+
+/** The computation of a recording, in its order. */
+export interface WalkPlan {
+  readonly model: string;
+  readonly shape: Description["shape"];
+  readonly ours: boolean;
+  readonly recurrent: boolean;
+  readonly norm_position: "pre" | "post" | null;
+  readonly architecture: Readonly<Record<string, string | number | boolean | null>> | null;
+  readonly traced: boolean;
+  readonly parameters: boolean;
+  readonly stacks: readonly {
+    readonly stack: Stack;
+    readonly side: SideName;
+    readonly tokens: number;
+    readonly layers: number;
+    readonly heads: number | null;
+    readonly width: number | null;
+    readonly causal: boolean;
+    readonly shared: boolean;
+  }[];
+  readonly chapters: readonly WalkChapter[];
+  readonly diagram: { readonly blocks: readonly WalkBlock[]; readonly arrows: readonly WalkArrow[] };
+  readonly notes: readonly Phrase[]; // what this recording cannot show
+}
+
+export interface CellTerm {
+  readonly index: number;
+  readonly label: string;
+  readonly left: number | null;
+  readonly right: number | null;
+  readonly product: number | null;
+  readonly large: boolean;
+}
+
+/** How one number of a step came about. */
+export interface CellArithmetic {
+  readonly step: string;
+  readonly operation: string;
+  readonly head: number | null;
+  readonly row: number;
+  readonly column: number;
+  readonly terms: readonly CellTerm[];
+  readonly left_out: number; // terms too many to send
+  readonly rest: number; // what those add up to
+  readonly bias: number | null;
+  readonly numbers: Readonly<Record<string, number | null>>;
+  readonly sum: number | null;
+  readonly value: number | null; // as recorded; null: minus infinity
+  readonly shown: number | null; // computed again in double precision
+  readonly difference: number | null;
+  readonly reads: readonly {
+    readonly name: string;
+    readonly head: number | null;
+    readonly row: number | null;
+    readonly column: number | null;
+  }[];
+}
+
+export type PlayValue = boolean | number | string;
+
+/** One thing to change in a topic of the playground. The first of a topic is its main one. */
+export interface PlayParameter {
+  readonly name: string;
+  readonly label: Phrase;
+  readonly kind: "choice" | "integer" | "number" | "flag" | "text";
+  readonly default: PlayValue;
+  readonly minimum: number | null;
+  readonly maximum: number | null;
+  readonly step: number | null;
+  readonly choices: readonly { readonly value: string; readonly label: Phrase }[];
+  readonly longest: number | null; // characters of a text
+  readonly needs: Readonly<Record<string, readonly string[]>>; // there only while others have one of these values
+}
+
+export interface PlayTopic {
+  readonly name: string;
+  readonly title: Phrase;
+  readonly question: Phrase;
+  readonly change: Phrase;
+  readonly see: Phrase;
+  readonly why: Phrase;
+  readonly parameters: readonly PlayParameter[];
+  readonly streams: boolean; // can be trained live
+  readonly formula: string | null;
+}
+
+interface PlayHead {
+  readonly id: string;
+  readonly title: Phrase;
+  readonly note: Phrase | null;
+}
+
+export interface PlayAxis {
+  readonly title: Phrase | null;
+  readonly labels: readonly string[];
+}
+
+export interface PlayMatrix extends PlayHead {
+  readonly kind: "matrix";
+  readonly rows: PlayAxis;
+  readonly columns: PlayAxis;
+  readonly values: readonly (readonly (number | null)[])[]; // null: masked, padding or not finite
+  readonly scale: "sequential" | "diverging" | "flags";
+  readonly low: number;
+  readonly high: number;
+  readonly mark: readonly (readonly [row: number, column: number])[];
+}
+
+export interface PlaySeries {
+  readonly name: Phrase;
+  readonly values: readonly (number | null)[];
+  readonly dashed: boolean;
+}
+
+export interface PlayBars extends PlayHead {
+  readonly kind: "bars";
+  readonly labels: readonly string[];
+  readonly label_title: Phrase | null;
+  readonly value_title: Phrase;
+  readonly series: readonly PlaySeries[];
+  readonly high: number | null; // the full length
+}
+
+export interface PlayLines extends PlayHead {
+  readonly kind: "lines";
+  readonly x: readonly number[];
+  readonly x_title: Phrase;
+  readonly y_title: Phrase;
+  readonly x_scale: "linear" | "log";
+  readonly y_scale: "linear" | "log";
+  readonly series: readonly PlaySeries[];
+  readonly mark: number | null;
+}
+
+/** Arrows from the origin, in a square plane from −reach to reach. */
+export interface PlayPoints extends PlayHead {
+  readonly kind: "points";
+  readonly arrows: readonly {
+    readonly label: string;
+    readonly x: number;
+    readonly y: number;
+    readonly group: number;
+  }[];
+  readonly groups: readonly Phrase[];
+  readonly reach: number;
+}
+
+export interface PlayTable extends PlayHead {
+  readonly kind: "table";
+  readonly columns: readonly Phrase[];
+  readonly rows: readonly (readonly (Phrase | string | number | null)[])[];
+  readonly marked: readonly number[];
+}
+
+export interface PlayNumbers extends PlayHead {
+  readonly kind: "numbers";
+  readonly items: readonly {
+    readonly name: Phrase;
+    readonly value: number | null;
+    readonly unit: string | null;
+    readonly good: boolean | null;
+  }[];
+}
+
+export type PlayFigure = PlayMatrix | PlayBars | PlayLines | PlayPoints | PlayTable | PlayNumbers;
+
+/** What a topic shows with certain settings. */
+export interface Play {
+  readonly topic: string;
+  readonly parameters: Readonly<Record<string, PlayValue>>;
+  readonly found: Phrase;
+  readonly figures: readonly PlayFigure[];
+  readonly model: string | null;
+  readonly seconds: number | null;
+}
+
+/** Where a live training stands. */
+export interface PlayStep {
+  readonly step: number;
+  readonly loss: number;
+  readonly rows: readonly (readonly number[])[]; // the output after this step
+}

@@ -6,7 +6,7 @@
  */
 
 import type { Selection, SelectionStore } from "./selection";
-import type { RecordingSource } from "./source";
+import type { Playground, RecordingSource } from "./source";
 import type {
   DecodeRequest,
   EditRequest,
@@ -14,6 +14,8 @@ import type {
   JobRequest,
   Language,
   MetricDescription,
+  Play,
+  PlayStep,
   StepDescription,
 } from "./types";
 
@@ -37,6 +39,13 @@ export interface Workbench {
   open(id: string): Promise<RecordingSource>;
   /** Go to a recording: it becomes the open one. */
   go(id: string): void;
+  /** Train a topic of the playground, and tell of every step. Aborting stops it. */
+  play?(
+    topic: string,
+    settings: Readonly<Record<string, string>>,
+    heard: (step: PlayStep) => void,
+    signal: AbortSignal,
+  ): Promise<Play>;
 }
 
 export interface Stage {
@@ -48,6 +57,7 @@ export interface Stage {
   readonly theme: Theme;
   readonly reducedMotion: boolean;
   readonly workbench: Workbench | null;
+  readonly playground?: Playground | undefined;
   /** Say something to screen readers, politely. */
   announce(sentence: string): void;
   /** A promise of the view failed: show the sentence in the view's place with a way out. */

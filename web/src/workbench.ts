@@ -7,7 +7,18 @@
 
 import type { Connection } from "./http";
 import { Refusal } from "./source";
-import type { About, Job, JobRequest, JobStage, ModelDescription, Preset, StepDescription } from "./types";
+import type {
+  About,
+  Job,
+  JobRequest,
+  JobStage,
+  ModelDescription,
+  Play,
+  PlayStep,
+  Preset,
+  StepDescription,
+} from "./types";
+import type { Workbench } from "./view";
 
 export type Heard = (event: { readonly job: Job } | { readonly step: StepDescription }) => void;
 
@@ -18,6 +29,8 @@ export interface Bench {
   presets(): Promise<readonly Preset[]>;
   /** Runs; aborting the signal cancels the job. */
   run(request: JobRequest, heard: Heard, signal: AbortSignal): Promise<string>;
+  /** Trains a topic of the playground; aborting the signal stops it. */
+  play?: NonNullable<Workbench["play"]>;
   /** Opens a bundle that a person brings. */
   upload(bundle: Blob): Promise<string>;
   /** Where the bundle of a recording can be had; null where it cannot. */
@@ -42,7 +55,23 @@ export function createHttpBench(
     async run(request, heard, signal) {
       const job = await connection.send<Job>("jobs", request, signal);
       heard({ job });
-      return follow(connection, events, job, heard, signal);
+      const told: Told<StepDescription, string> = {
+        job: (now) => heard({ job: now }),
+        step: (step) => heard({ step }),
+        result: (end) => end.recording,
+      };
+      return follow(connection, events, job, told, signal);
+    },
+    async play(topic, settings, heard, signal) {
+      const query = new URLSearchParams(settings).toString();
+      const path = `playground/${encodeURIComponent(topic)}${query && `?${query}`}`;
+      const job = await connection.json<Job>(path, { method: "POST", signal });
+      const told: Told<PlayStep, Play> = {
+        job: () => {},
+        step: heard,
+        result: (end) => (end as { readonly play?: Play }).play ?? null,
+      };
+      return follow(connection, events, job, told, signal);
     },
     async upload(bundle) {
       const answer = await connection.json<{ readonly id: string }>("recordings", {
@@ -59,14 +88,21 @@ export function createHttpBench(
   };
 }
 
+/** What is heard of a job on its way, and what it ends with; null: that is not there. */
+interface Told<Step, Result> {
+  job(job: Job): void;
+  step(step: Step): void;
+  result(end: Pick<Job, "recording">): Result | null;
+}
+
 /** Listens to a job until it ends. A lost connection is taken up again by the browser; meanwhile the job is asked. */
-function follow(
+function follow<Step, Result>(
   connection: Connection,
   events: (url: string) => EventSource,
   first: Job,
-  heard: Heard,
+  told: Told<Step, Result>,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<Result> {
   const path = `jobs/${encodeURIComponent(first.id)}`;
   let job = first;
   return new Promise((resolve, reject) => {
@@ -82,7 +118,12 @@ function follow(
     };
     const tell = (change: Partial<Job>): void => {
       job = { ...job, ...change };
-      heard({ job });
+      told.job(job);
+    };
+    const finish = (last: Pick<Job, "recording">): void => {
+      const result = told.result(last);
+      if (result !== null) end(() => resolve(result));
+      else end(() => reject(new Refusal("The result was lost on the way.", "lost", 0)));
     };
     const on = <T>(name: string, act: (data: T) => void): void => {
       stream.addEventListener(name, (event) =>
@@ -92,8 +133,8 @@ function follow(
     on<Progress>("progress", (progress) =>
       tell({ state: progress.stage === "queued" ? "queued" : "running", ...progress }),
     );
-    on<StepDescription>("step", (step) => heard({ step }));
-    on<{ recording: string }>("done", ({ recording }) => end(() => resolve(recording)));
+    on<Step>("step", (step) => told.step(step));
+    on<Job>("done", finish);
     on<{ sentence: string; code: string }>("failed", (why) =>
       end(() => reject(new Refusal(why.sentence, why.code, 422))),
     );
@@ -101,7 +142,7 @@ function follow(
     stream.onerror = () => {
       connection.json<Job>(path).then(
         (now) => {
-          if (now.state === "done" && now.recording !== null) end(() => resolve(now.recording!));
+          if (now.state === "done") finish(now);
           else if (now.state === "failed")
             end(() => reject(new Refusal(now.sentence ?? "", now.code ?? "failed", 422)));
           else if (now.state === "cancelled") end(() => reject(new DOMException("Cancelled.", "AbortError")));

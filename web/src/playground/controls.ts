@@ -1,0 +1,109 @@
+/**
+ * The controls of a topic, made from its parameters. The first is the one to play with, and is drawn large.
+ *
+ * In:   a topic, its settings, what to do when one changes.
+ * Out:  an element; `set` shows other settings and hides what does nothing now.
+ */
+
+import { choice, list, slider, tick } from "../marks/controls";
+import { round } from "../marks/digits";
+import { make } from "../marks/make";
+import type { Language, PlayParameter, PlayTopic } from "../types";
+import { applies, type Settings } from "./settings";
+
+const SEGMENTS = 44; // letters that fit side by side; more choices become a list
+
+interface Knob {
+  readonly element: HTMLElement;
+  set(value: string): void;
+}
+
+export class TopicControls {
+  readonly element: HTMLElement;
+  private readonly knobs: readonly (readonly [PlayParameter, Knob])[];
+
+  constructor(
+    topic: PlayTopic,
+    settings: Settings,
+    language: Language,
+    changed: (name: string, value: string) => void,
+  ) {
+    this.knobs = topic.parameters.map((parameter, at) => {
+      const knob = makeKnob(parameter, settings[parameter.name]!, language, (value) =>
+        changed(parameter.name, value),
+      );
+      knob.element.classList.toggle("main", at === 0);
+      knob.element.dataset.parameter = parameter.name;
+      return [parameter, knob] as const;
+    });
+    this.element = make("div", { class: "play-controls" }, ...this.knobs.map(([, knob]) => knob.element));
+    this.set(settings);
+  }
+
+  set(settings: Settings): void {
+    for (const [parameter, knob] of this.knobs) {
+      knob.set(settings[parameter.name]!);
+      knob.element.hidden = !applies(parameter, settings);
+    }
+  }
+}
+
+function makeKnob(
+  parameter: PlayParameter,
+  value: string,
+  language: Language,
+  changed: (value: string) => void,
+): Knob {
+  const label = parameter.label[language];
+  switch (parameter.kind) {
+    case "flag": {
+      const control = tick(label, value === "true", (now) => changed(String(now)));
+      return { element: control.element, set: (now) => control.set(now === "true") };
+    }
+    case "choice": {
+      const options = parameter.choices.map((each) => ({ value: each.value, text: each.label[language] }));
+      const letters = options.reduce((sum, { text }) => sum + text.length + 2, 0);
+      return letters <= SEGMENTS
+        ? choice(label, options, value, changed)
+        : list(label, [{ label: null, options }], value, changed);
+    }
+    case "text":
+      return textField(parameter, label, value, changed);
+    default: {
+      const control = slider(
+        {
+          label,
+          minimum: parameter.minimum ?? 0,
+          maximum: parameter.maximum ?? 100,
+          step: parameter.step ?? (parameter.kind === "integer" ? 1 : "any"),
+          value: Number(value),
+          text: (now) => round(now),
+        },
+        (now) => changed(String(now)),
+      );
+      return { element: control.element, set: (now) => control.set(Number(now)) };
+    }
+  }
+}
+
+function textField(
+  parameter: PlayParameter,
+  label: string,
+  value: string,
+  changed: (value: string) => void,
+): Knob {
+  const input = make("input", {
+    type: "text",
+    maxlength: parameter.longest,
+    spellcheck: "false",
+    dir: "auto",
+    onchange: () => changed(input.value),
+  });
+  input.value = value;
+  return {
+    element: make("label", { class: "control phrase" }, make("span", {}, label), input),
+    set(now) {
+      if (input !== input.ownerDocument.activeElement) input.value = now;
+    },
+  };
+}

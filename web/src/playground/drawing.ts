@@ -1,0 +1,120 @@
+/**
+ * What every drawer of the playground shares: the look of a figure, and places one can point at.
+ *
+ * In:   a figure of the server's answer, a width, inks.
+ * Out:  an SVG group with its height, and a grid of places with a sentence for each: for pointer and arrow keys.
+ */
+
+import { headColour } from "../marks/colours";
+import { draw } from "../marks/make";
+import type { Inks } from "../marks/paper";
+import type { Language, Phrase } from "../types";
+import type { Theme } from "../view";
+
+export interface Look {
+  readonly width: number;
+  readonly inks: Inks;
+  readonly theme: Theme;
+  readonly language: Language;
+}
+
+/** One place of a figure: where it is, and what stands there. */
+export interface Spot {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly text: string;
+}
+
+export interface Drawn {
+  readonly element: SVGGElement;
+  readonly height: number;
+  readonly rows: number; // of places
+  readonly columns: number;
+  spot(row: number, column: number): Spot | null;
+  /** The place under a point, or nearest to it. */
+  at(x: number, y: number): readonly [row: number, column: number] | null;
+}
+
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[\u{1f300}-\u{1faff}]/u;
+
+/** About how long a text is in pixels: wide scripts count as squares. */
+export function lengthOf(text: string, size = 12): number {
+  let sum = 0;
+  for (const letter of text) sum += WIDE.test(letter) ? size : size * 0.56;
+  return sum;
+}
+
+/** As much of a text as fits. */
+export function shorten(text: string, room: number, size = 12): string {
+  if (lengthOf(text, size) <= room) return text;
+  const letters = [...text];
+  while (letters.length > 1 && lengthOf(`${letters.join("")}…`, size) > room) letters.pop();
+  return `${letters.join("")}…`;
+}
+
+export function write(
+  text: string,
+  x: number,
+  y: number,
+  look: {
+    readonly fill: string;
+    readonly size?: number;
+    readonly anchor?: "start" | "middle" | "end";
+    readonly weight?: number;
+    readonly turn?: number;
+  },
+): SVGTextElement {
+  return draw(
+    "text",
+    {
+      x: short(x),
+      y: short(y),
+      fill: look.fill,
+      "font-size": look.size ?? 12,
+      "text-anchor": look.anchor,
+      "font-weight": look.weight,
+      transform: look.turn === undefined ? null : `rotate(${look.turn} ${short(x)} ${short(y)})`,
+    },
+    text,
+  );
+}
+
+export function short(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+/** The colour of one of several: the accent where there is only one. */
+export function colourOf(index: number, count: number, look: Look): string {
+  return count === 1 ? look.inks.accent : headColour(index, look.theme);
+}
+
+/** Names with their colours, in as many lines as they need. */
+export function drawLegend(
+  names: readonly Phrase[],
+  dashed: readonly boolean[],
+  look: Look,
+): { readonly element: SVGGElement; readonly height: number } {
+  const element = draw("g", { class: "legend" });
+  let [x, y] = [0, 0];
+  names.forEach((name, index) => {
+    const text = name[look.language];
+    const length = 30 + lengthOf(text) + 12;
+    if (x > 0 && x + length > look.width) [x, y] = [0, y + 20];
+    element.append(
+      draw("line", {
+        x1: x,
+        x2: x + 22,
+        y1: y + 8,
+        y2: y + 8,
+        stroke: colourOf(index, names.length, look),
+        "stroke-width": 4,
+        "stroke-dasharray": dashed[index] ? "4 3" : null,
+      }),
+      write(shorten(text, look.width - 30), x + 28, y + 12, { fill: look.inks.soft }),
+    );
+    x += length;
+  });
+  return { element, height: y + 24 };
+}

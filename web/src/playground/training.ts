@@ -1,0 +1,121 @@
+/**
+ * Training live: a button that starts and stops it, and what its steps say put into the figures.
+ *
+ * In:   the workbench's `play`, the play shown before.
+ * Out:  plays on the way (the curve grows, the output changes), and the last one from the server.
+ */
+
+import { words } from "../i18n/playground";
+import { digits } from "../marks/digits";
+import { make, write } from "../marks/make";
+import { Refusal } from "../source";
+import type { Play, PlayFigure, PlayLines, PlayMatrix, PlayStep } from "../types";
+import type { Stage } from "../view";
+import type { Settings } from "./settings";
+
+export class Training {
+  readonly element: HTMLElement;
+  private readonly button = make("button", { type: "button", class: "button primary" });
+  private readonly state = make("span", { class: "play-state" });
+  private running: AbortController | null = null;
+  private steps: PlayStep[] = [];
+  private drawing = 0;
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly topic: string,
+    /** What is shown now, and how to ask for it. */
+    private readonly now: () => { readonly play: Play | null; readonly settings: Settings },
+    private readonly show: (play: Play) => void,
+    private readonly explain: (error: unknown) => string,
+  ) {
+    const say = words(stage.language);
+    this.element = make("div", { class: "play-training" }, this.button, this.state);
+    write(this.button, say.train);
+    this.button.addEventListener("click", () => {
+      if (this.running) this.stop();
+      else void this.start();
+    });
+    if (!stage.workbench?.play) {
+      this.button.disabled = true;
+      write(this.state, say.noTraining);
+    }
+  }
+
+  get isRunning(): boolean {
+    return this.running !== null;
+  }
+
+  stop(): void {
+    this.running?.abort();
+  }
+
+  private async start(): Promise<void> {
+    const { play: first, settings } = this.now();
+    const play = this.stage.workbench?.play;
+    if (!play || !first) return;
+    const say = words(this.stage.language);
+    const mine = new AbortController();
+    this.running = mine;
+    this.steps = [];
+    write(this.button, say.stop);
+    write(this.state, say.waiting);
+    try {
+      const last = await play(this.topic, settings, (step) => this.hear(first, step), mine.signal);
+      if (mine.signal.aborted) return;
+      cancelAnimationFrame(this.drawing);
+      this.show(last);
+      write(this.state, say.trained(this.steps.at(-1)?.step ?? 0));
+      this.stage.announce(say.trained(this.steps.at(-1)?.step ?? 0));
+    } catch (error) {
+      const stopped = error instanceof DOMException && error.name === "AbortError";
+      if (!stopped && !(error instanceof Refusal)) this.stage.fail(error);
+      write(this.state, stopped ? say.stopped(this.steps.at(-1)?.step ?? 0) : this.explain(error));
+    } finally {
+      this.running = null;
+      write(this.button, say.trainAgain);
+    }
+  }
+
+  /** At most one drawing a frame, however fast steps come. */
+  private hear(first: Play, step: PlayStep): void {
+    this.steps.push(step);
+    cancelAnimationFrame(this.drawing);
+    this.drawing = requestAnimationFrame(() => {
+      const say = words(this.stage.language);
+      const last = this.steps.at(-1);
+      if (!last || this.running === null) return;
+      write(this.state, say.training(last.step, digits(last.loss)));
+      this.show(withSteps(first, this.steps));
+    });
+  }
+}
+
+/** A play with the steps so far in its figure "loss" and the last output in its figure "output". */
+export function withSteps(play: Play, steps: readonly PlayStep[]): Play {
+  const last = steps.at(-1);
+  if (!last) return play;
+  return {
+    ...play,
+    figures: play.figures.map((figure): PlayFigure => {
+      if (figure.kind === "lines" && figure.id === "loss") return grow(figure, steps);
+      if (figure.kind === "matrix" && figure.id === "output") return fill(figure, last);
+      return figure;
+    }),
+  };
+}
+
+/** The axis stays as long as the whole training: the curve grows along it. */
+function grow(figure: PlayLines, steps: readonly PlayStep[]): PlayLines {
+  const first = figure.series[0];
+  if (!first) return figure;
+  const losses = new Map(steps.map(({ step, loss }) => [step, loss]));
+  const x = [...new Set([...figure.x, ...losses.keys()])].sort((one, other) => one - other);
+  const values = x.map((step) => losses.get(step) ?? null);
+  return { ...figure, x, series: [{ ...first, values }], mark: steps.at(-1)?.step ?? null };
+}
+
+function fill(figure: PlayMatrix, { step, rows }: PlayStep): PlayMatrix {
+  const title = { en: words("en").outputAfter(step), zh: words("zh").outputAfter(step) };
+  return { ...figure, title, values: rows };
+}

@@ -1,0 +1,338 @@
+/**
+ * The playground: small pages, each with one thing to change and one thing to see. It needs no recording.
+ *
+ * In:   topics and answers of the server, the settings in the URL.
+ * Out:  a list of topics, the controls of one, its figures, and one sentence why it matters.
+ */
+
+import "../styles/playground.css";
+import { words } from "../i18n/playground";
+import { explain } from "../i18n/refusals";
+import { spell } from "../marks/cells";
+import { digits } from "../marks/digits";
+import { make, write } from "../marks/make";
+import { inks, label, sheet } from "../marks/paper";
+import { TopicControls } from "../playground/controls";
+import { drawForPicture, FigureElement, figureRows, isWide } from "../playground/figure";
+import {
+  chosenTopic,
+  question,
+  readSettings,
+  type Settings,
+  spellSetting,
+  withSettings,
+} from "../playground/settings";
+import { TopicList } from "../playground/topics";
+import { Training } from "../playground/training";
+import { Refusal } from "../source";
+import type { Play, PlayTopic } from "../types";
+import type { Mounted, Stage, TableData, View } from "../view";
+
+export const view: View = {
+  name: "playground",
+  order: 120,
+  title: { en: words("en").title, zh: words("zh").title },
+  about: { en: words("en").about, zh: words("zh").about },
+  fits: () => true,
+  mount: (stage) => new PlaygroundView(stage),
+};
+
+const PAUSE = 90; // ms after a control's last change
+const PATIENCE = 300; // ms before saying that it computes
+const LONG = 2500; // ms before saying why it takes longer
+const COLUMN = 360; // the narrowest figure beside another
+const GAP = 32;
+
+class PlaygroundView implements Mounted {
+  private readonly say;
+  private readonly list: TopicList;
+  private readonly page = make("section", { class: "play-page" });
+  private readonly root: HTMLElement;
+  private readonly kept = new Map<string, Settings>(); // of topics one comes back to
+  private topics: readonly PlayTopic[] = [];
+  private topic: PlayTopic | null = null;
+  private parts: TopicParts | null = null;
+  private wish: Settings = {}; // what the controls say, ahead of the address
+  private timer = 0;
+  private asking: AbortController | null = null;
+  private coming: Promise<unknown> = Promise.resolve();
+  private asked = ""; // the last question
+  private play: Play | null = null;
+  private gone = false;
+
+  constructor(private readonly stage: Stage) {
+    this.say = words(stage.language);
+    this.list = new TopicList(this.say.topics, (topic) => this.choose(topic));
+    this.root = make("div", { class: "playground-view" }, this.list.element, this.page);
+    stage.element.replaceChildren(this.root);
+    if (!stage.playground) this.refuse(this.say.noServer);
+    else this.coming = this.load();
+  }
+
+  private async load(): Promise<void> {
+    try {
+      this.topics = await this.stage.playground!.topics();
+    } catch (error) {
+      if (this.gone) return;
+      const missing = error instanceof Refusal && error.code !== "unreachable" && error.status === 404;
+      if (missing) this.refuse(this.say.noServer);
+      else this.stage.fail(error);
+      return;
+    }
+    if (this.gone) return;
+    this.list.fill(this.topics, this.stage.language);
+    this.update();
+    await this.coming;
+  }
+
+  update(): void {
+    const topic = chosenTopic(this.topics, this.stage.selection.get().options);
+    if (!topic) return;
+    const settings = readSettings(topic, this.stage.selection.get().options);
+    if (topic !== this.topic) this.open(topic, settings);
+    else if (this.timer === 0) this.wish = settings;
+    this.parts?.controls.set(this.wish);
+    this.kept.set(topic.name, this.wish);
+    if (this.timer === 0) this.coming = this.ask(topic, settings);
+  }
+
+  resize(): void {
+    this.draw();
+  }
+
+  unmount(): void {
+    this.gone = true;
+    window.clearTimeout(this.timer);
+    this.asking?.abort();
+    this.parts?.training?.stop();
+    this.stage.element.replaceChildren();
+  }
+
+  async picture(): Promise<string> {
+    await this.coming;
+    const { topic, play } = this;
+    const { language, theme } = this.stage;
+    const look = { width: 640, inks: inks(theme), theme, language };
+    let [body, height] = ["", 0];
+    for (const figure of play?.figures ?? []) {
+      const drawn = drawForPicture(figure, look);
+      body += label(figure.title[language], 0, height + 14, { fill: look.inks.ink, size: 13, weight: 600 });
+      body += `<g transform="translate(0 ${height + 26})">${spell(drawn.element)}</g>`;
+      height += drawn.height + 26;
+      if (figure.note) {
+        body += label(figure.note[language], 0, height + 14, { fill: look.inks.soft, size: 11 });
+        height += 20;
+      }
+      height += 20;
+    }
+    const lines = [
+      topic?.question[language] ?? "",
+      topic?.parameters
+        .map((parameter) => spellSetting(parameter, this.wish[parameter.name] ?? "", language))
+        .join(" · ") ?? "",
+      play?.found[language] ?? "",
+      topic?.why[language] ?? "",
+      this.evidence(),
+    ];
+    return sheet({
+      width: look.width,
+      height,
+      body,
+      title: topic?.title[language] ?? this.say.title,
+      caption: lines.filter((line) => line !== ""),
+      theme,
+    });
+  }
+
+  async table(): Promise<TableData> {
+    await this.coming;
+    const { language } = this.stage;
+    return {
+      caption: this.topic?.title[language] ?? this.say.title,
+      columns: this.say.tableColumns.split("|"),
+      rows: (this.play?.figures ?? []).flatMap((figure) => figureRows(figure, language)),
+    };
+  }
+
+  /** Another topic, with the settings it had last. */
+  private choose(topic: PlayTopic): void {
+    const { options } = this.stage.selection.get();
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    const settings = this.kept.get(topic.name) ?? readSettings(topic, {});
+    this.stage.selection.set({ options: withSettings(options, topic, settings) });
+  }
+
+  private open(topic: PlayTopic, settings: Settings): void {
+    this.topic = topic;
+    this.wish = settings;
+    this.play = null;
+    this.parts?.training?.stop();
+    this.list.choose(topic);
+    this.parts = makeParts(topic, settings, this.stage, {
+      changed: (name, value) => this.change(name, value),
+      now: () => ({ play: this.play, settings: question(topic, this.wish) }),
+      show: (play) => this.arrive(play),
+      explain: (error) => this.explain(error),
+    });
+    this.page.replaceChildren(...this.parts.elements);
+    this.stage.element.parentElement?.scrollTo?.({ top: 0 });
+  }
+
+  /** A control was moved: the address follows when it rests. */
+  private change(name: string, value: string): void {
+    const topic = this.topic!;
+    this.wish = { ...this.wish, [name]: value };
+    this.parts?.controls.set(this.wish);
+    this.parts?.training?.stop();
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      const { selection } = this.stage;
+      const before = selection.get();
+      selection.set({ options: withSettings(before.options, topic, this.wish) });
+      if (selection.get() === before) this.update(); // back where it was
+    }, PAUSE);
+  }
+
+  private async ask(topic: PlayTopic, settings: Settings): Promise<void> {
+    const asked = JSON.stringify([topic.name, question(topic, settings)]);
+    if (asked === this.asked) return this.coming as Promise<void>;
+    this.asked = asked;
+    this.asking?.abort();
+    const mine = new AbortController();
+    this.asking = mine;
+    const { state } = this.parts!;
+    this.root.classList.add("asking");
+    const slow = window.setTimeout(() => write(state, this.say.computing), PATIENCE);
+    const slower = window.setTimeout(() => write(state, this.say.starting), LONG);
+    try {
+      const play = await this.stage.playground!.ask(topic.name, question(topic, settings), mine.signal);
+      if (mine.signal.aborted || this.gone) return;
+      write(state, "");
+      this.arrive(play);
+    } catch (error) {
+      if (mine.signal.aborted || this.gone) return;
+      this.asked = "";
+      this.complain(error);
+    } finally {
+      window.clearTimeout(slow);
+      window.clearTimeout(slower);
+      if (this.asking === mine) this.root.classList.remove("asking");
+    }
+  }
+
+  private arrive(play: Play): void {
+    this.play = play;
+    write(this.parts!.found, play.found[this.stage.language]);
+    write(this.parts!.evidence, this.evidence());
+    this.parts!.trouble.hidden = true;
+    this.draw();
+  }
+
+  private draw(): void {
+    const { parts, play } = this;
+    if (!parts || !play) return;
+    const { language, theme } = this.stage;
+    const whole = Math.max(240, parts.figures.clientWidth || 720);
+    const columns = Math.max(1, Math.min(3, Math.floor((whole + GAP) / (COLUMN + GAP))));
+    const narrow = Math.floor((whole - (columns - 1) * GAP) / columns);
+    const elements = play.figures.map((figure) => {
+      const key = `${figure.id} ${figure.kind} ${isWide(figure)}`;
+      const element = parts.shown.get(key) ?? new FigureElement(figure, language, theme);
+      parts.shown.set(key, element);
+      element.show(figure, isWide(figure) ? whole : narrow);
+      return element.element;
+    });
+    parts.figures.style.setProperty("--columns", String(columns));
+    const now = [...parts.figures.children];
+    if (now.length !== elements.length || elements.some((element, at) => element !== now[at]))
+      parts.figures.replaceChildren(...elements); // others keep the focus where it is
+  }
+
+  private evidence(): string {
+    if (!this.play || this.play.seconds === null) return this.play?.model ?? "";
+    const seconds = digits(this.play.seconds, 2);
+    return this.play.model ? this.say.computed(this.play.model, seconds) : this.say.computedPlain(seconds);
+  }
+
+  private explain(error: unknown): string {
+    if (error instanceof Refusal) {
+      if (error.code === "not_in_file") return this.say.onlyDefaults;
+      return explain(error, this.stage.language);
+    }
+    return error instanceof Error ? error.message : String(error);
+  }
+
+  private complain(error: unknown): void {
+    const parts = this.parts!;
+    write(parts.state, "");
+    parts.trouble.hidden = false;
+    const sentence = this.explain(error);
+    const again = make("button", { type: "button", class: "button" }, this.say.tryAgain);
+    again.addEventListener("click", () => this.update());
+    parts.trouble.replaceChildren(make("span", {}, sentence), again);
+    this.stage.announce(sentence);
+  }
+
+  private refuse(sentence: string): void {
+    this.page.replaceChildren(
+      make("p", { class: "play-refusal" }, sentence),
+      make("p", { class: "play-refusal" }, this.say.noServerHint),
+    );
+  }
+}
+
+interface TopicParts {
+  readonly elements: readonly HTMLElement[];
+  readonly controls: TopicControls;
+  readonly training: Training | null;
+  readonly found: HTMLElement;
+  readonly state: HTMLElement;
+  readonly trouble: HTMLElement;
+  readonly figures: HTMLElement;
+  readonly evidence: HTMLElement;
+  readonly shown: Map<string, FigureElement>;
+}
+
+/** The page of a topic, still without numbers. */
+function makeParts(
+  topic: PlayTopic,
+  settings: Settings,
+  stage: Stage,
+  acts: {
+    changed(name: string, value: string): void;
+    now(): { readonly play: Play | null; readonly settings: Settings };
+    show(play: Play): void;
+    explain(error: unknown): string;
+  },
+): TopicParts {
+  const { language } = stage;
+  const say = words(language);
+  const controls = new TopicControls(topic, settings, language, acts.changed);
+  const training = topic.streams ? new Training(stage, topic.name, acts.now, acts.show, acts.explain) : null;
+  const found = make("p", { class: "play-found", "aria-live": "polite" });
+  const state = make("span", { class: "play-state", role: "status" });
+  const trouble = make("p", { class: "play-trouble", role: "alert", hidden: true });
+  const figures = make("div", { class: "play-figures" });
+  const evidence = make("p", { class: "play-evidence" });
+  const head = make(
+    "header",
+    { class: "play-head" },
+    make("h2", {}, topic.title[language]),
+    make("p", { class: "play-question" }, topic.question[language]),
+    topic.formula === null ? null : make("p", { class: "play-formula", dir: "ltr" }, topic.formula),
+    make(
+      "dl",
+      { class: "play-guide" },
+      make("dt", {}, say.change),
+      make("dd", {}, topic.change[language]),
+      make("dt", {}, say.see),
+      make("dd", {}, topic.see[language]),
+    ),
+  );
+  const desk = make("div", { class: "play-desk" }, controls.element, training?.element ?? null, state);
+  const why = make("p", { class: "play-why" }, make("strong", {}, say.why), " ", topic.why[language]);
+  const elements = [head, desk, found, trouble, figures, why, evidence];
+  return { elements, controls, training, found, state, trouble, figures, evidence, shown: new Map() };
+}
