@@ -25,6 +25,7 @@ from glassformer.cli.answering import (
 )
 from glassformer.cli.completion import add_completion, complete
 from glassformer.cli.doctor import add_doctor, run_doctor
+from glassformer.cli.examples import tell_examples
 from glassformer.cli.models import add_convert, run_convert, run_models
 from glassformer.cli.recording import add_long, add_record, run_demo, run_long, run_record
 from glassformer.cli.scoring import add_metrics, add_score, run_metrics, run_score
@@ -69,7 +70,10 @@ def build_parser() -> Parser:
     verbs = parser.add_subparsers(title="verbs", metavar="VERB")
     for verb in VERBS:
         verb_parser = verbs.add_parser(
-            verb.name, help=verb.summary, description=f"{verb.summary[0].upper()}{verb.summary[1:]}."
+            verb.name,
+            help=verb.summary,
+            description=f"{verb.summary[0].upper()}{verb.summary[1:]}.",
+            epilog=tell_examples(verb.name),
         )
         verb.add_arguments(verb_parser)
         verb_parser.set_defaults(run=verb.run)

@@ -28,6 +28,10 @@ class Formatter(argparse.HelpFormatter):
         super().__init__(prog, max_help_position=28)
         self._action_max_length = 14
 
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Examples stay the lines that they are."""
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
 
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints are one sentence, as all others here."""
