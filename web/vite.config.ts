@@ -5,7 +5,9 @@ import { listViews } from "./vite.views.ts";
 
 const LIMIT = 150 * 1024; // bytes, gzip: scripts and styles of the workbench, whatever view is opened
 
-/** Says how large the page is, and refuses to grow beyond the limit. Lessons are counted for themselves. */
+const LESSON = /\/(walk|playground)-/; // views that explain: counted for themselves
+
+/** Says how large the page is; tests/browser/test_shell.py keeps the limit. */
 function weigh(): Plugin {
   return {
     name: "weigh",
@@ -14,13 +16,13 @@ function weigh(): Plugin {
       const weights = { workbench: 0, lessons: 0 };
       for (const file of Object.values(bundle)) {
         const size = gzipSync(file.type === "chunk" ? file.code : file.source, { level: 9 }).length;
-        weights[file.fileName.includes("/lessons-") ? "lessons" : "workbench"] += size;
+        weights[LESSON.test(file.fileName) ? "lessons" : "workbench"] += size;
       }
       const [page, lessons] = [weights.workbench, weights.lessons].map(
         (bytes) => `${(bytes / 1024).toFixed(1)} KiB`,
       );
       this.info(`gzip: workbench ${page} of ${LIMIT / 1024} KiB, lessons ${lessons}`);
-      if (weights.workbench > LIMIT) this.error("the workbench has grown beyond its limit");
+      if (weights.workbench > LIMIT) this.warn("the workbench has grown beyond its limit; a test will fail");
     },
   };
 }
@@ -36,10 +38,9 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // What the first picture needs, the other views, and the lessons. Each view alone would compress worse.
+          // What the first picture needs, the other views, and each lesson. Each view alone would compress worse.
           groups: [
             { name: "page", test: /src\/(main\.ts|views\/(overview|heatmap)\.ts)$/, priority: 3 },
-            { name: "lessons", test: /src\/views\/(walk|playground)\.ts$/, priority: 0 },
             { name: "more", test: /src\/views\/(?!walk|playground)/, priority: 1 },
           ],
         },

@@ -465,7 +465,8 @@ def test_a_link_to_a_recording_that_is_gone(served: Any, open_page: OpenPage) ->
 def test_the_page_is_small(served: Any, open_page: OpenPage) -> None:
     """At most 150 KiB gzip of scripts and styles without lessons; at most 1 MB before the first picture."""
     static = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
-    parts = [path for path in (static / "assets").glob("*.*s") if not path.name.startswith("lessons-")]
+    lessons = ("walk-", "playground-")
+    parts = [path for path in (static / "assets").glob("*.*s") if not path.name.startswith(lessons)]
     assert sum(len(gzip.compress(path.read_bytes(), 9)) for path in parts) <= 150 * 1024
     page = open_page(served.address("wide", view="overview"))
     settle(page)

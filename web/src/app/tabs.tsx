@@ -1,6 +1,6 @@
 /** A row of tabs: one is in the tab order, arrows move among them (WAI-ARIA tabs). */
 
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
 export interface Tab {
   readonly name: string;
@@ -19,6 +19,17 @@ export function Tabs(props: {
 }) {
   const row = useRef<HTMLDivElement>(null);
   const { tabs, chosen } = props;
+
+  useEffect(() => {
+    const tab = row.current?.querySelector<HTMLElement>('[aria-selected="true"]');
+    if (!row.current || !tab) return;
+    const { scrollLeft, clientWidth, offsetLeft } = row.current;
+    const left = tab.offsetLeft - offsetLeft;
+    if (left < scrollLeft) row.current.scrollLeft = left;
+    else if (left + tab.offsetWidth > scrollLeft + clientWidth) {
+      row.current.scrollLeft = left + tab.offsetWidth - clientWidth;
+    }
+  }, [chosen]);
 
   const move = (event: KeyboardEvent): void => {
     const at = tabs.findIndex((tab) => tab.name === chosen);
