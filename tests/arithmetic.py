@@ -138,9 +138,10 @@ def _compare(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
     factor = step.numbers.get("scale", 1.0)
     group = len(queries) // len(keys)
     keys = np.repeat(keys, group, axis=0)
-    return factor * np.einsum("htk,hsk->hts", queries, keys), factor * np.einsum(
-        "htk,hsk->hts", size, np.abs(keys)
-    )
+    result = factor * np.einsum("htk,hsk->hts", queries, keys)
+    if "scale" in step.numbers:  # of transformers: who may look where is not in the plan
+        result = np.where(np.isneginf(np.asarray(read(step.output))), -np.inf, result)
+    return result, factor * np.einsum("htk,hsk->hts", size, np.abs(keys))
 
 
 def _divide(step: Step, given: list[Array], _: Read) -> tuple[Array, Array]:

@@ -66,6 +66,8 @@ def test_no_question_breaks_the_server(build_site: Callable[..., Any]) -> None:
                         column=0,
                         stack="decoder",
                         metric="entropy",
+                        step="decoder.0.self.weights",
+                        name="decoder/hidden/0",
                     )
 
             with suppress(Unsatisfiable):  # an address without words cannot be asked wrongly

@@ -6,11 +6,16 @@ Out:  an array for each name of a plan, or None where nothing backs it.
 
 import re
 from collections.abc import Mapping
+from math import prod
 
 import numpy as np
 
+from glassformer.config import ModelConfig, RecurrentConfig, read_settings
 from glassformer.recording import AttentionMap, Recording, Tokens
 from glassformer.recording.arrays import AnyArray
+from glassformer.recording.recording import Word
+
+MOST_CELLS = 4 << 20  # of a matrix that is computed to be walked through
 
 _PLACE = re.compile(r"(\w+)/(\d+)/(self|cross|feed_forward)/(\w+)")
 _HIDDEN = re.compile(r"(\w+)/hidden/(\d+)")
@@ -21,7 +26,7 @@ class Arrays:
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        self.words = dict(recording.architecture or {})
+        self.words = _check(recording)
         self._maps: dict[tuple[str, int, str], AttentionMap] = {
             (each.stack, each.layer, each.kind): each for each in recording.maps if each.step is None
         }
@@ -45,8 +50,12 @@ class Arrays:
         """The lengths of its axes."""
         if name == "output/probabilities":
             return self.shape("output/logits") or self.shape("output/classes")
-        found = self.find(name)
-        return None if found is None else found.shape
+        place = _PLACE.fullmatch(name)
+        if place and place[4] in ("weights", "scores") and name not in self.recording.trace:
+            found = self.map(place[1], int(place[2]), place[3])
+            return None if found is None or not _has_matrix(found, place[4]) else found.shape
+        array = self.find(name)
+        return None if array is None else array.shape
 
     def tokens(self, stack: str) -> Tokens:
         """What a stack reads."""
@@ -84,10 +93,8 @@ class Arrays:
         found = self.map(stack, layer, kind)
         if found is None:
             return None
-        if what == "weights":
-            return found.dense
-        if what == "scores":
-            return found.dense_scores
+        if what in ("weights", "scores"):
+            return _find_matrix(found, what)
         turned = self.words.get("positions") == "rotary" and kind == "self"
         vectors = {"queries": found.queries, "keys": found.keys, "values": found.values}
         if turned:
@@ -106,6 +113,27 @@ class Arrays:
         if what == "final":
             return self._find_hidden(stack, len(states) - 1)
         return self._find_hidden(stack, 0) if what == f"embedding/{name_last_embedding(self.words)}" else None
+
+
+def _has_matrix(found: AttentionMap, what: str) -> bool:
+    """Whether a map shows all of its weights or scores: kept, or few enough to compute."""
+    kept = found.dense if what == "weights" else found.dense_scores
+    return kept is not None or (found.factors is not None and prod(found.shape) <= MOST_CELLS)
+
+
+def _find_matrix(found: AttentionMap, what: str) -> AnyArray | None:
+    if not _has_matrix(found, what):
+        return None
+    return found.weights() if what == "weights" else found.scores()
+
+
+def _check(recording: Recording) -> dict[str, Word]:
+    """The words of the architecture; what a stranger's file says is refused here, if it cannot be."""
+    words = dict(recording.architecture or {})
+    kind: type[ModelConfig] | type[RecurrentConfig] = RecurrentConfig if "cell" in words else ModelConfig
+    if words:
+        read_settings(kind, words)
+    return words
 
 
 def name_last_embedding(words: Mapping[str, object]) -> str:

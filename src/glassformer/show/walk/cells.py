@@ -33,8 +33,13 @@ def explain(
             404,
         )
     cell = _place(Arrays(recording), found, row, column, head)
-    working = OPERATIONS[found.operation](cell)
-    value = cell.value(found.output)
+    try:
+        working = OPERATIONS[found.operation](cell)
+        value = cell.value(found.output)
+    except (IndexError, ValueError, TypeError) as error:  # arrays of a stranger's file need not fit together
+        raise RefusalError(
+            f"The arrays of {step} do not fit together ({error}). Record again.", "cannot_be", 422
+        ) from error
     terms, left_out, rest = _choose_terms(working)
     return CellArithmetic(
         step=step,

@@ -10,10 +10,8 @@ from glassformer.recording import Recording
 from glassformer.recording.arrays import AnyArray
 from glassformer.show.frames import Frame, Plane, shrink
 from glassformer.show.tiles import Range
-from glassformer.show.walk.arrays import Arrays
+from glassformer.show.walk.arrays import MOST_CELLS, Arrays
 from glassformer.show.workbench import RefusalError
-
-MOST_CELLS = 4 << 20
 
 
 def frame_trace(
@@ -39,7 +37,7 @@ def frame_trace(
         array = array[head]
     if rows is not None and array.ndim > 1:
         array = array[..., _span(name, rows, array.shape[-2]), :]
-    if columns is not None:
+    if columns is not None and array.ndim > 0:
         array = array[..., _span(name, columns, array.shape[-1])]
     if array.size > MOST_CELLS:
         raise RefusalError(

@@ -12,7 +12,7 @@ from glassformer.show.axes import is_causal
 from glassformer.show.walk.arrays import Arrays
 from glassformer.show.walk.diagram import draw
 from glassformer.show.walk.others import write_others
-from glassformer.show.walk.ours import OurPlan
+from glassformer.show.walk.ours import OurPlan, Words
 from glassformer.show.walk.sentences import EDITED, NO_PARAMETERS, NO_TRACE, NO_WINDOWS, RECURRENT
 from glassformer.show.walk.types import StackDescription, WalkPlan
 from glassformer.show.walk.writing import Scribe
@@ -22,7 +22,7 @@ from glassformer.show.workbench import Phrase
 def make_plan(recording: Recording) -> WalkPlan:
     """The plan of one recording."""
     arrays = Arrays(recording)
-    words: dict[str, Any] = dict(recording.architecture or {})
+    words = arrays.words
     recurrent, ours = "cell" in words, "norm_position" in words
     scribe = Scribe(arrays, RECURRENT if recurrent else NO_TRACE if ours else NO_WINDOWS)
     if ours:
@@ -36,7 +36,7 @@ def make_plan(recording: Recording) -> WalkPlan:
         shape=_find_shape(recording, words),
         ours=ours,
         recurrent=recurrent,
-        norm_position=words.get("norm_position"),
+        norm_position=cast(Literal["pre", "post"] | None, words.get("norm_position")),
         architecture=words or None,
         traced=any(not name.startswith("parameters/") for name in recording.trace),
         parameters=any(name.startswith("parameters/") for name in recording.trace),
@@ -60,9 +60,7 @@ def _note(recording: Recording, scribe: Scribe, chapters: Any) -> tuple[Phrase, 
     return tuple(notes)
 
 
-def _find_shape(
-    recording: Recording, words: dict[str, Any]
-) -> Literal["encoder", "decoder", "encoder-decoder"]:
+def _find_shape(recording: Recording, words: Words) -> Literal["encoder", "decoder", "encoder-decoder"]:
     if "shape" in words:
         return cast(Literal["encoder", "decoder", "encoder-decoder"], words["shape"])
     if recording.target is not None:
@@ -70,7 +68,7 @@ def _find_shape(
     return "decoder" if any(each.stack == "decoder" for each in recording.maps) else "encoder"
 
 
-def _describe_stacks(arrays: Arrays, words: dict[str, Any]) -> tuple[StackDescription, ...]:
+def _describe_stacks(arrays: Arrays, words: Words) -> tuple[StackDescription, ...]:
     recording, found = arrays.recording, []
     names = dict.fromkeys([*(each.stack for each in recording.maps), *recording.hidden])
     for stack in names:
@@ -85,7 +83,7 @@ def _describe_stacks(arrays: Arrays, words: dict[str, Any]) -> tuple[StackDescri
                 tokens=len(tokens),
                 layers=arrays.depth(stack),
                 heads=whole[0].heads if whole else None,
-                width=words.get("width") or (None if states is None else states.shape[-1]),
+                width=int(words.get("width") or 0) or (None if states is None else states.shape[-1]),
                 causal=bool(own) and is_causal(own[0]),
                 shared=bool(words.get("share_layers")),
             )

@@ -17,6 +17,8 @@ from glassformer.show.writing import make_visible
 
 Numbers = NDArray[np.float64]
 
+WAVELENGTH = 10_000.0  # of positions, as in the model
+
 
 @dataclass(slots=True)
 class Working:

@@ -53,7 +53,8 @@ class Scribe:
         shape = StepShape(
             inputs=tuple(self.arrays.shape(each) for each in inputs), output=self.arrays.shape(output)
         )
-        known = shape.output is not None and None not in shape.inputs
+        fits = shape.output is not None and len(shape.output) == len(axes)
+        known = fits and None not in shape.inputs and operation != "states"
         trace = self.arrays.recording.trace
         place.steps.append(
             Step(
@@ -70,10 +71,8 @@ class Scribe:
                 numbers=dict(numbers or {}),
                 words=dict(words or {}),
                 shape=shape,
-                arithmetic=known
-                and operation != "states"
-                and all(each in trace for each in parameters.names()),
-                missing=None if shape.output is not None else self.missing,
+                arithmetic=known and all(each in trace for each in parameters.names()),
+                missing=None if fits else self.missing,
             )
         )
         return output

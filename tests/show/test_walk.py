@@ -1,0 +1,199 @@
+"""The walk over HTTP, and the walk of recordings that kept less than everything."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arithmetic import compute
+from glassformer import bundle
+from glassformer.errors import ConfigurationError, GlassformerError
+from glassformer.recording import Recording
+from glassformer.show.frames import decode
+from glassformer.show.walk import Arrays, explain, make_plan
+from glassformer.show.workbench import RefusalError
+from inventions import invent_decoder, invent_translation
+from proof import prove_cells
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def traced() -> Recording:
+    from glassformer.config import ModelConfig
+    from glassformer.model.transformer import Transformer
+    from glassformer.recorders.recorder import load
+
+    torch.manual_seed(0)
+    words: dict[str, Any] = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 24, "max_length": 20}
+    network = Transformer(ModelConfig(vocabulary_size=5000, start_id=2, end_id=3, **words))
+    want = ("weights", "hidden", "output", "trace", "parameters")
+    return load(network, name="tiny").record((5, 9, 7, 3), (6, 10), want=want)
+
+
+@pytest.fixture
+def opened(site: Any, traced: Recording, tmp_path: Path) -> str:
+    path = tmp_path / "traced.bundle"
+    bundle.save(traced, path)
+    posted = site.client.post(
+        "/api/recordings", content=path.read_bytes(), headers={"origin": "http://localhost:5000"}
+    )
+    return f"/api/recordings/{posted.json()['id']}"
+
+
+def test_the_plan_over_http(site: Any, opened: str, traced: Recording) -> None:
+    plan = site.json(f"{opened}/walk")
+    assert plan == make_plan(traced).model_dump(mode="json")
+    assert [chapter["id"] for chapter in plan["chapters"]][:3] == [
+        "encoder.embedding",
+        "encoder.0.self",
+        "encoder.0.feed_forward",
+    ]
+    names = [step["id"].rsplit(".", 1)[1] for step in plan["chapters"][1]["steps"]]
+    scores = ["queries", "keys", "values", "products", "scaled", "weights"]
+    assert names == [*scores, "mixed", "joined", "output", "sum", "norm"]
+    assert plan["norm_position"] == "post"
+    assert [each["causal"] for each in plan["stacks"]] == [False, True]
+
+
+def test_arrays_over_http(site: Any, opened: str, traced: Recording) -> None:
+    def ask(address: str) -> Any:
+        return decode(site.client.get(f"{opened}/trace/{address}").content).arrays["values"].array
+
+    queries = traced.trace["encoder/0/self/queries"]
+    assert (ask("encoder/0/self/queries") == queries).all()
+    assert (ask("encoder/0/self/queries?head=1&rows=1:3&columns=2:4") == queries[1, 1:3, 2:4]).all()
+    weight = traced.trace["parameters/encoder.layers.0.attention.qkv.weight"]
+    assert (ask("parameters/encoder.layers.0.attention.qkv.weight?rows=3:5") == weight[3:5]).all()
+    assert (ask("parameters/encoder.layers.0.attention.qkv.bias?columns=3:5") == np.zeros(2)).all()
+    assert (ask("decoder/ids") == traced.target.ids).all()  # type: ignore[union-attr]
+    assert np.isneginf(ask("decoder/0/self/scores?head=0")[0, 1])
+    assert ask("output/probabilities").sum(axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("address", "code"),
+    [
+        ("trace/encoder/0/self/nothing", "not_recorded"),
+        ("trace/parameters/..%2f..%2fetc/passwd", "not_recorded"),
+        ("trace/encoder/0/self/queries?head=2", "no_cell"),
+        ("trace/encoder/0/self/queries?rows=1:9", "no_cell"),
+        ("cell/encoder.0.self.nothing", "no_step"),
+        ("cell/encoder.0.self.queries?head=0&row=9", "no_cell"),
+        ("cell/encoder.0.self.sum?head=0", "no_cell"),
+        ("cell/encoder.0.self.sum?row=-1", "malformed"),
+    ],
+)
+def test_refusals(site: Any, opened: str, address: str, code: str) -> None:
+    answer = site.client.get(f"{opened}/{address}")
+    assert 400 <= answer.status_code < 500
+    assert answer.json()["error"]["code"] == code
+
+
+def test_a_cell_over_http(site: Any, opened: str, traced: Recording) -> None:
+    cell = site.json(f"{opened}/cell/encoder.0.self.queries?head=1&row=2&column=3")
+    weight = traced.trace["parameters/encoder.layers.0.attention.qkv.weight"]
+    read = traced.trace["encoder/embedding/sum"][2].astype(np.float64)
+    assert [term["product"] for term in cell["terms"]] == pytest.approx((read * weight[11]).tolist())
+    assert cell["value"] == float(traced.trace["encoder/0/self/queries"][1, 2, 3])
+    assert abs(cell["difference"]) < 1e-6
+    assert cell["reads"] == [
+        {"name": "encoder/embedding/sum", "head": None, "row": 2, "column": None},
+        {
+            "name": "parameters/encoder.layers.0.attention.qkv.weight",
+            "head": None,
+            "row": 11,
+            "column": None,
+        },
+    ]
+
+
+def test_a_masked_score_is_no_number(traced: Recording) -> None:
+    cell = explain(traced, "decoder.0.self.scores", 0, 1, 0)
+    assert (cell.value, cell.shown, cell.difference) == (None, None, 0.0)
+    assert cell.numbers["allowed"] == 0
+
+
+def test_many_terms_are_summed_up(traced: Recording) -> None:
+    cell = explain(traced, "output.probabilities", 1, 4)
+    assert (len(cell.terms), cell.left_out) == (4096, 904)
+    assert sum(term.product or 0 for term in cell.terms) + cell.rest == pytest.approx(1, abs=1e-9)
+    assert sum(term.large for term in cell.terms) == 8
+
+
+def test_the_diagram_of_both_stacks(traced: Recording) -> None:
+    diagram = make_plan(traced).diagram
+    kinds = [block.kind for block in diagram.blocks if block.stack == "decoder" and block.layer == 0]
+    assert kinds == ["attention", "add", "norm", "cross", "add", "norm", "feed_forward", "add", "norm"]
+    memory = [(arrow.start, arrow.end) for arrow in diagram.arrows if arrow.kind == "memory"]
+    assert memory == [("encoder.1.feed_forward.norm", f"decoder.{layer}.cross.block") for layer in range(2)]
+    residual = {(arrow.start, arrow.end) for arrow in diagram.arrows if arrow.kind == "residual"}
+    assert ("decoder.0.self.norm", "decoder.0.cross.add") in residual
+    assert ("decoder.embedding.block", "decoder.0.self.add") in residual
+
+
+@pytest.mark.parametrize("make", [invent_decoder, invent_translation])
+def test_a_model_of_transformers_shows_what_its_recording_backs(make: Any) -> None:
+    recording = make()
+    plan = make_plan(recording)
+    steps = {step.id: step for chapter in plan.chapters for step in chapter.steps}
+    assert not plan.ours
+    assert plan.architecture is None
+    assert steps["decoder.0.self.weights"].operation == "softmax"
+    assert steps["decoder.0.self.mixed"].missing is not None
+    assert plan.notes[0].en.startswith("This model comes from transformers")
+    told = [step for step in steps.values() if step.arithmetic and step.operation != "choose"]
+    prove_cells(recording, told)
+    arrays = Arrays(recording)
+    for step in told:
+        expected, _ = compute(step, lambda name: arrays.find(name))  # type: ignore[arg-type, return-value]
+        seen = arrays.find(step.output)
+        assert seen is not None
+        assert (np.isfinite(seen) == np.isfinite(expected)).all()
+        allowed = np.isfinite(seen)
+        assert np.abs(seen[allowed] - expected[allowed]).max() < 1e-5
+
+
+def test_scores_with_something_added_are_no_plain_products() -> None:
+    recording = invent_decoder()
+    first = recording.maps[0]
+    assert first.dense_scores is not None
+    changed = replace(first, dense_scores=first.dense_scores + np.float32(0.5))
+    plan = make_plan(replace(recording, maps=(changed, *recording.maps[1:])))
+    steps = {step.id: step for chapter in plan.chapters for step in chapter.steps}
+    assert steps["decoder.0.self.scores"].operation == "states"
+    assert steps["decoder.1.self.scores"].operation == "dot"
+    with pytest.raises(RefusalError, match="not in this recording"):
+        explain(recording, "decoder.0.self.queries")
+
+
+def test_an_old_bundle_opens_as_before(tmp_path: Path) -> None:
+    recording = invent_decoder()
+    path = tmp_path / "old.bundle"
+    bundle.save(recording, path)
+    assert b"architecture" not in path.read_bytes()
+    again = bundle.open(path)
+    assert again.architecture is None
+    assert again.trace == {}
+
+
+def test_a_file_may_lie(traced: Recording) -> None:
+    words = dict(traced.architecture or {})
+    with pytest.raises(ConfigurationError):
+        make_plan(replace(traced, architecture={"norm_position": "pre"}))
+    with pytest.raises(ConfigurationError):
+        make_plan(replace(traced, architecture={**words, "heads": 0}))
+    with pytest.raises(GlassformerError, match="plain words"):
+        replace(traced, architecture={"width": [1]})  # type: ignore[dict-item]
+    with pytest.raises(GlassformerError, match="Wanted float32"):
+        replace(traced, trace={"encoder/0/self/queries": np.array(["a"])})  # type: ignore[dict-item]
+    short = {**traced.trace, "parameters/encoder.layers.0.attention.qkv.weight": np.zeros((3, 2))}
+    with pytest.raises(RefusalError, match="do not fit together"):
+        explain(replace(traced, trace=short), "encoder.0.self.keys", 0, 0, 1)
+    flat = {**traced.trace, "encoder/0/self/queries": np.zeros(4, dtype=np.float32)}
+    steps = {
+        step.id: step for chapter in make_plan(replace(traced, trace=flat)).chapters for step in chapter.steps
+    }
+    assert steps["encoder.0.self.queries"].missing is not None
