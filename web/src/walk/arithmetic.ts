@@ -1,0 +1,218 @@
+/**
+ * How one number came about: terms, their sum, the bias, the result, and the same again in double precision.
+ *
+ * In:   CellArithmetic of the server.
+ * Out:  a panel below the matrices.
+ */
+
+import type { WalkWords } from "../i18n/walk";
+import { digits, exact } from "../marks/digits";
+import { draw, make } from "../marks/make";
+import type { CellArithmetic, CellTerm } from "../types";
+
+const SHOWN = 6; // terms spelt out
+const HIGH = 56; // pixels of the bars
+const BARS = 512;
+
+type Chip = readonly [text: string, name: string, value: number | null];
+
+/** Which terms are spelt out: all where they are few, else the largest, in their order. */
+export function largest(terms: readonly CellTerm[], count = SHOWN): readonly number[] {
+  const order = terms.map((_, at) => at);
+  if (terms.length <= count) return order;
+  const size = (at: number) => Math.abs(terms[at]!.product ?? 0);
+  order.sort((one, other) => size(other) - size(one));
+  return order.slice(0, count).sort((one, other) => one - other);
+}
+
+export class Arithmetic {
+  readonly element = make("section", { class: "walk-arithmetic" });
+
+  constructor(private readonly say: WalkWords) {
+    this.wait(say.pointAt);
+  }
+
+  wait(sentence: string): void {
+    this.element.replaceChildren(make("p", { class: "hint" }, sentence));
+  }
+
+  /** Only what the number is. */
+  tell(name: Node, value: number | null): void {
+    this.element.replaceChildren(title(name, value));
+  }
+
+  /** `name` is the cell, such as Q [cat, 3]. */
+  show(cell: CellArithmetic, name: Node): void {
+    const { say } = this;
+    const { terms } = cell;
+    const shown = largest(terms);
+    const all = terms.length + cell.left_out;
+    const children: Node[] = [title(name, cell.value)];
+    if (all > 0) {
+      const heading = shown.length < all ? say.largest(shown.length, all) : say.allTerms(all);
+      children.push(make("p", { class: "hint" }, heading), this.terms(cell, shown));
+    }
+    children.push(chips(this.result(cell)));
+    if (terms.length > SHOWN) children.push(bars(terms));
+    if (cell.shown !== null && cell.difference !== null) {
+      const sentence = say.again(digits(cell.shown, 6), digits(Math.abs(cell.difference), 2));
+      children.push(make("p", { class: "hint walk-again" }, sentence));
+    }
+    this.element.replaceChildren(...children);
+  }
+
+  private terms(cell: CellArithmetic, shown: readonly number[]): HTMLElement {
+    const { terms, operation } = cell;
+    const list = make("div", { class: "walk-terms" });
+    let named = 0;
+    shown.forEach((at, place) => {
+      const { left, right, product, label } = terms[at]!;
+      named += product ?? 0;
+      const text =
+        operation === "softmax"
+          ? `e^${bracket(said(left, 3))} → ${digits(product, 3)}`
+          : `${said(left, 3)} × ${bracket(said(right, 3))} = ${said(product, 3)}`;
+      if (place > 0) list.append(make("i", {}, operation === "softmax" ? "·" : "+"));
+      list.append(chip([text, label, product]));
+    });
+    const others = terms.length + cell.left_out - shown.length;
+    if (others > 0) {
+      const sum = terms.reduce((total, term) => total + (term.product ?? 0), cell.rest);
+      list.append(make("i", {}, "+"), chip([digits(sum - named, 3), this.say.rest(others), sum - named]));
+    }
+    return list;
+  }
+
+  /** What is done with the sum, or with the one number that was read. */
+  private result(cell: CellArithmetic): Chip[] {
+    const { say } = this;
+    const { numbers: found, value } = cell;
+    const end: Chip = [`= ${said(value, 5)}`, say.result, value];
+    const at = (name: string, text = (value: string) => value, label = name): Chip[] =>
+      found[name] === undefined
+        ? []
+        : [[text(said(found[name] ?? null, 4)), NAMES[label]?.(say) ?? label, found[name] ?? null]];
+    switch (cell.operation) {
+      case "norm":
+        return [
+          ...at("input"),
+          ...at("mean", (mean) => `− ${bracket(mean)}`),
+          ...at("deviation", (deviation) => `÷ ${deviation}`),
+          ...at("standard", (standard) => `= ${standard}`),
+          ...at("gain", (gain) => `× ${bracket(gain)}`),
+          [`+ ${bracket(said(cell.bias, 4))}`, "β", cell.bias],
+          end,
+        ];
+      case "activate":
+        return [...at("input"), end];
+      case "mask":
+        return [
+          ...at("input"),
+          [found.allowed ? "→" : "→ −∞", found.allowed ? say.visible : say.hidden, null],
+          end,
+        ];
+      case "waves": {
+        const sine = found.sine === 1 ? "sin" : "cos";
+        return [
+          ...at("position"),
+          ...at("frequency", (frequency) => `× ${frequency}`),
+          ...at("angle", (angle) => `${sine}(${angle})`),
+          end,
+        ];
+      }
+      case "softmax":
+        return [
+          ...at("score"),
+          ...at("highest", (highest) => `− ${bracket(highest)}`),
+          ...at("power", (power) => `e^… = ${power}`),
+          [`÷ ${said(cell.sum, 4)}`, say.powers, cell.sum],
+          end,
+        ];
+      default: {
+        const sum: Chip[] = cell.terms.length > 1 ? [[said(cell.sum, 5), say.sum, cell.sum]] : [];
+        const bias: Chip[] =
+          cell.bias === null ? [] : [[`+ ${bracket(said(cell.bias, 4))}`, say.bias, cell.bias]];
+        return [...sum, ...Object.keys(found).flatMap((name) => at(name)), ...bias, end];
+      }
+    }
+  }
+}
+
+const NAMES: Readonly<Record<string, (say: WalkWords) => string>> = {
+  input: (say) => say.input,
+  mean: (say) => say.mean,
+  deviation: (say) => say.deviation,
+  standard: (say) => say.standard,
+  gain: () => "γ",
+  row: (say) => say.tableRow,
+  head: (say) => say.head,
+  position: (say) => say.place,
+  frequency: (say) => say.frequency,
+  angle: (say) => say.angle,
+  score: (say) => say.score,
+  power: (say) => say.power,
+  highest: (say) => say.highest,
+  sum: (say) => say.sum,
+  scale: (say) => say.factor,
+  probability: (say) => say.chance,
+  rank: (say) => say.rank,
+};
+
+function title(name: Node, value: number | null): HTMLElement {
+  const finite = value !== null && Number.isFinite(value) ? value : null;
+  return make("h3", {}, name, make("b", { title: exact(finite) }, ` = ${said(finite, 5)}`));
+}
+
+function said(value: number | null, significant: number): string {
+  return value === null ? "−∞" : digits(value, significant);
+}
+
+function chip([text, name, value]: Chip): HTMLElement {
+  const title = value === null ? undefined : exact(value);
+  return make(
+    "span",
+    { class: "walk-term", title },
+    make("b", {}, text),
+    make("small", {}, make("bdi", {}, name)),
+  );
+}
+
+function chips(list: readonly Chip[]): HTMLElement {
+  return make("div", { class: "walk-terms walk-result" }, ...list.map(chip));
+}
+
+function bracket(text: string): string {
+  return text.startsWith("−") ? `(${text})` : text;
+}
+
+/** All terms as bars, in their order; where they are too many, the largest of each few. */
+function bars(terms: readonly CellTerm[]): SVGSVGElement {
+  const step = Math.ceil(terms.length / BARS);
+  const size = ({ product }: CellTerm) => Math.abs(product ?? 0);
+  const most = terms.reduce((high, term) => Math.max(high, size(term)), 1e-30);
+  const count = Math.ceil(terms.length / step);
+  const svg = draw("svg", {
+    class: "walk-bars",
+    viewBox: `0 0 ${count} ${HIGH}`,
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+  });
+  for (let at = 0; at < count; at++) {
+    const part = terms.slice(at * step, (at + 1) * step);
+    const term = part.reduce((best, each) => (size(each) > size(best) ? each : best));
+    const product = term.product ?? 0;
+    const high = Math.max(0.5, (Math.abs(product) / most) * (HIGH / 2));
+    const bar = draw("rect", {
+      x: at + 0.1,
+      y: product < 0 ? HIGH / 2 : HIGH / 2 - high,
+      width: 0.8,
+      height: high,
+      class: product < 0 ? "walk-less" : "walk-more",
+    });
+    bar.append(
+      draw("title", {}, `${term.label}: ${exact(term.left)} × ${exact(term.right)} = ${exact(term.product)}`),
+    );
+    svg.append(bar);
+  }
+  return svg;
+}

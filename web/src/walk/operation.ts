@@ -1,0 +1,453 @@
+/**
+ * One operation as matrices: what goes in, what is learned, what comes out, and how each number came about.
+ *
+ * In:   a step of the plan, the head and the cell in focus.
+ * Out:  pictures that light the row and the column behind a cell, with its arithmetic below.
+ */
+
+import { digits, percent } from "../marks/digits";
+import { make, write } from "../marks/make";
+import { inks, label } from "../marks/paper";
+import { Refusal } from "../source";
+import type { CellArithmetic, WalkStep } from "../types";
+import type { TableData } from "../view";
+import { Arithmetic } from "./arithmetic";
+import { arrange, type Plan } from "./layout";
+import { type Loaded, load, type Panel } from "./loading";
+import { LABELS, Matrix, symbol } from "./matrix";
+import { type Drawn, type Home, headOf, type Part, rowOf } from "./part";
+import { shapeText } from "./values";
+
+const PAUSE = 70; // milliseconds a pointer rests before the server is asked
+const MOST_COLUMNS = 128; // of the data table
+
+export class Operation implements Part {
+  readonly element = make("div", { class: "walk-operation", "aria-busy": "true" });
+  readonly ready: Promise<void>;
+  private readonly arithmetic: Arithmetic;
+  private readonly equation = make("p", { class: "walk-equation" });
+  private readonly stop_ = new AbortController();
+  private asking: AbortController | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private loaded: Loaded | null = null;
+  private layout: Plan | null = null;
+  private matrices = new Map<Panel, Matrix>();
+  private shown = ""; // the cell whose arithmetic is on the screen
+  private text = "";
+
+  constructor(
+    private readonly home: Home,
+    readonly step: WalkStep,
+    private readonly animated: boolean,
+  ) {
+    this.arithmetic = new Arithmetic(home.say);
+    this.ready = this.open();
+  }
+
+  private async open(): Promise<void> {
+    const { home, step } = this;
+    if (step.missing !== null) {
+      this.element.setAttribute("aria-busy", "false");
+      this.element.append(
+        make(
+          "p",
+          { class: "walk-missing" },
+          make("b", {}, home.say.missing),
+          " ",
+          step.missing[home.stage.language],
+        ),
+      );
+      return;
+    }
+    try {
+      const loaded = await load(home, step, this.stop_.signal);
+      if (this.stop_.signal.aborted) return;
+      this.loaded = loaded;
+      this.element.setAttribute("aria-busy", "false");
+      this.build(loaded);
+      this.focus();
+    } catch (error) {
+      if (!this.stop_.signal.aborted) this.refuse(error);
+    }
+  }
+
+  /** A step that the host cannot show is no failure of the walk. */
+  private refuse(error: unknown): void {
+    this.element.setAttribute("aria-busy", "false");
+    if (!(error instanceof Refusal)) {
+      this.home.failed(error);
+      return;
+    }
+    this.element.replaceChildren(make("p", { class: "walk-missing" }, error.sentence));
+  }
+
+  private build(loaded: Loaded): void {
+    const { home, step } = this;
+    for (const matrix of this.matrices.values()) matrix.stop();
+    this.matrices = new Map();
+    this.layout = arrange(loaded, step, home.width());
+    const area = make("div", { class: "walk-area", "data-layout": this.layout.kind });
+    for (const { panel, cellWidth, cellHeight, sign, place } of this.layout.items) {
+      const result = panel === loaded.result;
+      const matrix = new Matrix(
+        panel.grid,
+        {
+          symbol: panel.symbol,
+          about: [home.say[panel.role], panel.whole && `⊂ ${panel.whole}`].filter(Boolean).join(" "),
+          role: panel.role,
+          cellWidth,
+          cellHeight,
+          theme: home.stage.theme,
+          still: home.stage.reducedMotion,
+          ...(panel.bands ? { bands: panel.bands } : {}),
+        },
+        (row, column) => result && this.point(row, column),
+        (row, column) => result && this.pin(row, column),
+      );
+      this.matrices.set(panel, matrix);
+      if (result) this.makeFocusable(matrix);
+      const cell = make(
+        "div",
+        { class: "walk-place", "data-place": place, "data-bare": panel.grid.row === null },
+        sign ? make("span", { class: "walk-sign", "aria-hidden": "true" }, sign) : null,
+        matrix.element,
+      );
+      area.append(cell);
+    }
+    area.addEventListener("pointerleave", () => this.focus());
+    this.writeEquation(loaded);
+    const notes: HTMLElement[] = [];
+    if (step.operation === "product" && !home.plan.parameters)
+      notes.push(make("p", { class: "hint" }, home.say.weightMissing));
+    if (step.operation === "activate") notes.push(make("p", { class: "hint" }, this.switchedOn(loaded)));
+    const crossed = this.layout.kind === "cross";
+    if (crossed) area.prepend(this.arithmetic.element);
+    this.element.replaceChildren(
+      this.equation,
+      area,
+      ...notes,
+      this.legend(loaded),
+      ...(crossed ? [] : [this.arithmetic.element]),
+    );
+    if (this.animated) this.matrices.get(loaded.result)?.reveal(700);
+  }
+
+  private legend({ result }: Loaded): HTMLElement {
+    const { say } = this.home;
+    const limit = digits(result.grid.limit, 3);
+    return make(
+      "p",
+      { class: "walk-legend hint" },
+      make("span", {
+        class: result.grid.signed ? "walk-ramp" : "walk-ramp walk-ramp-up",
+        "aria-hidden": "true",
+      }),
+      result.grid.signed ? say.scaleNote(limit) : say.scaleUp(limit),
+    );
+  }
+
+  private switchedOn({ result }: Loaded): string {
+    const { values } = result.grid;
+    let on = 0;
+    for (const value of values) if (value > 0) on += 1;
+    return this.home.say.nonZero(percent(on / Math.max(1, values.length)));
+  }
+
+  /** Q 7 × 64 = X 7 × 256 · W_Q 256 × 64 + b */
+  private writeEquation({ panels, result, bias }: Loaded): void {
+    const parts: Node[] = [];
+    const add = (panel: Panel) =>
+      parts.push(
+        symbol(panel.symbol),
+        make("span", { class: "walk-shape" }, shapeText([panel.grid.rows, panel.grid.columns])),
+      );
+    const sign = (text: string) => parts.push(make("i", {}, text));
+    const before = panels.filter((panel) => panel !== result);
+    before.forEach((panel, place) => {
+      if (place > 0) sign(signOf(this.step));
+      add(panel);
+    });
+    if (bias !== null) {
+      sign("+");
+      add(bias);
+    }
+    const own = ownSign(this.step);
+    if (own !== "") sign(own);
+    if (parts.length > 0) sign("→");
+    add(result);
+    this.equation.replaceChildren(...parts);
+    this.text = this.equation.textContent ?? "";
+  }
+
+  private makeFocusable(matrix: Matrix): void {
+    const board = matrix.element.querySelector<HTMLElement>(".walk-board")!;
+    board.tabIndex = 0;
+    board.setAttribute("role", "application");
+    board.setAttribute("aria-label", `${matrix.look.symbol.replace("_", " ")} · ${this.home.say.pointAt}`);
+    board.addEventListener("keydown", (event) => {
+      const moves: Readonly<Record<string, readonly [number, number]>> = {
+        ArrowUp: [-1, 0],
+        ArrowDown: [1, 0],
+        ArrowLeft: [0, -1],
+        ArrowRight: [0, 1],
+      };
+      const move = moves[event.key];
+      if (move === undefined) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const [row, column] = this.cell();
+      const { rows, columns } = matrix.grid;
+      this.pin(
+        Math.max(0, Math.min(rows - 1, row + move[0])),
+        Math.max(0, Math.min(columns - 1, Math.max(0, column) + move[1])),
+      );
+    });
+  }
+
+  /** The pinned cell: as drawn. */
+  private cell(): readonly [row: number, column: number] {
+    const { loaded, home } = this;
+    if (loaded === null) return [0, 0];
+    const { rows, columns } = loaded.result.grid;
+    const wish = home.stage.selection.get().options["walk.cell"]?.split(",")[1];
+    const column = wish !== undefined && /^\d{1,7}$/.test(wish) ? loaded.drawn(Number(wish)) : -1;
+    const row = rowOf(home, rows, this.step.axes.at(-1) === "vocabulary");
+    return [row, column >= 0 && column < columns ? column : this.bright(row)];
+  }
+
+  /** Where nothing was chosen: the largest number of the row. */
+  private bright(row: number): number {
+    const { values, columns } = this.loaded!.result.grid;
+    let best = 0;
+    for (let at = 1; at < columns; at++)
+      if (Math.abs(finite(values[row * columns + at]!)) > Math.abs(finite(values[row * columns + best]!)))
+        best = at;
+    return best;
+  }
+
+  private pin(row: number, column: number): void {
+    const { selection } = this.home.stage;
+    const real = this.loaded?.column(column) ?? column;
+    const options = { ...selection.get().options, "walk.cell": `${row},${real}` };
+    const query = this.step.axes.some((axis) => axis === "source" || axis === "target") ? { query: row } : {};
+    selection.set({ ...query, options });
+    this.point(row, column);
+  }
+
+  follow(): void {
+    this.focus();
+  }
+
+  private focus(): void {
+    if (this.loaded === null || this.loaded.result.grid.values.length === 0) return;
+    const [row, column] = this.cell();
+    this.point(row, column, 0);
+  }
+
+  /** Light a cell, and ask how it came about. */
+  private point(row: number, column: number, pause = PAUSE): void {
+    const { loaded, step } = this;
+    if (loaded === null) return;
+    this.light(row, column, null);
+    const real = loaded.column(column);
+    const key = `${row},${real}`;
+    if (key === this.shown) return;
+    this.shown = key;
+    clearTimeout(this.timer);
+    this.asking?.abort();
+    if (!step.arithmetic) {
+      const value = loaded.result.grid.values[row * loaded.result.grid.columns + column] ?? null;
+      this.arithmetic.tell(this.name(row, column), value);
+      return;
+    }
+    this.timer = setTimeout(() => void this.ask(row, column, real, key), pause);
+  }
+
+  private async ask(row: number, column: number, real: number, key: string): Promise<void> {
+    const asking = new AbortController();
+    this.asking = asking;
+    const { home, step } = this;
+    const headed = step.shape.output?.length === 3;
+    try {
+      const where = { row, column: real, ...(headed ? { head: headOf(home.stage) } : {}) };
+      const cell = await home.source.cell(step.id, where, asking.signal);
+      if (asking.signal.aborted || this.stop_.signal.aborted || this.shown !== key) return;
+      this.arithmetic.show(cell, this.name(row, column));
+      this.light(row, column, cell);
+    } catch (error) {
+      if (asking.signal.aborted || this.stop_.signal.aborted) return;
+      this.arithmetic.wait(error instanceof Refusal ? error.sentence : home.say.noArithmetic);
+    }
+  }
+
+  private name(row: number, column: number): HTMLElement {
+    const { result } = this.loaded!;
+    const names = [result.grid.row?.(row), result.grid.column?.(column) ?? String(column)].filter(
+      (name) => name !== undefined,
+    );
+    return make("span", {}, symbol(result.symbol), " ", make("bdi", {}, `[${names.join(", ")}]`));
+  }
+
+  /** The cell, and what was read for it: by the server's word, or by the rule of the operation until it comes. */
+  private light(row: number, column: number, cell: CellArithmetic | null): void {
+    const { loaded, step } = this;
+    if (loaded === null) return;
+    for (const [panel, matrix] of this.matrices) {
+      if (panel === loaded.result) matrix.light({ row, column });
+      else if (panel === loaded.bias) matrix.light({ row: 0, column });
+      else {
+        const read = cell?.reads.find((each) => each.name === panel.name);
+        if (read === undefined) matrix.light(guess(step.operation, panel, row, column));
+        else {
+          const words = panel.role === "parameter" && loaded.column(column) !== column;
+          const at = read.row === null ? undefined : words ? column : read.row - panel.first;
+          const across = read.column === null ? undefined : loaded.drawn(read.column);
+          const lit = panel.turned ? { column: at, row: across } : { row: at, column: across };
+          matrix.light({
+            ...(lit.row === undefined || lit.row < 0 ? {} : { row: lit.row }),
+            ...(lit.column === undefined || lit.column < 0 ? {} : { column: lit.column }),
+          });
+        }
+      }
+    }
+  }
+
+  /** Another width. */
+  resize(): void {
+    if (this.loaded !== null) {
+      this.build(this.loaded);
+      this.shown = "";
+      this.focus();
+    }
+  }
+
+  picture(): Drawn {
+    const ink = inks(this.home.stage.theme);
+    let body = label(this.text, 0, 12, { fill: ink.soft, size: 12 });
+    let top = 28;
+    let width = 320;
+    if (this.loaded === null || this.layout === null) {
+      const missing = this.step.missing?.[this.home.stage.language] ?? "";
+      return { body: label(missing, 0, 12, { fill: ink.ink }), width: 640, height: 24 };
+    }
+    const drawn = this.layout.items.map((item) => ({ ...item, ...this.matrices.get(item.panel)!.picture() }));
+    if (this.layout.kind === "cross") {
+      const left = drawn.find((item) => item.place === "left")!;
+      const x = left.width + 28;
+      let y = top;
+      for (const item of drawn) {
+        if (item.place === "left") continue;
+        const shift = item.panel.grid.row === null ? LABELS : 0; // columns stand above each other
+        body += `<g transform="translate(${x + shift} ${y})">${item.body}</g>`;
+        if (item.place === "result")
+          body += `<g transform="translate(0 ${y + item.height - left.height})">${left.body}</g>`;
+        y += item.height + 16;
+        width = Math.max(width, x + shift + item.width);
+      }
+      top = y;
+    } else {
+      let [x, high] = [0, 0];
+      for (const item of drawn) {
+        const beside = this.layout.kind === "beside";
+        if (item.sign)
+          body += label(item.sign, x, top + (beside ? item.height / 2 : 12), { fill: ink.ink, size: 14 });
+        const shift = item.sign && beside ? 24 : 0;
+        body += `<g transform="translate(${x + shift} ${top})">${item.body}</g>`;
+        width = Math.max(width, x + shift + item.width);
+        if (beside) {
+          x += shift + item.width + 20;
+          high = Math.max(high, item.height);
+        } else top += item.height + 16;
+      }
+      if (this.layout.kind === "beside") top += high + 16;
+    }
+    const spelt = this.arithmetic.element.querySelector("h3")?.textContent ?? "";
+    const terms = [...this.arithmetic.element.querySelectorAll(".walk-terms")].map((line) =>
+      [...line.children]
+        .map((child) => child.querySelector("b")?.textContent ?? child.textContent ?? "")
+        .join(" "),
+    );
+    for (const line of [spelt, ...terms]) {
+      body += label(line, 0, top + 12, { fill: line === spelt ? ink.ink : ink.soft, size: 11 });
+      top += 18;
+    }
+    return { body, width, height: top };
+  }
+
+  table(): TableData {
+    const { loaded, home } = this;
+    const caption = home.say.tableCaption(this.step.id);
+    if (loaded === null) return { caption, columns: [], rows: [] };
+    const { rows, columns, values, row, column } = loaded.result.grid;
+    const shown = Math.min(columns, MOST_COLUMNS);
+    return {
+      caption: `${caption} · ${this.text}`,
+      columns: [home.say.row, ...Array.from({ length: shown }, (_, at) => column?.(at) ?? String(at))],
+      rows: Array.from({ length: rows }, (_, at) => [
+        row?.(at) ?? String(at),
+        ...Array.from({ length: shown }, (_, across) => {
+          const value = values[at * columns + across]!;
+          return Number.isFinite(value) ? value : null;
+        }),
+      ]),
+    };
+  }
+
+  stop(): void {
+    this.stop_.abort();
+    this.asking?.abort();
+    clearTimeout(this.timer);
+    for (const matrix of this.matrices.values()) matrix.stop();
+    write(this.equation, "");
+  }
+}
+
+function finite(value: number): number {
+  return Number.isFinite(value) ? value : 0;
+}
+
+/** Which part of an input a cell is made of. */
+export function guess(
+  operation: string,
+  panel: Panel,
+  row: number,
+  column: number,
+): { row?: number; column?: number } {
+  switch (operation) {
+    case "product":
+      return panel.role === "parameter" ? { column } : { row: panel.grid.rows === 1 ? 0 : row };
+    case "dot":
+    case "cosine":
+    case "bilinear":
+    case "additive":
+      return panel.turned ? { column } : { row };
+    case "mix":
+      return panel.grid.row !== null && panel.symbol.startsWith("V") ? { column } : { row };
+    case "norm":
+    case "softmax":
+    case "choose":
+      return { row: panel.grid.rows === 1 ? 0 : row };
+    case "join": {
+      return { row, column: column % Math.max(1, panel.grid.columns) };
+    }
+    case "pool":
+      return { column };
+    default:
+      return { row, column };
+  }
+}
+
+/** What stands between two inputs. */
+export function signOf({ operation }: WalkStep): string {
+  return operation === "add" ? "+" : "·";
+}
+
+/** What is done to a single input. */
+export function ownSign({ operation, numbers, words }: WalkStep): string {
+  if (operation === "scale") return `× ${digits(numbers.factor ?? 1, 4)}`;
+  if (operation === "divide") return `÷ √${numbers.head_width ?? "d"}`;
+  if (operation === "dot" && numbers.scale !== undefined) return `× ${digits(numbers.scale, 4)}`;
+  if (operation === "activate") return words.function ?? "";
+  if (operation === "softmax" || operation === "norm" || operation === "mask") return operation;
+  return "";
+}

@@ -1,0 +1,67 @@
+/** What the scenes of a walk share. */
+
+import type { WalkWords } from "../i18n/walk";
+import type { RecordingSource } from "../source";
+import type { Description, SideName, TokenSlice, WalkPlan } from "../types";
+import type { Stage, TableData } from "../view";
+import { sideOf } from "./script";
+import type { Naming } from "./values";
+
+export interface Home {
+  readonly stage: Stage;
+  readonly source: RecordingSource; // the one with every step, where there is one
+  readonly plan: WalkPlan;
+  readonly say: WalkWords;
+  readonly tokens: Readonly<Record<SideName, TokenSlice | null>>;
+  /** Pixels across. */
+  width(): number;
+  failed(error: unknown): void;
+}
+
+export interface Drawn {
+  readonly body: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What is on the screen in one scene. */
+export interface Part {
+  readonly element: HTMLElement;
+  readonly ready: Promise<void>;
+  /** The selection changed, but not the scene. */
+  follow(): void;
+  /** While the walk plays: one beat more; false when there is nothing more to show here. */
+  beat?(): boolean;
+  picture(): Drawn;
+  table(): TableData;
+  stop(): void;
+}
+
+/** The head in focus: an average is shown by its first head. */
+export function headOf(stage: Stage): number {
+  const { head } = stage.selection.get();
+  return typeof head === "number" ? head : 0;
+}
+
+/** Names of the rows of a stack. */
+export function naming(home: Home, stack: string | null): Naming {
+  const side = sideOf(stack, home.source.description);
+  return (row) => home.tokens[side]?.shown[row] ?? String(row);
+}
+
+/** Names of the keys of an attention. */
+export function keyNaming(home: Home, stack: string | null, kind: string | null): Naming {
+  return kind === "cross" ? naming(home, "encoder") : naming(home, stack);
+}
+
+/** The row in focus: of the pinned cell, or the selection's query; else the second, or the last where it says a word. */
+export function rowOf(home: Home, rows: number, last = false): number {
+  const { query } = home.stage.selection.get();
+  const wish = home.stage.selection.get().options["walk.cell"]?.split(",")[0];
+  const row = wish !== undefined && /^\d{1,6}$/.test(wish) ? Number(wish) : (query ?? (last ? rows - 1 : 1));
+  return Math.max(0, Math.min(rows - 1, row));
+}
+
+export function describeModel({ model, evidence }: Description): readonly string[] {
+  return [model, evidence.line];
+}

@@ -1,0 +1,160 @@
+/**
+ * Beam search as a tree that grows, step by step.
+ *
+ * In:   the nodes of a generation; where there are none, a workbench can search.
+ * Out:  a part of the walk.
+ */
+
+import { keptPath, pathTo } from "../generation/paths";
+import { make, write } from "../marks/make";
+import { Tree } from "../marks/tree";
+import { Refusal } from "../source";
+import type { GenerationDescription } from "../types";
+import type { TableData } from "../view";
+import type { Drawn, Home, Part } from "./part";
+
+const searched = new Map<string, GenerationDescription>(); // by recording: a tree is grown once
+
+export class TreeScene implements Part {
+  readonly element = make("div", { class: "walk-tree" });
+  readonly ready = Promise.resolve();
+  private readonly tree: Tree;
+  private readonly path = make("p", { class: "walk-written", dir: "auto" });
+  private readonly slider: HTMLInputElement;
+  private readonly note = make("p", { class: "hint", role: "status" });
+  private readonly ending = new AbortController();
+  private generation: GenerationDescription | null;
+  private level = 0;
+
+  constructor(private readonly home: Home) {
+    const { say, stage, source } = home;
+    const words = {
+      tree: say.treeName,
+      node: (text: string, step: number, score: string) =>
+        `${text}, ${say.stepOf(step, this.last + 1)}, ${score}`,
+    };
+    this.tree = new Tree(words, (node) => this.choose(node));
+    this.slider = make("input", { class: "slider", type: "range", min: 0, "aria-label": say.tree });
+    this.slider.addEventListener("input", () => this.grow(this.slider.valueAsNumber));
+    const { generation } = source.description;
+    this.generation =
+      generation && generation.nodes.length > 0
+        ? generation
+        : (searched.get(stage.source.description.id) ?? null);
+    this.build();
+  }
+
+  private get last(): number {
+    return this.generation?.nodes.reduce((most, node) => Math.max(most, node.index), 0) ?? 0;
+  }
+
+  private build(): void {
+    const { say, stage } = this.home;
+    if (this.generation !== null) {
+      this.slider.max = String(this.last);
+      this.element.replaceChildren(
+        make("p", { class: "hint" }, say.treeHint),
+        this.slider,
+        this.tree.element,
+        this.path,
+        this.note,
+      );
+      this.grow(stage.reducedMotion ? this.last : 0);
+      return;
+    }
+    const request =
+      stage.workbench?.again({ decode: { method: "beam", beams: 4, max_new_tokens: 24 } }) ?? null;
+    this.element.replaceChildren(
+      make("p", { class: "walk-missing" }, say.noTree),
+      request === null
+        ? ""
+        : make(
+            "button",
+            { type: "button", class: "button", onclick: () => void this.search() },
+            say.growTree,
+          ),
+      this.note,
+    );
+  }
+
+  private async search(): Promise<void> {
+    const { stage, say } = this.home;
+    const { workbench } = stage;
+    const request = workbench?.again({ decode: { method: "beam", beams: 4, max_new_tokens: 24 } }) ?? null;
+    if (workbench === null || request === null) return;
+    write(this.note, say.growing);
+    try {
+      const id = await workbench.run(request, () => {}, this.ending.signal);
+      const { description } = await workbench.open(id);
+      if (this.ending.signal.aborted || description.generation === null) return;
+      searched.set(stage.source.description.id, description.generation);
+      this.generation = description.generation;
+      write(this.note, "");
+      this.build();
+    } catch (error) {
+      if (!this.ending.signal.aborted)
+        write(this.note, error instanceof Refusal ? error.sentence : String(error));
+    }
+  }
+
+  /** The tree up to a step. */
+  private grow(level: number): void {
+    const { generation } = this;
+    if (generation === null) return;
+    this.level = level;
+    this.slider.value = String(level);
+    const nodes = generation.nodes.filter((node) => node.index <= level);
+    const inOrder =
+      nodes.length === generation.nodes.findIndex((node) => node.index > level) || level >= this.last;
+    // Parents are places in the whole list: nodes of later steps come after those of earlier ones.
+    const shown = inOrder ? nodes : generation.nodes;
+    const kept = keptPath(generation.nodes, generation.steps).filter((place) => place < shown.length);
+    this.tree.show(shown, kept);
+    const end = kept.at(-1);
+    if (end !== undefined) this.choose(end);
+    write(this.note, this.home.say.stepOf(level + 1, this.last + 1));
+  }
+
+  private choose(node: number): void {
+    this.tree.mark(node);
+    const nodes = this.generation?.nodes ?? [];
+    write(
+      this.path,
+      pathTo(nodes, node)
+        .map((place) => nodes[place]!.text)
+        .join(" "),
+    );
+  }
+
+  beat(): boolean {
+    if (this.generation === null || this.level >= this.last) return false;
+    this.grow(this.level + 1);
+    return true;
+  }
+
+  follow(): void {}
+
+  picture(): Drawn {
+    return this.generation === null
+      ? { body: "", width: 320, height: 24 }
+      : this.tree.picture(this.home.stage.theme);
+  }
+
+  table(): TableData {
+    const { say } = this.home;
+    return {
+      caption: say.treeName,
+      columns: [say.position, say.token, say.chance, say.sum],
+      rows: (this.generation?.nodes ?? []).map((node) => [
+        node.index + 1,
+        node.text,
+        Math.exp(node.log_probability),
+        node.score,
+      ]),
+    };
+  }
+
+  stop(): void {
+    this.ending.abort();
+  }
+}
