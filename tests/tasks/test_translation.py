@@ -119,6 +119,9 @@ def test_directions_repeats_and_several_files_are_mixed(school: School, book: Pa
     assert task.settings.directions() == [("en", "fr"), ("fr", "en"), ("de", "en")]
     assert task.tags(task.settings) == (">>fr<<", ">>en<<")
     assert len(pairs_of(task).lengths) == 64 + 6
+    assert (
+        list(task.texts(task.settings)).count("die Katze") == 3
+    )  # as heavy in the vocabulary as in training
 
 
 def test_two_files_line_by_line_are_pairs_too(tmp_path: Path) -> None:
