@@ -185,13 +185,11 @@ function writeNumbers(figure: PlayMatrix, { wide, tall }: Plan, scale: ColourSca
   return written;
 }
 
-/** As many digits as fit: two places where numbers are about one. */
+/** As many digits as fit. 0.00 is something small, 0 is nothing. */
 export function brief(value: number, wide: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e4) return digits(value);
-  const size = Math.abs(value);
-  if (size < 0.005) return "0";
-  if (size < 10) return digits(Number(value.toFixed(wide < 40 ? 1 : 2)), 3).replace(/(\.\d\d)\d+$/, "$1");
-  return digits(Math.round(value));
+  if (Math.abs(value) >= 10) return digits(Math.round(value));
+  return value.toFixed(wide < 40 ? 1 : 2).replace("-", "−");
 }
 
 function inkOn(scale: ColourScale, value: number): string {

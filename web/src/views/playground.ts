@@ -80,9 +80,12 @@ class PlaygroundView implements Mounted {
       return;
     }
     if (this.gone) return;
+    if (this.topics.length === 0) {
+      this.refuse(this.say.noServer);
+      return;
+    }
     this.list.fill(this.topics, this.stage.language);
     this.update();
-    await this.coming;
   }
 
   update(): void {
@@ -109,7 +112,7 @@ class PlaygroundView implements Mounted {
   }
 
   async picture(): Promise<string> {
-    await this.coming;
+    await this.settled();
     const { topic, play } = this;
     const { language, theme } = this.stage;
     const look = { width: 640, inks: inks(theme), theme, language };
@@ -145,13 +148,21 @@ class PlaygroundView implements Mounted {
   }
 
   async table(): Promise<TableData> {
-    await this.coming;
+    await this.settled();
     const { language } = this.stage;
     return {
       caption: this.topic?.title[language] ?? this.say.title,
       columns: this.say.tableColumns.split("|"),
       rows: (this.play?.figures ?? []).flatMap((figure) => figureRows(figure, language)),
     };
+  }
+
+  /** What is on its way is here; the list of topics brings a first question with it. */
+  private async settled(): Promise<void> {
+    for (let last: unknown = null; last !== this.coming; ) {
+      last = this.coming;
+      await last;
+    }
   }
 
   /** Another topic, with the settings it had last. */
