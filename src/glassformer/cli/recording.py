@@ -60,7 +60,8 @@ def add_record(parser: Parser) -> None:
         "--want",
         metavar="WORDS",
         default=WANTED,
-        help=f"what to keep beside statistics: weights,scores,queries,keys,values,hidden,output ({WANTED})",
+        help="what to keep beside statistics: weights,scores,queries,keys,values,hidden,output,trace,parameters"
+        f" ({WANTED})",
     )
     parser.add_argument(
         "--edit",
