@@ -5,29 +5,28 @@
  * Out:  a scatter that glides between layers (src/embeddings/), neighbours in all dimensions, histograms and ridges.
  */
 
-import { asFloats, tensor } from "../bundle";
+import { Choices } from "../embeddings/choices";
 import { Cloud, type CloudLook } from "../embeddings/cloud";
-import { type By, MOST, nearestTokens, Planes } from "../embeddings/planes";
+import { makeContext, makeNeighbourhood } from "../embeddings/neighbourhood";
+import { type By, MOST, Planes } from "../embeddings/planes";
+import { Spread } from "../embeddings/spread";
 import { words } from "../i18n/embeddings";
 import { words as focusWords } from "../i18n/focus";
 import { spell } from "../marks/cells";
 import { pick, sequential } from "../marks/colours";
 import { button, type Control, choice, slider, whole } from "../marks/controls";
-import { count, digits, exact, percent } from "../marks/digits";
+import { count, percent } from "../marks/digits";
 import { captionOf, focusToken, SCREEN, tokenInFocus } from "../marks/focus";
-import { drawHistogram, gather } from "../marks/histogram";
 import { draw, make, write } from "../marks/make";
 import { type Inks, inks, sheet } from "../marks/paper";
 import { type Plane, procrustes, type Turn, turnPoints, UNTURNED } from "../marks/projection";
-import { drawRidges, ridgesHeight } from "../marks/ridges";
 import { spellScatter, unit } from "../marks/scatter";
 import { TokenLine } from "../marks/tokens";
 import { Tooltip } from "../marks/tooltip";
-import type { Distribution, HiddenDescription } from "../types";
+import type { HiddenDescription } from "../types";
 import type { Mounted, Stage, TableData, View } from "../view";
 
 const PACE = 1100; // milliseconds for a layer when playing
-const HEIGHT = 190;
 
 export const view: View = {
   name: "embeddings",
@@ -42,6 +41,7 @@ export const view: View = {
 class EmbeddingsView implements Mounted {
   private readonly say;
   private readonly sayFocus;
+  private readonly choices: Choices;
   private readonly cloud: Cloud;
   private readonly tip: Tooltip;
   private readonly layerControl: ReturnType<typeof slider>;
@@ -50,27 +50,28 @@ class EmbeddingsView implements Mounted {
   private readonly state = make("p", { class: "note", role: "status" });
   private readonly side = make("aside");
   private readonly scatter = make("div", { class: "scatter" });
-  private readonly spread = make("div", { class: "spread" });
   private readonly from: Control<number>;
   private plan: HTMLElement | null = null; // which projection: for points only
   private readonly ended = new AbortController();
   private hidden: HiddenDescription;
   private tokens: TokenLine;
   private planes: Planes;
+  private spread: Spread;
   private shown = ""; // which plane is on the paper
   private plane: Plane | null = null;
   private turn: Turn = UNTURNED;
   private turned: Float64Array | null = null;
   private coming: Promise<void> = Promise.resolve();
   private playing = 0;
-  private readonly distributions = new Map<string, Distribution>();
 
   constructor(private readonly stage: Stage) {
     this.say = words(stage.language);
     this.sayFocus = focusWords(stage.language);
-    this.hidden = this.chosenHidden();
+    this.choices = new Choices(stage);
+    this.hidden = this.choices.hidden;
     this.tokens = this.line();
     this.planes = this.openPlanes();
+    this.spread = this.openSpread();
     this.cloud = new Cloud(this.say.plot, {
       hover: (point, x, y) => this.hover(point, x, y),
       choose: (point) => this.choose(point),
@@ -83,7 +84,7 @@ class EmbeddingsView implements Mounted {
         minimum: 0,
         maximum: this.hidden.layers - 1,
         step: 1,
-        value: this.layer(),
+        value: this.choices.layer,
         text: (layer) => `${layer} · ${this.layerName(layer)}`,
       },
       (layer) => this.goLayer(layer),
@@ -91,29 +92,31 @@ class EmbeddingsView implements Mounted {
     this.player = button(this.say.play, () => this.play(this.playing === 0));
     this.from = whole(
       this.say.from,
-      { minimum: 0, maximum: Math.max(0, this.hidden.tokens - 1), value: this.start() },
-      (start) => stage.selection.option("embeddings.from", start === 0 ? null : String(start)),
+      { minimum: 0, maximum: Math.max(0, this.hidden.tokens - 1), value: this.choices.start },
+      (start) => this.choices.set("from", String(start), "0"),
     );
     this.build();
     this.update();
   }
 
   update(): void {
-    const hidden = this.chosenHidden();
-    if (hidden !== this.hidden || this.start() !== this.planes.start) {
+    const hidden = this.choices.hidden;
+    if (hidden !== this.hidden || this.choices.start !== this.planes.start) {
       this.hidden = hidden;
       this.tokens = this.line();
       this.planes = this.openPlanes();
       this.shown = "";
-      this.distributions.clear();
+      const spread = this.openSpread();
+      this.spread.element.replaceWith(spread.element);
+      this.spread = spread;
       this.layerControl.input.max = String(hidden.layers - 1);
     }
-    this.layerControl.set(this.layer());
-    this.from.set(this.start());
+    this.layerControl.set(this.choices.layer);
+    this.from.set(this.choices.start);
     this.from.element.hidden = hidden.tokens <= MOST;
-    const points = this.as() === "points";
+    const points = this.choices.as === "points";
     this.scatter.hidden = !points;
-    this.spread.hidden = points;
+    this.spread.element.hidden = points;
     this.side.hidden = !points;
     if (this.plan !== null) this.plan.hidden = !points;
     if (points) this.coming = this.showPlane();
@@ -122,7 +125,7 @@ class EmbeddingsView implements Mounted {
 
   resize(): void {
     this.cloud.redraw();
-    if (this.as() !== "points") void this.showSpread();
+    if (this.choices.as !== "points") this.spread.paint();
   }
 
   zoom(direction: -1 | 0 | 1): void {
@@ -145,22 +148,11 @@ class EmbeddingsView implements Mounted {
     await this.coming;
     const { theme } = this.stage;
     const ink = inks(theme);
-    const title = `${this.say.title} · ${this.sayFocus.stackName(this.hidden.stack)} · ${this.layerName(this.layer())}`;
+    const title = `${this.say.title} · ${this.sayFocus.stackName(this.hidden.stack)} · ${this.layerName(this.choices.layer)}`;
     const caption = captionOf(this.stage, this.note.textContent ?? "", this.shownTokens());
-    if (this.as() !== "points") {
-      const [values, norms] = [this.drawSpread("values", 420, ink), this.drawSpread("norms", 420, ink)];
-      const body = `${spell(values)}<g transform="translate(440 0)">${spell(norms)}</g>`;
-      return sheet({
-        width: 860,
-        height: HEIGHT + 60 + ridgesHeight(this.hidden.layers),
-        body,
-        title,
-        caption,
-        theme,
-      });
-    }
+    if (this.choices.as !== "points") return sheet({ ...this.spread.spell(ink), title, caption, theme });
     const [width, height] = [720, 560];
-    await this.tokens.load(this.start(), this.start() + this.planes.count);
+    await this.tokens.load(this.choices.start, this.choices.start + this.planes.count);
     const look = { ...this.look(), width, height, inks: ink, camera: this.cloud.camera, hovered: null };
     let body = `<rect width="${width}" height="${height}" fill="none" stroke="${ink.line}"/>`;
     const cloud = spellScatter(unit(this.turned ?? new Float64Array()), look);
@@ -171,20 +163,17 @@ class EmbeddingsView implements Mounted {
 
   async table(): Promise<TableData> {
     await this.coming;
-    if (this.as() !== "points") {
-      const rows = [...this.distributions].flatMap(([name, found]) =>
-        found.counts.map((value, at) => [name, found.edges[at]!, found.edges[at + 1]!, value]),
-      );
-      return { caption: this.say.distributions, columns: ["", "≥", "<", "n"], rows };
+    if (this.choices.as !== "points") {
+      return { caption: this.say.distributions, columns: ["", "≥", "<", "n"], rows: this.spread.rows() };
     }
     const { count: shown } = this.planes;
-    await this.tokens.load(this.start(), this.start() + shown);
+    await this.tokens.load(this.choices.start, this.choices.start + shown);
     return {
-      caption: `${this.say.title}: ${this.layerName(this.layer())}, ${this.say[this.by()]}`,
+      caption: `${this.say.title}: ${this.layerName(this.choices.layer)}, ${this.say[this.choices.by]}`,
       columns: [this.say.columnPosition, this.say.columnToken, this.say.columnX, this.say.columnY],
       rows: Array.from({ length: shown }, (_, at) => [
-        this.start() + at,
-        this.tokens.shown(this.start() + at),
+        this.choices.start + at,
+        this.tokens.shown(this.choices.start + at),
         this.plane?.points[2 * at] ?? null,
         this.plane?.points[2 * at + 1] ?? null,
       ]),
@@ -196,12 +185,12 @@ class EmbeddingsView implements Mounted {
     const { say, stage } = this;
     const controls = make("div", { class: "controls" });
     const { hidden } = stage.source.description;
-    const option = (name: string, value: string, standard: string) =>
-      stage.selection.option(`embeddings.${name}`, value === standard ? null : value);
     if (hidden.length > 1) {
       const stacks = hidden.map(({ stack }) => ({ value: stack, text: this.sayFocus.stackName(stack) }));
       controls.append(
-        choice(this.sayFocus.stack, stacks, this.hidden.stack, (stack) => option("stack", stack, "")).element,
+        choice(this.sayFocus.stack, stacks, this.hidden.stack, (stack) =>
+          this.choices.set("stack", stack, ""),
+        ).element,
       );
     }
     const kinds = [
@@ -212,9 +201,11 @@ class EmbeddingsView implements Mounted {
       { value: "pca", text: say.pca },
       { value: "umap", text: say.umap },
     ] as const;
-    this.plan = choice<By>(say.by, ways, this.by(), (value) => option("by", value, "pca")).element;
+    this.plan = choice<By>(say.by, ways, this.choices.by, (value) =>
+      this.choices.set("by", value, "pca"),
+    ).element;
     controls.append(
-      choice(say.as, kinds, this.as(), (value) => option("as", value, "points")).element,
+      choice(say.as, kinds, this.choices.as, (value) => this.choices.set("as", value, "points")).element,
       this.plan,
       this.from.element,
     );
@@ -237,16 +228,13 @@ class EmbeddingsView implements Mounted {
         controls,
         layers,
         this.note,
-        make("div", { class: "body" }, this.scatter, this.spread, this.side),
+        make("div", { class: "body" }, this.scatter, this.spread.element, this.side),
       ),
     );
   }
 
   private goLayer(layer: number): void {
-    this.stage.selection.option(
-      "embeddings.layer",
-      String(Math.max(0, Math.min(this.hidden.layers - 1, layer))),
-    );
+    this.choices.set("layer", String(Math.max(0, Math.min(this.hidden.layers - 1, layer))));
   }
 
   private play(on: boolean): void {
@@ -255,15 +243,15 @@ class EmbeddingsView implements Mounted {
     write(this.player, on ? this.say.stop : this.say.play);
     if (!on) return;
     const last = this.hidden.layers - 1;
-    if (this.layer() >= last) this.goLayer(0);
+    if (this.choices.layer >= last) this.goLayer(0);
     const next = () => {
       void this.coming.then(() => {
         if (this.ended.signal.aborted || this.playing === 0) return;
-        if (this.layer() >= last) {
+        if (this.choices.layer >= last) {
           this.play(false);
           return;
         }
-        this.goLayer(this.layer() + 1);
+        this.goLayer(this.choices.layer + 1);
         this.playing = window.setTimeout(next, PACE);
       });
     };
@@ -273,7 +261,7 @@ class EmbeddingsView implements Mounted {
   /** Bring the chosen layer's plane on the paper, turned towards the one that is there. */
   private async showPlane(): Promise<void> {
     const { planes } = this;
-    const [layer, by] = [this.layer(), this.by()];
+    const [layer, by] = [this.choices.layer, this.choices.by];
     const name = `${by} ${layer}`;
     write(this.note, by === "pca" ? this.say.pcaNote : this.say.umapNote);
     if (name === this.shown) {
@@ -315,10 +303,10 @@ class EmbeddingsView implements Mounted {
     const shares = this.plane?.shares ?? null;
     return {
       theme: this.stage.theme,
-      focus: focus === null ? null : focus - this.start(),
+      focus: focus === null ? null : focus - this.choices.start,
       turn: shares === null ? null : this.turn,
       axes: [this.axisName(1, shares?.[0] ?? 0), this.axisName(2, shares?.[1] ?? 0)],
-      label: (point) => this.tokens.shown(this.start() + point),
+      label: (point) => this.tokens.shown(this.choices.start + point),
     };
   }
 
@@ -334,46 +322,13 @@ class EmbeddingsView implements Mounted {
       this.side.replaceChildren(make("p", { class: "note" }, this.say.pick));
       return;
     }
-    const states = await this.planes.at(this.layer());
-    if (focus !== this.focus() || this.ended.signal.aborted) return;
-    const near = nearestTokens(states, focus - this.start(), 10);
-    await this.tokens.load(Math.max(0, focus - 8), focus + 8);
-    for (const { token } of near) await this.tokens.load(this.start() + token, this.start() + token + 1);
-    if (focus !== this.focus() || this.ended.signal.aborted) return;
-    this.side.replaceChildren(
-      this.context(focus),
-      make("h2", {}, this.say.nearest),
-      make("p", { class: "note" }, this.say.nearestMeans),
-      make(
-        "ol",
-        {},
-        ...near.map(({ token, cosine }) =>
-          make(
-            "li",
-            {},
-            make(
-              "button",
-              { type: "button", onclick: () => this.choose(token) },
-              make("bdi", { dir: "auto" }, this.tokens.shown(this.start() + token)),
-              make("small", {}, String(this.start() + token)),
-            ),
-            make("span", { title: exact(cosine) }, digits(cosine, 3)),
-          ),
-        ),
-      ),
-    );
-  }
-
-  private context(token: number): HTMLElement {
-    const [before, shown, after] = this.tokens.context(token);
-    return make(
-      "p",
-      { class: "context", dir: "auto" },
-      `${before} `,
-      make("b", {}, shown),
-      ` ${after}`,
-      make("small", {}, ` (${token})`),
-    );
+    const { start, layer } = this.choices;
+    const states = await this.planes.at(layer);
+    const choose = (token: number) => focusToken(this.stage, this.hidden, token);
+    const parts = await makeNeighbourhood(this.tokens, states, focus, start, this.say, choose);
+    if (focus === this.focus() && layer === this.choices.layer && !this.ended.signal.aborted) {
+      this.side.replaceChildren(...parts);
+    }
   }
 
   private hover(point: number | null, x: number, y: number): void {
@@ -381,12 +336,12 @@ class EmbeddingsView implements Mounted {
       this.tip.hide();
       return;
     }
-    this.tip.fill(this.context(this.start() + point));
+    this.tip.fill(makeContext(this.tokens, this.choices.start + point));
     this.tip.show(x, y);
   }
 
   private choose(point: number): void {
-    focusToken(this.stage, this.hidden, this.start() + point);
+    focusToken(this.stage, this.hidden, this.choices.start + point);
   }
 
   private key(event: KeyboardEvent): void {
@@ -403,7 +358,7 @@ class EmbeddingsView implements Mounted {
     else if (event.key === "-") this.cloud.zoomBy(1 / 1.5);
     else if (step === undefined) return;
     else {
-      const first = this.start();
+      const first = this.choices.start;
       const token = Math.max(
         first,
         Math.min(first + this.planes.count - 1, (this.focus() ?? first - 1) + step),
@@ -415,102 +370,21 @@ class EmbeddingsView implements Mounted {
     event.stopPropagation();
   }
 
-  /** Histograms of the chosen layer, and ridges of all layers. */
   private async showSpread(): Promise<void> {
-    const { hidden, stage } = this;
     write(this.note, "");
-    this.paintSpread();
     try {
-      const norms = asFloats(tensor(await stage.source.activations(hidden.stack, "norm"), "activations")); // (layer, token)
-      const bins = Math.max(8, Math.min(48, Math.round(2 * Math.sqrt(hidden.tokens))));
-      for (let layer = 0; layer < hidden.layers; layer++) {
-        this.distributions.set(
-          `norms ${layer}`,
-          gather(norms.subarray(layer * hidden.tokens, (layer + 1) * hidden.tokens), bins),
-        );
-      }
-      const wanted = Array.from({ length: hidden.layers }, (_, layer) => layer).filter(
-        (layer) => !this.distributions.has(`values ${layer}`),
-      );
-      await Promise.all(
-        wanted.map(async (layer) => {
-          const found = await stage.source.distribution(
-            "hidden",
-            { stack: hidden.stack, layer, bins: 64 },
-            this.ended.signal,
-          );
-          if (hidden === this.hidden) this.distributions.set(`values ${layer}`, found);
-        }),
-      );
-      if (!this.ended.signal.aborted && this.as() !== "points") this.paintSpread();
+      await this.spread.show(this.ended.signal);
     } catch (error) {
-      if (!this.ended.signal.aborted) stage.fail(error);
+      if (!this.ended.signal.aborted) this.stage.fail(error);
     }
   }
 
-  private paintSpread(): void {
-    const across = this.spread.clientWidth || 800;
-    const width = across < 640 ? across : Math.floor((across - 32) / 2);
-    const height = HEIGHT + 60 + ridgesHeight(this.hidden.layers);
-    const figures = (["values", "norms"] as const).map((what) => {
-      const found = this.distributions.get(`${what} ${this.layer()}`);
-      const svg = draw("svg", {
-        width,
-        height,
-        viewBox: `0 0 ${width} ${height}`,
-        role: "img",
-        "aria-label": `${this.say[what]}, ${this.layerName(this.layer())}`,
-      });
-      svg.append(this.drawSpread(what, width, SCREEN));
-      svg.addEventListener("click", (event) => {
-        const ridge = (event.target as Element).closest("[data-layer]");
-        if (ridge !== null) this.goLayer(Number(ridge.getAttribute("data-layer")));
-      });
-      const words =
-        found === undefined || found.count === 0
-          ? ""
-          : this.say.moments(count(found.count), digits(found.mean), digits(found.deviation));
-      return make(
-        "figure",
-        { "data-of": what },
-        svg,
-        make("figcaption", { title: exact(found?.mean) }, words),
-      );
+  private openSpread(): Spread {
+    return new Spread(this.stage.source, this.hidden, this.say, {
+      layer: () => this.choices.layer,
+      name: (layer) => this.layerName(layer),
+      choose: (layer) => this.goLayer(layer),
     });
-    this.spread.replaceChildren(...figures);
-  }
-
-  private drawSpread(what: "values" | "norms", width: number, ink: Inks): SVGGElement {
-    const group = draw("g");
-    const axis = what === "values" ? this.say.valueAxis : this.say.normAxis;
-    const found = this.distributions.get(`${what} ${this.layer()}`);
-    group.append(
-      draw(
-        "text",
-        { x: 0, y: 12, fill: ink.ink, "font-size": 13, "font-weight": 600 },
-        `${this.say[what]} · ${this.layerName(this.layer())}`,
-      ),
-    );
-    if (found !== undefined) {
-      const histogram = drawHistogram(found, { width, height: HEIGHT, inks: ink, log: false, axis });
-      histogram.setAttribute("transform", "translate(0 20)");
-      group.append(histogram);
-    }
-    const all = Array.from(
-      { length: this.hidden.layers },
-      (_, layer) => this.distributions.get(`${what} ${layer}`) ?? null,
-    );
-    const ridges = drawRidges(all, { width, inks: ink, chosen: this.layer(), axis });
-    ridges.setAttribute("transform", `translate(0 ${HEIGHT + 54})`);
-    group.append(
-      draw(
-        "text",
-        { x: 0, y: HEIGHT + 50, fill: ink.ink, "font-size": 13, "font-weight": 600 },
-        this.say.allLayers,
-      ),
-      ridges,
-    );
-    return group;
   }
 
   private positionBar(ink: Inks): string {
@@ -534,7 +408,11 @@ class EmbeddingsView implements Mounted {
     if (tokens === 1) return this.say.one;
     return tokens <= MOST
       ? ""
-      : this.say.shown(count(this.start()), count(this.start() + this.planes.count - 1), count(tokens));
+      : this.say.shown(
+          count(this.choices.start),
+          count(this.choices.start + this.planes.count - 1),
+          count(tokens),
+        );
   }
 
   private layerName(layer: number): string {
@@ -542,15 +420,8 @@ class EmbeddingsView implements Mounted {
     return layer === this.hidden.layers - 1 ? this.say.output : this.sayFocus.afterLayers(layer);
   }
 
-  private chosenHidden(): HiddenDescription {
-    const { hidden, maps } = this.stage.source.description;
-    const selection = this.stage.selection.get();
-    const stack = selection.options["embeddings.stack"] ?? maps[selection.map]?.stack;
-    return hidden.find((each) => each.stack === stack) ?? hidden[0]!;
-  }
-
   private openPlanes(): Planes {
-    return new Planes(this.stage.source, this.hidden, this.start(), this.ended.signal);
+    return new Planes(this.stage.source, this.hidden, this.choices.start, this.ended.signal);
   }
 
   private line(): TokenLine {
@@ -562,33 +433,10 @@ class EmbeddingsView implements Mounted {
     );
   }
 
-  private option(name: string): string | undefined {
-    return this.stage.selection.get().options[`embeddings.${name}`];
-  }
-
-  private by(): By {
-    return this.option("by") === "umap" ? "umap" : "pca";
-  }
-
-  private as(): "points" | "distributions" {
-    return this.option("as") === "distributions" ? "distributions" : "points";
-  }
-
-  private layer(): number {
-    const wish = Number(this.option("layer") ?? 0);
-    return Number.isInteger(wish) ? Math.max(0, Math.min(this.hidden.layers - 1, wish)) : 0;
-  }
-
-  /** The first token shown: chosen, or such that the token in focus is seen. */
-  private start(): number {
-    const { tokens } = this.hidden;
-    if (tokens <= MOST) return 0;
-    const wish = Number(this.option("from") ?? 0);
-    return Number.isInteger(wish) ? Math.max(0, Math.min(tokens - 1, wish)) : 0;
-  }
-
   private focus(): number | null {
     const token = tokenInFocus(this.stage, this.hidden.side);
-    return token !== null && token >= this.start() && token < this.start() + this.planes.count ? token : null;
+    return token !== null && token >= this.choices.start && token < this.choices.start + this.planes.count
+      ? token
+      : null;
   }
 }
