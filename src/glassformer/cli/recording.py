@@ -60,8 +60,8 @@ def add_record(parser: Parser) -> None:
         "--want",
         metavar="WORDS",
         default=WANTED,
-        help="what to keep beside statistics: weights,scores,queries,keys,values,hidden,output,trace,parameters"
-        f" ({WANTED})",
+        help="what to keep beside statistics: weights,scores,queries,keys,values,hidden,output,trace,"
+        f"parameters ({WANTED})",
     )
     parser.add_argument(
         "--edit",
