@@ -95,11 +95,24 @@ class JobRequest(Question):
     decode: DecodeRequest | None = None
 
 
+class PlayRequest(Question):
+    """A topic of the playground that is run as a job, step by step."""
+
+    kind: Literal["play"] = "play"
+    topic: Name
+    parameters: dict[str, bool | int | float | str]  # every one of them, checked
+
+    @property
+    def model(self) -> str:
+        """What a list of jobs shows."""
+        return f"playground/{self.topic}"
+
+
 class Job(Answer):
     """A run as it stands."""
 
     id: str
-    kind: Literal["record", "generate"]
+    kind: Literal["record", "generate", "play"]
     state: State
     stage: Stage
     share: float | None  # of the stage, 0 to 1, where it is known

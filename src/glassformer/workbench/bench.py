@@ -11,15 +11,27 @@ import queue
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from glassformer.errors import GlassformerError
-from glassformer.show.workbench import LAST_EVENTS, Event, Job, JobRequest, ModelDescription, Preset
+from glassformer.show.playground import Play, Topic
+from glassformer.show.workbench import (
+    LAST_EVENTS,
+    Event,
+    Job,
+    JobRequest,
+    ModelDescription,
+    PlayRequest,
+    Preset,
+    RefusalError,
+)
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.jobs import Board, Entry
-from glassformer.workbench.models import Shelf
+from glassformer.workbench.models import Model, Shelf
+from glassformer.workbench.playground.topics import find_topic, read_parameters, read_topics
+from glassformer.workbench.plays import ask, spell_task
 from glassformer.workbench.presets import list_presets
 from glassformer.workbench.process import WorkerProcess
 from glassformer.workbench.requests import check_request
@@ -27,6 +39,7 @@ from glassformer.workbench.settings import GIGABYTE, WorkbenchSettings
 
 Add = Callable[[Path, JobRequest], str]  # takes a finished bundle into the library and gives its id
 
+TURN = 5.0  # seconds that a play waits for those before it
 TICK = 0.05  # seconds between two looks at a running job
 POLL = 0.03  # seconds between two looks at a job's events
 log = logging.getLogger("glassformer.workbench")
@@ -46,6 +59,7 @@ class LocalWorkbench:
         self._warm = threading.Event()  # somebody wants a worker, though no job waits
         self._minder: threading.Thread | None = None
         self._starting = threading.Lock()
+        self._using = threading.Lock()  # held by whoever speaks with the worker: the minder, or a play
 
     # What the server asks
 
@@ -82,6 +96,38 @@ class LocalWorkbench:
                 if event.name in LAST_EVENTS:
                     return
             await asyncio.sleep(POLL)
+
+    def topics(self) -> Sequence[Topic]:
+        return read_topics()
+
+    def play(self, name: str, given: Mapping[str, str]) -> Play:
+        """Run a topic and wait for it; while a job runs or waits, there is nobody to do so."""
+        topic = find_topic(name)
+        parameters = read_parameters(topic, given)
+        if not self.board.is_idle() or not self._using.acquire(timeout=TURN):
+            raise RefusalError("A model is running. Ask again when it is done, or cancel it.", "busy", 429)
+        try:
+            if self._closing.is_set():
+                raise RefusalError("The workbench is closing; start Glassformer again.", "closing", 409)
+            self._start()  # who minds the queue also ends the worker
+            return ask(self._find_worker(), topic, parameters, self.shelf.models(), self._closing.is_set)
+        except EOFError:
+            raise RefusalError(self._explain_end(), "crashed", 409) from None
+        except TimeoutError:
+            self._end_worker()
+            raise RefusalError("No answer came in time. Ask for less, or again.", "too_slow", 422) from None
+        finally:
+            self._using.release()
+
+    def start_play(self, name: str, given: Mapping[str, str]) -> Job:
+        """Queue a topic that tells each step."""
+        topic = find_topic(name)
+        if not topic.streams:
+            raise RefusalError(f"{name} has no steps to tell; ask for it with GET.", "no_steps", 422)
+        request = PlayRequest(topic=name, parameters=read_parameters(topic, given))
+        job = self.board.submit(request, Model(request.model, None, None))
+        self._start()
+        return job
 
     def limits(self) -> dict[str, int]:
         """What is told to the page."""
@@ -121,10 +167,12 @@ class LocalWorkbench:
             while not self._closing.is_set():
                 if self._warm.is_set() and self.worker is None:
                     self._warm.clear()
-                    self._find_worker()
+                    with self._using:
+                        self._find_worker()
                 entry = self.board.take(1.0)
                 if entry is not None:
-                    self._run(entry)
+                    with self._using:
+                        self._run(entry)
         finally:
             self._end_worker()
 
@@ -147,7 +195,10 @@ class LocalWorkbench:
                 leftover.unlink(missing_ok=True)
 
     def _task(self, entry: Entry, path: Path) -> dict[str, Any]:
-        model = entry.model
+        model, request = entry.model, entry.request
+        if isinstance(request, PlayRequest):
+            topic = find_topic(request.topic)
+            return spell_task(entry.id, topic, request.parameters, self.shelf.models(), streams=True)
         return {
             "do": "run",
             "job": entry.id,
@@ -156,7 +207,7 @@ class LocalWorkbench:
             "folder": None if model.folder is None else str(model.folder),
             "tagged": model.tagged,
             "languages": [] if model.description is None else list(model.description.languages),
-            "request": entry.request.model_dump(),
+            "request": request.model_dump(),
             "tokens": self.settings.tokens,
             "new_tokens": self.settings.new_tokens,
         }
@@ -199,9 +250,11 @@ class LocalWorkbench:
                 self.board.progress(entry, message["stage"], message["share"], message["detail"])
             case "step":
                 self.board.step(entry, message["data"])
+            case "played":
+                entry.play = message["play"]
             case "done":
                 if not self.board.is_finished(entry):
-                    self.board.finish(entry, self.add(path, entry.request))
+                    self._finish(entry, path)
                 return True
             case "failed":
                 self.board.fail(entry, message["sentence"], message["code"])
@@ -209,6 +262,12 @@ class LocalWorkbench:
             case "cancelled":
                 return True
         return False
+
+    def _finish(self, entry: Entry, path: Path) -> None:
+        if isinstance(entry.request, PlayRequest):
+            self.board.finish(entry, None, play=entry.play)
+        else:
+            self.board.finish(entry, self.add(path, entry.request))
 
     def _stop(self, entry: Entry, worker: WorkerProcess) -> None:
         """Ask the worker to stop; end it where it does not do so at once."""

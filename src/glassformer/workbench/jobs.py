@@ -11,7 +11,16 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
 
-from glassformer.show.workbench import LAST_EVENTS, Event, Job, JobRequest, RefusalError, Stage, State
+from glassformer.show.workbench import (
+    LAST_EVENTS,
+    Event,
+    Job,
+    JobRequest,
+    PlayRequest,
+    RefusalError,
+    Stage,
+    State,
+)
 from glassformer.workbench.models import Model
 
 MOST_EVENTS = 20_000  # of one job; progress beyond is not kept, the last word always is
@@ -22,7 +31,7 @@ class Entry:
     """One job on the board; changed under the board's lock only."""
 
     id: str
-    request: JobRequest
+    request: JobRequest | PlayRequest
     model: Model
     created: float
     state: State = "queued"
@@ -32,6 +41,7 @@ class Entry:
     recording: str | None = None
     sentence: str | None = None
     code: str | None = None
+    play: dict[str, Any] | None = None  # what came of it, where that is no recording
     events: list[Event] = field(default_factory=list)
 
     @property
@@ -66,7 +76,7 @@ class Board:
         self._changed = threading.Condition()
         self._closed = False
 
-    def submit(self, request: JobRequest, model: Model) -> Job:
+    def submit(self, request: JobRequest | PlayRequest, model: Model) -> Job:
         """Put a job behind those that wait."""
         with self._changed:
             if self._closed:
@@ -133,12 +143,12 @@ class Board:
             if not entry.finished:
                 self._tell(entry, "step", data)
 
-    def finish(self, entry: Entry, recording: str) -> None:
-        """A recording came of it."""
+    def finish(self, entry: Entry, recording: str | None, **more: Any) -> None:
+        """A recording came of it, or something else that its last event carries."""
         with self._changed:
             if not entry.finished:
                 entry.recording = recording
-                self._finish(entry, "done", {"recording": recording})
+                self._finish(entry, "done", {"recording": recording, **more})
 
     def fail(self, entry: Entry, sentence: str, code: str) -> None:
         """Nothing came of it, and this is why."""
@@ -146,6 +156,11 @@ class Board:
             if not entry.finished:
                 entry.sentence, entry.code = sentence, code
                 self._finish(entry, "failed", {"sentence": sentence, "code": code})
+
+    def is_idle(self) -> bool:
+        """Whether no job waits or runs."""
+        with self._changed:
+            return all(entry.finished for entry in self._entries.values())
 
     def is_finished(self, entry: Entry) -> bool:
         with self._changed:

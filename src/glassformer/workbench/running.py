@@ -18,6 +18,8 @@ from glassformer.recorders.recorder import load
 from glassformer.recording import Recording
 from glassformer.show.workbench import EditRequest, JobRequest
 from glassformer.workbench.layers import reporting
+from glassformer.workbench.playground.models import Zoo
+from glassformer.workbench.playground.playing import play
 from glassformer.workbench.reading import Given, Subject, network_of, read_given, shape_of
 from glassformer.workbench.worker import Teller
 from glassformer.workbench.writing import choose_settings, tell_answers, write
@@ -50,6 +52,13 @@ class Runner:
             recording = self._record(subject, request, given, task, teller)
             teller.progress("saving")
             destination.finish(recording)
+
+    def play(self, task: dict[str, Any], teller: Teller) -> None:
+        """A topic of the playground; one that is streamed tells its steps."""
+        zoo = Zoo(task["models"], self.open)
+        tell = teller.step if task["streams"] else None
+        played = play(task["topic"], task["parameters"], zoo, tell)
+        teller.say("played", play=played.model_dump(mode="json"))
 
     def open(self, name: str, folder: str | None) -> Subject:
         """A model, from memory if it is there and its files have not changed."""

@@ -83,7 +83,7 @@ def main() -> None:
         task = tasks.get()
         teller = Teller(task["job"], pipe, stopped)
         try:
-            runner.run(task, teller)
+            (runner.play if "topic" in task else runner.run)(task, teller)
             teller.say("done")
         except StoppedError:
             teller.say("cancelled")

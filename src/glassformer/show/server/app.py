@@ -19,6 +19,7 @@ from glassformer.show.server import (
     jobs,
     maps,
     measures,
+    playground,
     recordings,
     states,
     static,
@@ -61,7 +62,7 @@ def create_app(
     app.state.warm = False  # whether the workbench was told to get ready
     app.state.closing = threading.Event()  # set when the server is about to end: who listens is let go
     errors.install(app)
-    for group in (about, recordings, maps, states, measures, walks, jobs, documents, static):
+    for group in (about, recordings, maps, states, measures, walks, jobs, playground, documents, static):
         app.include_router(group.router)
     app.add_middleware(BodyLimit, settings=chosen)
     app.add_middleware(Guard, settings=chosen)

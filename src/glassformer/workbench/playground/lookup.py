@@ -1,0 +1,87 @@
+"""A table of keys and values, and a question: hard attention, the k best keys, soft attention.
+
+In:   a question, how many keys may answer.
+Out:  scores, weights, and the mixture of values. A key is the bag of its characters: q·k counts shared ones.
+"""
+
+import torch
+from torch import Tensor
+
+from glassformer.model.similarity import dot, hard
+from glassformer.show.playground import Bars, Table
+from glassformer.workbench.playground.outcome import Models, Outcome, Words, plain, say, series
+
+TABLE = (  # key, value, and both in English
+    ("段誉的招牌武功", "六脉神剑", "Duan Yu's signature art", "Six Meridians Divine Sword"),
+    ("段誉的生父", "段延庆", "Duan Yu's father by birth", "Duan Yanqing"),
+    ("段誉的结拜兄弟", "乔峰和虚竹", "Duan Yu's sworn brothers", "Qiao Feng and Xuzhu"),
+    ("乔峰的招牌武功", "降龙十八掌", "Qiao Feng's signature art", "Eighteen Dragon-Subduing Palms"),
+)
+GIVEN = (7.0, 1.0, 9.0, 5.0)
+
+
+def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
+    """Ask the table."""
+    given = words.text("scores") == "given"
+    scores = torch.tensor(GIVEN) if given else score(words.text("question"))
+    count = words.integer("keys")
+    weights = hard((scores / words.number("temperature"))[None], count)[0]
+    keys = [entry[0] for entry in TABLE]
+    best = int(weights.argmax())
+    mixture = " + ".join(
+        f"{share:.2f}·{TABLE[key][1]}" for key, share in enumerate(weights.tolist()) if share > 0
+    )
+    share = f"{float(weights[best]):.0%}"
+    table = Table(
+        id="table",
+        title=say("The table, and how much of each value is taken", "键–值表，以及每个值取了多少"),
+        note=say(f"Taken home: {mixture}", f"带回的结果：{mixture}"),
+        columns=(
+            say("Key", "键"),
+            say("Score", "得分"),
+            say("Weight", "权重"),
+            say("Value", "值"),
+            say("In English", "英文"),
+        ),
+        rows=tuple(
+            (key, plain(float(scores[i])), plain(float(weights[i])), value, f"{english}: {meaning}")
+            for i, (key, value, english, meaning) in enumerate(TABLE)
+        ),
+        marked=tuple(i for i in range(len(TABLE)) if weights[i] > 0),
+    )
+    bars = Bars(
+        id="weights",
+        title=say("Weights", "权重"),
+        labels=tuple(keys),
+        value_title=say("weight", "权重"),
+        series=(series("weight", "权重", weights),),
+        high=1.0,
+    )
+    if count == 1:
+        found = say(
+            f"Hard attention: only “{keys[best]}” answers, with {TABLE[best][1]}; the rest is not heard.",
+            f"硬注意力：只有“{keys[best]}”回答，得到“{TABLE[best][1]}”，其余的都听不到。",
+        )
+    elif len(tied := [keys[i] for i in range(len(keys)) if weights[i] == weights[best]]) > 1:
+        found = say(
+            f"{' and '.join(tied)} fit equally well ({share} each): the answer needs both, and a "
+            "mixture has both.",
+            f"{'、'.join(tied)}同样合适（各占 {share}）：答案两者都要，而加权混合两者都有。",
+        )
+    else:
+        name = "Soft attention" if count == len(TABLE) else f"The {count} best keys"
+        chinese = "软注意力" if count == len(TABLE) else f"最好的 {count} 个键"
+        found = say(
+            f"{name}: “{keys[best]}” has the largest weight ({share}); the answer is a mixture "
+            f"of {count} values.",
+            f"{chinese}：“{keys[best]}”权重最大（{share}），答案是 {count} 个值的加权混合。",
+        )
+    return Outcome(found, (table, bars))
+
+
+def score(question: str) -> Tensor:
+    """q·k of the question with each key: how many characters they share. (key,)"""
+    alphabet = sorted(set("".join(entry[0] for entry in TABLE)))
+    keys = torch.tensor([[float(letter in entry[0]) for letter in alphabet] for entry in TABLE])
+    query = torch.tensor([[float(letter in question) for letter in alphabet]])
+    return dot(query, keys)[0]

@@ -1,0 +1,135 @@
+"""What a topic works with: parameters by kind, models by shape, and the way from tensors to pictures.
+
+In:   values, tensors, labels.
+Out:  the forms of show/playground.py. What is not finite becomes None: there is nothing to draw.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from glassformer.errors import InputError
+from glassformer.model.transformer import Transformer
+from glassformer.recorders.ours import OurSubject
+from glassformer.show.playground import Axis, Figure, Matrix, Row, Series, Value
+from glassformer.show.workbench import Phrase
+
+DIGITS = 7  # that single precision has
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Parameters that were checked, by kind."""
+
+    values: Mapping[str, Value]
+
+    def integer(self, name: str) -> int:
+        return int(self.values[name])
+
+    def number(self, name: str) -> float:
+        return float(self.values[name])
+
+    def text(self, name: str) -> str:
+        return str(self.values[name])
+
+    def flag(self, name: str) -> bool:
+        return bool(self.values[name])
+
+
+class Models(Protocol):
+    """The models that ship; a topic that wants real numbers takes one."""
+
+    def find(self, fits: Callable[[Transformer], bool], what: str) -> OurSubject:
+        """The first whose network fits; InputError where none does."""
+
+
+class NoModels:
+    """Where there are none."""
+
+    def find(self, fits: Callable[[Transformer], bool], what: str) -> OurSubject:  # noqa: ARG002
+        raise InputError(f"This topic looks into {what}, and none is here. Install the zoo, and try again.")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a topic found."""
+
+    found: Phrase
+    figures: Sequence[Figure]
+    model: str | None = None
+
+
+def say(en: str, zh: str) -> Phrase:
+    """One thing in both languages."""
+    return Phrase(en=en, zh=zh)
+
+
+def plain(number: float) -> float | None:
+    """A number as JSON can carry it, no longer than it is exact."""
+    return float(f"{number:.{DIGITS}g}") if math.isfinite(number) else None
+
+
+def row(values: Tensor | Sequence[float]) -> Row:
+    """Numbers in a row."""
+    listed: list[float] = values.tolist() if isinstance(values, Tensor) else list(values)
+    return tuple(plain(value) for value in listed)
+
+
+def series(en: str, zh: str, values: Tensor | Sequence[float], *, dashed: bool = False) -> Series:
+    """A named row."""
+    return Series(name=say(en, zh), values=row(values), dashed=dashed)
+
+
+def axis(labels: Sequence[object], title: Phrase | None = None) -> Axis:
+    """What stands beside a matrix."""
+    return Axis(title=title, labels=tuple(str(label) for label in labels))
+
+
+def matrix(
+    id: str,
+    title: Phrase,
+    values: Tensor,
+    rows: Axis,
+    columns: Axis,
+    *,
+    ends: tuple[float, float] | None = None,
+    note: Phrase | None = None,
+) -> Matrix:
+    """Numbers as colours; without `ends` they go from minus to plus the largest."""
+    finite = values[torch.isfinite(values)].abs()
+    largest = float(finite.max()) if finite.numel() else 1.0
+    low, high = ends or (-(largest or 1.0), largest or 1.0)
+    return Matrix(
+        id=id,
+        title=title,
+        note=note,
+        rows=rows,
+        columns=columns,
+        values=tuple(row(line) for line in values),
+        scale="sequential" if low == 0 else "diverging",
+        low=low,
+        high=high,
+    )
+
+
+def label_tokens(subject: OurSubject, ids: Sequence[int]) -> list[str]:
+    """Tokens as short labels: without the space in front that many vocabularies spell."""
+    tokenizer = subject.reader.tokenizer
+    if tokenizer is None:
+        return [str(id) for id in ids]
+    return [text.strip() or "␣" for text in tokenizer.display(ids)]
+
+
+def flags(id: str, title: Phrase, values: Tensor, rows: Axis, columns: Axis) -> Matrix:
+    """Yes and no as a matrix."""
+    made = matrix(id, title, values.double(), rows, columns, ends=(0.0, 1.0))
+    return made.model_copy(update={"scale": "flags"})
+
+
+def seeded(seed: int) -> torch.Generator:
+    """Chance that can be repeated."""
+    return torch.Generator().manual_seed(seed)

@@ -1,0 +1,42 @@
+"""One play: a topic's function, run with parameters that were checked.
+
+In:   the name of a topic, its parameters, the models that are there.
+Out:  a `Play`.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+import torch
+
+from glassformer.show.playground import Play, Value
+from glassformer.workbench.playground.outcome import Models, NoModels, Outcome, Words
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+def play(
+    name: str, parameters: Mapping[str, Value], models: Models | None = None, tell: Tell | None = None
+) -> Play:
+    """Run a topic. `parameters` holds every one of them, as `read_parameters` gives them.
+
+    With `tell` a topic that streams tells each of its steps.
+    """
+    module = import_module(f"glassformer.workbench.playground.{name}")  # a topic's file is found by its name
+    started = time.perf_counter()
+    with torch.random.fork_rng(devices=[]):
+        outcome: Outcome = (
+            module.play(Words(parameters), models or NoModels())
+            if tell is None
+            else module.stream(Words(parameters), tell)
+        )
+    return Play(
+        topic=name,
+        parameters=dict(parameters),
+        found=outcome.found,
+        figures=tuple(outcome.figures),
+        model=outcome.model,
+        seconds=round(time.perf_counter() - started, 4),
+    )

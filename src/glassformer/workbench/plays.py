@@ -1,0 +1,71 @@
+"""One short question to the worker, and its answer: plays of the playground, while no job runs.
+
+In:   a worker that has nothing else to do, a topic with its parameters.
+Out:  a `Play`, or a refusal in one sentence. It is waited for: a play takes a second or two, and the first
+      one as long as a worker needs to start.
+"""
+
+import queue
+import time
+from collections.abc import Callable, Mapping, Sequence
+from secrets import token_hex
+from typing import Any
+
+from glassformer.show.playground import Play, Topic, Value
+from glassformer.show.workbench import RefusalError
+from glassformer.workbench.models import Model
+from glassformer.workbench.process import WorkerProcess
+
+LONGEST = 40.0  # seconds that a play may take, the start of a worker included
+TICK = 0.2  # seconds between two looks at whether somebody ends everything
+
+
+def spell_task(
+    job: str, topic: Topic, parameters: Mapping[str, Value], models: Sequence[Model], *, streams: bool
+) -> dict[str, Any]:
+    """What the worker is told; only models that ship are looked into."""
+    zoo = [
+        (model.name, str(model.folder))
+        for model in models
+        if model.description is not None and model.description.origin == "zoo"
+    ]
+    return {
+        "do": "run",
+        "job": job,
+        "topic": topic.name,
+        "parameters": dict(parameters),
+        "models": zoo,
+        "streams": streams,
+    }
+
+
+def ask(
+    worker: WorkerProcess,
+    topic: Topic,
+    parameters: Mapping[str, Value],
+    models: Sequence[Model],
+    is_closing: Callable[[], bool],
+) -> Play:
+    """Send a play and wait for it. Raises TimeoutError where none came, EOFError where the worker is gone."""
+    job = token_hex(8)
+    worker.send(spell_task(job, topic, parameters, models, streams=False))
+    deadline = time.monotonic() + LONGEST
+    played: Play | None = None
+    while time.monotonic() < deadline and not is_closing():
+        try:
+            message = worker.receive(TICK)
+        except queue.Empty:
+            continue
+        if message is None:
+            raise EOFError
+        if message.get("job") != job:
+            continue
+        match message["say"]:
+            case "played":
+                played = Play.model_validate(message["play"])
+            case "done":
+                assert played is not None
+                return played
+            case "failed":
+                raise RefusalError(message["sentence"], message["code"], 422)
+    raise TimeoutError
