@@ -13,7 +13,6 @@ export const words = defineStrings({
     head: (head: number) => `head ${head}`,
     allHeads: "all heads",
     stack: "Stack",
-    embeddings: "embeddings",
     afterLayers: (layers: number) =>
       layers === 0 ? "embeddings" : layers === 1 ? "after 1 layer" : `after ${layers} layers`,
     tokensOf: (first: string, last: string, count: string) => `tokens ${first}–${last} of ${count}`,
@@ -30,7 +29,6 @@ export const words = defineStrings({
     head: (head: number) => `第 ${head} 头`,
     allHeads: "全部注意力头",
     stack: "网络部分",
-    embeddings: "词嵌入",
     afterLayers: (layers: number) => (layers === 0 ? "词嵌入" : `经过 ${layers} 层`),
     tokensOf: (first: string, last: string, count: string) => `第 ${first}–${last} 个词元，共 ${count} 个`,
     copied: "已复制。",

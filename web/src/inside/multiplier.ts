@@ -15,15 +15,15 @@ import { drawHistogram } from "../marks/histogram";
 import { draw, make, write } from "../marks/make";
 import { type Inks, inks, label } from "../marks/paper";
 import { TokenLine } from "../marks/tokens";
-import type { Choice, EditRequest, Job, StepDescription } from "../types";
+import type { EditRequest, Job, StepDescription } from "../types";
 import type { Stage, TableData } from "../view";
 import { drawPairs, heaviest, pairsHeight, type Series } from "./pairs";
 import { type Drawing, type Focus, focusOf, isAbort, type Part, type Words } from "./part";
+import { makeReport, RERUN_INK } from "./report";
 import { compare, type Rerun } from "./rerun";
 import { entropyOf, rescale } from "./softmax";
 
 const SHOWN = 16; // keys in the chart
-const ORANGE = "#c4622d";
 
 interface Row {
   readonly scores: Float32Array;
@@ -153,7 +153,7 @@ export class Multiplier implements Part {
         inks: ink,
         log: false,
         outline: this.rerun.after,
-        outlineInk: ORANGE,
+        outlineInk: RERUN_INK,
         axis: this.say.scoreAxis,
       });
       body += `<g transform="translate(0 ${y})">${spell(plot)}</g>`;
@@ -254,7 +254,7 @@ export class Multiplier implements Part {
       { name: this.say.after, weights: after, ink: ink.accent },
     ];
     if (this.rerun?.row != null && this.rerun.factor === this.factor)
-      all.push({ name: this.say.rerun, weights: this.rerun.row, ink: ORANGE });
+      all.push({ name: this.say.rerun, weights: this.rerun.row, ink: RERUN_INK });
     return all;
   }
 
@@ -332,92 +332,7 @@ export class Multiplier implements Part {
       this.state.dataset.difference = String(difference);
     }
     const width = Math.max(260, this.again.clientWidth || 420);
-    const svg = draw("svg", {
-      width,
-      height: 190,
-      viewBox: `0 0 ${width} 190`,
-      role: "img",
-      "aria-label": say.scoreAxis,
-    });
-    svg.append(
-      drawHistogram(rerun.before, {
-        width,
-        height: 190,
-        inks: SCREEN,
-        log: false,
-        fill: SCREEN.faint,
-        outline: rerun.after,
-        outlineInk: ORANGE,
-        axis: say.scoreAxis,
-      }),
-    );
-    const figure = (name: string, before: number | null, after: number | null) => [
-      make("dt", {}, name),
-      make(
-        "dd",
-        { title: `${exact(before)} → ${exact(after)}` },
-        digits(before),
-        make("span", {}, "→"),
-        make("b", {}, digits(after)),
-      ),
-    ];
-    this.result.replaceChildren(
-      make("dl", {}, ...figure(say.meanEntropy, rerun.entropyBefore, rerun.entropyAfter)),
-      this.key(),
-      svg,
-      this.outputs(rerun),
-      button(say.openRerun, () => this.stage.workbench?.go(rerun.id)),
-    );
-  }
-
-  /** Which ink is which in the histogram. */
-  private key(): SVGSVGElement {
-    const svg = draw("svg", { width: 200, height: 16, "aria-hidden": "true" });
-    const names = [
-      [this.say.before, SCREEN.faint],
-      [this.say.rerun, ORANGE],
-    ] as const;
-    names.forEach(([name, fill], at) => {
-      svg.append(
-        draw("rect", { x: at * 90, y: 3, width: 10, height: 10, fill }),
-        draw("text", { x: at * 90 + 14, y: 12, "font-size": 11, fill: SCREEN.soft }, name),
-      );
-    });
-    return svg;
-  }
-
-  private outputs({ outputBefore, outputAfter, classes }: Rerun): HTMLElement {
-    const side = (name: string, choices: readonly Choice[] | null) =>
-      make(
-        "div",
-        {},
-        make("h3", {}, name),
-        make(
-          "ol",
-          {},
-          ...(choices ?? [])
-            .slice(0, 5)
-            .map(({ text, log_probability }) =>
-              make(
-                "li",
-                {},
-                make("bdi", { dir: "auto" }, text),
-                make(
-                  "span",
-                  { title: exact(Math.exp(log_probability)) },
-                  digits(Math.exp(log_probability), 3),
-                ),
-              ),
-            ),
-        ),
-      );
-    if (outputBefore === null && outputAfter === null) return make("div");
-    return make(
-      "section",
-      { class: "outputs" },
-      make("h2", {}, classes ? this.say.outputsClasses : this.say.outputs),
-      make("div", {}, side(this.say.before, outputBefore), side(this.say.after, outputAfter)),
-    );
+    this.result.replaceChildren(...makeReport(rerun, width, say, () => this.stage.workbench?.go(rerun.id)));
   }
 
   private edit(): EditRequest {
