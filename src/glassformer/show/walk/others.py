@@ -7,11 +7,12 @@ Out:  chapters: states, and for each attention queries, keys, values, scores, we
 import numpy as np
 
 from glassformer.recording import AttentionMap
+from glassformer.recording.arrays import choose
 from glassformer.show.walk.types import Axis
 from glassformer.show.walk.writing import Scribe
 
 AGREEMENT = 1e-3  # how far scores may be from scaled products of queries and keys
-CHECKED = 32  # queries for which that is looked at
+CHECKED = 6  # queries of each map for which that is looked at
 
 
 def write_others(scribe: Scribe) -> None:
@@ -62,10 +63,11 @@ def _follow(found: AttentionMap) -> bool:
     """Whether scores are scaled products of queries and keys: no bias, no cap, nothing unknown."""
     if found.queries is None or found.keys is None or found.dense_scores is None or found.scale is None:
         return False
-    group = found.heads // len(found.keys)
-    keys = np.repeat(found.keys, group, axis=0).astype(np.float64)
-    products = found.queries[:, :CHECKED].astype(np.float64) @ keys.transpose(0, 2, 1) * found.scale
-    scores = found.dense_scores[:, :CHECKED]
+    rows = choose(len(found.query), CHECKED)
+    groups = (len(found.keys), -1, found.queries.shape[-1])  # heads that share their keys stand together
+    queries = found.queries[:, rows].reshape(groups)
+    products = (queries @ found.keys.transpose(0, 2, 1)).reshape(found.heads, len(rows), -1) * found.scale
+    scores = found.dense_scores[:, rows]
     seen = np.isfinite(scores)
     return bool((np.abs(products - scores)[seen] <= AGREEMENT).all())
 
