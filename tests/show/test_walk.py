@@ -11,9 +11,11 @@ from arithmetic import compute
 from glassformer import bundle
 from glassformer.errors import ConfigurationError, GlassformerError
 from glassformer.recording import Recording
+from glassformer.show.asking import Asking
 from glassformer.show.frames import decode
-from glassformer.show.walk import Arrays, explain, make_plan
-from glassformer.show.workbench import RefusalError
+from glassformer.show.html import list_paths
+from glassformer.show.walk import Arrays, explain, list_arrays, make_plan
+from glassformer.show.workbench import JobRequest, RefusalError
 from inventions import invent_decoder, invent_translation
 from proof import prove_cells
 
@@ -197,3 +199,30 @@ def test_a_file_may_lie(traced: Recording) -> None:
         step.id: step for chapter in make_plan(replace(traced, trace=flat)).chapters for step in chapter.steps
     }
     assert steps["encoder.0.self.queries"].missing is not None
+
+
+def test_a_file_takes_the_walk_along(traced: Recording) -> None:
+    listed = list(list_paths(traced, "x", hidden=False, vectors=False, exact=False))
+    assert "recordings/x/walk" in listed
+    named = {name for chapter in make_plan(traced).chapters for step in chapter.steps for name in step.inputs}
+    assert {f"recordings/x/trace/{name}" for name in named} <= set(listed)
+    assert not any("parameters" in path for path in listed)
+    bare = list_paths(invent_decoder(), "x", hidden=False, vectors=False, exact=False)
+    assert not any("walk" in path or "trace" in path for path in bare)
+    with Asking(traced) as asking:  # what a notebook and a file are told is what the server says
+        answers = [
+            asking.ask(path.replace("recordings/x", f"recordings/{asking.id}"))
+            for path in listed
+            if "/trace/" in path or path.endswith("/walk")
+        ]
+    assert all(answer.good for answer in answers)
+
+
+def test_so_many_numbers_and_no_more(traced: Recording) -> None:
+    few = list_arrays(traced, 100)
+    assert sum(np.prod(Arrays(traced).shape(name) or 0) for name in few) <= 100
+    assert few[0] == "encoder/ids"
+
+
+def test_a_job_may_ask_for_a_trace() -> None:
+    assert JobRequest(kind="record", model="m", text="x", want=("trace", "parameters")).want

@@ -21,6 +21,7 @@ from glassformer.metrics import METRICS
 from glassformer.recording import AttentionMap, Recording
 from glassformer.show.asking import Answer, Asking
 from glassformer.show.files import write_whole
+from glassformer.show.walk import list_arrays
 
 EMBEDDED = Path(__file__).with_name("static") / "embedded" / "embedded.js"
 CELLS = 4_000_000  # weights that one answer may hold
@@ -103,6 +104,9 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
                     f"{here}/maps/{index}/vectors/{what}?head={head}"
                     for what in ("queries", "keys", "values")
                 )
+    if recording.trace:
+        yield f"{here}/walk"
+        yield from (f"{here}/trace/{name}" for name in list_arrays(recording, CELLS))
     yield from _list_scores(here)
     yield from _list_rolled(recording, here)
     if hidden:

@@ -26,6 +26,9 @@ const frame = encodeFrame(
   [{ name: "weights", dtype: "float32", shape: [2, 3, 4], scale: null, maximum: 1, data: weights }],
   {},
 );
+const values = { name: "values", dtype: "float32", scale: null, maximum: 1 } as const;
+const traced = encodeFrame([{ ...values, shape: [2, 3, 4], data: weights }], {});
+const pooled = encodeFrame([{ ...values, shape: [24], data: weights }], {});
 const tokens = {
   side: "source",
   start: 0,
@@ -40,6 +43,8 @@ const tokens = {
 async function ask(path: string): Promise<Response> {
   const page = await fileWith({
     "recordings/r/maps/0/weights?as=float32": new Uint8Array(frame),
+    "recordings/r/trace/encoder/0/self/queries": new Uint8Array(traced),
+    "recordings/r/trace/output/pooled": new Uint8Array(pooled),
     "recordings/r/tokens/source": new TextEncoder().encode(JSON.stringify(tokens)),
   });
   return answersInside(page, "x:").fetch(`x:${path}`);
@@ -55,6 +60,24 @@ test("one head, a few queries and keys are cut out of the whole", async () => {
     shape: [2, 2],
     data: [16, 17, 20, 21],
   });
+});
+
+test("arrays of a walk are cut by head, rows and columns", async () => {
+  const here = "recordings/r/trace/encoder/0/self/queries";
+  expect(await floats(`${here}?head=1&rows=1:3&columns=0:2`, "values")).toEqual({
+    shape: [2, 2],
+    data: [16, 17, 20, 21],
+  });
+  expect(await floats(`${here}?columns=3:4`, "values")).toEqual({
+    shape: [2, 3, 1],
+    data: [3, 7, 11, 15, 19, 23],
+  });
+  expect((await floats(here, "values")).shape).toEqual([2, 3, 4]);
+  expect(await floats("recordings/r/trace/output/pooled?columns=5:7", "values")).toEqual({
+    shape: [2],
+    data: [5, 6],
+  });
+  expect((await ask("recordings/r/trace/encoder/0/self/keys?head=0")).status).toBe(404);
 });
 
 test("the mean of heads is their mean", async () => {

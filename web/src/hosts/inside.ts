@@ -47,6 +47,7 @@ export function answersInside(document: Document, base: string): Inside {
     if (/\/tokens\/\w+$/.test(address)) return cutTokens(await read(address), asked);
     if (/\/maps\/\d+\/weights$/.test(address))
       return cutWeights(await wholeWeights(whole, address, asked), asked);
+    if (/^recordings\/[^/]+\/trace\//.test(address)) return cutTrace(await whole(address), asked);
     const tile = /^(.*\/maps\/\d+)\/tiles\/(\d+)\/(\d+)\/(\d+)\/(\d+)$/.exec(address);
     if (tile) {
       const [, map = "", head = "", level, row, column] = tile;
@@ -189,6 +190,29 @@ function cutWeights(frame: Frame | null, asked: URLSearchParams): ArrayBuffer | 
   const dtype = floats ? "float32" : "uint8";
   const scale = floats ? null : weights.scale;
   return encodeFrame([{ name: "weights", dtype, shape, scale, maximum: weights.maximum, data }], approximate);
+}
+
+/** A part of an array of the walk: (row, column), or of (head, row, column) those of one head or of all. */
+function cutTrace(frame: Frame | null, asked: URLSearchParams): ArrayBuffer | null {
+  if (!frame) return null;
+  const found = tensor(frame, "values");
+  const values: Tensor = { ...found, dtype: "float32", data: asFloats(found) };
+  const flat = values.shape.length === 1;
+  const [heads, height, width] = flat ? [1, 1, values.shape[0] ?? 0] : shape3(values);
+  const rows = span(flat ? null : asked.get("rows"), height);
+  const columns = span(asked.get("columns"), width);
+  const head = asked.get("head");
+  const deep = values.shape.length === 3 && head === null;
+  const all = deep ? [...Array(heads).keys()] : [Number(head ?? 0)];
+  const whole: Tensor = { ...values, shape: [heads, height, width] };
+  const parts = all.map((each) => asFloats(cutOne(whole, each, rows, columns)));
+  const size = [rows[1] - rows[0], columns[1] - columns[0]];
+  const data = new Float32Array(parts.length * (parts[0]?.length ?? 0));
+  parts.forEach((part, place) => {
+    data.set(part, place * part.length);
+  });
+  const shape = flat ? size.slice(1) : deep ? [heads, ...size] : size;
+  return encodeFrame([{ name: "values", dtype: "float32", shape, scale: null, maximum: 1, data }], {});
 }
 
 function shape3(weights: Tensor): readonly [number, number, number] {

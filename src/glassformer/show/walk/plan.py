@@ -5,6 +5,7 @@ Out:  WalkPlan. Where the architecture is known, every step of it; otherwise the
       backs. A step that was not kept is there all the same, and says why.
 """
 
+from math import prod
 from typing import Any, Literal, cast
 
 from glassformer.recording import Recording
@@ -45,6 +46,19 @@ def make_plan(recording: Recording) -> WalkPlan:
         diagram=draw(chapters, stacks),
         notes=_note(recording, scribe, chapters),
     )
+
+
+def list_arrays(recording: Recording, most: int) -> list[str]:
+    """The arrays that a walk reads, parameters left out, in order; at most so many numbers in all."""
+    arrays = Arrays(recording)
+    steps = [step for chapter in make_plan(recording).chapters for step in chapter.steps]
+    listed, count = [], 0
+    for name in dict.fromkeys(name for step in steps for name in (*step.inputs, step.output)):
+        shape = arrays.shape(name)
+        if shape is not None and count + prod(shape) <= most:
+            count += prod(shape)
+            listed.append(name)
+    return listed
 
 
 def _note(recording: Recording, scribe: Scribe, chapters: Any) -> tuple[Phrase, ...]:
