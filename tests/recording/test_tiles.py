@@ -17,6 +17,7 @@ from glassformer.recording import (
     build_pyramid,
     count_levels,
     measure,
+    pool_max,
     tile,
 )
 
@@ -221,3 +222,15 @@ def test_a_hundred_thousand_tokens(capsys):
         times.append(1e3 * (perf_counter() - start))
     with capsys.disabled():
         print("\n  100,000 tokens, ms a tile:", " ".join(f"{time:.1f}" for time in times))  # noqa: T201
+
+
+@pytest.mark.parametrize("how", ["mean", "max"])
+def test_a_level_far_above_the_map_takes_no_room(how):
+    """A square of 2**31 tokens is the whole map: a level must never be paid for in memory."""
+    backed, dense, weights = make_long(queries=300, keys=650, offset=350)
+    expected = weights[1].mean() if how == "mean" else weights[1].max()
+    for each in (backed, dense):
+        pixels = tile(each, 1, 31, 0, 0, how=how)
+        assert pixels.shape == (1, 1)
+        np.testing.assert_allclose(pixels[0, 0], expected, rtol=1e-4)
+    assert pool_max(np.zeros((0, 3), dtype=np.float32), 31).shape == (0, 1)

@@ -36,9 +36,11 @@ def pool_max(matrix: Floats, level: int) -> Floats:
 
 
 def _reduce(operation: np.ufunc, matrix: Floats, level: int) -> Floats:
-    missing = [-length % (1 << level) for length in matrix.shape]
+    # A square larger than the matrix is the matrix: the side never asks for more room than there are cells.
+    down, across = (min(1 << level, max(1, length)) for length in matrix.shape)
+    missing = (-matrix.shape[0] % down, -matrix.shape[1] % across)
     whole = np.pad(matrix, [(0, missing[0]), (0, missing[1])]) if any(missing) else matrix
-    rows, columns, side = whole.shape[0] >> level, whole.shape[1] >> level, 1 << level
+    rows, columns = whole.shape[0] // down, whole.shape[1] // across
     # Rows first: adding whole rows is fast, and leaves little for the short sums along a row.
-    strips = operation.reduce(whole.reshape(rows, side, whole.shape[1]), axis=1)  # (row pixel, column)
-    return operation.reduce(strips.reshape(rows, columns, side), axis=2)
+    strips = operation.reduce(whole.reshape(rows, down, whole.shape[1]), axis=1)  # (row pixel, column)
+    return operation.reduce(strips.reshape(rows, columns, across), axis=2)
