@@ -278,3 +278,17 @@ def test_the_documents_name_every_address_and_nobody_else(site: Any) -> None:
         for operation in methods.values():
             assert operation.get("description"), operation["operationId"]
             assert "4XX" in operation["responses"]
+
+
+def test_parameters_that_a_metric_has_not(site: Any) -> None:
+    """Also those that are called as arguments of ours are."""
+    for word in ("recording", "name", "metric", "self", "given"):
+        error = site.refusal(f"{site.of('decoder')}/scores/entropy?{word}=x", 422)
+        assert f"no parameter called '{word}'" in error["sentence"]
+
+
+def test_tiles_far_above_the_map_are_one_pixel(site: Any) -> None:
+    for level in (12, 20, 31):
+        for name in ("decoder", "long"):
+            made = site.frame(f"{site.of(name)}/maps/0/tiles/0/{level}/0/0")
+            assert made.arrays["tile"].array.shape == (1, 1)

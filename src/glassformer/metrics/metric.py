@@ -130,7 +130,7 @@ def recording_metric(
     return keep
 
 
-def score(recording: Recording, name: str, *, over: Over | None = None, **parameters: Any) -> Score:
+def score(recording: Recording, name: str, /, *, over: Over | None = None, **parameters: Any) -> Score:
     """Measure a recording: per head, or `over` "query", "layer" or "model" where there are such values."""
     metric = METRICS[name]
     level = metric.over if over is None else over
