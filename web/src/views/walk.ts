@@ -123,8 +123,11 @@ class WalkView implements Mounted {
       if (canTrace(plan, stage)) {
         this.notify(say.tracing);
         await this.traceAgain();
-      } else if (!plan.traced)
-        this.notify([say.noTrace, ...plan.notes.map((note) => note[stage.language])].join(" "));
+      } else if (!plan.traced) {
+        const unknown = stage.workbench !== null && stage.workbench.again({}) === null;
+        const notes = plan.notes.map((note) => note[stage.language]);
+        this.notify([say.noTrace, unknown && say.noTraceBench, ...notes].filter(Boolean).join(" "));
+      }
     } catch (error) {
       if (!this.gone) stage.fail(error);
     }
@@ -471,14 +474,13 @@ class WalkView implements Mounted {
     return this.part.table();
   }
 
-  /** Every scene of one pass with the open layer, as one moving picture. */
+  /** Every step of the stack that is looked at, with the open layer, as one moving picture. */
   private async saveWalk(): Promise<void> {
     const { home, say } = this;
     if (home === null) return;
     this.saveButton.disabled = true;
-    const scenes = this.scenes.filter(
-      (scene) => scene.kind === "step" || scene.kind === "text" || scene.kind === "glance",
-    );
+    const stack = this.scenes[this.at]?.stack ?? this.scenes.findLast((scene) => scene.layer !== null)?.stack;
+    const scenes = this.scenes.filter((scene) => scene.kind === "step" && scene.stack === stack);
     try {
       const shots: Shot[] = [];
       for (const [at, scene] of scenes.entries()) {

@@ -10,7 +10,7 @@ import { digits, exact } from "../marks/digits";
 import { draw, make } from "../marks/make";
 import type { CellArithmetic, CellTerm } from "../types";
 
-const SHOWN = 6; // terms spelt out
+const SHOWN = 5; // terms spelt out
 const HIGH = 56; // pixels of the bars
 const BARS = 512;
 
@@ -50,7 +50,7 @@ export class Arithmetic {
     const children: Node[] = [title(name, cell.value)];
     if (all > 0) {
       const heading = shown.length < all ? say.largest(shown.length, all) : say.allTerms(all);
-      children.push(make("p", { class: "hint" }, heading), this.terms(cell, shown));
+      children.push(make("p", { class: "hint walk-largest" }, heading), this.terms(cell, shown));
     }
     children.push(chips(this.result(cell)));
     if (terms.length > SHOWN) children.push(bars(terms));

@@ -57,6 +57,8 @@ export class Glance implements Part {
     ]);
     if (this.gone) return;
     const cell = fitCell(hidden.tokens, (home.width() - 120) / (home.width() > 900 ? 2 : 1) - 100);
+    const states = make("div", { class: "walk-states" });
+    this.element.prepend(states);
     for (const [title, frame, first] of [
       [say.norms, norms, 0],
       [say.changes, changes, 1],
@@ -81,7 +83,7 @@ export class Glance implements Part {
         (at, column) => matrix.light({ row: at, column }),
       );
       this.matrices.push({ title, matrix });
-      this.element.prepend(matrix.element);
+      states.append(matrix.element);
     }
   }
 

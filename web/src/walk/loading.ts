@@ -19,6 +19,7 @@ export interface Panel {
   readonly grid: Grid;
   readonly turned: boolean; // rows are drawn as columns
   readonly first: number; // the array's row (column, if turned) that is drawn first
+  readonly shape: readonly number[]; // of what the formula means; a vocabulary is shown in part
   readonly whole: string; // the shape of all of it, where a part is shown
   readonly bands?: readonly { from: number; to: number; colour: string; text: string }[];
 }
@@ -68,10 +69,10 @@ const LEARNED: Readonly<Record<string, string>> = {
 };
 
 /** A letter for an array; what follows an underscore is set lower. */
-export function symbolOf(name: string, head: number | null): string {
+export function symbolOf(name: string, head: number | null, mark = ""): string {
   const word = lastWord(name);
   const base = word === "scaled" ? (name.includes("embedding") ? "√d E" : "S") : (SYMBOLS[word] ?? "X");
-  return head === null ? base : `${base}_${head}`;
+  return head === null ? base + mark : `${base}${mark}_${head}`;
 }
 
 export function weightSymbol(step: WalkStep): string {
@@ -190,7 +191,7 @@ async function loadInput(
       : null;
   return {
     name,
-    symbol: symbolOf(name, heads > 0 ? head : null) + (comparing ? "ᵀ" : ""),
+    symbol: symbolOf(name, heads > 0 ? head : null, comparing ? "ᵀ" : ""),
     role: "input",
     grid: grid(
       table,
@@ -198,6 +199,7 @@ async function loadInput(
     ),
     turned: comparing,
     first: 0,
+    shape: comparing ? [table.rows, table.columns] : [table.rows, shape.at(-1) ?? table.columns],
     whole: shape.length === 3 ? shape.map(count).join(" × ") : "",
   };
 }
@@ -246,6 +248,7 @@ async function loadWeight(
     grid: grid(values, words === null ? {} : { column: (at) => words.names[at]! }),
     turned,
     first: words === null ? first : 0,
+    shape: [values.rows, width],
     whole: "",
   });
   return {
@@ -287,6 +290,7 @@ async function loadResult(
     }),
     turned: false,
     first: 0,
+    shape: [table.rows, shape.at(-1) ?? table.columns],
     whole: headed ? shape.map(count).join(" × ") : "",
   };
   const before = step.shape.inputs[0];

@@ -20,6 +20,7 @@ export interface Lit {
 export interface Look {
   readonly symbol: string; // W_Q: what follows the underscore is set lower
   readonly about: string;
+  readonly shape?: readonly number[];
   readonly role: "input" | "parameter" | "result";
   readonly cellWidth: number;
   readonly cellHeight: number;
@@ -65,7 +66,7 @@ export class Matrix {
         "figcaption",
         {},
         symbol(look.symbol),
-        make("span", { class: "walk-shape" }, shapeText([grid.rows, grid.columns])),
+        make("span", { class: "walk-shape" }, shapeText(look.shape ?? [grid.rows, grid.columns])),
         make("span", { class: "walk-about" }, look.about),
       ),
       this.columnNames(),
@@ -226,11 +227,16 @@ export class Matrix {
     const left = grid.row === null ? 0 : LABELS;
     const names = grid.column !== null && look.cellWidth >= LABEL_HEIGHT;
     const top = 24 + (names ? (this.upright ? TOP : 16) : 0);
-    let body = label(`${look.symbol.replace("_", " ")}   ${shapeText([grid.rows, grid.columns])}`, left, 12, {
-      fill: ink.ink,
-      size: 12,
-      weight: 600,
-    });
+    let body = label(
+      `${look.symbol.replace("_", " ")}   ${shapeText(look.shape ?? [grid.rows, grid.columns])}`,
+      left,
+      12,
+      {
+        fill: ink.ink,
+        size: 12,
+        weight: 600,
+      },
+    );
     if (grid.row !== null && look.cellHeight >= LABEL_HEIGHT) {
       for (let row = 0; row < grid.rows; row++) {
         const y = top + (row + 0.5) * look.cellHeight + 4;
@@ -246,6 +252,8 @@ export class Matrix {
           : `<text x="${figure(x)}" y="${top - 4}" font-size="11" fill="${ink.soft}" text-anchor="middle">${text}</text>`;
       }
     }
+    for (const { from, to, colour } of look.bands ?? [])
+      body += `<rect x="${figure(left + from * look.cellWidth)}" y="${top - 6}" width="${figure((to - from) * look.cellWidth)}" height="4" fill="${colour}"/>`;
     body += `<g transform="translate(${left} ${top})">${this.cells()}${this.litShapes(ink.accent)}</g>`;
     return { body, width: left + this.width, height: top + this.height };
   }
@@ -256,7 +264,7 @@ export class Matrix {
     const border = `<rect width="${width}" height="${height}" fill="none" stroke="${ink.line}"/>`;
     if (grid.values.length > RECTS) {
       const url = colours(grid, look.theme)?.toDataURL?.("image/png") ?? "";
-      return `<image width="${width}" height="${height}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${url}"/>${border}`;
+      return `<image width="${width}" height="${height}" preserveAspectRatio="none" image-rendering="pixelated" href="${url}"/>${border}`;
     }
     const table = grid.signed ? diverging(look.theme) : sequential(look.theme);
     let body = "";

@@ -32,6 +32,7 @@ export class Operation implements Part {
   private loaded: Loaded | null = null;
   private layout: Plan | null = null;
   private matrices = new Map<Panel, Matrix>();
+  private told: Promise<void> = Promise.resolve(); // the arithmetic of the first cell
   private shown = ""; // the cell whose arithmetic is on the screen
   private text = "";
 
@@ -66,6 +67,7 @@ export class Operation implements Part {
       this.element.setAttribute("aria-busy", "false");
       this.build(loaded);
       this.focus();
+      await this.told;
     } catch (error) {
       if (!this.stop_.signal.aborted) this.refuse(error);
     }
@@ -93,7 +95,14 @@ export class Operation implements Part {
         panel.grid,
         {
           symbol: panel.symbol,
-          about: [home.say[panel.role], panel.whole && `⊂ ${panel.whole}`].filter(Boolean).join(" "),
+          shape: panel.shape,
+          about: [
+            home.say[panel.role],
+            panel.whole && `⊂ ${panel.whole}`,
+            panel.shape.at(-1) !== panel.grid.columns && home.say.likeliest(panel.grid.columns),
+          ]
+            .filter(Boolean)
+            .join(" "),
           role: panel.role,
           cellWidth,
           cellHeight,
@@ -157,10 +166,7 @@ export class Operation implements Part {
   private writeEquation({ panels, result, bias }: Loaded): void {
     const parts: Node[] = [];
     const add = (panel: Panel) =>
-      parts.push(
-        symbol(panel.symbol),
-        make("span", { class: "walk-shape" }, shapeText([panel.grid.rows, panel.grid.columns])),
-      );
+      parts.push(symbol(panel.symbol), make("span", { class: "walk-shape" }, shapeText(panel.shape)));
     const sign = (text: string) => parts.push(make("i", {}, text));
     const before = panels.filter((panel) => panel !== result);
     before.forEach((panel, place) => {
@@ -176,7 +182,7 @@ export class Operation implements Part {
     if (parts.length > 0) sign("→");
     add(result);
     this.equation.replaceChildren(...parts);
-    this.text = this.equation.textContent ?? "";
+    this.text = parts.map((part) => (part.textContent ?? "").trim()).join(" ");
   }
 
   private makeFocusable(matrix: Matrix): void {
@@ -218,8 +224,10 @@ export class Operation implements Part {
   /** Where nothing was chosen: the largest number of the row. */
   private bright(row: number): number {
     const { values, columns } = this.loaded!.result.grid;
-    let best = 0;
-    for (let at = 1; at < columns; at++)
+    const own = this.step.operation === "join" ? this.loaded!.panels[0]!.grid.columns : columns;
+    const first = own === columns ? 0 : headOf(this.home.stage) * own; // in the columns of the head
+    let best = first;
+    for (let at = first; at < first + own; at++)
       if (Math.abs(finite(values[row * columns + at]!)) > Math.abs(finite(values[row * columns + best]!)))
         best = at;
     return best;
@@ -260,7 +268,8 @@ export class Operation implements Part {
       this.arithmetic.tell(this.name(row, column), value);
       return;
     }
-    this.timer = setTimeout(() => void this.ask(row, column, real, key), pause);
+    if (pause === 0) this.told = this.ask(row, column, real, key);
+    else this.timer = setTimeout(() => void this.ask(row, column, real, key), pause);
   }
 
   private async ask(row: number, column: number, real: number, key: string): Promise<void> {
@@ -297,7 +306,10 @@ export class Operation implements Part {
       else if (panel === loaded.bias) matrix.light({ row: 0, column });
       else {
         const read = cell?.reads.find((each) => each.name === panel.name);
-        if (read === undefined) matrix.light(guess(step.operation, panel, row, column));
+        const elsewhere =
+          step.operation === "join" && read?.head !== undefined && read.head !== headOf(this.home.stage);
+        if (elsewhere) matrix.light({});
+        else if (read === undefined) matrix.light(guess(step.operation, panel, row, column));
         else {
           const words = panel.role === "parameter" && loaded.column(column) !== column;
           const at = read.row === null ? undefined : words ? column : read.row - panel.first;

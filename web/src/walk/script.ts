@@ -175,6 +175,8 @@ const PLAIN: Readonly<Record<string, TextKey>> = {
   pool: "pool",
 };
 
+const STATES: Readonly<Record<string, TextKey>> = { scores: "dot", weights: "softmax" };
+
 const LOOKUPS: Readonly<Record<string, TextKey>> = {
   positions: "learnedPositions",
   segments: "segments",
@@ -200,7 +202,9 @@ export function keyOf(step: WalkStep): TextKey {
   }
   if (chapter === "output") return outputKey(operation, word);
   if (operation === "activate") return "activate";
-  if (operation === "product" || operation === "split") return productKey(word, kind, chapter);
+  if (operation === "states" && STATES[word]) return STATES[word];
+  if (operation === "product" || operation === "split" || operation === "states")
+    return productKey(word, kind, chapter) ?? PLAIN[operation] ?? "other";
   return PLAIN[operation] ?? "other";
 }
 
@@ -213,7 +217,7 @@ function outputKey(operation: string, word: string): TextKey {
   return PLAIN[operation] ?? "other";
 }
 
-function productKey(word: string, kind: string | null, chapter: Chapter): TextKey {
+function productKey(word: string, kind: string | null, chapter: Chapter): TextKey | null {
   const cross = kind === "cross";
   if (word === "queries") return cross ? "crossQueries" : "queries";
   if (word === "keys") return cross ? "crossKeys" : "keys";
@@ -221,5 +225,5 @@ function productKey(word: string, kind: string | null, chapter: Chapter): TextKe
   if (word === "inner") return "inner";
   if (word === "widened") return "widened";
   if (word === "output") return chapter === "feedForward" ? "contract" : "attentionOutput";
-  return "other";
+  return null;
 }

@@ -1,0 +1,177 @@
+// @vitest-environment happy-dom
+import { describe, expect, test, vi } from "vitest";
+import { setStage, settle } from "../testing/recording";
+import { arrays, inventWalk, plan } from "../testing/walk";
+import type { Workbench } from "../view";
+import { view } from "./walk";
+
+async function open(
+  selection: Parameters<typeof setStage>[1] = {},
+  change = {},
+  workbench: Workbench | null = null,
+) {
+  const { source, asked } = inventWalk(change);
+  const set = setStage(source, selection, workbench);
+  const mounted = view.mount(set.stage);
+  set.selection.subscribe((now, before) => mounted.update(now, before));
+  await settle();
+  return { ...set, mounted, asked, source };
+}
+
+const at = (step: string) => ({ options: { "walk.step": step } });
+const press = (element: HTMLElement, key: string) =>
+  element
+    .querySelector(".walk-title")!
+    .dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+
+describe("walk", () => {
+  test("keys go from step to step, and the link says where", async () => {
+    const { element, selection } = await open();
+    expect(element.querySelector(".walk-title")!.textContent).toBe("Text becomes tokens");
+    expect([...element.querySelectorAll(".walk-tokens .token")].map((token) => token.textContent)).toEqual([
+      "Once",
+      "␣upon",
+      "␣a",
+    ]);
+    press(element, "ArrowRight");
+    press(element, "ArrowRight");
+    await settle();
+    expect(selection.get().options["walk.step"]).toBe("decoder.0.self.queries");
+    expect(element.querySelector(".walk-chapter")!.textContent).toBe("Layer 0 · Masked self-attention");
+    press(element, "End");
+    expect(selection.get().options["walk.step"]).toBe("tree");
+    press(element, "Home");
+    expect(selection.get().options["walk.step"]).toBe("decoder.text");
+  });
+
+  test("a product: the head's part of the fused weight, turned; shapes as they are", async () => {
+    const { element, asked } = await open({ ...at("decoder.0.self.keys"), head: 1 });
+    expect(asked).toContain("trace parameters/qkv.weight  6,8");
+    expect(asked).toContain("trace parameters/qkv.bias   6,8");
+    expect(element.querySelector(".walk-equation")!.textContent).toBe("E3 × 4·WK4 × 2+b1 × 2→K13 × 2");
+  });
+
+  test("the arithmetic of the pinned cell is asked for and written", async () => {
+    const { element, asked } = await open({
+      options: { "walk.step": "decoder.0.self.queries", "walk.cell": "2,1" },
+      head: 1,
+    });
+    expect(asked).toContain("cell decoder.0.self.queries 2 1 1");
+    const value = arrays["decoder/0/self/queries"]![1]![2]![1]!;
+    expect(element.querySelector(".walk-arithmetic h3 b:last-child")!.getAttribute("title")).toBe(
+      String(value),
+    );
+    expect(element.querySelector(".walk-terms")!.textContent).toContain("2 × (−3) = −6");
+  });
+
+  test("arrow keys on the result move the cell", async () => {
+    const { element, selection } = await open({
+      options: { "walk.step": "decoder.0.self.products", "walk.cell": "0,0" },
+    });
+    const board = element.querySelector<HTMLElement>('[data-role="result"] .walk-board')!;
+    board.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true, cancelable: true }));
+    expect(selection.get().options["walk.cell"]).toBe("1,0");
+    expect(selection.get().query).toBe(1);
+    board.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, cancelable: true }));
+    expect(selection.get().options["walk.cell"]).toBe("1,1");
+    expect(selection.get().options["walk.step"]).toBe("decoder.0.self.products");
+  });
+
+  test("a block of the diagram goes to its step", async () => {
+    const { element, selection } = await open();
+    element
+      .querySelector('[data-block="decoder.0.self.block"]')!
+      .dispatchEvent(new Event("click", { bubbles: true }));
+    expect(selection.get().options["walk.step"]).toBe("decoder.0.self.queries");
+    await settle();
+    expect(element.querySelector('[data-block="decoder.0.self.block"]')!.getAttribute("aria-current")).toBe(
+      "step",
+    );
+  });
+
+  test("what was not kept says so", async () => {
+    const { element } = await open(at("decoder.0.self.mixed"));
+    expect(element.querySelector(".walk-missing")!.textContent).toContain("It was not kept.");
+  });
+
+  test("the table holds the numbers of the result, masked ones left out", async () => {
+    const { mounted } = await open(at("decoder.0.self.scores"));
+    const table = await mounted.table();
+    expect(table.columns.slice(1)).toEqual(["Once", "␣upon", "␣a"]);
+    expect(table.rows[0]!.slice(2)).toEqual([null, null]);
+    expect(table.rows[2]![3]).toBeCloseTo(arrays["decoder/0/self/scores"]![0]![2]![2]!, 5);
+  });
+
+  test("the picture holds every number of a small result, and its sentence", async () => {
+    const { mounted } = await open(at("decoder.0.self.products"));
+    const svg = await mounted.picture();
+    expect(svg).toContain("Every query is multiplied with every key");
+    expect(
+      new DOMParser().parseFromString(svg, "image/svg+xml").querySelectorAll("rect").length,
+    ).toBeGreaterThan(9 + 6 + 6);
+  });
+
+  test("playing moves on by itself", async () => {
+    vi.useFakeTimers();
+    try {
+      const { source } = inventWalk();
+      const set = setStage(source);
+      const mounted = view.mount(set.stage);
+      set.selection.subscribe((now, before) => mounted.update(now, before));
+      await vi.advanceTimersByTimeAsync(50);
+      press(set.element, " ");
+      await vi.advanceTimersByTimeAsync(2700);
+      expect(set.selection.get().options["walk.step"]).toBe("decoder.embedding.tokens");
+      press(set.element, " ");
+      await vi.advanceTimersByTimeAsync(9000);
+      expect(set.selection.get().options["walk.step"]).toBe("decoder.embedding.tokens");
+      mounted.unmount();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("without a trace, the model is run again by itself, with every step kept", async () => {
+    const traced = inventWalk();
+    const wanted: (readonly string[] | undefined)[] = [];
+    const workbench: Workbench = {
+      run: async (request) => {
+        wanted.push(request.want);
+        return "again";
+      },
+      again: () => ({ kind: "record", model: "tiny", sequence: "text", text: "Once upon a" }),
+      open: async () => traced.source,
+      go: () => {},
+    };
+    const { element } = await open(
+      at("decoder.0.self.queries"),
+      { traced: false, parameters: false },
+      workbench,
+    );
+    expect(wanted.length).toBe(1);
+    expect(wanted[0]).toEqual(expect.arrayContaining(["trace", "parameters", "weights"]));
+    expect(traced.asked).toContain("trace decoder/0/self/queries 0");
+    expect(element.querySelector<HTMLElement>(".walk-notice")!.hidden).toBe(true);
+  });
+
+  test("without a workbench, it says that steps are missing", async () => {
+    const { element } = await open(
+      {},
+      { traced: false, parameters: false, notes: [{ en: "No trace was kept.", zh: "没有。" }] },
+    );
+    expect(element.querySelector(".walk-notice")!.textContent).toContain("No trace was kept.");
+  });
+
+  test("long texts are refused in a sentence", () => {
+    const { source } = inventWalk();
+    const long = {
+      ...source,
+      description: { ...source.description, source: { ...source.description.source, count: 300 } },
+    };
+    expect(view.fits(long)).toMatchObject({
+      en: expect.stringContaining("300"),
+      zh: expect.stringContaining("300"),
+    });
+    expect(plan.traced).toBe(true);
+  });
+});
