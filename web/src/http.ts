@@ -286,8 +286,10 @@ export function createHttpSource(connection: Connection, memory: Memory = new Me
     metrics: () => json("metrics"),
     playground: {
       topics: () => json("playground"),
-      ask: (topic, settings, signal) =>
-        json(withParameters(`playground/${encodeURIComponent(topic)}`, settings), signal),
+      ask: (topic, settings, signal, anew) => {
+        const path = withParameters(`playground/${encodeURIComponent(topic)}`, settings);
+        return anew ? connection.json(path, signal ? { signal } : {}) : json(path, signal);
+      },
     },
   };
 }

@@ -97,8 +97,16 @@ export interface RecordingSource {
 /** Small pages with one thing to change, computed where the models are. */
 export interface Playground {
   topics(): Promise<readonly PlayTopic[]>;
-  /** Settings that are the topic's own are left out: they lie in files under its bare name. */
-  ask(topic: string, settings: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Play>;
+  /**
+   * Settings that are the topic's own are left out: they lie in files under its bare name. `anew`: not from memory,
+   * since what is measured differs each time.
+   */
+  ask(
+    topic: string,
+    settings: Readonly<Record<string, string>>,
+    signal?: AbortSignal,
+    anew?: boolean,
+  ): Promise<Play>;
 }
 
 export interface Source {

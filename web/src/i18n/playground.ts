@@ -25,6 +25,7 @@ export const words = defineStrings({
     trained: (step: number) => `Trained: ${step} steps.`,
     outputAfter: (step: number) => `Output after ${step} steps`,
     tryAgain: "Try again",
+    computeAgain: "Compute again",
     computed: (model: string, seconds: string) => `Computed with ${model} in ${seconds} s.`,
     computedPlain: (seconds: string) => `Computed in ${seconds} s by the project's own layers.`,
     noServer:
@@ -56,6 +57,7 @@ export const words = defineStrings({
     trained: (step: number) => `训练完成：共 ${step} 步。`,
     outputAfter: (step: number) => `训练 ${step} 步后的输出`,
     tryAgain: "重试",
+    computeAgain: "重新计算",
     computed: (model: string, seconds: string) => `由 ${model} 计算，用时 ${seconds} 秒。`,
     computedPlain: (seconds: string) => `由本项目自己的网络层计算，用时 ${seconds} 秒。`,
     noServer: "此页面背后没有模型（保存的文件或笔记本），因此这里无法计算。",

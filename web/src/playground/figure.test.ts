@@ -33,7 +33,7 @@ describe("a matrix", () => {
   const drawn = drawMatrix(figures[0] as PlayMatrix, look, "masked");
   test("writes its numbers, and a stroke where there is none", () => {
     const texts = [...drawn.element.querySelectorAll("text")].map((each) => each.textContent);
-    for (const text of ["0.25", "0.75", "0.50", "a", "key →"]) expect(texts).toContain(text);
+    for (const text of ["0.25", "0.75", "0.50", "a", "query ↓  key →"]) expect(texts).toContain(text);
     expect(drawn.element.querySelector(".nothing")?.getAttribute("d")?.match(/M/g)).toHaveLength(1);
     expect(drawn.element.querySelector('[data-mark="0 1"]')).not.toBeNull();
   });

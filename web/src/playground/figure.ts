@@ -50,8 +50,22 @@ export function drawForPicture(figure: PlayFigure, look: Look): { element: SVGGE
   return drawFigure(figure, look)!;
 }
 
-/** Room that a figure likes: pictures with many cells or points take the whole width. */
-export function isWide(figure: PlayFigure): boolean {
+/** Which figures take a whole row: wide ones, and curves and bars that would stand alone in it. */
+export function wideOnes(figures: readonly PlayFigure[], columns: number): readonly boolean[] {
+  const wide = figures.map(isWide);
+  let start = 0;
+  for (let at = 0; at <= figures.length; at++) {
+    if (at < figures.length && !wide[at]) continue;
+    const last = figures[at - 1];
+    if (last && (at - start) % columns === 1 && (last.kind === "lines" || last.kind === "bars"))
+      wide[at - 1] = true;
+    start = at + 1;
+  }
+  return wide;
+}
+
+function isWide(figure: PlayFigure): boolean {
+  if (figure.kind === "numbers") return true;
   if (figure.kind === "table") return figure.columns.length > 3;
   return figure.kind === "matrix" && (figure.values[0]?.length ?? 0) > 24 && figure.values.length < 24;
 }
@@ -86,7 +100,6 @@ export class FigureElement {
         class: "play-figure",
         "data-figure": figure.id,
         "data-kind": figure.kind,
-        "data-wide": isWide(figure),
       },
       this.heading,
       this.body,
@@ -96,7 +109,8 @@ export class FigureElement {
   }
 
   /** Other numbers, or another width. */
-  show(figure: PlayFigure, width: number): void {
+  show(figure: PlayFigure, width: number, wide = false): void {
+    this.element.toggleAttribute("data-wide", wide);
     const key = `${width} ${JSON.stringify(figure)}`;
     if (key === this.shown) return;
     this.shown = key;

@@ -58,7 +58,7 @@ export function drawLines(figure: PlayLines, look: Look, none: string): Drawn {
     write(`↑ ${figure.y_title[look.language]}`, 0, top + 12, { fill: look.inks.faint, size: 11 }),
   );
   top += 24;
-  const [left, right, bottom] = [52, look.width - 12, top + TALL];
+  const [left, right, bottom] = [52, look.width - 20, top + TALL];
   const values = series.flatMap((each) => each.values.filter((value) => value !== null));
   const across = axis(x, [left, right], figure.x_scale, look.width < 420 ? 4 : 8, x);
   const upValues = figure.y_scale === "linear" && Math.min(...values) >= 0 ? [0, ...values] : values;

@@ -19,6 +19,7 @@ export function spellEntry(entry: Entry, language: Language): string {
 }
 
 export function makeTable(figure: PlayTable, language: Language): HTMLElement {
+  const numeric = (place: number) => figure.rows.some((row) => typeof row[place] === "number");
   const rows = figure.rows.map((row, at) =>
     make(
       "tr",
@@ -29,7 +30,7 @@ export function makeTable(figure: PlayTable, language: Language): HTMLElement {
           place === 0 ? "th" : "td",
           {
             scope: place === 0 ? "row" : null,
-            class: number ? "number" : null,
+            class: numeric(place) ? "number" : null,
             title: number ? exact(entry) : null,
             dir: number ? null : "auto",
           },
@@ -38,7 +39,6 @@ export function makeTable(figure: PlayTable, language: Language): HTMLElement {
       }),
     ),
   );
-  const numeric = (place: number) => typeof figure.rows[0]?.[place] === "number";
   return make(
     "div",
     { class: "play-table", tabindex: 0, role: "region", "aria-label": figure.title[language] },

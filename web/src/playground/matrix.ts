@@ -30,7 +30,7 @@ export function drawMatrix(figure: PlayMatrix, look: Look, none: string): Drawn 
   const [rows, columns] = [figure.values.length, figure.values[0]?.length ?? 0];
   const flags = figure.scale === "flags";
   const scale = colourScale(
-    flags ? [0, 1.25] : [figure.low, figure.high], // a yes needs no black
+    flags ? [0, 1.7] : [figure.low, figure.high], // a yes needs no black
     figure.scale === "diverging" ? "diverging" : "sequential",
     false,
     look.theme,
@@ -111,24 +111,16 @@ function planOf(figure: PlayMatrix, look: Look): Plan {
   const head = Math.max(0, ...figure.columns.labels.map((label) => lengthOf(label, 11)));
   const numeric = figure.columns.labels.every((label) => /^-?\d+$/.test(label));
   const turned = !numeric && head > wide - 4;
-  const top = (figure.columns.title ? 18 : 0) + (turned ? Math.min(head, 88) + 10 : 18);
+  const top = (figure.columns.title || figure.rows.title ? 18 : 0) + (turned ? Math.min(head, 88) + 10 : 18);
   return { left, top, wide, tall: Math.max(tall, 3), turned };
 }
 
 function labels(figure: PlayMatrix, plan: Plan, look: Look): SVGTextElement[] {
   const { left, top, wide, tall, turned } = plan;
   const fill = look.inks.soft;
-  const title = figure.columns.title?.[look.language];
-  const found: SVGTextElement[] = [];
-  if (title) found.push(write(`${title} →`, left, 12, { fill: look.inks.faint, size: 11 }));
-  const down = figure.rows.title?.[look.language];
-  if (down)
-    found.push(
-      write(`${shorten(down, left + (title ? 0 : look.width), 11)} ↓`, 0, title ? top - 6 : 12, {
-        fill: look.inks.faint,
-        size: 11,
-      }),
-    );
+  const [down, over] = [figure.rows.title?.[look.language], figure.columns.title?.[look.language]];
+  const titles = [down ? `${down} ↓` : "", over ? `${over} →` : ""].filter((each) => each !== "");
+  const found = [write(titles.join("  "), 0, 12, { fill: look.inks.faint, size: 11 })];
   const everyRow = Math.max(1, Math.ceil(14 / tall));
   figure.rows.labels.forEach((label, row) => {
     if (row % everyRow !== 0) return;

@@ -13,7 +13,7 @@ import { digits } from "../marks/digits";
 import { make, write } from "../marks/make";
 import { inks, label, sheet } from "../marks/paper";
 import { TopicControls } from "../playground/controls";
-import { drawForPicture, FigureElement, figureRows, isWide } from "../playground/figure";
+import { drawForPicture, FigureElement, figureRows, wideOnes } from "../playground/figure";
 import {
   chosenTopic,
   question,
@@ -41,6 +41,7 @@ const PAUSE = 90; // ms after a control's last change
 const PATIENCE = 300; // ms before saying that it computes
 const LONG = 2500; // ms before saying why it takes longer
 const COLUMN = 360; // the narrowest figure beside another
+const WIDEST = 960;
 const GAP = 32;
 
 class PlaygroundView implements Mounted {
@@ -185,6 +186,9 @@ class PlaygroundView implements Mounted {
       now: () => ({ play: this.play, settings: question(topic, this.wish) }),
       show: (play) => this.arrive(play),
       explain: (error) => this.explain(error),
+      again: () => {
+        this.coming = this.ask(topic, this.wish, true);
+      },
     });
     this.page.replaceChildren(...this.parts.elements);
     this.stage.element.parentElement?.scrollTo?.({ top: 0 });
@@ -206,9 +210,9 @@ class PlaygroundView implements Mounted {
     }, PAUSE);
   }
 
-  private async ask(topic: PlayTopic, settings: Settings): Promise<void> {
+  private async ask(topic: PlayTopic, settings: Settings, anew = false): Promise<void> {
     const asked = JSON.stringify([topic.name, question(topic, settings)]);
-    if (asked === this.asked) return this.coming as Promise<void>;
+    if (asked === this.asked && !anew) return this.coming as Promise<void>;
     this.asked = asked;
     this.asking?.abort();
     const mine = new AbortController();
@@ -218,7 +222,7 @@ class PlaygroundView implements Mounted {
     const slow = window.setTimeout(() => write(state, this.say.computing), PATIENCE);
     const slower = window.setTimeout(() => write(state, this.say.starting), LONG);
     try {
-      const play = await this.stage.playground!.ask(topic.name, question(topic, settings), mine.signal);
+      const play = await this.stage.playground!.ask(topic.name, question(topic, settings), mine.signal, anew);
       if (mine.signal.aborted || this.gone) return;
       write(state, "");
       this.arrive(play);
@@ -248,11 +252,12 @@ class PlaygroundView implements Mounted {
     const whole = Math.max(240, parts.figures.clientWidth || 720);
     const columns = Math.max(1, Math.min(3, Math.floor((whole + GAP) / (COLUMN + GAP))));
     const narrow = Math.floor((whole - (columns - 1) * GAP) / columns);
-    const elements = play.figures.map((figure) => {
-      const key = `${figure.id} ${figure.kind} ${isWide(figure)}`;
+    const wide = wideOnes(play.figures, columns);
+    const elements = play.figures.map((figure, at) => {
+      const key = `${figure.id} ${figure.kind}`;
       const element = parts.shown.get(key) ?? new FigureElement(figure, language, theme);
       parts.shown.set(key, element);
-      element.show(figure, isWide(figure) ? whole : narrow);
+      element.show(figure, wide[at] ? Math.min(whole, WIDEST) : narrow, wide[at]);
       return element.element;
     });
     parts.figures.style.setProperty("--columns", String(columns));
@@ -316,6 +321,7 @@ function makeParts(
     now(): { readonly play: Play | null; readonly settings: Settings };
     show(play: Play): void;
     explain(error: unknown): string;
+    again(): void;
   },
 ): TopicParts {
   const { language } = stage;
@@ -326,7 +332,12 @@ function makeParts(
   const state = make("span", { class: "play-state", role: "status" });
   const trouble = make("p", { class: "play-trouble", role: "alert", hidden: true });
   const figures = make("div", { class: "play-figures" });
-  const evidence = make("p", { class: "play-evidence" });
+  const evidence = make("span");
+  const again = make(
+    "button",
+    { type: "button", class: "button quiet small", onclick: acts.again },
+    say.computeAgain,
+  );
   const head = make(
     "header",
     { class: "play-head" },
@@ -344,6 +355,7 @@ function makeParts(
   );
   const desk = make("div", { class: "play-desk" }, controls.element, training?.element ?? null, state);
   const why = make("p", { class: "play-why" }, make("strong", {}, say.why), " ", topic.why[language]);
-  const elements = [head, desk, found, trouble, figures, why, evidence];
+  const foot = make("p", { class: "play-evidence" }, evidence, again);
+  const elements = [head, desk, found, trouble, figures, why, foot];
   return { elements, controls, training, found, state, trouble, figures, evidence, shown: new Map() };
 }

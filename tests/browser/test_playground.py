@@ -1,0 +1,203 @@
+"""The playground with a real worker: what is drawn is what the API computes; settings, keys, languages, training."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.request import urlopen
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from browser.conftest import Served, require_page, serve
+from glassformer.show.library import Library
+from glassformer.workbench import LocalWorkbench, WorkbenchSettings
+from tiny_models import build_zoo
+
+pytestmark = pytest.mark.browser
+
+Open = Callable[..., Page]
+PATIENCE = 60_000  # ms: the first answer starts the worker
+
+
+@dataclass
+class Played:
+    """A running server that plays."""
+
+    url: str
+
+    def address(self, topic: str, **settings: object) -> str:
+        words = "".join(f"&playground.{name}={value}" for name, value in settings.items())
+        return f"{self.url}/#view=playground&playground.topic={topic}{words}"
+
+    def ask(self, path: str) -> Any:
+        with urlopen(f"{self.url}/api/playground{path}") as answer:
+            return json.load(answer)
+
+    def figure(self, path: str, name: str) -> Any:
+        figures = self.ask(path)["figures"]
+        return next(figure for figure in figures if figure["id"] == name)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
+    require_page()
+    library = Library(tmp_path_factory.mktemp("made"))
+    workbench = LocalWorkbench(
+        WorkbenchSettings(offline=True),
+        folder=library.folder,
+        add=lambda path, request: library.adopt(path, request=request),
+        zoo=build_zoo(tmp_path_factory.mktemp("zoo")),
+    )
+    for url in serve(library, workbench):
+        yield Played(url)
+    workbench.close()
+    library.close()
+
+
+def find_figure(page: Page, name: str) -> Locator:
+    figure = page.locator(f'[data-figure="{name}"]')
+    figure.wait_for(timeout=PATIENCE)
+    return figure
+
+
+def read_numbers(figure: Locator) -> list[str]:
+    """The texts inside the cells of a matrix."""
+    return figure.locator("svg > .matrix > g:not(.colour-bar) text").all_text_contents()
+
+
+def test_a_matrix_shows_the_numbers_of_the_api(played: Played, open_page: Open) -> None:
+    page = open_page(played.address("masks", mask="causal"))
+    figure = find_figure(page, "weights")
+    answer = played.figure("/masks?mask=causal", "weights")
+    cells = [value for row in answer["values"] for value in row]
+    written = read_numbers(figure)
+    numbers = [value for value in cells if value is not None]
+    assert len(written) == len(numbers)
+    for text, value in zip(written, numbers, strict=True):
+        assert float(text.replace("−", "-")) == pytest.approx(value, abs=0.0051)
+    # Later words are hidden: their scores are crossed out, one stroke each.
+    strokes = find_figure(page, "scores").locator(".nothing").get_attribute("d") or ""
+    scores = played.figure("/masks?mask=causal", "scores")["values"]
+    assert strokes.count("M") == sum(value is None for row in scores for value in row)
+
+
+def test_a_control_changes_picture_sentence_and_address(played: Played, open_page: Open) -> None:
+    page = open_page(played.address("masks"))
+    figure = find_figure(page, "allowed")
+    page.get_by_role("radio", name="none", exact=True).check()
+    expect(page).to_have_url(re.compile("playground.mask=none"))
+    expect(page.locator(".play-found")).to_have_text(played.ask("/masks?mask=none")["found"]["en"])
+    allowed = played.figure("/masks?mask=none", "allowed")["values"]
+    yes = sum(value == 1 for row in allowed for value in row)
+    expect(figure.locator("text", has_text="✓")).to_have_count(yes)
+    page.reload()
+    expect(page.get_by_role("radio", name="none", exact=True)).to_be_checked()
+    expect(page.locator(".play-found")).to_have_text(played.ask("/masks?mask=none")["found"]["en"])
+
+
+def test_a_slider_asks_when_it_rests(played: Played, open_page: Open) -> None:
+    page = open_page(played.address("scaling"))
+    find_figure(page, "variance")
+    asked: list[str] = []
+    page.on(
+        "request", lambda request: asked.append(request.url) if "/api/playground/" in request.url else None
+    )
+    slider = page.locator('[data-parameter="width"] input')
+    slider.focus()
+    for _ in range(3):
+        slider.press("ArrowRight")
+    expect(page).to_have_url(re.compile("playground.width=9"))
+    expect(page.locator(".play-found")).to_have_text(played.ask("/scaling?width=9")["found"]["en"])
+    assert asked[-1].endswith("width=9")
+    number = len(asked)
+    slider.press("ArrowLeft")
+    slider.press("ArrowRight")
+    expect(page.locator(".asking")).to_have_count(0)
+    assert sum(url.endswith("width=9") for url in asked) == 1, (
+        f"remembered, not asked again: {asked[number:]}"
+    )
+
+
+def test_pointer_and_arrow_keys_read_numbers(played: Played, open_page: Open) -> None:
+    page = open_page(played.address("masks", mask="none"))
+    figure = find_figure(page, "weights")
+    values = played.figure("/masks?mask=none", "weights")["values"]
+    svg = figure.locator("svg")
+    svg.focus()
+    svg.press("ArrowRight")
+    svg.press("ArrowRight")
+    svg.press("ArrowDown")
+    read = figure.locator(".play-readout")
+    expect(read).not_to_be_empty()
+    assert float(read.inner_text().split(": ")[1]) == pytest.approx(values[1][1], rel=1e-3)
+    cell = figure.locator("svg .play-ring").bounding_box()
+    assert cell
+    page.mouse.move(cell["x"] + cell["width"] / 2, cell["y"] + 3 * cell["height"] / 2)
+    expect(read).not_to_be_empty()
+    assert float(read.inner_text().split(": ")[1]) == pytest.approx(values[2][1], rel=1e-3)
+
+
+def test_topics_by_keyboard_and_both_languages(played: Played, open_page: Open) -> None:
+    page = open_page(played.address("masks"), locale="zh-CN")
+    find_figure(page, "weights")
+    topics = played.ask("")
+    names = [topic["name"] for topic in topics]
+    buttons = page.locator(".play-topics button")
+    assert buttons.all_text_contents() == [topic["title"]["zh"] for topic in topics]
+    page.locator('[data-topic="masks"]').focus()
+    page.keyboard.press("ArrowDown")
+    after = names[names.index("masks") + 1]
+    expect(page.locator(f'[data-topic="{after}"]')).to_be_focused()
+    expect(page).to_have_url(re.compile(f"playground.topic={after}"))
+    words = page.locator(".play-page").inner_text()
+    assert re.search(r"[\u4e00-\u9fff]", words)
+    for label in ("Why it matters", "Change", "Computed in"):
+        assert label not in words
+
+
+@pytest.mark.parametrize(("width", "height"), [(360, 740), (1440, 900), (3840, 2160)])
+def test_nothing_leaves_the_page_at_any_size(
+    played: Played, open_page: Open, width: int, height: int
+) -> None:
+    page = open_page(played.address("positions"), width=width, height=height, dark=True)
+    find_figure(page, "codes")
+    room = page.evaluate(
+        "(() => { const e = document.querySelector('.view-host'); return [e.scrollWidth, e.clientWidth]; })()"
+    )
+    assert room[0] <= room[1]
+    for figure in page.locator(".play-figure svg").all():
+        box = figure.bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= width
+
+
+def test_training_is_watched_and_stopped(played: Played, open_page: Open) -> None:
+    page = open_page(played.address("output", steps=20))
+    curve = find_figure(page, "loss")
+    page.get_by_role("button", name="Train it now").click()
+    state = page.locator(".play-training .play-state")
+    expect(state).to_have_text("Trained: 20 steps.", timeout=PATIENCE)
+    expect(curve.locator("circle")).to_have_count(21)
+    expect(page.get_by_role("button", name="Train again")).to_be_visible()
+    page.get_by_role("button", name="Train again").click()
+    page.get_by_role("button", name="Stop").click()
+    expect(state).to_have_text(re.compile(r"Stopped after step \d+\."))
+
+
+def test_picture_and_table(played: Played, open_page: Open) -> None:
+    page = open_page(played.address("masks", mask="both"))
+    find_figure(page, "weights")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG").click()
+    picture = download.value.path().read_text("utf-8")
+    ElementTree.fromstring(picture)  # well-formed
+    topic = next(each for each in played.ask("") if each["name"] == "masks")
+    assert topic["title"]["en"] in picture
+    assert "✓" in picture and "&lt;pad&gt;" in picture
+
+
+def test_without_a_workbench_it_says_why(served: Served, open_page: Open) -> None:
+    page = open_page(served.address("decoder", view="playground"))
+    expect(page.locator(".play-refusal").first).to_contain_text("no models behind it")
