@@ -5,6 +5,7 @@ Out:  the answers of the very application that a server runs, so that every host
 """
 
 import asyncio
+import os
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from glassformer.errors import InputError
 from glassformer.recording import Recording
 from glassformer.show.library import Library
 
@@ -32,36 +34,95 @@ class Answer:
         return self.status == 200
 
 
+class _Service:
+    """One event loop and a few threads for all who ask.
+
+    A notebook that shows a hundred recordings, and closes none, has no more threads than one that shows one.
+    """
+
+    shared: "_Service | None" = None
+    lock = threading.Lock()
+
+    def __init__(self) -> None:
+        from glassformer.show.server.limits import Threads
+        from glassformer.show.server.settings import Settings
+
+        self.process = os.getpid()
+        self.users = 0
+        self.settings = Settings()
+        self.threads = Threads(self.settings)
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, name="glassformer", daemon=True)
+        self._thread.start()
+
+    @classmethod
+    def enter(cls) -> "_Service":
+        """The one that is open; a new one where there is none, or it stayed behind in another process."""
+        with cls.lock:
+            if cls.shared is None or cls.shared.process != os.getpid():
+                cls.shared = cls()
+            cls.shared.users += 1
+            return cls.shared
+
+    def leave(self) -> None:
+        """Whoever leaves last ends it."""
+        with self.lock:
+            self.users -= 1
+            if self.users > 0:
+                return
+            if _Service.shared is self:
+                _Service.shared = None
+        if self.process != os.getpid():  # the thread stayed behind in the other process
+            return
+        asyncio.run_coroutine_threadsafe(_cancel_others(), self.loop).result()
+        self.threads.close()
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
+
+
+async def _cancel_others() -> None:
+    """End what still runs on this loop."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for each in others:
+        each.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
 class Asking:
-    """The application around one recording, on an event loop of its own; `close` ends it."""
+    """The application around one recording; `close` lets go of it."""
 
     def __init__(self, recording: Recording) -> None:
         from glassformer.show.server.app import create_app
-        from glassformer.show.server.settings import Settings
 
         self._library = Library(shipped=None)
         self.id = self._library.add(recording)
-        self._app = create_app(self._library, None, Settings())
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="glassformer", daemon=True)
-        self._thread.start()
+        self._service = _Service.enter()
+        self._app = create_app(self._library, None, self._service.settings, self._service.threads)
+        self._waiting: set[Future[Answer]] = set()
+        self._closed = False
 
     def ask(self, path: str) -> Answer:
         """Wait for the answer to a path below /api/."""
         return self.start(path).result()
 
     def start(self, path: str) -> "Future[Answer]":
-        """Ask without waiting."""
-        return self._run(self._call(path))
+        """Ask without waiting. Whoever waits when it is closed hears that the question was cancelled."""
+        if self._closed:
+            raise InputError("The recording was closed. Wanted one that is open. Show it again.")
+        started = self._run(self._call(path))
+        self._waiting.add(started)
+        started.add_done_callback(self._waiting.discard)
+        return started
 
     def close(self) -> None:
-        """Stop the loop and forget the recording; more than once does no harm."""
-        if self._loop.is_closed():
+        """Answer nothing more and forget the recording; more than once does no harm."""
+        if self._closed:
             return
-        self._app.state.desk.threads.close()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self._closed = True
+        for started in tuple(self._waiting):
+            started.cancel()
+        self._service.leave()
         self._library.close()
 
     def __enter__(self) -> "Asking":
@@ -71,7 +132,7 @@ class Asking:
         self.close()
 
     def _run(self, work: Coroutine[Any, Any, Answer]) -> "Future[Answer]":
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+        return asyncio.run_coroutine_threadsafe(work, self._service.loop)
 
     async def _call(self, path: str) -> Answer:
         """One GET through the application, as ASGI has it."""

@@ -67,5 +67,7 @@ class RecordingWidget(anywidget.AnyWidget):
         self._asking.start(content["path"]).add_done_callback(lambda done: self._tell(number, done))
 
     def _tell(self, number: object, done: "Future[Answer]") -> None:
-        answer = Answer(500, "", b"") if done.cancelled() or done.exception() else done.result()
+        if done.cancelled():  # closed meanwhile: nobody listens
+            return
+        answer = Answer(500, "", b"") if done.exception() else done.result()
         self.send({"answer": number, "status": answer.status, "kind": answer.kind}, [answer.body])

@@ -10,6 +10,7 @@ browsers may remember it.
 import shutil
 import tempfile
 import threading
+import weakref
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
@@ -73,6 +74,8 @@ class Library:
         self._temporary = folder is None
         self.folder = Path(tempfile.mkdtemp(prefix="glassformer-")) if folder is None else Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
+        if self._temporary:  # also where nobody closes us: a widget, a program that ends
+            self._clean_up = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._memory, self._disk = memory, disk
         self._places: dict[str, _Place] = {}
         self._open: OrderedDict[str, tuple[Recording, int]] = OrderedDict()  # least recently used first
@@ -181,7 +184,7 @@ class Library:
             self._open.clear()
             self._places.clear()
             if self._temporary:
-                shutil.rmtree(self.folder, ignore_errors=True)
+                self._clean_up()
 
     def _find(self, id: str) -> _Place:
         with self._lock:

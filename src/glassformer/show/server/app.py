@@ -33,11 +33,14 @@ from glassformer.show.workbench import Workbench
 
 
 def create_app(
-    library: Library, workbench: Workbench | None = None, settings: Settings | None = None
+    library: Library,
+    workbench: Workbench | None = None,
+    settings: Settings | None = None,
+    threads: Threads | None = None,
 ) -> FastAPI:
-    """The server for some recordings; with a workbench, it also runs models."""
+    """The server for some recordings; with a workbench, it also runs models. `threads` may be shared."""
     chosen = Settings() if settings is None else settings
-    desk = Desk(library, workbench, chosen, Threads(chosen), Cache(chosen.cache_bytes))
+    desk = Desk(library, workbench, chosen, threads or Threads(chosen), Cache(chosen.cache_bytes))
 
     @asynccontextmanager
     async def live(_: FastAPI) -> AsyncIterator[None]:

@@ -1,0 +1,108 @@
+"""Recordings in a notebook's cell: questions answered in this process, by messages that may be anything."""
+
+import gc
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from glassformer.errors import InputError
+from glassformer.show import html
+from glassformer.show.asking import Asking
+from glassformer.show.library import Library
+from inventions import invent_decoder
+
+
+def count_ours() -> int:
+    return sum(each.name.startswith(("glassformer", "answer", "measure")) for each in threading.enumerate())
+
+
+def test_who_asks_shares_threads_and_the_last_one_ends_them() -> None:
+    before = count_ours()
+    recording = invent_decoder(tokens=4, layers=1)
+    asking = [Asking(recording) for _ in range(12)]
+    for each in asking:
+        assert each.ask(f"recordings/{each.id}").good
+    assert count_ours() - before <= 1 + 4 + 2  # the loop, threads for answers, threads for measurements
+    assert asking[0].ask(f"recordings/{asking[1].id}").status == 404  # nobody reads what another one shows
+    for each in asking:
+        each.close()
+        each.close()
+    assert "glassformer" not in {each.name for each in threading.enumerate()}
+    with pytest.raises(InputError, match="was closed"):
+        asking[0].ask("recordings")
+    with Asking(recording) as again:
+        assert again.ask("recordings").good
+
+
+def test_a_question_that_waits_is_cancelled_by_closing() -> None:
+    asking = Asking(invent_decoder(tokens=4, layers=1))
+    gate = threading.Event()
+    asking._app.state.desk.library.entries = gate.wait  # type: ignore[method-assign]
+    waiting = asking.start("recordings")
+    asking.close()
+    gate.set()
+    assert waiting.cancelled()
+
+
+def test_a_library_that_nobody_closes_leaves_no_folder() -> None:
+    library = Library(shipped=None)
+    folder = library.folder
+    assert folder.is_dir()
+    del library
+    gc.collect()
+    assert not folder.exists()
+
+
+@pytest.fixture
+def widget(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A widget without a front end; `said` is what it would send."""
+    pytest.importorskip("anywidget")
+    from glassformer.show.cell import RecordingWidget
+
+    shown = RecordingWidget(invent_decoder(tokens=4, layers=2))
+    shown.said = []
+    monkeypatch.setattr(shown, "send", lambda words, buffers: shown.said.append((words, buffers)))
+    yield shown
+    shown.close()
+
+
+def hear(widget: Any, content: Any) -> list[Any]:
+    """What is said to a message, once everything asked before is answered."""
+    widget.said.clear()
+    widget._hear(widget, content, [])
+    for waiting in tuple(widget._asking._waiting):
+        waiting.exception(10)
+    widget._asking.ask("about")  # callbacks of the others have run by then
+    return list(widget.said)
+
+
+@pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
+def test_messages_of_any_kind_are_answered_or_left_alone(widget: Any) -> None:
+    for garbage in (None, 5, "path", [], {}, {"path": 3}, {"question": 1}, {"path": None, "question": "x"}):
+        assert hear(widget, garbage) == []
+    for path in (
+        "",
+        "x" * 9000,
+        "../../etc/passwd",
+        "recordings/%00",
+        "recordings/\ud800",
+        "jobs?a=\udfff",
+        "%",
+    ):
+        ((words, _),) = hear(widget, {"question": 7, "path": path})
+        assert words["answer"] == 7
+        assert words["status"] in (404, 422, 500)
+    ((words, buffers),) = hear(widget, {"question": 8, "path": "recordings"})
+    assert words == {"answer": 8, "status": 200, "kind": "application/json"}
+    assert json.loads(buffers[0])[0]["id"] == widget._asking.id
+
+
+@pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
+def test_selections_from_python(widget: Any) -> None:
+    widget.select(layer=1, head=2, query=3, view="heatmap")
+    assert widget.chosen == {"view": "heatmap", "query": "3", "head": "2", "map": "1"}
+    widget.selection = "view=&map=nonsense&%%%"
+    assert widget.chosen == {"map": "nonsense"}
