@@ -12,7 +12,7 @@ from glassformer.show.walk import Arrays, explain, make_plan
 from glassformer.show.walk.types import Step, WalkPlan
 
 NEAR = 2e-6  # of the size: one step in single precision
-FAR = 5e-4  # of an array's largest number: the whole network in single precision
+FAR = 1e-4  # of an array's largest number: the whole network in single precision
 SAME = 1e-9  # two computations in double precision
 
 

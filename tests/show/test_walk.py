@@ -144,7 +144,8 @@ def test_a_model_of_transformers_shows_what_its_recording_backs(make: Any) -> No
     assert not plan.ours
     assert plan.architecture is None
     assert steps["decoder.0.self.weights"].operation == "softmax"
-    assert steps["decoder.0.self.mixed"].missing is not None
+    assert steps["decoder.0.self.mixed"].words == {"origin": "computed"}
+    assert steps["decoder.0.self.output"].missing is not None
     assert plan.notes[0].en.startswith("This model comes from transformers")
     told = [step for step in steps.values() if step.arithmetic and step.operation != "choose"]
     prove_cells(recording, told)

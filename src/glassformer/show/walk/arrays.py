@@ -51,9 +51,13 @@ class Arrays:
         if name == "output/probabilities":
             return self.shape("output/logits") or self.shape("output/classes")
         place = _PLACE.fullmatch(name)
-        if place and place[4] in ("weights", "scores") and name not in self.recording.trace:
+        if place and place[4] in ("weights", "scores", "mixed") and name not in self.recording.trace:
             found = self.map(place[1], int(place[2]), place[3])
-            return None if found is None or not _has_matrix(found, place[4]) else found.shape
+            if found is None or not _has_matrix(found, place[4]):
+                return None
+            if place[4] == "mixed" and found.values is not None:
+                return (*found.shape[:2], found.values.shape[-1])
+            return found.shape
         array = self.find(name)
         return None if array is None else array.shape
 
@@ -93,7 +97,7 @@ class Arrays:
         found = self.map(stack, layer, kind)
         if found is None:
             return None
-        if what in ("weights", "scores"):
+        if what in ("weights", "scores", "mixed"):
             return _find_matrix(found, what)
         turned = self.words.get("positions") == "rotary" and kind == "self"
         vectors = {"queries": found.queries, "keys": found.keys, "values": found.values}
@@ -116,15 +120,21 @@ class Arrays:
 
 
 def _has_matrix(found: AttentionMap, what: str) -> bool:
-    """Whether a map shows all of its weights or scores: kept, or few enough to compute."""
-    kept = found.dense if what == "weights" else found.dense_scores
+    """Whether a map shows all of its weights, scores or mixed values: kept, or few enough to compute."""
+    if what == "mixed" and found.values is None:
+        return False
+    kept = found.dense_scores if what == "scores" else found.dense
     return kept is not None or (found.factors is not None and prod(found.shape) <= MOST_CELLS)
 
 
 def _find_matrix(found: AttentionMap, what: str) -> AnyArray | None:
     if not _has_matrix(found, what):
         return None
-    return found.weights() if what == "weights" else found.scores()
+    if what == "mixed" and found.values is not None:  # not kept, but it follows from what was
+        values = np.repeat(found.values, found.heads // len(found.values), axis=0)
+        mixed: AnyArray = found.weights() @ values.astype(np.float32, copy=False)
+        return mixed
+    return found.scores() if what == "scores" else found.weights()
 
 
 def _check(recording: Recording) -> dict[str, Word]:

@@ -56,7 +56,10 @@ def _write_attention(scribe: Scribe, found: AttentionMap) -> None:
         write("weights", "softmax", [f"{place}/scores"], f"{place}/weights", matrix)
     else:
         write("weights", "states", [f"{place}/scores"], f"{place}/weights", matrix)
-    write("mixed", "mix", [f"{place}/weights", f"{place}/values"], f"{place}/mixed", query)
+    followed = {"origin": "computed"}  # not by the model: from the weights and values that were kept
+    pair = [f"{place}/weights", f"{place}/values"]
+    write("mixed", "mix", pair, f"{place}/mixed", query, words=followed)
+    scribe.missing_step("output", f"{place}/output", query[1:])
 
 
 def _follow(found: AttentionMap) -> bool:

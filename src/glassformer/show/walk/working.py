@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.recording.arrays import AnyArray
-from glassformer.show.walk.arrays import Arrays
+from glassformer.show.walk.arrays import Arrays, soften
 from glassformer.show.walk.types import Reading, Step
 from glassformer.show.writing import make_visible
 
@@ -57,6 +57,9 @@ class Cell:
 
     def vector(self, name: str, row: int | None = None, head: int | None = None) -> Numbers:
         """One row of an array (row, column) or (head, row, column); of (column,) all."""
+        if name == "output/probabilities":  # of one position only: the vocabulary is large
+            place = "output/logits" if "output/logits" in self.arrays.recording.trace else "output/classes"
+            return soften(self.vector(place, row)).astype(np.float32).astype(np.float64)
         array = self.array(name)
         if array.ndim == 3:
             array = array[self._share(array, self.head if head is None else head)]

@@ -77,6 +77,10 @@ class Scribe:
         )
         return output
 
+    def missing_step(self, name: str, output: str, axes: Sequence[Axis]) -> None:
+        """A step that certainly happens, and that no recording of this kind shows."""
+        self.write(name, "states", [], output, axes)
+
     def close(self) -> tuple[Chapter, ...]:
         """All chapters that have steps."""
         return tuple(
