@@ -1,4 +1,4 @@
-"""The playground with a real worker: what is drawn is what the API computes; settings, keys, languages, training."""
+"""The playground with a real worker: what is drawn is what the API computes; controls, keys, training."""
 
 import json
 import re
@@ -170,7 +170,9 @@ def test_nothing_leaves_the_page_at_any_size(
     assert room[0] <= room[1]
     for figure in page.locator(".play-figure svg").all():
         box = figure.bounding_box()
-        assert box and box["x"] >= 0 and box["x"] + box["width"] <= width
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
 
 
 def test_training_is_watched_and_stopped(played: Played, open_page: Open) -> None:
@@ -195,7 +197,8 @@ def test_picture_and_table(played: Played, open_page: Open) -> None:
     ElementTree.fromstring(picture)  # well-formed
     topic = next(each for each in played.ask("") if each["name"] == "masks")
     assert topic["title"]["en"] in picture
-    assert "✓" in picture and "&lt;pad&gt;" in picture
+    assert "✓" in picture
+    assert "&lt;pad&gt;" in picture
 
 
 def test_without_a_workbench_it_says_why(served: Served, open_page: Open) -> None:

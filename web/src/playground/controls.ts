@@ -5,13 +5,15 @@
  * Out:  an element; `set` shows other settings and hides what does nothing now.
  */
 
-import { choice, list, slider, tick } from "../marks/controls";
+import { choice, list, slider, tick, whole } from "../marks/controls";
 import { round } from "../marks/digits";
 import { make } from "../marks/make";
 import type { Language, PlayParameter, PlayTopic } from "../types";
 import { applies, type Settings } from "./settings";
 
 const SEGMENTS = 44; // letters that fit side by side; more choices become a list
+
+const MANY = 200; // values of a slider; more are typed
 
 interface Knob {
   readonly element: HTMLElement;
@@ -67,23 +69,50 @@ function makeKnob(
         ? choice(label, options, value, changed)
         : list(label, [{ label: null, options }], value, changed);
     }
+    case "integer":
+      if ((parameter.maximum ?? 0) - (parameter.minimum ?? 0) > MANY)
+        return numberField(parameter, label, value, changed);
+      return makeSlider(parameter, label, value, changed);
+    case "number":
+      return makeSlider(parameter, label, value, changed);
     case "text":
       return textField(parameter, label, value, changed);
-    default: {
-      const control = slider(
-        {
-          label,
-          minimum: parameter.minimum ?? 0,
-          maximum: parameter.maximum ?? 100,
-          step: parameter.step ?? (parameter.kind === "integer" ? 1 : "any"),
-          value: Number(value),
-          text: (now) => round(now),
-        },
-        (now) => changed(String(now)),
-      );
-      return { element: control.element, set: (now) => control.set(Number(now)) };
-    }
   }
+}
+
+function makeSlider(
+  parameter: PlayParameter,
+  label: string,
+  value: string,
+  changed: (value: string) => void,
+): Knob {
+  const control = slider(
+    {
+      label,
+      minimum: parameter.minimum ?? 0,
+      maximum: parameter.maximum ?? 100,
+      step: parameter.step ?? (parameter.kind === "integer" ? 1 : "any"),
+      value: Number(value),
+      text: (now) => round(now),
+    },
+    (now) => changed(String(now)),
+  );
+  return { element: control.element, set: (now) => control.set(Number(now)) };
+}
+
+/** A seed: one of so many that a slider would not do. */
+function numberField(
+  parameter: PlayParameter,
+  label: string,
+  value: string,
+  changed: (value: string) => void,
+): Knob {
+  const control = whole(
+    label,
+    { minimum: parameter.minimum ?? 0, maximum: parameter.maximum ?? 0, value: Number(value) },
+    (now) => changed(String(now)),
+  );
+  return { element: control.element, set: (now) => control.set(Number(now)) };
 }
 
 function textField(

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { inks } from "../marks/paper";
 import { figures } from "../testing/playground";
 import type { PlayLines, PlayMatrix } from "../types";
-import { drawForPicture, FigureElement, figureRows } from "./figure";
+import { drawForPicture, FigureElement, figureRows, neighbours, wideOnes } from "./figure";
 import { drawLines } from "./lines";
 import { brief, drawMatrix } from "./matrix";
 
@@ -27,6 +27,15 @@ describe("every kind of figure", () => {
     expect(figureRows(figures[1]!, "en")).toContainEqual(["Shares", "y", "scaled", null]);
     expect(figureRows(figures[4]!, "en")[0]).toEqual(["Table", "段誉的生父", "weight", 0.75]);
   });
+});
+
+test("figures share rows by their size; a curve alone takes a whole one", () => {
+  const [matrix, bars, lines, , , numbers] = figures as unknown as [never, never, never, never, never, never];
+  expect(wideOnes([matrix, bars, numbers, lines], 2)).toEqual([false, false, true, true]);
+  expect(wideOnes([matrix, bars, lines], 2)).toEqual([false, false, true]);
+  expect(wideOnes([lines, matrix], 1)).toEqual([false, false]);
+  expect(neighbours([matrix, bars, numbers, lines])).toBe(2);
+  expect(neighbours([matrix, matrix, matrix, matrix])).toBe(2);
 });
 
 describe("a matrix", () => {

@@ -50,6 +50,16 @@ export function drawForPicture(figure: PlayFigure, look: Look): { element: SVGGE
   return drawFigure(figure, look)!;
 }
 
+/** How many figures in a row could stand side by side, at most. */
+export function neighbours(figures: readonly PlayFigure[]): number {
+  let [most, run] = [0, 0];
+  for (const figure of figures) {
+    run = isWide(figure) ? 0 : run + 1;
+    most = Math.max(most, run);
+  }
+  return most === 4 ? 2 : most; // two and two
+}
+
 /** Which figures take a whole row: wide ones, and curves and bars that would stand alone in it. */
 export function wideOnes(figures: readonly PlayFigure[], columns: number): readonly boolean[] {
   const wide = figures.map(isWide);

@@ -11,7 +11,7 @@ import { linear } from "../marks/scale";
 import type { PlayPoints } from "../types";
 import { colourOf, type Drawn, drawLegend, type Look, short, shorten, write } from "./drawing";
 
-const LARGEST = 380;
+const LARGEST = 420;
 const PADDING = 40; // for labels
 
 export function drawPoints(figure: PlayPoints, look: Look): Drawn {

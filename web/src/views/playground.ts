@@ -11,9 +11,9 @@ import { explain } from "../i18n/refusals";
 import { spell } from "../marks/cells";
 import { digits } from "../marks/digits";
 import { make, write } from "../marks/make";
-import { inks, label, sheet } from "../marks/paper";
+import { inks, label, sheet, wrap } from "../marks/paper";
 import { TopicControls } from "../playground/controls";
-import { drawForPicture, FigureElement, figureRows, wideOnes } from "../playground/figure";
+import { drawForPicture, FigureElement, figureRows, neighbours, wideOnes } from "../playground/figure";
 import {
   chosenTopic,
   question,
@@ -123,9 +123,9 @@ class PlaygroundView implements Mounted {
       body += label(figure.title[language], 0, height + 14, { fill: look.inks.ink, size: 13, weight: 600 });
       body += `<g transform="translate(0 ${height + 26})">${spell(drawn.element)}</g>`;
       height += drawn.height + 26;
-      if (figure.note) {
-        body += label(figure.note[language], 0, height + 14, { fill: look.inks.soft, size: 11 });
-        height += 20;
+      for (const line of wrap(figure.note?.[language] ?? "", look.width)) {
+        body += label(line, 0, height + 14, { fill: look.inks.soft, size: 11 });
+        height += 16;
       }
       height += 20;
     }
@@ -242,6 +242,7 @@ class PlaygroundView implements Mounted {
     write(this.parts!.found, play.found[this.stage.language]);
     write(this.parts!.evidence, this.evidence());
     this.parts!.trouble.hidden = true;
+    this.parts!.figures.classList.remove("stale");
     this.draw();
   }
 
@@ -250,7 +251,8 @@ class PlaygroundView implements Mounted {
     if (!parts || !play) return;
     const { language, theme } = this.stage;
     const whole = Math.max(240, parts.figures.clientWidth || 720);
-    const columns = Math.max(1, Math.min(3, Math.floor((whole + GAP) / (COLUMN + GAP))));
+    const fitting = Math.floor((whole + GAP) / (COLUMN + GAP));
+    const columns = Math.max(1, Math.min(fitting, neighbours(play.figures), 3));
     const narrow = Math.floor((whole - (columns - 1) * GAP) / columns);
     const wide = wideOnes(play.figures, columns);
     const elements = play.figures.map((figure, at) => {
@@ -284,6 +286,8 @@ class PlaygroundView implements Mounted {
     const parts = this.parts!;
     write(parts.state, "");
     parts.trouble.hidden = false;
+    parts.figures.classList.add("stale"); // they are those of other settings
+    write(parts.found, "");
     const sentence = this.explain(error);
     const again = make("button", { type: "button", class: "button" }, this.say.tryAgain);
     again.addEventListener("click", () => this.update());
