@@ -33,6 +33,7 @@ VIEWS = (
     "numbers",
     "inside",
     "generation",
+    "playground",
 )
 
 

@@ -17,6 +17,7 @@ export interface RecordingEntry {
   readonly target_tokens: number | null;
   readonly origin: "shipped" | "file" | "made";
   readonly note: Phrase | null;
+  readonly selection?: Readonly<Record<string, string>> | null; // where to open it, as in the address
 }
 
 export interface SideDescription {

@@ -31,6 +31,7 @@ class Card(BaseModel):
     title: Phrase | None = None
     note: Phrase | None = None
     preset: str | None = None  # the id of the preset that it shows
+    selection: dict[str, str] | None = None  # where the page opens it
     request: JobRequest | None = None  # what made it
 
 

@@ -47,6 +47,7 @@ class RecordingEntry(Answer):
     target_tokens: int | None
     origin: Origin
     note: Phrase | None
+    selection: dict[str, str] | None = None  # where to open it, as in the page's address
 
 
 @dataclass(slots=True)
@@ -212,6 +213,7 @@ class Library:
             target_tokens=None if recording.target is None else len(recording.target),
             origin=origin,
             note=card.note,
+            selection=card.selection,
         )
         size = path.stat().st_size if path is not None else 0
         with self._disk_lock:

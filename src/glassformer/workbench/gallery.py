@@ -1,7 +1,7 @@
 """Recordings that ship: presets run once with the zoo, so that the page is never empty and needs no torch.
 
 In:   `python -m glassformer.workbench.gallery FOLDER [--zoo FOLDER]`; presets.toml, and PIECES below.
-Out:  for each piece a bundle and a card (title, note, preset) beside it, numbered in the order to be listed.
+Out:  for each piece a bundle and a card (title, note, preset, selection) beside it, numbered as listed.
 
 Run it again when a model of the zoo or a preset has changed:
 
@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from glassformer import bundle
-from glassformer.recording import AttentionMap
-from glassformer.show.workbench import DecodeRequest, JobRequest, Preset, Want
+from glassformer.recording import AttentionMap, Recording, Step
+from glassformer.show.workbench import JobRequest, Preset, Want
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.models import Shelf
 from glassformer.workbench.presets import read_presets
@@ -33,6 +33,7 @@ from glassformer.workbench.worker import Teller
 LARGEST = 3_000_000  # bytes of all together
 LOOK: tuple[Want, ...] = ("weights", "output", "hidden")
 ALL: tuple[Want, ...] = (*LOOK, "queries", "keys", "values", "scores")
+ALTERNATIVES, NODE_ALTERNATIVES = 8, 3  # words kept for each step, and for each hypothesis of a beam search
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +42,17 @@ class Piece:
 
     preset: str
     want: tuple[Want, ...] = LOOK
-    decode: DecodeRequest | None = None
 
 
-PIECES = (
-    Piece("white-cat", ALL),
-    Piece("animal-street", ALL),
-    Piece("fox", LOOK),
-    Piece("tom-jerry", LOOK),
-    Piece("etudiant", LOOK, DecodeRequest(method="beam", beams=3)),
-    Piece("film", ALL),
-    Piece("animal-mask"),
+PIECES = (  # the first is what a person sees first
+    Piece("red-car", ALL),
+    Piece("animal-street"),
+    Piece("fox"),
     Piece("i-love-you"),
-    Piece("recurrent", ALL),
+    Piece("etudiant"),
+    Piece("film"),
+    Piece("animal-mask"),
+    Piece("recurrent"),
 )
 
 
@@ -94,7 +93,7 @@ def make_gallery(folder: Path, zoo: Path, pieces: Sequence[Piece]) -> int:
 def _record(piece: Piece, preset: Preset, shelf: Shelf, runner: Runner, path: Path) -> None:
     """Exactly what a person gets who runs the preset."""
     words: dict[str, Any] = preset.model_dump(include=set(JobRequest.model_fields), exclude_none=True)
-    request = JobRequest(kind="record", **words, want=piece.want, decode=piece.decode)
+    request = JobRequest(kind="record", **words, want=piece.want)
     model, settings = shelf.find(preset.model), WorkbenchSettings()
     check_request(request, model, settings)
     task = {
@@ -108,8 +107,22 @@ def _record(piece: Piece, preset: Preset, shelf: Shelf, runner: Runner, path: Pa
         "new_tokens": settings.new_tokens,
     }
     runner.run(task, Teller("gallery", io.BytesIO(), set()))
-    recording = bundle.open(path)
-    bundle.save(replace(recording, maps=tuple(map(share_arrays, recording.maps))), path)
+    bundle.save(slim(bundle.open(path)), path)
+
+
+def slim(recording: Recording) -> Recording:
+    """The same, smaller: nothing twice, and of the words that were not chosen the likeliest only."""
+    maps, generation = tuple(map(share_arrays, recording.maps)), recording.generation
+    if generation is not None:
+        steps = tuple(keep_likeliest(step, ALTERNATIVES) for step in generation.steps)
+        nodes = tuple(keep_likeliest(node, NODE_ALTERNATIVES) for node in generation.nodes)
+        generation = replace(generation, steps=steps, nodes=nodes)
+    return replace(recording, maps=maps, generation=generation)
+
+
+def keep_likeliest(step: Step, count: int) -> Step:
+    """A step with so many of its alternatives."""
+    return replace(step, alternatives=step.alternatives[:count])
 
 
 def share_arrays(map: AttentionMap) -> AttentionMap:
@@ -124,11 +137,13 @@ def share_arrays(map: AttentionMap) -> AttentionMap:
 
 
 def write_card(preset: Preset) -> str:
-    """Title, note and preset, as TOML; JSON spells strings the same way."""
+    """Title, note, preset and where to open it, as TOML; JSON spells strings the same way."""
     rows = [f"preset = {json.dumps(preset.id)}"]
     for name, phrase in (("title", preset.title), ("note", preset.point)):
         rows += [f"{name}.en = {json.dumps(phrase.en, ensure_ascii=False)}"]
         rows += [f"{name}.zh = {json.dumps(phrase.zh, ensure_ascii=False)}"]
+    for key, value in (preset.selection or {}).items():
+        rows += [f"selection.{json.dumps(key)} = {json.dumps(value, ensure_ascii=False)}"]
     return "\n".join(rows) + "\n"
 
 
