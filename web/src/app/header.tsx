@@ -71,7 +71,7 @@ function RecordingChooser() {
       <select
         data-action="recording"
         value={open?.id ?? ""}
-        onChange={(event) => void app.go(event.currentTarget.value)}
+        onChange={(event) => void app.goToEntry(event.currentTarget.value)}
         disabled={entries.length === 0 && !open}
       >
         {open && !known && <option value={open.id}>{open.title[language]}</option>}

@@ -125,7 +125,8 @@ export class App {
     try {
       const recordings = await this.source.recordings();
       this.recordings.value = recordings;
-      if (!opening && recordings[0]) void this.show({ ...wish, recording: recordings[0].id });
+      const [first] = recordings;
+      if (!opening && first) void this.show({ ...wish, ...this.placeOf(first, wish), recording: first.id });
       else if (!opening) this.opening.value = false;
     } catch (error) {
       this.opening.value = false;
@@ -141,6 +142,7 @@ export class App {
     try {
       [this.about.value, this.presets.value] = await Promise.all([this.bench.about(), this.bench.presets()]);
       if (!this.about.value.workbench && this.panel.peek() === "input") this.panel.value = "interpretability";
+      if (!this.preset.peek()) this.preset.value = this.presetOf(this.store.get().recording);
     } catch {
       // an older server, or none: the page shows recordings all the same
     }
@@ -156,6 +158,23 @@ export class App {
   async go(id: string, change: Partial<Selection> = {}): Promise<void> {
     const { view, map, head } = this.store.get();
     await this.show({ ...nothingSelected, view, map, head, ...change, recording: id });
+  }
+
+  /** Open a recording of the list: one that ships opens where it shows its point. */
+  async goToEntry(id: string): Promise<void> {
+    const preset = this.presetOf(id);
+    if (preset) await this.goToPreset(preset);
+    else await this.go(id);
+  }
+
+  private presetOf(recording: string): Preset | null {
+    return this.presets.peek().find((preset) => preset.recording === recording) ?? null;
+  }
+
+  /** Where a recording opens by itself; an address that says more than nothing goes first. */
+  private placeOf(entry: RecordingEntry, wish: Selection): Partial<Selection> {
+    if (!entry.selection || wish.view !== nothingSelected.view) return {};
+    return readSelection(new URLSearchParams(entry.selection).toString());
   }
 
   async goToPreset(preset: Preset): Promise<void> {
