@@ -17,7 +17,7 @@ from glassformer.recorders.edits import FirstLayers, ScaleScores
 from glassformer.recorders.recorder import load
 from glassformer.recording import Recording
 from glassformer.show.walk import make_plan
-from proof import prove
+from proof import prove, prove_cells, prove_steps
 
 EVERYTHING = ("weights", "hidden", "output", "trace", "parameters")
 SOURCE = (5, 9, 7, 5, 11, 3)
@@ -213,3 +213,49 @@ def test_without_a_trace_steps_say_why() -> None:
     assert steps["encoder.0.feed_forward.inner"].missing is not None
     assert not plan.traced
     assert len(plan.notes) == 2
+
+
+def build_llama() -> Any:
+    """Four heads share two keys and values."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    sizes: dict[str, Any] = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2}
+    heads: dict[str, Any] = {"num_attention_heads": 4, "num_key_value_heads": 2}
+    return LlamaForCausalLM(LlamaConfig(vocab_size=40, max_position_embeddings=32, **sizes, **heads)).eval()
+
+
+def build_t5() -> Any:
+    """Scores with a bias of distances."""
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    torch.manual_seed(0)
+    sizes: dict[str, Any] = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 1, "num_heads": 4}
+    config = T5Config(vocab_size=40, decoder_start_token_id=2, pad_token_id=0, eos_token_id=3, **sizes)
+    return T5ForConditionalGeneration(config).eval()
+
+
+LOOKED_AT = ("weights", "scores", "queries", "keys", "values", "hidden", "output")
+
+
+def test_a_model_of_transformers_has_no_trace_and_is_told_so() -> None:
+    with pytest.raises(InputError, match="'trace' is kept of our own networks"):
+        load(build_llama()).record(SOURCE, want=("trace",))
+
+
+def test_heads_that_share_keys_are_followed() -> None:
+    recording = load(build_llama()).record(SOURCE, want=LOOKED_AT)
+    steps = [step for chapter in make_plan(recording).chapters for step in chapter.steps]
+    told = [step for step in steps if step.arithmetic]
+    assert {step.operation for step in told} == {"dot", "softmax", "mix"}
+    prove_steps(recording, told)
+    prove_cells(recording, told, count=6)
+
+
+def test_scores_that_are_no_plain_products_are_shown_and_not_explained() -> None:
+    recording = load(build_t5()).record(SOURCE, TARGET, want=LOOKED_AT)
+    steps = {step.id: step for chapter in make_plan(recording).chapters for step in chapter.steps}
+    assert steps["encoder.0.self.scores"].operation == "states"
+    assert steps["encoder.0.self.scores"].missing is None
+    assert steps["decoder.0.cross.scores"].operation == "dot"
+    prove_cells(recording, [step for step in steps.values() if step.arithmetic])

@@ -54,7 +54,8 @@ class Scribe:
             inputs=tuple(self.arrays.shape(each) for each in inputs), output=self.arrays.shape(output)
         )
         fits = shape.output is not None and len(shape.output) == len(axes)
-        known = fits and None not in shape.inputs and operation != "states"
+        reads = len(inputs) > 0 or operation in ("lookup", "waves")  # those count positions
+        known = fits and reads and None not in shape.inputs and operation != "states"
         trace = self.arrays.recording.trace
         place.steps.append(
             Step(
