@@ -1,0 +1,316 @@
+"""The walk in a browser: steps, scrubbing, cells with their arithmetic, links, keys, languages, small screens."""
+
+import json
+import os
+import re
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import numpy as np
+import pytest
+import uvicorn
+from playwright.sync_api import Page, expect
+
+from glassformer import bundle, load
+from glassformer.show.frames import decode
+from glassformer.show.library import Library
+from glassformer.show.server.app import create_app
+from glassformer.show.server.settings import STATIC, Settings
+from glassformer.show.workbench import Workbench
+from glassformer.workbench import LocalWorkbench, WorkbenchSettings
+from tiny_models import build_model
+
+pytestmark = pytest.mark.browser
+
+TEXT = "the animal was too tired to cross the street"
+WANT = ("weights", "output", "hidden", "queries", "keys", "values", "scores", "trace", "parameters")
+Open = Callable[..., Page]
+
+
+@dataclass
+class Walks:
+    """A running server; `ids` are its recordings by a short name."""
+
+    url: str
+    ids: dict[str, str]
+
+    def address(self, name: str, **selection: object) -> str:
+        """The walk of a recording, as `address("decoder", walk__step="decoder.0.self.keys")`."""
+        chosen = {"recording": self.ids[name], "view": "walk", **selection}
+        return f"{self.url}/#" + "&".join(f"{key.replace('__', '.')}={chosen[key]}" for key in chosen)
+
+    def read(self, path: str) -> bytes:
+        """An answer of the API."""
+        with urlopen(f"{self.url}/api/recordings/{path}") as answer:
+            found: bytes = answer.read()
+        return found
+
+    def steps(self, name: str) -> list[dict[str, Any]]:
+        """The steps that the walk shows while layer 0 is open."""
+        plan = json.loads(self.read(f"{self.ids[name]}/walk"))
+        every = [step for chapter in plan["chapters"] for step in chapter["steps"]]
+        return [step for step in every if step["layer"] in (None, 0)]
+
+    def array(self, name: str, array: str, head: int) -> np.ndarray[Any, Any]:
+        """An array of the trace."""
+        frame = decode(self.read(f"{self.ids[name]}/trace/{array}?head={head}"))
+        return np.asarray(frame.arrays["values"].array)
+
+
+@contextmanager
+def running(library: Library, workbench: Workbench | None = None) -> Iterator[str]:
+    """A server while the context lasts; its address."""
+    static = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
+    app = create_app(library, workbench, Settings(static=static))
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, log_level="warning", ws="none", timeout_graceful_shutdown=1)
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield f"http://localhost:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+@pytest.fixture(scope="module")
+def walks(served: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walks]:
+    """Traced recordings of three shapes, and one without its trace. Without a page, `served` has skipped."""
+    folder = tmp_path_factory.mktemp("walks")
+    library = Library(folder / "made")
+    ids = {}
+    shapes = {"encoder": "masked", "decoder": "language", "encoder-decoder": "language"}
+    for shape, head in shapes.items():
+        pre = {"norm_position": "pre", "activation": "gelu"} if shape == "decoder" else {}
+        subject = load(build_model(folder / shape, shape, head, **pre))
+        target = "the street was too tired" if shape == "encoder-decoder" else None
+        wants = {shape: WANT, "plain": WANT[:3]} if shape == "decoder" else {shape: WANT}
+        for name, want in wants.items():
+            path = folder / f"{name}.bundle"
+            bundle.save(subject.record(TEXT, target, want=want), path)
+            ids[name] = library.open_file(path)
+    with running(library) as url:
+        yield Walks(url, ids)
+    library.close()
+
+
+def settled(page: Page, step: str) -> None:
+    expect(page.locator(f'.walk[data-scene="{step}"]')).to_be_visible()
+    expect(page.locator(".walk-scene > [aria-busy=true]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("name", ["encoder", "decoder", "encoder-decoder"])
+def test_every_step_is_shown_with_its_arithmetic(walks: Walks, open_page: Open, name: str) -> None:
+    page = open_page(walks.address(name))
+    settled(page, page.locator(".walk[data-scene]").get_attribute("data-scene") or "")
+    for step in walks.steps(name):
+        while page.locator(".walk").get_attribute("data-scene") != step["id"]:
+            page.locator(".walk-title").press("ArrowRight")
+        settled(page, step["id"])
+        assert page.locator(".walk-missing").count() == 0, step["id"]
+        if step["operation"] != "choose":
+            expect(page.locator(".walk-arithmetic h3 > b")).to_contain_text("=")
+
+
+def test_a_cell_tells_the_number_that_the_server_has(walks: Walks, open_page: Open) -> None:
+    address = walks.address("decoder", head=1, walk__step="decoder.1.self.queries", walk__cell="3,2")
+    page = open_page(address)
+    settled(page, "decoder.1.self.queries")
+    true = walks.array("decoder", "decoder/1/self/queries", 1)[3, 2]
+    shown = page.locator(".walk-arithmetic h3 > b")
+    expect(shown).to_be_visible()
+    assert float(shown.get_attribute("title") or "nan") == pytest.approx(float(true), rel=1e-6)
+    # The row and the column that made it are lit in the input and in the weight.
+    row = page.locator('[data-role="input"] .walk-mark:not([hidden])')
+    column = page.locator('[data-role="parameter"][data-symbol="W_Q"] .walk-mark:not([hidden])')
+    board = page.locator('[data-role="input"] .walk-board')
+    expect(row).to_have_count(1)
+    expect(column).to_have_count(1)
+    assert row.bounding_box()["width"] >= board.bounding_box()["width"] - 2  # type: ignore[index]
+    expect(page.locator('[data-role="input"] bdi[data-lit]')).to_have_text(
+        "␣too" if "␣" in page.content() else "too"
+    )
+
+
+def test_hovering_shows_another_cell_and_clicking_pins_it(walks: Walks, open_page: Open) -> None:
+    page = open_page(walks.address("decoder", walk__step="decoder.0.self.weights"))
+    settled(page, "decoder.0.self.weights")
+    board = page.locator('[data-role="result"] .walk-board')
+    box = board.bounding_box()
+    assert box is not None
+    weights = walks.array("decoder", "decoder/0/self/weights", 0)
+    side = box["width"] / len(weights), box["height"] / len(weights)
+    place = {"x": 2.5 * side[0], "y": 6.5 * side[1]}
+    board.hover(position=place)
+    shown = page.locator(".walk-arithmetic h3 > b")
+    expect(shown).to_have_attribute("title", re.compile(f"^{float(weights[6, 2]):.4}"[:6]))
+    assert "walk.cell" not in page.url
+    board.click(position=place)
+    page.wait_for_url(re.compile(r"walk\.cell=6,2"))
+    assert "query=6" in page.url
+
+
+def test_colours_are_those_of_the_numbers(walks: Walks, open_page: Open) -> None:
+    """Masked cells are clear; the largest weight of a row is the darkest of it."""
+    page = open_page(walks.address("decoder", walk__step="decoder.0.self.weights"))
+    settled(page, "decoder.0.self.weights")
+    weights = walks.array("decoder", "decoder/0/self/weights", 0)
+    light = page.evaluate(
+        """(count) => {
+          const canvas = document.querySelector('[data-role="result"] canvas');
+          const context = canvas.getContext("2d");
+          const size = [canvas.width / count, canvas.height / count];
+          return Array.from({length: count}, (_, row) => Array.from({length: count}, (_, column) => {
+            const [r, g, b] = 
+              context.getImageData((column + 0.08) * size[0], (row + 0.12) * size[1], 1, 1).data;
+            return r + g + b;
+          }));
+        }""",
+        len(weights),
+    )
+    allowed = np.tril_indices(len(weights))
+    order = np.argsort(weights[allowed])
+    assert (np.diff(np.array(light)[allowed][order]) <= 0).all()  # more weight is never lighter
+
+
+def test_scrubbing_and_chapters(walks: Walks, open_page: Open) -> None:
+    page = open_page(walks.address("encoder-decoder"))
+    settled(page, "encoder.text")
+    page.locator(".walk-marks button", has_text="Cross-attention").click()
+    settled(page, "decoder.0.cross.queries")
+    slider = page.locator(".walk-scrub input")
+    slider.fill("3")
+    assert page.locator(".walk").get_attribute("data-scene") == "encoder.embedding.positions"
+    page.get_by_role("button", name="Last step").click()
+    settled(page, "tree")
+    page.get_by_role("button", name="First step").click()
+    settled(page, "encoder.text")
+
+
+def test_the_diagram_is_the_models_own(walks: Walks, open_page: Open) -> None:
+    page = open_page(walks.address("encoder-decoder"))
+    settled(page, "encoder.text")
+    names = page.locator(".walk-block").evaluate_all("(all) => all.map((each) => each.dataset.block)")
+    assert "decoder.0.cross.block" in names
+    assert names.index("encoder.0.self.add") < names.index("encoder.0.self.norm")  # norms come last
+    expect(page.locator(".walk-memory")).to_have_count(1)
+    page.locator('[data-block="decoder.0.cross.block"]').click()
+    settled(page, "decoder.0.cross.queries")
+    page.goto(walks.address("decoder"))
+    settled(page, "decoder.text")
+    names = page.locator(".walk-block").evaluate_all("(all) => all.map((each) => each.dataset.block)")
+    assert names.index("decoder.0.self.norm") < names.index("decoder.0.self.block")  # norms come first
+    expect(page.locator(".walk-memory")).to_have_count(0)
+
+
+def test_keys_layer_head_and_link(walks: Walks, open_page: Open) -> None:
+    page = open_page(walks.address("decoder", walk__step="decoder.0.self.keys"))
+    settled(page, "decoder.0.self.keys")
+    page.locator(".walk-controls select").nth(0).select_option("1")
+    settled(page, "decoder.1.self.keys")
+    page.locator(".walk-controls select").nth(1).select_option("1")
+    page.wait_for_url(re.compile("head=1"))
+    page.locator(".walk-controls select").nth(2).select_option("4")
+    page.wait_for_url(re.compile("query=4"))
+    shown = page.locator(".walk-arithmetic h3").inner_text()
+    again = open_page(page.url)
+    settled(again, "decoder.1.self.keys")
+    expect(again.locator(".walk-arithmetic h3")).to_have_text(shown)
+    again.locator(".walk-title").press("ArrowLeft")
+    settled(again, "decoder.1.self.queries")
+    again.locator(".walk-title").press("Home")
+    settled(again, "decoder.text")
+
+
+def test_playing_goes_on_and_pauses(walks: Walks, open_page: Open) -> None:
+    page = open_page(walks.address("decoder"), reduced_motion=False)
+    settled(page, "decoder.text")
+    page.get_by_label("Speed").select_option("4")
+    page.locator(".walk-play").click()
+    page.wait_for_function("() => Number(document.querySelector('.walk-scrub input').value) >= 2")
+    page.locator(".walk-play").click()
+    at = page.locator(".walk-scrub input").input_value()
+    page.wait_for_timeout(1000)
+    assert page.locator(".walk-scrub input").input_value() == at
+
+
+def test_a_recording_without_its_trace_says_what_is_missing(walks: Walks, open_page: Open) -> None:
+    page = open_page(walks.address("plain", walk__step="decoder.0.self.queries"))
+    expect(page.locator(".walk-notice")).to_be_visible()
+    expect(page.locator(".walk-missing")).to_be_visible()
+    page.goto(walks.address("plain", walk__step="decoder.0.self.weights"))
+    settled(page, "decoder.0.self.weights")
+    expect(page.locator('[data-role="result"] canvas')).to_be_visible()
+
+
+def test_chinese_and_small_screens(walks: Walks, open_page: Open) -> None:
+    page = open_page(
+        walks.address("encoder-decoder", walk__step="decoder.1.cross.mixed"),
+        width=360,
+        height=740,
+        locale="zh-CN",
+        dark=True,
+    )
+    settled(page, "decoder.1.cross.mixed")
+    expect(page.locator(".walk-title")).to_have_text("值的加权和")
+    expect(page.locator(".walk-map")).to_be_hidden()
+    expect(page.locator(".walk-jump")).to_be_visible()
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    page.locator(".walk-jump").select_option(index=0)
+    settled(page, "encoder.text")
+
+
+def test_step_as_svg_and_walk_as_gif(walks: Walks, open_page: Open, tmp_path: Path) -> None:
+    page = open_page(walks.address("decoder", walk__step="decoder.0.self.products"))
+    settled(page, "decoder.0.self.products")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG").click()
+    svg = Path(download.value.path()).read_text(encoding="utf-8")
+    assert "Every query is multiplied with every key" in svg
+    assert svg.count("<rect") > 100
+    with page.expect_download(timeout=60_000) as download:
+        page.locator(".walk-save").click()
+    gif = Path(download.value.path()).read_bytes()
+    assert gif[:6] == b"GIF89a"
+    assert gif[-1:] == b";"
+    width, height = struct.unpack("<HH", gif[6:10])
+    assert width > 300
+    assert height > 200
+    assert gif.count(b"\x21\xf9\x04\x04") == len(walks.steps("decoder"))
+
+
+def test_the_model_runs_again_for_its_trace(served: object, open_page: Open, tmp_path: Path) -> None:
+    library = Library(tmp_path / "made")
+    build_model(tmp_path / "zoo" / "gpt2", "decoder")
+    workbench = LocalWorkbench(
+        WorkbenchSettings(offline=True),
+        folder=library.folder,
+        add=lambda path, request: library.adopt(path, request=request),
+        zoo=tmp_path / "zoo",
+    )
+    with running(library, workbench) as url:
+        page = open_page(f"{url}/#view=overview")
+        page.get_by_label("Model", exact=True).select_option("zoo/gpt2")
+        page.get_by_label("Text", exact=True).fill(TEXT)
+        page.get_by_role("button", name="Run model").click()
+        page.wait_for_url(re.compile("recording=zoo-gpt2"), timeout=60_000)
+        page.get_by_role("tab", name="Walk").click()
+        expect(page.locator(".walk-title")).to_have_text("Text becomes tokens")
+        expect(page.locator(".walk-notice")).to_be_hidden(timeout=60_000)
+        page.locator(".walk-title").press("ArrowRight")
+        settled(page, "decoder.embedding.tokens")
+        expect(page.locator(".walk-arithmetic h3 > b")).to_contain_text("=")
+        expect(page.locator(".walk-missing")).to_have_count(0)
+        page.close()
+    workbench.close()
+    library.close()
