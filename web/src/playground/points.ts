@@ -40,7 +40,7 @@ export function drawPoints(figure: PlayPoints, look: Look): Drawn {
         fill: "none",
         stroke: look.inks.line,
       }),
-      write(round(value), across(value) + 2, up(0) - 3, { fill: look.inks.faint, size: 10 }),
+      write(round(value), across(0) + 3, up(value) + 11, { fill: look.inks.faint, size: 10 }),
     );
   }
   element.append(

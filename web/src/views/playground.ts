@@ -75,7 +75,7 @@ class PlaygroundView implements Mounted {
       this.topics = await this.stage.playground!.topics();
     } catch (error) {
       if (this.gone) return;
-      const missing = error instanceof Refusal && error.code !== "unreachable" && error.status === 404;
+      const missing = error instanceof Refusal && (error.status === 404 || error.status === 409);
       if (missing) this.refuse(this.say.noServer);
       else this.stage.fail(error);
       return;
@@ -276,7 +276,7 @@ class PlaygroundView implements Mounted {
 
   private explain(error: unknown): string {
     if (error instanceof Refusal) {
-      if (error.code === "not_in_file") return this.say.onlyDefaults;
+      if (error.code === "not_in_file" || error.code === "no_workbench") return this.say.onlyDefaults;
       return explain(error, this.stage.language);
     }
     return error instanceof Error ? error.message : String(error);
