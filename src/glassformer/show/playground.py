@@ -6,12 +6,15 @@ Out:  `Topic`, `Play`, and the pictures: matrix, bars, lines, points, table, num
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Annotated, Literal, Protocol, runtime_checkable
 
 from pydantic import Field
 
 from glassformer.show.workbench import Answer, Job, Phrase
 
+FILE = Path(__file__).with_name("playground.json")
 Value = bool | int | float | str
 Number = float | None  # None: nothing there (masked, minus infinity, not measured)
 Row = tuple[Number, ...]
@@ -53,6 +56,7 @@ class Topic(Answer):
     parameters: tuple[Parameter, ...]
     streams: bool = False  # it can also be run as a job that tells each step (`POST /api/playground/…`)
     formula: str | None = None
+    keeps: bool = True  # what it answers holds anywhere; a measurement of a machine does not
 
 
 class Axis(Answer):
@@ -180,6 +184,19 @@ class Play(Answer):
     figures: tuple[Figure, ...]
     model: str | None = None  # whose numbers they are, where a model of the zoo was used
     seconds: float | None = None  # that it took
+
+
+class Saved(Answer):
+    """What can be shown where nothing can be computed: every topic, and what its defaults give."""
+
+    topics: tuple[Topic, ...]
+    plays: dict[str, Play]  # by the topic's name; only those that keep
+
+
+@cache
+def read_saved() -> Saved:
+    """What ships: playground.json, written by `python -m glassformer.workbench.playground`."""
+    return Saved.model_validate_json(FILE.read_bytes())
 
 
 @runtime_checkable

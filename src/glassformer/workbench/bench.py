@@ -39,7 +39,7 @@ from glassformer.workbench.settings import GIGABYTE, WorkbenchSettings
 
 Add = Callable[[Path, JobRequest], str]  # takes a finished bundle into the library and gives its id
 
-TURN = 5.0  # seconds that a play waits for those before it
+TURN = 10.0  # seconds that a play waits for those before it
 TICK = 0.05  # seconds between two looks at a running job
 POLL = 0.03  # seconds between two looks at a job's events
 log = logging.getLogger("glassformer.workbench")

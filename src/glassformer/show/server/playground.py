@@ -1,7 +1,8 @@
 """The playground: its topics, what comes of one set of parameters, and topics that tell each step.
 
 In:   the name of a topic; its parameters are the other words of the address.
-Out:  topics and plays as JSON; a job for what is told step by step. Without a workbench, a sentence.
+Out:  topics and plays as JSON; a job for what is told step by step. Without a workbench, the defaults as they
+      ship, and for anything else a sentence.
 """
 
 from typing import Annotated
@@ -9,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from glassformer.show.playground import Play, Playground, Topic
+from glassformer.show.playground import Play, Playground, Topic, read_saved
 from glassformer.show.server.answers import CHECK, NEVER, AtDesk, Desk, answer
 from glassformer.show.workbench import Job, RefusalError
 
@@ -23,17 +24,26 @@ _LONGEST = 1000  # characters of one
 
 @router.get("/playground", response_model=list[Topic])
 async def list_topics(request: Request, desk: AtDesk) -> Response:
-    """Every topic with its words and parameters; empty where nothing can be played."""
+    """Every topic with its words and parameters."""
     bench = desk.workbench
     return await answer(
-        request, desk, lambda: list(bench.topics()) if isinstance(bench, Playground) else [], keep=CHECK
+        request,
+        desk,
+        lambda: list(bench.topics() if isinstance(bench, Playground) else read_saved().topics),
+        keep=CHECK,
     )
 
 
 @router.get("/playground/{topic}", response_model=Play)
 async def play_topic(request: Request, desk: AtDesk, topic: TopicName) -> Response:
-    """What comes of it. Other words in the address are its parameters, as width=6; the rest are defaults."""
-    playground, given = _require(desk), _read(request)
+    """What comes of it. Other words in the address are its parameters, as width=6; the rest are defaults.
+
+    Where nothing can be computed, the defaults were computed before.
+    """
+    given = _read(request)
+    if not isinstance(desk.workbench, Playground) and not given and topic in read_saved().plays:
+        return await answer(request, desk, lambda: read_saved().plays[topic], keep=CHECK)
+    playground = _require(desk)
     return await answer(request, desk, lambda: playground.play(topic, given), keep=NEVER, slow=True)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.show.playground import Lines, Table
+from glassformer.show.workbench import Phrase
 from glassformer.workbench.playground.outcome import Models, Outcome, Words, plain, say, series
 
 FILE = Path(__file__).with_name("lengths.json")
@@ -48,7 +49,7 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         ),
         rows=tuple(
             (
-                f"{bucket['shortest']}–{bucket['longest']}",
+                _name(bucket),
                 str(bucket["sentences"]),
                 *(plain(each["bleu"][place]) for each in networks),
             )
@@ -63,3 +64,8 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         f"从最短到最长的句子（{measured['date']} 实测）：{chinese}。",
     )
     return Outcome(found, (lines, table))
+
+
+def _name(bucket: dict[str, Any]) -> Phrase:
+    ends = f"{bucket['shortest']}–{bucket['longest']}"
+    return say(f"{ends}, joined", f"{ends}（拼接）") if bucket["joined"] else say(ends, ends)
