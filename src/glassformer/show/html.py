@@ -21,6 +21,7 @@ from glassformer.metrics import METRICS
 from glassformer.recording import AttentionMap, Recording
 from glassformer.show.asking import Answer, Asking
 from glassformer.show.files import write_whole
+from glassformer.show.playground import read_saved
 from glassformer.show.walk import list_arrays
 
 EMBEDDED = Path(__file__).with_name("static") / "embedded" / "embedded.js"
@@ -111,6 +112,7 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
     yield from _list_rolled(recording, here)
     if hidden:
         yield from _list_hidden(recording, here)
+    yield from ("playground", *(f"playground/{name}" for name in read_saved().plays))
 
 
 def _list_rolled(recording: Recording, here: str) -> Iterator[str]:

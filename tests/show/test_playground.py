@@ -1,0 +1,115 @@
+"""The playground's addresses: with somebody who plays, and with the defaults that ship."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from glassformer.show import html
+from glassformer.show.asking import Asking
+from glassformer.show.playground import Figure, Matrix, Play, Playground, Topic, read_saved
+from glassformer.show.workbench import Job, PlayRequest, RefusalError
+from inventions import invent_decoder
+
+
+class Player:
+    """What a workbench that plays adds: it answers with what ships, and remembers what it was asked."""
+
+    asked: list[tuple[str, Mapping[str, str]]]
+
+    def topics(self) -> Sequence[Topic]:
+        return read_saved().topics[:2]
+
+    def play(self, name: str, given: Mapping[str, str]) -> Play:
+        self.asked.append((name, given))
+        if name == "slow":
+            raise RefusalError("A model is running. Ask again when it is done, or cancel it.", "busy", 429)
+        return read_saved().plays["lookup"]
+
+    def start_play(self, name: str, given: Mapping[str, str]) -> Job:
+        request = PlayRequest(topic=name, parameters=dict(given))
+        return Job(
+            id="7", kind=request.kind, state="queued", stage="queued", share=None, detail=None,
+            recording=None, sentence=None, model=request.model, created=0.0,
+        )  # fmt: skip
+
+
+def lend(site: Any) -> Player:
+    """Let the site's workbench play, too."""
+    bench = site.workbench
+    player = Player()
+    player.asked = []
+    for name in ("topics", "play", "start_play"):
+        setattr(bench, name, getattr(player, name))
+    assert isinstance(bench, Playground)
+    return player
+
+
+def test_a_workbench_that_plays_is_asked(site: Any) -> None:
+    player = lend(site)
+    assert [topic["name"] for topic in site.json("/api/playground")] == ["lookup", "similarity"]
+    answer = site.json("/api/playground/lookup?keys=2&question=谁")
+    assert Play.model_validate(answer) == read_saved().plays["lookup"]
+    assert player.asked == [("lookup", {"keys": "2", "question": "谁"})]
+    assert site.refusal("/api/playground/slow", 429)["code"] == "busy"
+    started = site.client.post("/api/playground/output?steps=3")
+    assert started.status_code == 202
+    assert (started.json()["kind"], started.json()["model"]) == ("play", "playground/output")
+
+
+def test_too_much_is_refused_before_anybody_is_asked(site: Any) -> None:
+    player = lend(site)
+    many = "&".join(f"p{number}=1" for number in range(21))
+    site.refusal(f"/api/playground/lookup?{many}", 422)
+    site.refusal(f"/api/playground/lookup?question={'x' * 1001}", 422)
+    site.refusal(f"/api/playground/{'x' * 81}", 422)
+    assert player.asked == []
+
+
+@pytest.mark.parametrize("workbench", [True, False])
+def test_without_a_player_the_defaults_are_there(build_site: Callable[..., Any], workbench: bool) -> None:
+    site = build_site(workbench=workbench)
+    topics = [Topic.model_validate(topic) for topic in site.json("/api/playground")]
+    assert tuple(topics) == read_saved().topics
+    for topic in topics:
+        if topic.keeps:
+            played = Play.model_validate(site.json(f"/api/playground/{topic.name}"))
+            assert played.parameters == {each.name: each.default for each in topic.parameters}
+        else:
+            site.refusal(f"/api/playground/{topic.name}", 409)
+    error = site.refusal("/api/playground/lookup?keys=2", 409)
+    assert error["code"] == "no_workbench"
+    site.refusal("/api/playground/output", 409, method="POST")
+
+
+def test_what_ships_has_a_picture_for_every_topic_but_measurements() -> None:
+    saved = read_saved()
+    assert set(saved.plays) == {topic.name for topic in saved.topics} - {"cost"}
+    for name, played in saved.plays.items():
+        assert played.figures, name
+        for each in played.figures:
+            check(each)
+
+
+def check(each: Figure) -> None:
+    """A picture fits its labels."""
+    if isinstance(each, Matrix):
+        assert len(each.values) == len(each.rows.labels)
+        assert all(len(line) == len(each.columns.labels) for line in each.values)
+        assert each.low < each.high
+    elif each.kind == "lines":
+        assert all(len(curve.values) == len(each.x) for curve in each.series)
+    elif each.kind == "bars":
+        assert all(len(bars.values) == len(each.labels) for bars in each.series)
+    elif each.kind == "table":
+        assert all(len(line) == len(each.columns) for line in each.rows)
+
+
+def test_files_and_notebooks_take_the_defaults_along() -> None:
+    recording = invent_decoder(tokens=2)
+    listed = set(html.list_paths(recording, "x", hidden=False, vectors=False, exact=False))
+    assert {"playground", *(f"playground/{name}" for name in read_saved().plays)} <= listed
+    assert "playground/cost" not in listed
+    with Asking(recording) as asking:
+        assert asking.ask("playground/masks").good
+        assert asking.ask("playground/masks?mask=none").status == 409
