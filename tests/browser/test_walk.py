@@ -1,4 +1,4 @@
-"""The walk in a browser: steps, scrubbing, cells with their arithmetic, links, keys, languages, small screens."""
+"""The walk in a browser: steps, cells with their arithmetic, scrubbing, links, keys, languages, phones."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from urllib.request import urlopen
 import numpy as np
 import pytest
 import uvicorn
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Position, expect
 
 from glassformer import bundle, load
 from glassformer.show.frames import decode
@@ -150,7 +150,7 @@ def test_hovering_shows_another_cell_and_clicking_pins_it(walks: Walks, open_pag
     assert box is not None
     weights = walks.array("decoder", "decoder/0/self/weights", 0)
     side = box["width"] / len(weights), box["height"] / len(weights)
-    place = {"x": 2.5 * side[0], "y": 6.5 * side[1]}
+    place: Position = {"x": 2.5 * side[0], "y": 6.5 * side[1]}
     board.hover(position=place)
     shown = page.locator(".walk-arithmetic h3 > b")
     expect(shown).to_have_attribute("title", re.compile(f"^{float(weights[6, 2]):.4}"[:6]))
@@ -171,7 +171,7 @@ def test_colours_are_those_of_the_numbers(walks: Walks, open_page: Open) -> None
           const context = canvas.getContext("2d");
           const size = [canvas.width / count, canvas.height / count];
           return Array.from({length: count}, (_, row) => Array.from({length: count}, (_, column) => {
-            const [r, g, b] = 
+            const [r, g, b] =
               context.getImageData((column + 0.08) * size[0], (row + 0.12) * size[1], 1, 1).data;
             return r + g + b;
           }));

@@ -145,7 +145,7 @@ export const sentences = defineStrings({
     crossValues:
       "The values come from the encoder's output, too: what each source token hands over to the translation.",
     turn: "Pairs of numbers are rotated by an angle that grows with the position (rotary positions), so that the product of a query and a key depends on how far apart they are.",
-    dot: "Every query is multiplied with every key, number by number, and summed: a large score means that the key is what the query looks for. This is the only place where tokens meet.",
+    dot: "Every query is multiplied with every key, number by number, and summed: a large score means that the key is what the query looks for. Only in attention do tokens meet; everywhere else each is alone.",
     compare:
       "Every query is compared with every key by the model's own similarity function: one score for each pair of tokens.",
     divide:
@@ -181,13 +181,14 @@ export const sentences = defineStrings({
       "The last vector is multiplied with one vector for each word of the vocabulary (here the most likely words of the chosen position): a large product means that the word fits.",
     probabilities:
       "The scores of the whole vocabulary are exponentiated and divided by their sum: a probability for each word.",
-    choose: "Greedy decoding takes the most probable word. It is what the model says at the chosen position.",
+    choose:
+      "What the model says at the chosen position, with its probability. Greedy decoding takes the first of the list.",
     pool: "The vector of one position (or the average of all) stands for the whole text.",
     classes: "The text's vector times one vector for each class: the largest product wins.",
     training:
       "In training the whole target is known, so all positions are computed at once and the mask alone keeps each from seeing its answer; each is told the true word before it (teacher forcing), however wrong it was. In inference there is no target: each word has to wait for the one before.",
     words:
-      "The most probable word is written, put behind the text, and everything runs again for the next one, until the end token </s> comes.",
+      "One word is chosen from the probabilities (greedy takes the likeliest; sampling and beam search may take another) and put behind the text; then everything runs again for the next one, until the end token </s> comes.",
     tree: "Beam search keeps the few best beginnings instead of one. Each step grows every kept beginning by its best words; the score is the sum of log-probabilities. The kept path is the one with the best score at the end.",
     states: "This recording holds the result, but not how the model came to it.",
     other: "One operation of the network.",
@@ -219,7 +220,7 @@ export const sentences = defineStrings({
       "键来自编码器的输出，而不是解码器：每个原文词元说明自己凭什么被找到。写每个词时用的都是同一组键。",
     crossValues: "值也来自编码器的输出：每个原文词元交给译文的内容。",
     turn: "把数两两一组，按随位置增大的角度旋转（旋转位置编码），于是查询与键的乘积取决于两者的距离。",
-    dot: "每个查询与每个键逐个数相乘再求和：得分大，说明这个键正是查询要找的。整个网络只有在这里词元才彼此相遇。",
+    dot: "每个查询与每个键逐个数相乘再求和：得分大，说明这个键正是查询要找的。只有在注意力里词元才彼此相遇，其余各处都是各算各的。",
     compare: "用模型自己的相似度函数比较每个查询与每个键：每一对词元得到一个分数。",
     divide:
       "d_k 个乘积之和的方差随 d_k 增大；除以 √d_k 使得分留在合适的范围，softmax 不会只给出 0 和 1，梯度才能通过。",
@@ -245,12 +246,13 @@ export const sentences = defineStrings({
     narrowed: "用一个矩阵把向量变回嵌入表的窄宽度，接下来就要与嵌入表比较。",
     logits: "最后的向量与词表中每个词的向量相乘（这里只列出所选位置最可能的词）：乘积大，说明这个词合适。",
     probabilities: "整个词表的得分取指数再除以总和：每个词得到一个概率。",
-    choose: "贪心解码取概率最大的词。这就是模型在所选位置给出的词。",
+    choose: "模型在所选位置给出的词及其概率。贪心解码取列表中的第一个。",
     pool: "用一个位置的向量（或所有位置的平均）代表全文。",
     classes: "文本的向量与每个类别的向量相乘：乘积最大者胜出。",
     training:
       "训练时目标已知，所有位置同时计算，只靠掩码不让各位置看到自己的答案；无论前面预测得对不对，每个位置得到的都是真实的前一个词（教师强制）。推理时没有目标：每个词都要等前一个词写出来。",
-    words: "写下概率最大的词，接在文本后面，再全部重算一遍得到下一个词，直到出现结束词元 </s>。",
+    words:
+      "按概率选一个词（贪心法取最可能的；采样和束搜索可能取别的），接在文本后面，再全部重算一遍得到下一个词，直到出现结束词元 </s>。",
     tree: "束搜索保留几个最好的开头，而不是一个。每一步都用最好的词延长每个保留的开头；得分是对数概率之和。最后得分最好的路径就是结果。",
     states: "这份记录保存了结果，但没有保存模型怎样得到它。",
     other: "网络的一步运算。",

@@ -83,6 +83,7 @@ class WalkView implements Mounted {
       this.say.save,
     );
     this.jump.setAttribute("aria-label", this.say.narrowDiagram);
+    this.map.setAttribute("aria-label", this.say.diagram);
     this.jump.addEventListener("change", () => this.goTo(Number(this.jump.value)));
     this.root = make(
       "div",

@@ -10,12 +10,12 @@ import { draw } from "../marks/make";
 import type { WalkBlock, WalkPlan } from "../types";
 import { depths } from "./script";
 
-const WIDE = 106; // a block
+const WIDE = 112; // a block
 const HIGH = 28;
 const FLAT = 20; // add and norm
 const BAR = 10; // a layer that is not opened
 const GAP = 12;
-const SIDE = 16; // for the arrows beside a column
+const SIDE = 15; // for the arrows beside a column
 const COLUMN = WIDE + 2 * SIDE;
 
 interface Box {

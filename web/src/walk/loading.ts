@@ -245,7 +245,7 @@ async function loadWeight(
     name,
     symbol,
     role: "parameter",
-    grid: grid(values, words === null ? {} : { column: (at) => words.names[at]! }),
+    grid: grid(values, words === null || values.rows === 1 ? {} : { column: (at) => words.names[at]! }),
     turned,
     first: words === null ? first : 0,
     shape: [values.rows, width],

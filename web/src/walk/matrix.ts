@@ -141,18 +141,11 @@ export class Matrix {
     if (shown === 0) return;
     const small = colours(grid, look.theme);
     if (small === null) return;
-    context.imageSmoothingEnabled = look.cellWidth < 1 || look.cellHeight < 1;
-    context.drawImage(
-      small,
-      0,
-      0,
-      grid.columns,
-      shown,
-      0,
-      0,
-      canvas.width,
-      Math.round((canvas.height * shown) / grid.rows),
-    );
+    // Many cells to a pixel are averaged; a cell of many pixels keeps its edges.
+    const fine = shrink(small, Math.min(grid.columns, canvas.width), Math.min(grid.rows, canvas.height));
+    const part = Math.ceil((fine.height * shown) / grid.rows);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(fine, 0, 0, fine.width, part, 0, 0, canvas.width, (canvas.height * part) / fine.height);
     if (!this.hasNumbers) return;
     context.scale(ratio, ratio);
     context.font = `${look.cellHeight >= 20 ? 11 : 10}px system-ui, sans-serif`;
@@ -339,6 +332,19 @@ function colours(grid: Grid, theme: Theme): HTMLCanvasElement | null {
   const context = canvas.getContext?.("2d");
   if (!context) return null;
   context.putImageData(new ImageData(paint(grid, theme), grid.columns, grid.rows), 0, 0);
+  return canvas;
+}
+
+/** The same in fewer pixels, averaged. */
+function shrink(from: HTMLCanvasElement, width: number, height: number): HTMLCanvasElement {
+  if (width === from.width && height === from.height) return from;
+  const canvas = document.createElement("canvas");
+  canvas.width = width;
+  canvas.height = height;
+  const context = canvas.getContext("2d");
+  if (!context) return from;
+  context.imageSmoothingQuality = "high";
+  context.drawImage(from, 0, 0, width, height);
   return canvas;
 }
 

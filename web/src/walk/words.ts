@@ -161,7 +161,11 @@ export class TrainingScene implements Part {
         {},
         make("h3", {}, say.trainTitle),
         make("p", { class: "hint" }, say.trainNote),
-        make("div", { class: "walk-scroll", tabindex: 0 }, table),
+        make(
+          "div",
+          { class: "walk-scroll", tabindex: 0, role: "region", "aria-label": say.trainTitle },
+          table,
+        ),
       ),
       make(
         "section",
@@ -341,14 +345,17 @@ export class WordsScene implements Part {
     this.slider.value = String(at);
     const before =
       this.only === "one" ? [] : this.moments.slice(0, at).map((each) => make("span", {}, `${each.text} `));
+    const start = this.only === "one" ? moment.before : (this.moments[0]?.before ?? "");
     this.written.replaceChildren(
-      make("bdi", { class: "token" }, this.only === "one" ? moment.before : (this.moments[0]?.before ?? "")),
-      " → ",
+      ...(start === "" ? [] : [make("bdi", { class: "token" }, start), " → "]),
       ...before,
       make("b", {}, moment.text),
     );
     this.bars.show(moment.bars);
-    write(this.note, home.say.stepOf(at + 1, this.moments.length));
+    const { generation } = home.source.description;
+    const method =
+      this.only === "all" && generation !== null ? ` · ${home.say.method(generation.method)}` : "";
+    write(this.note, home.say.stepOf(at + 1, this.moments.length) + method);
   }
 
   beat(): boolean {
