@@ -125,3 +125,19 @@ def test_files_are_named_html_and_written_whole(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         html.export(recording, tmp_path / "missing" / "a.html")
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
+
+
+def test_nothing_that_was_asked_for_is_left_out() -> None:
+    """However many questions there are: those of a large model are more than a server lets wait."""
+    recording = invent_decoder(tokens=3, layers=14, heads=14)
+    answers = read_answers(html.render(recording, hidden=True, vectors=True))
+    id = next(path for path in answers if path.count("/") == 1).partition("/")[2]
+    asked = set(html.list_paths(recording, id, hidden=True, vectors=True, exact=False))
+    assert len(asked) > 600
+    assert asked == set(answers)
+
+
+def test_an_answer_that_fails_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glassformer.show.server.maps.shrink", lambda *_: 1 / 0)
+    with pytest.raises(InputError, match=r"statistics got no answer \(500\)"):
+        html.render(invent_decoder(tokens=2))

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from starlette.types import Message
 
 
+_PATIENCE = 1.0  # seconds in which cancelled questions end
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What came back; `kind` is its media type."""
@@ -49,7 +52,8 @@ class _Service:
 
         self.process = os.getpid()
         self.users = 0
-        self.settings = Settings()
+        # Who asks here is one of us: a file asks for thousands of things at once, and waits for each of them.
+        self.settings = Settings(waiting=1_000_000, answer_seconds=86_400.0)
         self.threads = Threads(self.settings)
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever, name="glassformer", daemon=True)
@@ -86,7 +90,8 @@ async def _cancel_others() -> None:
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for each in others:
         each.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+    if others:
+        await asyncio.wait(others, timeout=_PATIENCE)
 
 
 class Asking:
@@ -152,11 +157,12 @@ class Asking:
             "server": ("localhost", 80),
         }
         status, kind, body = 500, "", bytearray()
-        finished = asyncio.Event()
+        asked, finished = False, asyncio.Event()
 
         async def receive() -> "Message":
-            if not hasattr(receive, "asked"):
-                receive.asked = True  # type: ignore[attr-defined]
+            nonlocal asked
+            if not asked:
+                asked = True
                 return {"type": "http.request", "body": b"", "more_body": False}
             await finished.wait()
             return {"type": "http.disconnect"}
@@ -169,6 +175,11 @@ class Asking:
             else:
                 body.extend(message.get("body", b""))
 
-        await self._app(scope, receive, send)
-        finished.set()
+        try:
+            await self._app(scope, receive, send)
+        except Exception:  # our application says so itself, and a server would write it down
+            if status != 500:
+                raise
+        finally:
+            finished.set()
         return Answer(status, kind, bytes(body))

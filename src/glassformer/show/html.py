@@ -68,7 +68,7 @@ def render(
     with Asking(recording) as asking, ThreadPoolExecutor(2) as workers:
         paths = list(list_paths(recording, asking.id, hidden=hidden, vectors=vectors, exact=exact))
         asked = [(path, asking.start(path)) for path in paths]
-        answers = [(path, answer) for path, future in asked if (answer := future.result()).good]
+        answers = [(path, answer) for path, future in asked if _take(path, answer := future.result())]
         blocks = list(workers.map(lambda pair: _pack(*pair), answers))
     heading = title or f"{recording.model}: {' '.join(recording.source.texts[:12]).strip()[:80]}"
     head = "".join(
@@ -85,6 +85,15 @@ def render(
     program = f'<script type="{_KIND}-code" id="glassformer-code">{_squeeze(code)}</script>'
     tail = f'<script type="module">{_LOADER}</script></body></html>'
     return b"".join((head.encode(), program.encode(), *blocks, tail.encode()))
+
+
+def _take(path: str, answer: Answer) -> bool:
+    """Whether an answer goes into the file; what a recording has not stays out, anything else is said."""
+    if answer.status not in (200, 404, 422):
+        raise InputError(
+            f"{path} got no answer ({answer.status}). Wanted a whole file. Export again, or less."
+        )
+    return answer.good
 
 
 def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, exact: bool) -> Iterator[str]:
