@@ -292,3 +292,11 @@ def test_tiles_far_above_the_map_are_one_pixel(site: Any) -> None:
         for name in ("decoder", "long"):
             made = site.frame(f"{site.of(name)}/maps/0/tiles/0/{level}/0/0")
             assert made.arrays["tile"].array.shape == (1, 1)
+
+
+def test_every_metric_is_measured_at_every_level_that_it_names(site: Any) -> None:
+    for metric in site.json("/api/metrics"):
+        for level in metric["levels"]:
+            answer = site.client.get(f"{site.of('decoder')}/scores/{metric['name']}?over={level}")
+            possible = answer.status_code == 200 or answer.json()["error"]["code"] == "cannot_be"
+            assert possible, (metric["name"], level, answer.text)

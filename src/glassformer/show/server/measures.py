@@ -4,11 +4,12 @@ In:   a recording, the name of a metric, its parameters in the address.
 Out:  descriptions and scores as JSON; rollout as a frame.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
+from glassformer.metrics import Over
 from glassformer.show.frames import Frame
 from glassformer.show.measuring import (
     MetricDescription,
@@ -22,8 +23,6 @@ from glassformer.show.server.recordings import Id
 from glassformer.show.tiles import Precision
 
 router = APIRouter(prefix="/api", tags=["measures"])
-
-Level = Literal["head", "layer", "model", "query"]
 
 
 @router.get("/metrics", response_model=list[MetricDescription])
@@ -39,7 +38,7 @@ async def read_score(
     id: Id,
     metric: Annotated[str, Path(max_length=80)],
     over: Annotated[
-        Level | None, Query(description="how far to average; without it, as far as the metric does")
+        Over | None, Query(description="how far to average; without it, as far as the metric does")
     ] = None,
 ) -> Response:
     """One metric of a recording. Other words in the address are its parameters, as threshold=0.02."""
