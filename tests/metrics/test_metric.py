@@ -145,7 +145,9 @@ def test_the_panel_keeps_the_labels_of_its_first_description() -> None:
 
 
 def test_parameters_are_declared_in_the_signature() -> None:
-    def plain(attention_map: object, *, cut: Annotated[int, About("where to cut", 1, 3)]) -> None: ...
+    def plain(
+        attention_map: object, *, cut: Annotated[int, About("where to cut", "在何处切分", 1, 3)]
+    ) -> None: ...
 
     (cut,) = declare(plain)
     assert (cut.name, cut.type, cut.required, cut.default) == ("cut", int, True, inspect.Parameter.empty)

@@ -300,3 +300,15 @@ def test_every_metric_is_measured_at_every_level_that_it_names(site: Any) -> Non
             answer = site.client.get(f"{site.of('decoder')}/scores/{metric['name']}?over={level}")
             possible = answer.status_code == 200 or answer.json()["error"]["code"] == "cannot_be"
             assert possible, (metric["name"], level, answer.text)
+
+
+def test_metrics_are_described_in_both_languages(site: Any) -> None:
+    def is_chinese(text: str) -> bool:
+        return any("\u4e00" <= letter <= "\u9fff" for letter in text)
+
+    for metric in site.json("/api/metrics"):
+        phrases = [metric["label"], metric["caption"], *(knob["label"] for knob in metric["parameters"])]
+        phrases += [phrase for phrase in (metric["lower"], metric["higher"]) if phrase is not None]
+        for phrase in phrases:
+            assert is_chinese(phrase["zh"]), (metric["name"], phrase)
+            assert not is_chinese(phrase["en"]), (metric["name"], phrase)

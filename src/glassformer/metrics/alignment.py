@@ -24,11 +24,19 @@ from glassformer.recording import AttentionMap
 
 Links = frozenset[tuple[int, int]]  # (source word, target word)
 
-Gold = Annotated[AlignedPair, About("the sentence pair with the links that people made")]
-By = Annotated[Literal["attention", "diagonal"], About("the head's links, or a diagonal to compare with")]
+Gold = Annotated[
+    AlignedPair, About("the sentence pair with the links that people made", "句对及人工标注的对应关系")
+]
+By = Annotated[
+    Literal["attention", "diagonal"],
+    About("the head's links, or a diagonal to compare with", "用注意力头的对应关系，还是用作比较的对角线"),
+]
 Reading = Annotated[
     Literal["entering", "predicted"],
-    About("whether a word's row is where it enters the decoder, or where the decoder predicts it"),
+    About(
+        "whether a word's row is where it enters the decoder, or where the decoder predicts it",
+        "词所在的行：它进入解码器之处，还是解码器预测它之处",
+    ),
 ]
 
 

@@ -27,9 +27,12 @@ from glassformer.recording import AttentionMap, Recording
 Direction = Literal["head", "dependent"]
 Targets = dict[int, frozenset[int]]  # for each word that counts, the words that would be right
 
-Tree = Annotated[Sentence, About("the sentence with its dependency tree")]
-Relation = Annotated[str, About("the relation to look for, or 'all'")]
-Towards = Annotated[Direction, About("whether a word should look at its head, or at its dependents")]
+Tree = Annotated[Sentence, About("the sentence with its dependency tree", "带依存树的句子")]
+Relation = Annotated[str, About("the relation to look for, or 'all'", "要查找的关系，'all' 为全部")]
+Towards = Annotated[
+    Direction,
+    About("whether a word should look at its head, or at its dependents", "词应看向其支配词，还是其从属词"),
+]
 
 
 @dataclass(frozen=True, slots=True)

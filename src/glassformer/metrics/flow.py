@@ -22,7 +22,10 @@ from glassformer.recording import Recording
 LARGEST = 10_000_000  # pipes times problems: some ten seconds
 TINY = 1e-12  # a pipe with less left is full
 
-Query = Annotated[int, About("the output token to start from; -1 for all of them", least=-1)]
+Query = Annotated[
+    int,
+    About("the output token to start from; -1 for all of them", "从哪个输出词元开始；-1 为全部", least=-1),
+]
 
 
 @recording_metric(

@@ -19,6 +19,7 @@ class About:
     """What an argument means, and its bounds (both included); used as Annotated[float, About(...)]."""
 
     meaning: str
+    chinese: str  # the same, for the page
     least: float | None = None
     most: float | None = None
 

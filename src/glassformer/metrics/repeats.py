@@ -17,7 +17,14 @@ from glassformer.metrics.parameters import About
 from glassformer.metrics.scores import Numbers, Phrase, Rows, UndefinedError, Wording
 from glassformer.recording import AttentionMap
 
-Period = Annotated[int, About("after how many tokens the text repeats; 0 finds it out", least=0)]
+Period = Annotated[
+    int,
+    About(
+        "after how many tokens the text repeats; 0 finds it out",
+        "文本隔多少个词元重复一次；0 为自动判断",
+        least=0,
+    ),
+]
 
 
 @head_metric(

@@ -20,7 +20,9 @@ from glassformer.recording import AttentionMap, Recording
 
 LONGEST = 1024  # tokens: rollout keeps a whole matrix for every layer
 
-Residual = Annotated[float, About("the share of the residual connection", least=0.0, most=1.0)]
+Residual = Annotated[
+    float, About("the share of the residual connection", "残差连接所占的比例", least=0.0, most=1.0)
+]
 
 
 @recording_metric(

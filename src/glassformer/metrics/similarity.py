@@ -26,8 +26,17 @@ from glassformer.recording.arrays import choose
 
 LARGEST = 5 * 10**9  # logarithms that one comparison may take: some ten seconds
 
-RowLimit = Annotated[int, About("how many rows, spread evenly, are compared at most", least=1)]
-Clusters = Annotated[int, About("how many clusters to cut the heads of a stack into, at most", least=1)]
+RowLimit = Annotated[
+    int, About("how many rows, spread evenly, are compared at most", "最多比较多少行（均匀选取）", least=1)
+]
+Clusters = Annotated[
+    int,
+    About(
+        "how many clusters to cut the heads of a stack into, at most",
+        "同一堆叠的注意力头最多分成几类",
+        least=1,
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,8 +18,16 @@ from glassformer.metrics.parameters import About
 from glassformer.metrics.scores import Phrase, Rows, Wording
 from glassformer.recording import THRESHOLD, AttentionMap
 
-Threshold = Annotated[float, About("a weight greater than this is non-zero", least=0.0)]
-Relative = Annotated[bool, About("whether the threshold is a multiple of 1/n, for n allowed keys in a row")]
+Threshold = Annotated[
+    float, About("a weight greater than this is non-zero", "大于此值的权重算作非零", least=0.0)
+]
+Relative = Annotated[
+    bool,
+    About(
+        "whether the threshold is a multiple of 1/n, for n allowed keys in a row",
+        "阈值是否按 1/n 的倍数计（n 为该行允许的键数）",
+    ),
+]
 
 _NO_ROW = "No row looks anywhere."
 

@@ -181,7 +181,7 @@ def _describe(metric: Metric) -> MetricDescription:
 def _describe_parameter(knob: Parameter) -> MetricParameter:
     return MetricParameter(
         name=knob.name,
-        label=Phrase(en=knob.about.meaning, zh=knob.about.meaning),
+        label=Phrase(en=knob.about.meaning, zh=knob.about.chinese),
         kind="choice" if knob.choices else _KINDS[knob.type],
         default=None if knob.default is inspect.Parameter.empty else knob.default,
         minimum=knob.about.least,
