@@ -154,7 +154,7 @@ def test_topics_by_keyboard_and_both_languages(played: Played, open_page: Open) 
     expect(page).to_have_url(re.compile(f"playground.topic={after}"))
     words = page.locator(".play-page").inner_text()
     assert re.search(r"[\u4e00-\u9fff]", words)
-    for label in ("Why it matters", "Change", "Computed in"):
+    for label in ("Why it matters", "Change", "Answered in"):
         assert label not in words
 
 
@@ -201,6 +201,11 @@ def test_picture_and_table(played: Played, open_page: Open) -> None:
     assert "&lt;pad&gt;" in picture
 
 
-def test_without_a_workbench_it_says_why(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="playground"))
-    expect(page.locator(".play-refusal").first).to_contain_text("no models behind it")
+def test_without_a_workbench_the_first_settings_are_there(served: Served, open_page: Open) -> None:
+    link = {"view": "playground", "playground.topic": "masks", "playground.mask": "none"}
+    page = open_page(served.address("decoder", **link))
+    figure = find_figure(page, "weights")
+    expect(page.locator(".play-hint")).to_contain_text("Without a model")
+    expect(page.get_by_role("radio", name="both", exact=True)).to_be_checked()
+    expect(page.get_by_role("radio", name="both", exact=True)).to_be_disabled()
+    assert len(read_numbers(figure)) == 25

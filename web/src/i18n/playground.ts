@@ -27,13 +27,12 @@ export const words = defineStrings({
     tryAgain: "Try again",
     computeAgain: "Compute again",
     computed: (model: string, seconds: string) => `Computed with ${model} in ${seconds} s.`,
-    computedPlain: (seconds: string) => `Computed in ${seconds} s by the project's own layers.`,
+    computedPlain: (seconds: string) => `Answered in ${seconds} s by the project's own code.`,
     noServer:
       "This page has no models behind it (a saved file or a notebook), so nothing can be computed here.",
     noServerHint: "Open Glassformer with “glassformer” in a terminal to play with it.",
     onlyDefaults:
       "Without a model behind the page there are only the first settings of each topic. Open Glassformer with “glassformer” in a terminal to change them.",
-    noTraining: "Training needs a server with models; this page has none.",
     tableColumns: "figure|of|at|value",
   },
   zh: {
@@ -59,12 +58,11 @@ export const words = defineStrings({
     tryAgain: "重试",
     computeAgain: "重新计算",
     computed: (model: string, seconds: string) => `由 ${model} 计算，用时 ${seconds} 秒。`,
-    computedPlain: (seconds: string) => `由本项目自己的网络层计算，用时 ${seconds} 秒。`,
+    computedPlain: (seconds: string) => `由本项目自己的代码给出，用时 ${seconds} 秒。`,
     noServer: "此页面背后没有模型（保存的文件或笔记本），因此这里无法计算。",
     noServerHint: "在终端运行“glassformer”打开 Glassformer 即可试验。",
     onlyDefaults:
       "此页面背后没有模型，只有各主题的初始设置。要调整它们，请在终端运行“glassformer”打开 Glassformer。",
-    noTraining: "训练需要带模型的服务器；此页面没有。",
     tableColumns: "图|对象|位置|数值",
   },
 });

@@ -28,17 +28,18 @@ export class TopicControls {
     topic: PlayTopic,
     settings: Settings,
     language: Language,
-    changed: (name: string, value: string) => void,
+    changed: ((name: string, value: string) => void) | null, // null: nothing can be changed here
   ) {
     this.knobs = topic.parameters.map((parameter, at) => {
       const knob = makeKnob(parameter, settings[parameter.name]!, language, (value) =>
-        changed(parameter.name, value),
+        changed?.(parameter.name, value),
       );
       knob.element.classList.toggle("main", at === 0);
       knob.element.dataset.parameter = parameter.name;
       return [parameter, knob] as const;
     });
-    this.element = make("div", { class: "play-controls" }, ...this.knobs.map(([, knob]) => knob.element));
+    const elements = this.knobs.map(([, knob]) => knob.element);
+    this.element = make("fieldset", { class: "play-controls", disabled: changed === null }, ...elements);
     this.set(settings);
   }
 

@@ -59,6 +59,7 @@ describe("a matrix", () => {
     expect(brief(0.001, 50)).toBe("0.00");
     expect(brief(0, 50)).toBe("0");
     expect(brief(123.4, 50)).toBe("123");
+    expect(brief(9.97, 34)).toBe("10");
   });
 });
 

@@ -180,7 +180,7 @@ function writeNumbers(figure: PlayMatrix, { wide, tall }: Plan, scale: ColourSca
 /** As many digits as fit. 0.00 is something small, 0 is nothing. */
 export function brief(value: number, wide: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e4) return digits(value);
-  if (Math.abs(value) >= 10) return digits(Math.round(value));
+  if (Math.abs(value) >= 9.95) return digits(Math.round(value));
   return value.toFixed(wide < 40 ? 1 : 2).replace("-", "−");
 }
 

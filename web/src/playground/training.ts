@@ -36,10 +36,7 @@ export class Training {
       if (this.running) this.stop();
       else void this.start();
     });
-    if (!stage.workbench?.play) {
-      this.button.disabled = true;
-      write(this.state, say.noTraining);
-    }
+    this.element.hidden = !stage.workbench?.play; // the page says why
   }
 
   get isRunning(): boolean {

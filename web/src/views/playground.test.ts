@@ -20,7 +20,7 @@ function open(
     topic,
     settings,
   ) => aPlay(topic, figures, `Found with ${JSON.stringify(settings)}.`),
-  workbench: Workbench | null = null,
+  workbench: Workbench | null = {} as Workbench,
 ) {
   const asked: string[] = [];
   const playground: Playground = {
@@ -213,10 +213,17 @@ describe("live training", () => {
     expect(stopped()).toBe(true);
   });
 
-  test("without models the button says why", async () => {
-    const { element } = open({ "playground.topic": "output" });
+  test("without models there are the first settings, and a sentence why", async () => {
+    const { element, asked } = open(
+      { "playground.topic": "output", "playground.steps": "7" },
+      undefined,
+      null,
+    );
     await settle();
-    expect(element.querySelector<HTMLButtonElement>(".play-training button")!.disabled).toBe(true);
-    expect(text(element, ".play-training")).toContain("needs a server");
+    expect(asked).toEqual(["output {}"]);
+    expect(element.querySelector<HTMLFieldSetElement>(".play-controls")!.disabled).toBe(true);
+    expect(element.querySelector<HTMLElement>(".play-training")!.hidden).toBe(true);
+    expect(text(element, ".play-hint")).toContain("Without a model");
+    expect(text(element, ".play-found")).toBe("Found with {}.");
   });
 });

@@ -92,7 +92,8 @@ class PlaygroundView implements Mounted {
   update(): void {
     const topic = chosenTopic(this.topics, this.stage.selection.get().options);
     if (!topic) return;
-    const settings = readSettings(topic, this.stage.selection.get().options);
+    // Without models only the first settings are there, whatever a link says.
+    const settings = readSettings(topic, this.stage.workbench ? this.stage.selection.get().options : {});
     if (topic !== this.topic) this.open(topic, settings);
     else if (this.timer === 0) this.wish = settings;
     this.parts?.controls.set(this.wish);
@@ -182,7 +183,7 @@ class PlaygroundView implements Mounted {
     this.parts?.training?.stop();
     this.list.choose(topic);
     this.parts = makeParts(topic, settings, this.stage, {
-      changed: (name, value) => this.change(name, value),
+      changed: this.stage.workbench ? (name, value) => this.change(name, value) : null,
       now: () => ({ play: this.play, settings: question(topic, this.wish) }),
       show: (play) => this.arrive(play),
       explain: (error) => this.explain(error),
@@ -321,7 +322,7 @@ function makeParts(
   settings: Settings,
   stage: Stage,
   acts: {
-    changed(name: string, value: string): void;
+    changed: ((name: string, value: string) => void) | null;
     now(): { readonly play: Play | null; readonly settings: Settings };
     show(play: Play): void;
     explain(error: unknown): string;
@@ -339,7 +340,7 @@ function makeParts(
   const evidence = make("span");
   const again = make(
     "button",
-    { type: "button", class: "button quiet small", onclick: acts.again },
+    { type: "button", class: "button quiet small", hidden: acts.changed === null, onclick: acts.again },
     say.computeAgain,
   );
   const head = make(
@@ -357,7 +358,15 @@ function makeParts(
       make("dd", {}, topic.see[language]),
     ),
   );
-  const desk = make("div", { class: "play-desk" }, controls.element, training?.element ?? null, state);
+  const whyNot = acts.changed === null ? make("p", { class: "play-hint" }, say.onlyDefaults) : null;
+  const desk = make(
+    "div",
+    { class: "play-desk" },
+    controls.element,
+    training?.element ?? null,
+    state,
+    whyNot,
+  );
   const why = make("p", { class: "play-why" }, make("strong", {}, say.why), " ", topic.why[language]);
   const foot = make("p", { class: "play-evidence" }, evidence, again);
   const elements = [head, desk, found, trouble, figures, why, foot];
