@@ -1,6 +1,6 @@
 """A server in the same process, with a few invented recordings."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,19 @@ from glassformer import bundle
 from glassformer.recording import Recording
 from glassformer.show.frames import Frame, decode
 from glassformer.show.library import Library
+from glassformer.show.playground import Play, Topic, read_saved
 from glassformer.show.server.app import create_app
 from glassformer.show.server.settings import Settings
-from glassformer.show.workbench import Event, Job, JobRequest, ModelDescription, Phrase, Preset, RefusalError
+from glassformer.show.workbench import (
+    Event,
+    Job,
+    JobRequest,
+    ModelDescription,
+    Phrase,
+    PlayRequest,
+    Preset,
+    RefusalError,
+)
 from inventions import invent_decoder, invent_long, invent_translation
 
 HOST = "http://localhost:5000"
@@ -31,6 +41,7 @@ class PretendWorkbench:
     cancelled: list[str] = field(default_factory=list)
     closed: bool = False
     warm: bool = False
+    played: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
     queue: int = 3
 
     def models(self) -> Sequence[ModelDescription]:
@@ -74,6 +85,22 @@ class PretendWorkbench:
     async def events(self, id: str) -> AsyncIterator[Event]:
         yield Event(name="progress", data={"stage": "running", "share": 0.5, "detail": None})
         yield Event(name="done", data={"recording": "一"})
+
+    def topics(self) -> Sequence[Topic]:
+        return read_saved().topics[:2]
+
+    def play(self, name: str, given: Mapping[str, str]) -> Play:
+        self.played.append((name, given))
+        if name != "lookup":
+            raise RefusalError("A model is running. Ask again when it is done.", "busy", 429)
+        return read_saved().plays["lookup"]
+
+    def start_play(self, name: str, given: Mapping[str, str]) -> Job:
+        request = PlayRequest(topic=name, parameters=dict(given))
+        return Job(
+            id="7", kind=request.kind, state="queued", stage="queued", share=None, detail=None,
+            recording=None, sentence=None, model=request.model, created=0.0,
+        )  # fmt: skip
 
     def warm_up(self) -> None:
         self.warm = True

@@ -1,74 +1,36 @@
 """The playground's addresses: with somebody who plays, and with the defaults that ship."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
-
-import pytest
 
 from glassformer.show import html
 from glassformer.show.asking import Asking
 from glassformer.show.playground import Figure, Matrix, Play, Playground, Topic, read_saved
-from glassformer.show.workbench import Job, PlayRequest, RefusalError
 from inventions import invent_decoder
 
 
-class Player:
-    """What a workbench that plays adds: it answers with what ships, and remembers what it was asked."""
-
-    asked: list[tuple[str, Mapping[str, str]]]
-
-    def topics(self) -> Sequence[Topic]:
-        return read_saved().topics[:2]
-
-    def play(self, name: str, given: Mapping[str, str]) -> Play:
-        self.asked.append((name, given))
-        if name == "slow":
-            raise RefusalError("A model is running. Ask again when it is done, or cancel it.", "busy", 429)
-        return read_saved().plays["lookup"]
-
-    def start_play(self, name: str, given: Mapping[str, str]) -> Job:
-        request = PlayRequest(topic=name, parameters=dict(given))
-        return Job(
-            id="7", kind=request.kind, state="queued", stage="queued", share=None, detail=None,
-            recording=None, sentence=None, model=request.model, created=0.0,
-        )  # fmt: skip
-
-
-def lend(site: Any) -> Player:
-    """Let the site's workbench play, too."""
-    bench = site.workbench
-    player = Player()
-    player.asked = []
-    for name in ("topics", "play", "start_play"):
-        setattr(bench, name, getattr(player, name))
-    assert isinstance(bench, Playground)
-    return player
-
-
 def test_a_workbench_that_plays_is_asked(site: Any) -> None:
-    player = lend(site)
+    assert isinstance(site.workbench, Playground)
     assert [topic["name"] for topic in site.json("/api/playground")] == ["lookup", "similarity"]
     answer = site.json("/api/playground/lookup?keys=2&question=谁")
     assert Play.model_validate(answer) == read_saved().plays["lookup"]
-    assert player.asked == [("lookup", {"keys": "2", "question": "谁"})]
-    assert site.refusal("/api/playground/slow", 429)["code"] == "busy"
+    assert site.workbench.played == [("lookup", {"keys": "2", "question": "谁"})]
+    assert site.refusal("/api/playground/masks", 429)["code"] == "busy"
     started = site.client.post("/api/playground/output?steps=3")
     assert started.status_code == 202
     assert (started.json()["kind"], started.json()["model"]) == ("play", "playground/output")
 
 
 def test_too_much_is_refused_before_anybody_is_asked(site: Any) -> None:
-    player = lend(site)
     many = "&".join(f"p{number}=1" for number in range(21))
     site.refusal(f"/api/playground/lookup?{many}", 422)
     site.refusal(f"/api/playground/lookup?question={'x' * 1001}", 422)
     site.refusal(f"/api/playground/{'x' * 81}", 422)
-    assert player.asked == []
+    assert site.workbench.played == []
 
 
-@pytest.mark.parametrize("workbench", [True, False])
-def test_without_a_player_the_defaults_are_there(build_site: Callable[..., Any], workbench: bool) -> None:
-    site = build_site(workbench=workbench)
+def test_without_a_workbench_the_defaults_are_there(build_site: Callable[..., Any]) -> None:
+    site = build_site(workbench=False)
     topics = [Topic.model_validate(topic) for topic in site.json("/api/playground")]
     assert tuple(topics) == read_saved().topics
     for topic in topics:

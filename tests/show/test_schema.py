@@ -66,6 +66,7 @@ def test_no_question_breaks_the_server(build_site: Callable[..., Any]) -> None:
                         column=0,
                         stack="decoder",
                         metric="entropy",
+                        topic="lookup",
                         step="decoder.0.self.weights",
                         name="decoder/hidden/0",
                     )
