@@ -103,6 +103,11 @@ export function swapLanguages(form: Form): Form {
   };
 }
 
+/** Whether networks of a task read two sentences at once, as BERT's kind does. */
+export function readsPairs(task: string): boolean {
+  return task !== "translation" && task !== "language_modelling";
+}
+
 export function presetRequest(preset: Preset): JobRequest {
   return requestOf(withPreset(emptyForm, preset));
 }
@@ -124,7 +129,7 @@ export function requestOf(form: Form): JobRequest {
     sequence: form.sequence,
     ...(form.task ? { task: form.task } : {}),
     ...(text ? { text: form.text } : {}),
-    ...(text && !translating && form.secondText.trim() ? { second_text: form.secondText } : {}),
+    ...(text && readsPairs(form.task) && form.secondText.trim() ? { second_text: form.secondText } : {}),
     ...(text && translating && form.target.trim() ? { target: form.target } : {}),
     ...(form.sequence === "random" ? { length: form.length } : {}),
     ...(text ? {} : { seed: form.seed }),

@@ -78,7 +78,7 @@ export const words = defineStrings({
     modelFacts: (layers: number | null, heads: number | null, parameters: string | null) =>
       [
         layers === null ? "" : `${layers} ${layers === 1 ? "layer" : "layers"}`,
-        heads === null ? "" : `${heads} heads`,
+        heads === null ? "" : `${heads} ${heads === 1 ? "head" : "heads"}`,
         parameters === null ? "" : `${parameters} parameters`,
       ]
         .filter(Boolean)

@@ -24,7 +24,8 @@ export const words = defineStrings({
     note: (share: string, least: string) =>
       `Residual connection 0.5. Bands below ${least} are not drawn (at most ${share} of a layer).`,
     loading: "Loading layers …",
-    noMaps: "This recording has no whole self-attention map. Record a whole text, with `want` weights.",
+    noMaps:
+      "This recording has no whole self-attention map. A recurrent network has none; of any other, record a whole text, with `want` weights.",
     noWeights: "Some self-attention maps of this recording have no weights. Record with `want` weights.",
     gaps: "Not every layer was recorded, so attention cannot be followed down to the input. Record every layer.",
     tooLong: (count: string, most: string) =>
@@ -56,7 +57,8 @@ export const words = defineStrings({
       `${share} 来自输入的 ${token}（${index}），即每条带中颜色较深的部分。`,
     note: (share: string, least: string) => `残差连接占 0.5。小于 ${least} 的带未画出（每层最多 ${share}）。`,
     loading: "正在载入各层……",
-    noMaps: "这份记录没有完整的自注意力图。请记录整段文本，并把 weights 加入 `want`。",
+    noMaps:
+      "这份记录没有完整的自注意力图。循环网络本来就没有；若是其他网络，请记录整段文本，并把 weights 加入 `want`。",
     noWeights: "这份记录中有的自注意力图没有权重。请在记录时把 weights 加入 `want`。",
     gaps: "没有记录全部的层，因此无法一直追溯到输入。请记录所有层。",
     tooLong: (count: string, most: string) =>

@@ -3,7 +3,7 @@
 import { useEffect, useId } from "preact/hooks";
 import type { ModelDescription } from "../../types";
 import { useApp } from "../context";
-import { type Form, missing, type Sequence, swapLanguages, withModel } from "../form";
+import { type Form, missing, readsPairs, type Sequence, swapLanguages, withModel } from "../form";
 import { Icon } from "../icons";
 import type { App } from "../state";
 import { ConfigurationFields } from "./configuration";
@@ -258,7 +258,7 @@ function TextFields(props: {
           />
         )}
       </Field>
-      {form.task === "translation" ? (
+      {form.task === "translation" && (
         <Field label={say.target} hint={say.targetHint}>
           {(id, describedBy) => (
             <input
@@ -272,7 +272,8 @@ function TextFields(props: {
             />
           )}
         </Field>
-      ) : (
+      )}
+      {readsPairs(form.task) && (
         <Field label={say.secondText} hint={say.secondTextHint}>
           {(id, describedBy) => (
             <input
