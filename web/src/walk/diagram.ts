@@ -223,7 +223,7 @@ export class Diagram {
       case "output":
         return say.output;
       default:
-        return say.layer;
+        return say.states;
     }
   }
 

@@ -39,6 +39,11 @@ export function rowHeight(rows: number): number {
   return Math.max(2, Math.floor(440 / rows));
 }
 
+/** Rows that are features, not tokens. */
+function isFeatures(panel: Panel): boolean {
+  return panel.role === "parameter" || panel.turned;
+}
+
 /** Heights of what is learned: rows are features, and need no names. */
 function featureHeight(rows: number): number {
   return Math.min(18, Math.max(0.1, 170 / Math.max(1, rows)));
@@ -54,7 +59,7 @@ export function arrange(loaded: Loaded, step: WalkStep, width: number): Plan {
   const each = (width - all.length * (LABELS + GAP)) / all.length;
   const beside = all.length > 1 && each / widest >= 30 && !CROSS.has(step.operation);
   const room = beside ? each : width - LABELS - 16;
-  const lines = all.reduce((sum, panel) => sum + (panel.role === "parameter" ? 0 : panel.grid.rows), 0);
+  const lines = all.reduce((sum, panel) => sum + (isFeatures(panel) ? 0 : panel.grid.rows), 0);
   const sameWidth = fitCell(widest, room);
   return {
     kind: beside ? "beside" : "below",

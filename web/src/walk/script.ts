@@ -16,6 +16,7 @@ export type Chapter =
   | "attention"
   | "cross"
   | "feedForward"
+  | "states"
   | "glance"
   | "output"
   | "training"
@@ -144,7 +145,7 @@ const CHAPTERS: Readonly<Record<WalkStep["kind"], Chapter>> = {
   self: "attention",
   cross: "cross",
   feed_forward: "feedForward",
-  states: "feedForward",
+  states: "states",
   final: "output",
   output: "output",
 };

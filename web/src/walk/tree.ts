@@ -31,7 +31,7 @@ export class TreeScene implements Part {
     const words = {
       tree: say.treeName,
       node: (text: string, step: number, score: string) =>
-        `${text}, ${say.stepOf(step, this.last + 1)}, ${score}`,
+        `${text} ${score}, ${say.stepOf(step, this.last + 1)}`,
     };
     this.tree = new Tree(words, (node) => this.choose(node));
     this.slider = make("input", { class: "slider", type: "range", min: 0, "aria-label": say.tree });

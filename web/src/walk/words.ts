@@ -5,7 +5,7 @@
  * Out:  parts of the walk.
  */
 
-import { choicesOf, probability } from "../generation/paths";
+import { choicesOf, findFirst, probability } from "../generation/paths";
 import { type Bar, Bars, percent, writeBars } from "../marks/bars";
 import { make, write } from "../marks/make";
 import { inks, label } from "../marks/paper";
@@ -109,11 +109,32 @@ export function linesOf(home: Home): Line[] {
   });
 }
 
+interface Pass {
+  readonly given: readonly string[];
+  readonly said: string;
+}
+
+/** One pass for each word: as it was written, or what the model says after each true beginning. */
+export function passesOf(home: Home): Pass[] {
+  const { description } = home.source;
+  const slice = home.tokens[sideOf("decoder", description)];
+  const steps = description.generation?.steps ?? [];
+  const first = slice === null ? null : findFirst(slice.ids, steps);
+  if (slice !== null && first !== null && steps.length > 0)
+    return steps.map((step, at) => ({ given: slice.shown.slice(0, first + at + 1), said: step.text }));
+  const lines = linesOf(home);
+  return lines.map((line, at) => ({
+    given: lines.slice(0, at + 1).map((each) => each.given),
+    said: line.said?.text ?? "–",
+  }));
+}
+
 /** All positions at once with a mask, beside one at a time. */
 export class TrainingScene implements Part {
   readonly element: HTMLElement;
   readonly ready = Promise.resolve();
   private readonly lines: readonly Line[];
+  private readonly passes: readonly Pass[];
   private readonly pass = make("div", { class: "walk-pass" });
   private readonly note = make("p", { class: "hint" });
   private at = 0;
@@ -121,7 +142,8 @@ export class TrainingScene implements Part {
   constructor(private readonly home: Home) {
     const { say } = home;
     this.lines = linesOf(home).slice(0, MOST);
-    this.at = home.stage.reducedMotion ? this.lines.length - 1 : 0;
+    this.passes = passesOf(home).slice(0, MOST);
+    this.at = home.stage.reducedMotion ? this.passes.length - 1 : 0;
     const table = make("table", { class: "walk-train" });
     table.append(
       make(
@@ -200,23 +222,23 @@ export class TrainingScene implements Part {
 
   private showPass(): void {
     const { say } = this.home;
-    write(this.note, say.inferNote(this.at + 1, this.lines.length));
-    const rows = this.lines
+    write(this.note, say.inferNote(this.at + 1, this.passes.length));
+    const rows = this.passes
       .slice(0, this.at + 1)
-      .map((line, row) =>
+      .map((pass, row) =>
         make(
           "div",
           { class: "walk-row", "data-now": row === this.at },
-          ...this.lines.slice(0, row + 1).map((each) => make("bdi", { class: "token" }, each.given)),
+          ...pass.given.map((token) => make("bdi", { class: "token" }, token)),
           make("i", {}, "→"),
-          make("b", { dir: "auto" }, line.said?.text ?? line.wanted ?? "–"),
+          make("b", { dir: "auto" }, pass.said),
         ),
       );
     this.pass.replaceChildren(...rows);
   }
 
   beat(): boolean {
-    if (this.at + 1 >= this.lines.length) return false;
+    if (this.at + 1 >= this.passes.length) return false;
     this.at += 1;
     this.showPass();
     return true;
