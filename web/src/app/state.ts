@@ -284,7 +284,7 @@ export class App {
       const fitting = fitTo(source.description)(wish, wish, wish);
       this.store.set({ ...fitting, view });
       this.mirror.complete();
-      if (this.preset.peek()?.recording !== wish.recording) this.preset.value = null;
+      if (this.preset.peek()?.recording !== wish.recording) this.preset.value = this.presetOf(wish.recording);
     } catch (error) {
       if (turn === this.turn) this.complain(error, () => void this.show(wish));
     } finally {
