@@ -16,8 +16,15 @@ describe("files", () => {
     expect(csv(table)).toBe('\uFEFFtoken,weight\r\n"a,""b""\n",0.5\r\n\'=SUM(A1),-1\r\n,\r\n');
   });
 
-  test("what is pasted has one line a row", () => {
-    expect(tabSeparated(table)).toBe('token\tweight\na,"b" \t0.5\n=SUM(A1)\t-1\n\t');
+  test("what is pasted has one line a row, and runs no formulas", () => {
+    expect(tabSeparated(table)).toBe('token\tweight\na,"b" \t0.5\n\'=SUM(A1)\t-1\n\t');
+  });
+
+  test.each(["@x", "+1", "-1", " =1", "\t=1", "\r\n=1", "＝1", "\n"])("%j is no formula", (text) => {
+    for (const write of [csv, tabSeparated]) {
+      const [, row = ""] = write({ caption: "", columns: ["a"], rows: [[text]] }).split(/a\r?\n/u);
+      expect(row.replace(/^"/, "")).toMatch(/^'/);
+    }
   });
 
   test("names fit every system, in any script", () => {

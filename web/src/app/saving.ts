@@ -5,6 +5,7 @@
  * Out:  blobs, and a download in this browser.
  */
 
+import { harmless } from "../marks/csv";
 import type { TableData } from "../view";
 
 const LARGEST_SIDE = 8192; // of a canvas, with room to spare in every browser
@@ -64,9 +65,7 @@ export async function pngBlob(svg: string, ground: string): Promise<Blob> {
 /** RFC 4180, with a byte-order mark so that spreadsheets read it as UTF-8. */
 export function csv(table: TableData): string {
   const cell = (value: string | number | null): string => {
-    const text = value === null ? "" : String(value);
-    // A leading = + - @ would be run as a formula by spreadsheets; numbers may keep their sign.
-    const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    const safe = harmless(value);
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   return `\uFEFF${[table.columns, ...table.rows].map((row) => row.map(cell).join(",")).join("\r\n")}\r\n`;
@@ -74,7 +73,7 @@ export function csv(table: TableData): string {
 
 /** For pasting into a spreadsheet. */
 export function tabSeparated(table: TableData): string {
-  const cell = (value: string | number | null): string => String(value ?? "").replace(/[\t\r\n]+/g, " ");
+  const cell = (value: string | number | null): string => harmless(value).replace(/[\t\r\n]+/g, " ");
   return [table.columns, ...table.rows].map((row) => row.map(cell).join("\t")).join("\n");
 }
 

@@ -5,6 +5,7 @@
  * Out:  elements that draw only what is in sight.
  */
 
+import { harmless } from "./csv";
 import { digits, exact } from "./digits";
 import { make, write } from "./make";
 
@@ -233,8 +234,8 @@ export function writeCsv(
   rows: readonly (readonly (string | number | null)[])[],
 ): string {
   const field = (value: string | number | null) => {
-    const text = typeof value === "number" ? exact(value) : (value ?? "");
-    return /[",\r\n]/.test(text) || /^[=+@]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    const text = typeof value === "number" ? exact(value) : harmless(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   return [columns, ...rows]
     .map((row) => row.map(field).join(","))
