@@ -132,6 +132,18 @@ describe("the source over HTTP", () => {
 });
 
 describe("memory", () => {
+  test("counts what words take, too: a slider asks for another answer at every stop", async () => {
+    const { connection } = serve({
+      "recordings/a%20b": () => Response.json(description),
+      "*": () => Response.json({ values: "x".repeat(500) }),
+    });
+    const memory = new Memory(2000);
+    const recording = await createHttpSource(connection, memory).open("a b");
+    for (let stop = 0; stop < 20; stop++) await recording.score("entropy", "head", { threshold: String(stop) });
+    expect(memory.size).toBeGreaterThan(1000);
+    expect(memory.size).toBeLessThanOrEqual(2000);
+  });
+
   const thing = (name: string, bytes: number) => async () => ({ value: name, bytes });
 
   test("forgets what was used longest ago", async () => {

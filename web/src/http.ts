@@ -2,7 +2,7 @@
  * The source behind a server: the API of docs, asked with fetch.
  *
  * In:   questions of views and panels.
- * Out:  JSON and frames. A question asked twice is fetched once; frames are remembered up to a number of bytes.
+ * Out:  JSON and frames. A question asked twice is fetched once; answers are remembered up to a number of bytes.
  *       Whatever goes wrong arrives as a Refusal: one sentence for a person.
  */
 
@@ -47,8 +47,17 @@ export class Connection {
   }
 
   async json<T>(path: string, init: RequestInit = {}): Promise<T> {
+    return (await this.weigh<T>(path, init)).value;
+  }
+
+  /** JSON, and about how many bytes it takes. */
+  async weigh<T>(
+    path: string,
+    init: RequestInit = {},
+  ): Promise<{ readonly value: T; readonly bytes: number }> {
     const response = await this.ask(path, init);
-    return (await response.json()) as T;
+    const text = await response.text();
+    return { value: JSON.parse(text) as T, bytes: text.length };
   }
 
   send<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
@@ -166,7 +175,7 @@ export class Memory {
   private shrink(): void {
     for (const [name, question] of this.questions) {
       if (this.bytes <= this.limit) return;
-      if (!question.settled || question.bytes === 0) continue;
+      if (!question.settled) continue;
       this.questions.delete(name);
       this.bytes -= question.bytes;
     }
@@ -193,11 +202,7 @@ function span(range: Range | undefined): string | undefined {
 
 export function createHttpSource(connection: Connection, memory: Memory = new Memory()): Source {
   const json = <T>(path: string, signal?: AbortSignal): Promise<T> =>
-    memory.ask(
-      path,
-      async (stop) => ({ value: await connection.json<T>(path, { signal: stop }), bytes: 0 }),
-      signal,
-    );
+    memory.ask(path, (stop) => connection.weigh<T>(path, { signal: stop }), signal);
   const frame = (path: string, signal?: AbortSignal): Promise<Frame> =>
     memory.ask(
       path,
