@@ -139,7 +139,8 @@ describe("memory", () => {
     });
     const memory = new Memory(2000);
     const recording = await createHttpSource(connection, memory).open("a b");
-    for (let stop = 0; stop < 20; stop++) await recording.score("entropy", "head", { threshold: String(stop) });
+    for (let stop = 0; stop < 20; stop++)
+      await recording.score("entropy", "head", { threshold: String(stop) });
     expect(memory.size).toBeGreaterThan(1000);
     expect(memory.size).toBeLessThanOrEqual(2000);
   });
