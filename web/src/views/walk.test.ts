@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { describe, expect, test, vi } from "vitest";
+import { Refusal } from "../source";
 import { setStage, settle } from "../testing/recording";
 import { arrays, inventWalk, plan } from "../testing/walk";
 import type { Workbench } from "../view";
@@ -49,6 +50,20 @@ describe("walk", () => {
     expect(asked).toContain("trace parameters/qkv.weight  6,8");
     expect(asked).toContain("trace parameters/qkv.bias   6,8");
     expect(element.querySelector(".walk-equation")!.textContent).toBe("E3 × 4·WK4 × 2+b1 × 2→K13 × 2");
+  });
+
+  test("where parameters are not at hand, input and result are shown all the same", async () => {
+    const { source } = inventWalk();
+    const { trace } = source;
+    const refused: typeof trace = (name, ...rest) =>
+      name.startsWith("parameters/")
+        ? Promise.reject(new Refusal("It is not in this file.", "not_in_file", 404))
+        : trace(name, ...rest);
+    const { stage, element } = setStage({ ...source, trace: refused }, at("decoder.0.self.keys"));
+    view.mount(stage);
+    await settle();
+    expect(element.querySelectorAll(".walk-matrix").length).toBe(2);
+    expect(element.textContent).toContain("The parameters are not in this recording");
   });
 
   test("the arithmetic of the pinned cell is asked for and written", async () => {

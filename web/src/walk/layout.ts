@@ -66,10 +66,9 @@ export function arrange(loaded: Loaded, step: WalkStep, width: number): Plan {
     items: all.map((panel, place) => ({
       panel,
       cellWidth: CROSS.has(step.operation) ? fitCell(panel.grid.columns, room) : sameWidth,
-      cellHeight:
-        panel.role === "parameter"
-          ? featureHeight(panel.grid.rows)
-          : rowHeight(beside ? panel.grid.rows : lines),
+      cellHeight: isFeatures(panel)
+        ? featureHeight(panel.grid.rows)
+        : rowHeight(beside ? panel.grid.rows : lines),
       sign:
         place === 0
           ? ""

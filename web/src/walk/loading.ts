@@ -7,6 +7,7 @@
 
 import { headColour } from "../marks/colours";
 import { count } from "../marks/digits";
+import { Refusal } from "../source";
 import type { WalkAxis, WalkStep } from "../types";
 import { type Home, headOf, rowOf } from "./part";
 import { lastWord } from "./script";
@@ -115,7 +116,7 @@ export async function load(home: Home, step: WalkStep, signal: AbortSignal): Pro
   const inputs = await Promise.all(
     step.inputs.map((name, place) => loadInput(home, step, name, place, words, signal)),
   );
-  const learned = step.operation === "product" ? await loadWeight(home, step, words, signal) : null;
+  const learned = step.operation === "product" ? await findWeight(home, step, words, signal) : null;
   const result = await loadResult(home, step, words, signal);
   const before = [...inputs, learned?.weight ?? null].filter((panel) => panel !== null);
   return {
@@ -204,6 +205,21 @@ async function loadInput(
   };
 }
 
+/** What is learned, where the host has it: an exported file does not. */
+async function findWeight(
+  home: Home,
+  step: WalkStep,
+  words: Likely | null,
+  signal: AbortSignal,
+): Promise<{ weight: Panel; bias: Panel | null } | null> {
+  try {
+    return await loadWeight(home, step, words, signal);
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+}
+
 async function loadWeight(
   home: Home,
   step: WalkStep,
@@ -279,12 +295,15 @@ async function loadResult(
           ? namesOf(home, axes[1])
           : null;
   const last = lastWord(step.output);
+  const names = axes.length > 1 ? namesOf(home, axes[0]) : null;
+  const ids = axes[0] === "source" || axes[0] === "target" ? home.tokens[axes[0]]?.ids : undefined;
+  const looked = step.operation === "lookup" && step.inputs[0]?.endsWith("/ids") === true;
   const panel: Panel = {
     name: step.output,
     symbol: symbolOf(step.output, head),
     role: "result",
     grid: grid(table, {
-      row: axes.length > 1 ? namesOf(home, axes[0]) : null,
+      row: looked && names !== null ? (at) => `${ids?.[at] ?? ""} ${names(at)}` : names,
       column,
       share: SHARES.has(last),
     }),

@@ -126,7 +126,7 @@ export class Operation implements Part {
     area.addEventListener("pointerleave", () => this.focus());
     this.writeEquation(loaded);
     const notes: HTMLElement[] = [];
-    if (step.operation === "product" && !home.plan.parameters)
+    if (step.operation === "product" && !loaded.panels.some((panel) => panel.role === "parameter"))
       notes.push(make("p", { class: "hint" }, home.say.weightMissing));
     if (step.operation === "activate") notes.push(make("p", { class: "hint" }, this.switchedOn(loaded)));
     const crossed = this.layout.kind === "cross";

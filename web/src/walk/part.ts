@@ -1,8 +1,9 @@
 /** What the scenes of a walk share. */
 
+import { findMasks } from "../generation/paths";
 import type { WalkWords } from "../i18n/walk";
 import type { RecordingSource } from "../source";
-import type { Description, SideName, TokenSlice, WalkPlan } from "../types";
+import type { SideName, TokenSlice, WalkPlan } from "../types";
 import type { Stage, TableData } from "../view";
 import { sideOf } from "./script";
 import type { Naming } from "./values";
@@ -58,10 +59,14 @@ export function keyNaming(home: Home, stack: string | null, kind: string | null)
 export function rowOf(home: Home, rows: number, last = false): number {
   const { query } = home.stage.selection.get();
   const wish = home.stage.selection.get().options["walk.cell"]?.split(",")[0];
-  const row = wish !== undefined && /^\d{1,6}$/.test(wish) ? Number(wish) : (query ?? (last ? rows - 1 : 1));
+  const usual = last ? speaking(home, rows) : 1;
+  const row = wish !== undefined && /^\d{1,6}$/.test(wish) ? Number(wish) : (query ?? usual);
   return Math.max(0, Math.min(rows - 1, row));
 }
 
-export function describeModel({ model, evidence }: Description): readonly string[] {
-  return [model, evidence.line];
+/** The row whose output matters most: the last one writes the next word; a masked model fills its mask. */
+function speaking(home: Home, rows: number): number {
+  if (home.plan.shape !== "encoder") return rows - 1;
+  const slice = home.tokens.source;
+  return (slice === null ? undefined : findMasks(slice)[0]) ?? 1;
 }
