@@ -431,6 +431,7 @@ export interface PlayTopic {
   readonly why: Phrase;
   readonly parameters: readonly PlayParameter[];
   readonly streams: boolean; // can be trained live
+  readonly keeps: boolean; // false: measured where and when it is asked
   readonly formula: string | null;
 }
 

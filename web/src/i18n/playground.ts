@@ -33,6 +33,7 @@ export const words = defineStrings({
     noServerHint: "Open Glassformer with “glassformer” in a terminal to play with it.",
     onlyDefaults:
       "Without a model behind the page there are only the first settings of each topic. Open Glassformer with “glassformer” in a terminal to change them.",
+    measured: "These numbers are measured on the spot, on the machine behind the page; here there is none.",
     tableColumns: "figure|of|at|value",
   },
   zh: {
@@ -63,6 +64,7 @@ export const words = defineStrings({
     noServerHint: "在终端运行“glassformer”打开 Glassformer 即可试验。",
     onlyDefaults:
       "此页面背后没有模型，只有各主题的初始设置。要调整它们，请在终端运行“glassformer”打开 Glassformer。",
+    measured: "这里的数值由页面背后的机器当场测量；此页面背后没有机器。",
     tableColumns: "图|对象|位置|数值",
   },
 });

@@ -30,6 +30,7 @@ export function aTopic(name: string, parameters: readonly PlayParameter[], strea
     why: word("A reason."),
     parameters,
     streams,
+    keeps: true,
     formula: null,
   };
 }

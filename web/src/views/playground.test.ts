@@ -141,6 +141,16 @@ describe("the playground", () => {
     expect((await mounted.table()).rows).toEqual([]);
   });
 
+  test("what is measured at the moment is not asked where nothing runs", async () => {
+    const here = { ...TOPICS[0]!, keeps: false };
+    const { stage, element } = setStage(invent().source);
+    const ask = vi.fn();
+    mounted = view.mount({ ...stage, playground: { topics: async () => [here], ask } } as Stage);
+    await settle();
+    expect(ask).not.toHaveBeenCalled();
+    expect(text(element, ".play-found")).toContain("measured on the spot");
+  });
+
   test("a picture and a table hold what is shown", async () => {
     const { mine } = open({ "playground.topic": "output", "playground.steps": "7" });
     const picture = await mine.picture();

@@ -215,6 +215,10 @@ class PlaygroundView implements Mounted {
     const asked = JSON.stringify([topic.name, question(topic, settings)]);
     if (asked === this.asked && !anew) return this.coming as Promise<void>;
     this.asked = asked;
+    if (!topic.keeps && !this.stage.workbench) {
+      write(this.parts!.found, this.say.measured);
+      return;
+    }
     this.asking?.abort();
     const mine = new AbortController();
     this.asking = mine;
