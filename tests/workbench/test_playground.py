@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glassformer.errors import InputError
 from glassformer.recorders.recorder import load
-from glassformer.show.playground import Play
+from glassformer.show.playground import Play, read_saved
 from glassformer.show.workbench import RefusalError
 from glassformer.workbench.playground import lengths
 from glassformer.workbench.playground.models import Zoo
@@ -448,3 +448,38 @@ def test_smoothed_targets_stop_short_of_certainty(run: Run) -> None:
     right = values(played, "output")[values(played, "target") == 1]
     assert (right < 0.9).all()  # the best there is: 1 − 0.3 + 0.3 / 6 = 0.75
     assert (right > 0.5).all()
+
+
+# What ships
+
+
+@pytest.mark.slow
+def test_what_ships_is_what_the_topics_give() -> None:
+    """After a change of a topic, its words or a model: python -m glassformer.workbench.playground."""
+    from glassformer.workbench.playground.__main__ import save
+
+    saved, now = read_saved(), save()
+    assert saved.topics == now.topics
+    assert saved.plays.keys() == now.plays.keys()
+    for name, played in now.plays.items():
+        if name == "scaling":  # its sentence rounds what chance drew: the same numbers on any machine
+            assert saved.plays[name].found == played.found
+        compare(saved.plays[name].model_dump(), played.model_dump(), name)
+
+
+def compare(one: Any, other: Any, where: str) -> None:
+    """The same but for rounding, which differs between processors; sentences may round with it."""
+    assert type(one) is type(other), where
+    if isinstance(one, dict):
+        assert one.keys() == other.keys(), where
+        for key in one:
+            if key != "found":
+                compare(one[key], other[key], f"{where}.{key}")
+    elif isinstance(one, tuple | list):
+        assert len(one) == len(other), where
+        for number, (left, right) in enumerate(zip(one, other, strict=True)):
+            compare(left, right, f"{where}.{number}")
+    elif isinstance(one, float):
+        assert one == pytest.approx(other, rel=1e-3, abs=1e-4), where
+    else:
+        assert one == other, where

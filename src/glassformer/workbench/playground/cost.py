@@ -5,7 +5,8 @@ Out:  seconds by length, how much a doubling costs, and the table of complexity,
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import nn
@@ -18,7 +19,8 @@ from glassformer.workbench.playground.outcome import Models, Outcome, Words, pla
 LENGTHS = (32, 64, 128, 256, 512, 1024, 2048)
 HEADS = 4
 BUDGET = 1.2  # seconds for everything
-TRIES = 5
+TRIES = 3
+SLOW = 60.0  # milliseconds after which a piece is measured no further
 
 
 @torch.no_grad()
@@ -27,22 +29,15 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     width = int(words.text("width"))
     config = ModelConfig(vocabulary_size=1, shape="encoder", width=width, heads=HEADS, feed_forward=width)
     attention, recurrent = SelfAttention(config).eval(), nn.GRU(width, width, batch_first=True).eval()
-    end = time.perf_counter() + BUDGET
-    names = ("attention", "projections", "recurrent")
-    measured: dict[str, list[float]] = {name: [] for name in names}
-    for length in LENGTHS:
-        for name in names:
-            work = prepare(name, attention, recurrent, length)
-            in_time = length <= LENGTHS[1] or time.perf_counter() < end
-            measured[name].append(clock(work) if in_time else float("nan"))
+    with alone():
+        measured = measure(attention, recurrent)
     growth = grow(measured["attention"])
     lines = Lines(
         id="seconds",
         title=say(f"Time of one layer, d = {width}, measured now", f"一层的耗时，d = {width}，刚刚实测"),
         note=say(
-            f"The shortest of {TRIES} tries, {torch.get_num_threads()} thread(s) of this "
-            "machine's processor.",
-            f"取 {TRIES} 次中最短的，本机处理器 {torch.get_num_threads()} 个线程。",
+            f"The shortest of {TRIES} tries, processor time of one thread of this machine.",
+            f"取 {TRIES} 次中最短的，本机一个线程的处理器时间。",
         ),
         x=tuple(float(length) for length in LENGTHS),
         x_title=say("tokens n", "词元数 n"),
@@ -69,6 +64,29 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     return Outcome(found, (lines, _compare(), _list(measured)))
 
 
+@contextmanager
+def alone() -> Iterator[None]:
+    """One thread: where others use the processor too, many would measure how they wait for one another."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def measure(attention: SelfAttention, recurrent: nn.GRU) -> dict[str, list[float]]:
+    """Milliseconds of each piece at each length; NaN where the time was up."""
+    measured: dict[str, list[float]] = {"attention": [], "projections": [], "recurrent": []}
+    end = time.perf_counter() + BUDGET
+    for length in LENGTHS:
+        for name, found in measured.items():
+            in_time = length <= LENGTHS[1] or (time.perf_counter() < end and found[-1] < SLOW)
+            work = prepare(name, attention, recurrent, length)
+            found.append(clock(work) if in_time else float("nan"))
+    return measured
+
+
 def prepare(name: str, attention: SelfAttention, recurrent: nn.GRU, length: int) -> Callable[[], object]:
     """One of the three pieces of work at one length."""
     assert attention.qkv is not None
@@ -84,13 +102,13 @@ def prepare(name: str, attention: SelfAttention, recurrent: nn.GRU, length: int)
 
 
 def clock(work: Callable[[], object]) -> float:
-    """Milliseconds of the quickest of a few tries, after one that warms up."""
+    """Milliseconds that the quickest of a few tries took of the processor, whatever others did meanwhile."""
     work()
     best = float("inf")
     for _ in range(TRIES):
-        started = time.perf_counter()
+        started = time.thread_time()
         work()
-        best = min(best, time.perf_counter() - started)
+        best = min(best, time.thread_time() - started)
     return best * 1000
 
 

@@ -41,7 +41,7 @@ def play(words: Words, models: Models) -> Outcome:
     word = labels[query]
     entropies = torch.special.entr(torch.cat((rows, mean[None]))).sum(-1)
     apart = differ(weights)
-    names = [*(f"head {head}" for head in range(len(rows))), "mean"]
+    names = [*map(str, range(len(rows))), "Ø"]
     favourites = [labels[int(place)] for place in rows.argmax(-1)]
     count = len(set(rows.argmax(-1).tolist()))
     figures = (
@@ -52,6 +52,7 @@ def play(words: Words, models: Models) -> Outcome:
             axis(names, say("head", "头")),
             axis(labels, say("key", "键")),
             ends=(0.0, 1.0),
+            note=say("The last row, Ø, is the mean of the heads.", "最后一行 Ø 是各头的平均。"),
         ),
         Bars(
             id="entropy",
