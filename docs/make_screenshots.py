@@ -59,6 +59,9 @@ def _take_all(address: str) -> None:
         page.goto(address)
         found = page.evaluate("fetch('api/recordings').then(r => r.json())")
         ids = {entry["title"]["en"]: entry["id"] for entry in found}
+        shipped = [entry for entry in found if entry["origin"] == "shipped"]
+        place = "&".join(f"{name}={value}" for name, value in shipped[0]["selection"].items())
+        take(page, f"{address}#recording={shipped[0]['id']}&{place}", "first")
         take(page, f"{address}#recording={ids['gpt2']}&view=overview", "overview")
         take(page, f"{address}#recording={ids['translator']}&view=heatmap&map=11&head=1", "heatmap")
         take(page, f"{address}#recording={ids['gpt2']}&view=lines&map=2&head=3", "lines")
