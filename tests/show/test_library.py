@@ -132,3 +132,24 @@ def test_a_broken_file_of_the_folder_is_left_out(tmp_path: Path) -> None:
     library = Library(tmp_path, shipped=None)
     assert len(library.entries()) == 1
     assert "broken.bundle" in library.broken[0]
+
+
+def test_two_libraries_in_one_folder(tmp_path: Path, invented: dict[str, Path]) -> None:
+    """What one of them takes away, the other one forgets; and one that starts meanwhile does not stumble."""
+    first = Library(tmp_path / "kept", shipped=None)
+    path = first.new_path()
+    path.write_bytes(invented["single"].read_bytes())
+    id = first.adopt(path)
+    second = Library(tmp_path / "kept", shipped=None, memory=0)
+    assert second.get(id).model == first.get(id).model
+    second._open.clear()  # as when others needed the room
+    first.remove(id)
+    with pytest.raises(RefusalError) as refused:
+        second.get(id)
+    assert (refused.value.code, str(tmp_path) in str(refused.value)) == ("no_recording", False)
+    assert second.entries() == ()
+    (tmp_path / "kept" / "gone.bundle").symlink_to(tmp_path / "nowhere")
+    third = Library(tmp_path / "kept", shipped=None)
+    assert len(third.broken) == 1
+    for each in (first, second, third):
+        each.close()

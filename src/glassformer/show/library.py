@@ -86,10 +86,10 @@ class Library:
         for path in sorted(shipped.glob("*.bundle")) if shipped is not None else ():
             self._add(bundle.open(path), path, "shipped", read_card(path), own=False)
         if not self._temporary:
-            for path in sorted(self.folder.glob("*.bundle"), key=lambda each: each.stat().st_mtime):
+            for path in sorted(self.folder.glob("*.bundle"), key=_age):
                 try:
                     self._add(bundle.open(path), path, "made", read_card(path), own=True)
-                except BundleError as error:
+                except (BundleError, OSError) as error:  # another server may have taken it away meanwhile
                     self.broken.append(str(error))
 
     def entries(self) -> tuple[RecordingEntry, ...]:
@@ -126,11 +126,24 @@ class Library:
             with self._disk_lock:
                 known = self._look(id)  # somebody else may have opened it meanwhile
                 if known is None:
-                    path = self._find(id).path
-                    assert path is not None  # what is not open is on disk
-                    known = bundle.open(path)
+                    known = self._reopen(id)
                     self._keep(id, known)
         return known
+
+    def _reopen(self, id: str) -> Recording:
+        """A recording from its file; one whose file somebody removed, as another server may, is forgotten."""
+        place = self._find(id)
+        assert place.path is not None  # what is not open is on disk
+        try:
+            return bundle.open(place.path)
+        except (BundleError, OSError):
+            if place.path.exists():
+                raise
+            with self._lock:
+                if self._places.get(id) is place:
+                    self._forget(id, place)
+            self._find(id)  # says that it is gone
+            raise
 
     def open_file(self, path: str | PathLike[str]) -> str:
         """Add a bundle that belongs to somebody: it is read where it is, and never removed."""
@@ -286,6 +299,14 @@ class Library:
         del self._places[id]
         if place.own and place.path is not None:
             _remove_file(place.path)
+
+
+def _age(path: Path) -> float:
+    """When a file was written; 0 for one that is gone already."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _remove_file(path: Path) -> None:
