@@ -155,7 +155,7 @@ export class Player {
       this.pause();
       return;
     }
-    if (this.at + 1 >= this.count) this.go(0);
+    if (this.at + 1 >= this.count && !this.beat()) this.go(0);
     this.wait();
     this.draw();
   }
