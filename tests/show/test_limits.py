@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -107,3 +108,37 @@ def test_encoded_answers_are_kept(site: Any, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(site.library, "get", lambda id: 1 / 0)
     assert site.client.get(address).content == first
     assert site.client.get(address + "?head=0").status_code == 500
+
+
+def test_only_so_many_files_are_on_their_way(
+    build_site: Callable[..., Any], invented: dict[str, Path]
+) -> None:
+    site = build_site(uploads=1)
+    for _ in range(3):  # each is over before the next begins
+        site.refusal("/api/recordings", 422, method="POST", content=b"no bundle")
+    site.app.state.uploads = 1
+    error = site.refusal("/api/recordings", 429, method="POST", content=invented["single"].read_bytes())
+    assert error["code"] == "busy"
+    assert not list(site.library.folder.iterdir())
+
+
+def test_who_leaves_in_the_middle_of_a_file_is_no_bug(site: Any, caplog: pytest.LogCaptureFixture) -> None:
+    said = iter(({"type": "http.request", "body": b"abc", "more_body": True}, {"type": "http.disconnect"}))
+    statuses = []
+
+    async def receive() -> Any:
+        return next(said)
+
+    async def send(message: Any) -> None:
+        statuses.append(message.get("status"))
+
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http",
+        "path": "/api/recordings", "raw_path": b"/api/recordings", "root_path": "", "query_string": b"",
+        "headers": [(b"host", b"localhost")], "client": ("127.0.0.1", 0), "server": ("localhost", 80),
+    }  # fmt: skip
+    asyncio.run(site.app(scope, receive, send))
+    assert statuses[0] == 499
+    assert not caplog.records
+    assert not list(site.library.folder.iterdir())
+    assert site.app.state.uploads == 0

@@ -62,6 +62,7 @@ def create_app(
     )
     app.state.desk = desk
     app.state.listeners = set()
+    app.state.uploads = 0  # on their way
     app.state.warm = False  # whether the workbench was told to get ready
     app.state.closing = threading.Event()  # set when the server is about to end: who listens is let go
     errors.install(app)

@@ -10,6 +10,7 @@ from typing import Any, cast
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
 from glassformer.errors import GlassformerError
@@ -70,6 +71,9 @@ def install(app: FastAPI) -> None:
             answer.headers[name] = value
         return answer
 
+    async def let_go(_: Request, __: Exception) -> Response:
+        return say(499, "gone", "Whoever sent this left before its end. Send it again.")
+
     async def confess(request: Request, error: Exception) -> Response:
         log.error("a bug at %s", request.url.path, exc_info=error)
         return say(500, "bug", "Something broke here that should not. The terminal of the server says what.")
@@ -78,6 +82,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(GlassformerError, refuse_ours)
     app.add_exception_handler(RequestValidationError, refuse_fields)
     app.add_exception_handler(HTTPException, refuse_http)
+    app.add_exception_handler(ClientDisconnect, let_go)
     app.add_exception_handler(Exception, confess)
 
 

@@ -126,6 +126,10 @@ async def add_recording(request: Request, desk: AtDesk) -> Added:
         raise RefusalError(
             "The body is a form. Wanted the bundle itself. Send the file as it is.", "form", 415
         )
+    state = request.app.state
+    if state.uploads >= desk.settings.uploads:
+        raise RefusalError("Other files are on their way. Send this one in a moment.", "busy", 429)
+    state.uploads += 1
     path = desk.library.new_path()
     try:
         with path.open("wb") as file:
@@ -141,6 +145,8 @@ async def add_recording(request: Request, desk: AtDesk) -> Added:
     except BaseException:
         path.unlink(missing_ok=True)
         raise
+    finally:
+        state.uploads -= 1
 
 
 @router.delete("/{id}", status_code=204)

@@ -25,6 +25,7 @@ class Settings:
     tokens: int = 32_768  # that a run may read
     body_bytes: int = 4 << 20  # of a question
     upload_bytes: int = 1 << 30  # of a bundle that is sent
+    uploads: int = 4  # bundles that may be on their way at the same time
     queue: int = 8  # runs that may wait
     jobs: int = 1  # runs at the same time
     seconds: float = 600.0  # that a run may take
