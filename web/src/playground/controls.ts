@@ -9,9 +9,10 @@ import { choice, list, slider, tick, whole } from "../marks/controls";
 import { round } from "../marks/digits";
 import { make } from "../marks/make";
 import type { Language, PlayParameter, PlayTopic } from "../types";
+import { lengthOf } from "./drawing";
 import { applies, type Settings } from "./settings";
 
-const SEGMENTS = 44; // letters that fit side by side; more choices become a list
+const SEGMENTS = 460; // pixels for choices side by side; more become a list
 
 const MANY = 200; // values of a slider; more are typed
 
@@ -65,8 +66,8 @@ function makeKnob(
     }
     case "choice": {
       const options = parameter.choices.map((each) => ({ value: each.value, text: each.label[language] }));
-      const letters = options.reduce((sum, { text }) => sum + text.length + 2, 0);
-      return letters <= SEGMENTS
+      const length = options.reduce((sum, { text }) => sum + lengthOf(text, 13) + 20, 0);
+      return length <= SEGMENTS
         ? choice(label, options, value, changed)
         : list(label, [{ label: null, options }], value, changed);
     }
