@@ -57,7 +57,8 @@ export const words = defineStrings({
     bias: "bias",
     again: (shown: string, difference: string) =>
       `Computed again from inputs and parameters in double precision: ${shown}; the recording differs by ${difference}.`,
-    noArithmetic: "The arithmetic of a cell needs the server that has the recording.",
+    noArithmetic:
+      "How it was computed is not in this file: open the recording in Glassformer to see every term.",
     visible: "may be seen",
     hidden: "comes later: hidden",
     mean: "mean of the row",
@@ -169,7 +170,7 @@ export const words = defineStrings({
     bias: "偏置",
     again: (shown: string, difference: string) =>
       `用输入和参数以双精度重新计算：${shown}；与记录相差 ${difference}。`,
-    noArithmetic: "格子的算式需要保存着记录的服务器。",
+    noArithmetic: "这个文件里没有它的算式：请在 Glassformer 中打开这份记录，查看每一项。",
     visible: "可以看到",
     hidden: "在后面，被遮住",
     mean: "该行均值",

@@ -36,9 +36,9 @@ export class Arithmetic {
     this.element.replaceChildren(make("p", { class: "hint" }, sentence));
   }
 
-  /** Only what the number is. */
-  tell(name: Node, value: number | null): void {
-    this.element.replaceChildren(title(name, value));
+  /** Only what the number is, and why there is no more. */
+  tell(name: Node, value: number | null, why = ""): void {
+    this.element.replaceChildren(title(name, value), make("p", { class: "hint" }, why));
   }
 
   /** `name` is the cell, such as Q [cat, 3]. */

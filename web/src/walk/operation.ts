@@ -285,7 +285,9 @@ export class Operation implements Part {
       this.light(row, column, cell);
     } catch (error) {
       if (asking.signal.aborted || this.stop_.signal.aborted) return;
-      this.arithmetic.wait(error instanceof Refusal ? error.sentence : home.say.noArithmetic);
+      const value = this.loaded?.result.grid.values[row * this.loaded.result.grid.columns + column] ?? null;
+      const known = error instanceof Refusal && error.code !== "not_in_file";
+      this.arithmetic.tell(this.name(row, column), value, known ? error.sentence : home.say.noArithmetic);
     }
   }
 
