@@ -87,6 +87,26 @@ test("the mean of heads is their mean", async () => {
   });
 });
 
+test("also of heads that were packed one by one, as those of large maps are", async () => {
+  const one = (head: number): Uint8Array =>
+    new Uint8Array(
+      encodeFrame(
+        [{ ...values, name: "weights", shape: [3, 4], data: weights.slice(head * 12, head * 12 + 12) }],
+        {},
+      ),
+    );
+  const page = await fileWith({
+    "recordings/r/maps/0/weights?head=0&as=float32": one(0),
+    "recordings/r/maps/0/weights?head=1&as=float32": one(1),
+  });
+  const { fetch } = answersInside(page, "x:");
+  const answer = await fetch("x:recordings/r/maps/0/weights?head=mean&queries=1:2&keys=0:3&as=uint8");
+  const mean = tensor(decodeFrame(await answer.arrayBuffer()), "weights");
+  expect(mean.shape).toEqual([1, 3]);
+  expect([...asFloats(mean)].map((value) => Math.round(value * 24))).toEqual([10, 11, 12]);
+  expect((await fetch("x:recordings/r/maps/1/weights?head=mean&as=uint8")).status).toBe(404);
+});
+
 test("tokens are cut", async () => {
   const part = (await (await ask("recordings/r/tokens/source?start=1&stop=2")).json()) as typeof tokens;
   expect([part.start, part.texts, part.ids]).toEqual([1, ["b"], [2]]);

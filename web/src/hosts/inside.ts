@@ -45,8 +45,10 @@ export function answersInside(document: Document, base: string): Inside {
     const [address = "", query = ""] = path.split("?");
     const asked = new URLSearchParams(query);
     if (/\/tokens\/\w+$/.test(address)) return cutTokens(await read(address), asked);
-    if (/\/maps\/\d+\/weights$/.test(address))
-      return cutWeights(await wholeWeights(whole, address, asked), asked);
+    if (/\/maps\/\d+\/weights$/.test(address)) {
+      const packed = cutWeights(await wholeWeights(whole, address, asked), asked);
+      return packed ?? (asked.get("head") === "mean" ? averageHeads(address, asked) : null);
+    }
     if (/^recordings\/[^/]+\/trace\//.test(address)) return cutTrace(await whole(address), asked);
     const tile = /^(.*\/maps\/\d+)\/tiles\/(\d+)\/(\d+)\/(\d+)\/(\d+)$/.exec(address);
     if (tile) {
@@ -61,6 +63,31 @@ export function answersInside(document: Document, base: string): Inside {
     if (thumbnails?.[1]) return drawThumbnails(thumbnails[1], asked.get("how") === "max");
     if (address.endsWith("/flow")) return read(`${path}&as=uint8`);
     return null;
+  };
+
+  /** The mean of heads that were packed one by one: those of a map that is too large for one answer. */
+  const averageHeads = async (address: string, asked: URLSearchParams): Promise<ArrayBuffer | null> => {
+    let mean: Float32Array | null = null;
+    let shape: readonly number[] = [];
+    let heads = 0;
+    const words = new URLSearchParams(asked);
+    words.set("as", "float32");
+    for (; ; heads++) {
+      words.set("head", `${heads}`);
+      const bytes = cutWeights(await wholeWeights(whole, address, words), words);
+      if (!bytes) break;
+      const part = tensor(decodeFrame(bytes), "weights");
+      const values = asFloats(part);
+      const sum: Float32Array = mean ?? new Float32Array(values.length);
+      for (let place = 0; place < sum.length; place++) sum[place]! += values[place]!;
+      mean = sum;
+      shape = part.shape;
+    }
+    if (!mean) return null;
+    const data = mean.map((value) => value / heads);
+    return encodeFrame([{ name: "weights", dtype: "float32", shape, scale: null, maximum: 1, data }], {
+      approximate: true,
+    });
   };
 
   /** Small pictures are drawn from the weights where those are there: they need not be in the file twice. */
