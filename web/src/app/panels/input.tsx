@@ -167,7 +167,8 @@ function facts(model: ModelDescription, app: App): string {
           maximumSignificantDigits: 3,
         }).format(model.parameters);
   const note = model.note?.[app.language.value];
-  return [app.words.value.modelFacts(model.layers, model.heads, count), note].filter(Boolean).join(". ");
+  const stop = app.language.value === "zh" ? "。" : ". ";
+  return [app.words.value.modelFacts(model.layers, model.heads, count), note].filter(Boolean).join(stop);
 }
 
 function SequenceFields(props: {
