@@ -209,3 +209,5 @@ def test_without_a_workbench_the_first_settings_are_there(served: Served, open_p
     expect(page.get_by_role("radio", name="both", exact=True)).to_be_checked()
     expect(page.get_by_role("radio", name="both", exact=True)).to_be_disabled()
     assert len(read_numbers(figure)) == 25
+    # Before the page knows that nothing runs here it may ask for what the link says, and is refused.
+    page.faults[:] = [fault for fault in page.faults if "playground/masks?mask=none" not in fault]  # type: ignore[attr-defined]
