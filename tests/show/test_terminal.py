@@ -89,6 +89,20 @@ def test_the_sharpest_head_of_cross_attention_is_chosen() -> None:
     assert (chosen.kind, head) == ("cross", 1)
 
 
+def test_a_silenced_head_looks_at_nothing_and_is_not_the_most_focused() -> None:
+    source = tokens("source", ["I", " love", " you"])
+    weights = np.zeros((2, 3, 3), dtype=np.float32)
+    weights[1] = 1 / 3  # head 0 is silenced: all keys are allowed, and none has any weight
+    statistics = measure_statistics(weights, allowed=np.ones_like(weights, dtype=bool))
+    silenced = AttentionMap(
+        "decoder", 0, "self", source, source, statistics, dense=weights, relaxed="silenced"
+    )
+    recording = Recording("toy", EVIDENCE, source, None, (silenced,))
+    assert draw_focus(recording).splitlines()[-1].split() == ["decoder", "0", "–", "3.0"]
+    assert choose_head(recording)[1] == 1
+    assert choose_head(recording, head=0)[1] == 0  # asked for, it is shown
+
+
 def test_a_head_can_be_asked_for() -> None:
     recording = translation()
     chosen, head = choose_head(recording, part="decoder")

@@ -197,8 +197,8 @@ def _spread(attention_map: AttentionMap) -> NDArray[np.float64]:
 
 
 def _mean_rows(attention_map: AttentionMap, values: NDArray[np.floating]) -> NDArray[np.float64]:
-    """(head,) the mean over real rows that see any key at all; NaN where there is none."""
+    """(head,) the mean over real rows that look at any key; NaN where there is none (a silenced head)."""
     statistics = attention_map.statistics
-    counted = statistics.rows & (statistics.allowed > 0)  # (head, query)
+    counted = statistics.rows & (statistics.allowed > 0) & (statistics.peak > 0)  # (head, query)
     total = np.where(counted, values, 0.0).sum(axis=1, dtype=np.float64)
     return np.where(counted.any(axis=1), total / np.maximum(counted.sum(axis=1), 1), np.nan)
