@@ -102,6 +102,13 @@ def test_the_wrong_model(
     assert said in complain(verb, build(shape), TEXTS[0])
 
 
+@pytest.mark.parametrize("verb", ["translate", "generate", "classify", "fill", "record", "score"])
+def test_a_sentence_in_the_place_of_the_model(verb: str, complain: Command) -> None:
+    assert "'I love you.' is no model; give the model first and then the text" in complain(
+        verb, "I love you."
+    )
+
+
 def test_what_goes_wrong_on_the_way_leaves_no_file(
     decoder: Path, tmp_path: Path, run: Command, complain: Command
 ) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TextIO
 
-from glassformer.cli.verb import Arguments, Parser, add_model, require_text, with_progress
+from glassformer.cli.verb import Arguments, Parser, add_model, require_model, require_text, with_progress
 from glassformer.errors import InputError
 
 if TYPE_CHECKING:
@@ -251,6 +251,7 @@ def _read_texts(arguments: Arguments) -> Iterator[str]:
 
 def _check_request(arguments: Arguments) -> None:
     """Refuse what cannot be before a model is opened."""
+    require_model(arguments.model)
     import torch
 
     if arguments.texts and arguments.input is not None:

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from glassformer.cli.bulk import record_all
 from glassformer.cli.edits import read_decoding, read_edit
-from glassformer.cli.verb import Arguments, Parser, add_model, count_columns, read_text, require_text
+from glassformer.cli.verb import (
+    Arguments,
+    Parser,
+    add_model,
+    count_columns,
+    read_text,
+    require_model,
+    require_text,
+)
 from glassformer.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,7 +51,7 @@ def run_demo(_: Arguments) -> None:
     print(_draw(recording))
     print("\nEach row is a word it has read → the word it writes next. French puts the colour")
     print("last: for `chat` it looks past `white` at `cat`, and for `blanc` back again.")
-    print(f'\nYour turn:\n  {_own_name()} record gpt2 "The animal was too tired to cross the street"')
+    print(f'\nYour turn:\n  {_own_name()} record zoo/gpt2 "The animal was too tired to cross the street"')
 
 
 def add_record(parser: Parser) -> None:
@@ -113,6 +121,7 @@ def run_record(arguments: Arguments) -> None:
     from glassformer.recorders.recorder import check_want, load
     from glassformer.show.summary import summarise, to_json
 
+    require_model(arguments.model)
     text = None if arguments.texts else _find_text(arguments)
     target = None if arguments.target is None else require_text(arguments.target)
     want = check_want([word.strip() for word in arguments.want.split(",") if word.strip()], ours=True)

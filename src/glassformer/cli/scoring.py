@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassformer.cli.gold import add_gold, run_gold
-from glassformer.cli.verb import MODEL, Arguments, Parser, count_columns, read_assignments, require_text
+from glassformer.cli.verb import (
+    MODEL,
+    Arguments,
+    Parser,
+    count_columns,
+    read_assignments,
+    require_model,
+    require_text,
+)
 from glassformer.errors import InputError
 
 if TYPE_CHECKING:
@@ -91,6 +99,7 @@ def _is_bundle(source: str) -> bool:
 
 
 def _take_text(model: str, words: list[str]) -> str:
+    require_model(model)
     if not words:
         raise InputError(f"{model} is no bundle, so it is taken as a model; give a TEXT behind it.")
     return require_text(words.pop(0))

@@ -68,6 +68,16 @@ def add_model(parser: Parser) -> None:
     parser.add_argument("model", metavar="MODEL", help=MODEL)
 
 
+def require_model(name: str) -> str:
+    """The name of a model; a sentence in its place means that the model was left out."""
+    if " " in name.strip() and not Path(name).expanduser().exists():
+        raise InputError(
+            f"{name!r} is no model; give the model first and then the text, such as zoo/gpt2 {name!r}. "
+            "`glassformer models` lists what there is."
+        )
+    return name
+
+
 def require_text(text: str) -> str:
     """The text, if there is any in it."""
     if not text.strip():
