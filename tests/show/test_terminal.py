@@ -1,5 +1,7 @@
 """Terminal pictures, character by character."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -97,7 +99,8 @@ def test_a_silenced_head_looks_at_nothing_and_is_not_the_most_focused() -> None:
     silenced = AttentionMap(
         "decoder", 0, "self", source, source, statistics, dense=weights, relaxed="silenced"
     )
-    recording = Recording("toy", EVIDENCE, source, None, (silenced,))
+    edited = replace(EVIDENCE, edits=("head 0 of decoder layer 0, self: silenced",))
+    recording = Recording("toy", edited, source, None, (silenced,))
     assert draw_focus(recording).splitlines()[-1].split() == ["decoder", "0", "–", "3.0"]
     assert choose_head(recording)[1] == 1
     assert choose_head(recording, head=0)[1] == 0  # asked for, it is shown
