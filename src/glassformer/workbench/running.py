@@ -57,6 +57,8 @@ class Runner:
         """A topic of the playground; one that is streamed tells its steps."""
         zoo = Zoo(task["models"], self.open)
         tell = teller.step if task["streams"] else None
+        if tell is not None:
+            teller.progress("running")
         played = play(task["topic"], task["parameters"], zoo, tell)
         teller.say("played", play=played.model_dump(mode="json"))
 
