@@ -152,3 +152,16 @@ test("what is not in the file is refused", async () => {
   expect(error.code).toBe("not_in_file");
   expect(error.sentence).toContain("exported without");
 });
+
+test("a score is found for the parameters it was measured with, and no others", async () => {
+  const score = { metric: "sparsity", parameters: { threshold: 0.01, relative: false }, parts: [] };
+  const page = await fileWith({
+    "recordings/r/scores/sparsity?over=head": new TextEncoder().encode(JSON.stringify(score)),
+  });
+  const { fetch } = answersInside(page, "x:");
+  const asked = (query: string): Promise<Response> =>
+    fetch(`x:recordings/r/scores/sparsity?over=head${query}`);
+  expect((await asked("&threshold=0.01")).status).toBe(200);
+  expect((await asked("&threshold=0.01&relative=false")).status).toBe(200);
+  expect((await asked("&threshold=0.02")).status).toBe(404);
+});

@@ -61,6 +61,7 @@ export function answersInside(document: Document, base: string): Inside {
     }
     const thumbnails = /^(recordings\/[^/]+)\/thumbnails$/.exec(address);
     if (thumbnails?.[1]) return drawThumbnails(thumbnails[1], asked.get("how") === "max");
+    if (/\/scores\/[^/]+$/.test(address)) return defaultScore(address, asked);
     if (address.endsWith("/flow")) return read(`${path}&as=uint8`);
     return null;
   };
@@ -88,6 +89,17 @@ export function answersInside(document: Document, base: string): Inside {
     return encodeFrame([{ name: "weights", dtype: "float32", shape, scale: null, maximum: 1, data }], {
       approximate: true,
     });
+  };
+
+  /** A score is in the file for the parameters it was measured with; asked for the same ones, it is that one. */
+  const defaultScore = async (address: string, asked: URLSearchParams): Promise<ArrayBuffer | null> => {
+    const bytes = await read(`${address}?over=${asked.get("over")}`);
+    if (!bytes) return null;
+    const { parameters = {} } = JSON.parse(new TextDecoder().decode(bytes)) as {
+      readonly parameters?: Readonly<Record<string, unknown>>;
+    };
+    const others = [...asked].filter(([name]) => name !== "over");
+    return others.every(([name, value]) => String(parameters[name]) === value) ? bytes : null;
   };
 
   /** Small pictures are drawn from the weights where those are there: they need not be in the file twice. */

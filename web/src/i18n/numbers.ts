@@ -122,7 +122,7 @@ export const words = defineStrings({
         cluster: "类",
       })[unit] ?? unit,
     reason: (why: string) =>
-      REASONS.reduce((text, [english, chinese]) => text.replace(english, chinese), why),
+      REASONS.reduce((text, [english, chinese]) => text.replace(english, chinese), `${why}`),
     slow: "需要读取全部权重，长文本耗时较长",
     families: (family: string) =>
       ({
