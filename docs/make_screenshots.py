@@ -55,7 +55,7 @@ def _take_all(address: str) -> None:
     chromium = which("chromium") or which("chromium-browser") or which("google-chrome")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 800}, locale="en-GB")
+        page = browser.new_page(viewport={"width": 1440, "height": 900}, locale="en-GB")
         page.goto(address)
         found = page.evaluate("fetch('api/recordings').then(r => r.json())")
         ids = {entry["title"]["en"]: entry["id"] for entry in found}
