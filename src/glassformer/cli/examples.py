@@ -32,7 +32,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "metrics": ("glassformer metrics entropy",),
     "long": ("glassformer long --tokens 20000 --output long.bundle",),
-    "train": ("glassformer train recipes/first.toml --set task.path=my-text.txt",),
+    "train": ("glassformer train recipes/first.toml --set task.folder=. --set task.path=my-text.txt",),
     "runs": ("glassformer runs", "glassformer runs first"),
     "translate": (
         'glassformer translate zoo/translator "I love you." --target-language fr',
