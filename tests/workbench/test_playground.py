@@ -267,7 +267,9 @@ def test_rotary_products_know_distance_only(run: Run) -> None:
 def test_naive_positions_fail_as_the_example_says(run: Run) -> None:
     count = run("positions", kind="count", length=11)
     assert np.array_equal(values(count, "products"), np.outer(np.arange(11), np.arange(11)))
-    share = values(run("positions", kind="share", length=11), "products")
+    parts = run("positions", kind="share", length=11)
+    assert np.allclose(values(parts, "codes")[:, 0], np.arange(11) / 10)
+    share = values(parts, "products")
     assert share[1, 10] == pytest.approx(share[2, 5])  # 0.1 × 1 = 0.2 × 0.5
     assert share[1, 2] != pytest.approx(share[8, 9])  # the same distance, another product
 
@@ -317,6 +319,9 @@ def test_both_norms_of_the_example_by_hand(run: Run) -> None:
         assert np.allclose(values(played, "before"), matrix, atol=1e-6)
         assert np.allclose(values(played, "after"), (matrix - mean) / np.sqrt(variance + 1e-5), atol=1e-5)
         assert np.allclose(curves(played, "change")[0], 0)
+        mean_left, variance_left = (item.value for item in figure(played, "numbers").items)
+        assert abs(mean_left) < 1e-6  # over the rows, or the columns, that were normed
+        assert variance_left == pytest.approx((variance / (variance + 1e-5)).min(), abs=1e-5)
 
 
 @pytest.mark.parametrize("padding", [False, True])
@@ -428,6 +433,19 @@ def test_targets_are_one_hot_and_outputs_learn_them(run: Run) -> None:
     thanks = run("output", steps=0, pair="thanks")
     both = np.concatenate((values(thanks, "untrained")[[0, 1], [3, 5]], first[target == 1]))
     assert curves(thanks, "loss")[0][0] == pytest.approx(-np.log(both).mean(), abs=1e-5)  # cross-entropy
+
+
+def test_the_decoder_reads_the_right_words_one_place_later() -> None:
+    from glassformer.workbench.playground.output import VOCABULARY, WORDS, read_batch
+
+    batch = read_batch()
+    read = [[VOCABULARY[word] for word in line] for line in batch.read.tolist()]
+    said = [[WORDS[word] for word in line] for line in batch.wanted.tolist()]
+    assert read == [["<s>", "thanks", "<pad>", "<pad>", "<pad>"], ["<s>", "I", "am", "a", "student"]]
+    assert said[0][:2] == ["thanks", "<eos>"]
+    assert said[1] == ["I", "am", "a", "student", "<eos>"]
+    assert batch.real.sum(-1).tolist() == [2, 5]
+    assert batch.source_real.tolist() == [[True, False, False], [True, True, True]]
 
 
 def test_a_step_of_adam_is_torchs(run: Run) -> None:
