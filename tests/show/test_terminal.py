@@ -112,7 +112,7 @@ def test_a_head_can_be_asked_for() -> None:
     assert (chosen.kind, head) == ("self", 0)
     assert choose_head(recording, head=0)[1] == 0
     with pytest.raises(
-        InputError, match="no layer 7 of cross; choose a layer from 0 to 0, of cross or decoder"
+        InputError, match="no layer 7 of cross; choose a layer from 0 to 0, or another part: decoder"
     ):
         choose_head(recording, layer=7)
     with pytest.raises(RecordingError, match="no head 9"):
@@ -162,6 +162,16 @@ def test_evidence_stays_within_the_terminal() -> None:
 def test_a_part_that_is_not_there_is_named() -> None:
     with pytest.raises(InputError, match="toy has no encoder attention; choose cross or decoder"):
         choose_head(translation(), part="encoder")
+
+
+def test_a_layer_that_is_not_there_names_those_of_its_part() -> None:
+    source = tokens("source", ["a", "b"])
+    target = tokens("target", ["c", "d"])
+    cross = attention_map(np.full((1, 2, 2), 0.5, dtype=np.float32), target, source)
+    deeper = replace(attention_map(np.eye(2, dtype=np.float32)[None], target, target), layer=5)
+    recording = Recording("toy", EVIDENCE, source, target, (cross, deeper))
+    with pytest.raises(InputError, match="choose a layer from 0 to 0, or another part: decoder"):
+        choose_head(recording, part="cross", layer=5)
 
 
 def test_what_does_not_fit_is_said() -> None:

@@ -132,10 +132,11 @@ def choose_head(
     if not maps:
         if wanted not in (None, *parts):
             raise InputError(f"{recording.model} has no {wanted} attention; choose {' or '.join(parts)}.")
-        layers = sorted({each.layer for each in recording.maps})
+        layers = sorted({each.layer for each in recording.maps if wanted in (None, name_part(each))})
+        others = " or ".join(name for name in parts if name != wanted)
         raise InputError(
             f"There is no layer {layer} of {wanted or recording.model}; choose a layer from {layers[0]} to "
-            f"{layers[-1]}, of {' or '.join(parts)}."
+            f"{layers[-1]}{f', or another part: {others}' if wanted and others else ''}."
         )
     heads = [range(each.heads) if head is None else (each.require_head(head),) for each in maps]
     places = [(place, number) for place, numbers in enumerate(heads) for number in numbers]
