@@ -132,6 +132,15 @@ def test_a_device_that_is_not_there(device: str, decoder: Path, complain: Comman
     assert f"Nothing runs on {device!r}" in complain("generate", decoder, TEXTS[0], "--device", device)
 
 
+@pytest.mark.parametrize("words", [("generate",), ("record", "--file", "-")])
+def test_bytes_that_are_no_text_are_named_in_any_terminal(
+    words: tuple[str, ...], decoder: Path, complain: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_in_c = io.TextIOWrapper(io.BytesIO(b"\xff\xfe\x00abc"), encoding="ascii", errors="surrogateescape")
+    monkeypatch.setattr(sys, "stdin", as_in_c)
+    assert "not UTF-8 text" in complain(words[0], decoder, *words[1:])
+
+
 def test_without_stdin_there_is_no_text(
     decoder: Path, complain: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,15 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TextIO
 
-from glassformer.cli.verb import Arguments, Parser, add_model, require_model, require_text, with_progress
+from glassformer.cli.verb import (
+    Arguments,
+    Parser,
+    add_model,
+    open_stdin,
+    require_model,
+    require_text,
+    with_progress,
+)
 from glassformer.errors import InputError
 
 if TYPE_CHECKING:
@@ -239,12 +247,11 @@ def _read_texts(arguments: Arguments) -> Iterator[str]:
     elif arguments.input is not None and str(arguments.input) != "-":
         yield from (line for _, line in read_lines(arguments.input, Problems()))
     else:
-        if sys.stdin is None:  # closed by whoever started us
-            raise InputError("There is no text and no stdin; give a TEXT, or --input FILE.")
-        if sys.stdin.isatty():
+        stdin = open_stdin()
+        if stdin.isatty():
             print("One text a line; Ctrl-D after the last.", file=sys.stderr)
         try:
-            yield from (line.removesuffix("\n").removesuffix("\r") for line in sys.stdin)
+            yield from (line.removesuffix("\n").removesuffix("\r") for line in stdin)
         except UnicodeDecodeError as error:
             raise InputError("What came from stdin is not UTF-8 text; convert it first.") from error
 

@@ -5,13 +5,14 @@ Out:  the same, checked; text on stderr.
 """
 
 import argparse
+import io
 import shutil
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from glassformer.errors import InputError
 
@@ -88,9 +89,18 @@ def require_text(text: str) -> str:
 def read_text(path: Path) -> str:
     """All of a file, or of stdin where the path is `-`."""
     try:
-        return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+        return open_stdin().read() if str(path) == "-" else path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text (byte {error.start + 1}); convert it first.") from error
+
+
+def open_stdin() -> TextIO:
+    """Stdin as UTF-8, whatever the language of this terminal; other bytes are an error, not half letters."""
+    if sys.stdin is None:  # closed by whoever started us
+        raise InputError("There is no text and no stdin; give a TEXT, or a file.")
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="strict")
+    return sys.stdin
 
 
 def read_assignments(words: Iterable[str]) -> dict[str, Any]:
