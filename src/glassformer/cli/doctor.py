@@ -97,11 +97,12 @@ def _see_device() -> Iterator[Finding]:
         yield Finding("device", "missing", f"torch does not start: {error}", "install torch again")
         return
     if not torch.cuda.is_available():
-        threads = torch.get_num_threads()
+        count = torch.get_num_threads()
+        threads = "1 thread" if count == 1 else f"{count} threads"
         yield Finding(
             "device",
             "note",
-            f"no CUDA device; the CPU is used, {threads} threads, in float32",
+            f"no CUDA device; the CPU is used, {threads}, in float32",
         )
         return
     name = torch.cuda.get_device_name()
