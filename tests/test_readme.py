@@ -50,3 +50,10 @@ def test_links_lead_somewhere(document: Path) -> None:
     targets = [target.split("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", text)]
     for target in targets:
         assert not target or "://" in target or (document.parent / target).exists(), target
+
+
+def test_documents_agree_on_when_matrices_are_no_longer_kept() -> None:
+    from glassformer.recorders.maps import LONGEST_DENSE
+
+    for name in ("commands.md", "how-to/long.md"):
+        assert f"{LONGEST_DENSE:,} tokens" in (ROOT / "docs" / name).read_text(encoding="utf-8"), name
