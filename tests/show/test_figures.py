@@ -200,3 +200,8 @@ def test_notebooks_get_a_picture():
     from PIL import Image
 
     assert Image.open(io.BytesIO(figure(make_recording())._repr_png_())).width > 300
+
+
+def test_a_short_side_is_named_beside_a_long_one():
+    drawn = figure(make_recording(queries=["汤姆", "追逐"], keys=[f"k{place}" for place in range(80)]))
+    assert "汤姆 → 追逐" in read_text(drawn)  # with a font that has it, or this would be a warning

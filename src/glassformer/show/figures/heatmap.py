@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from glassformer.recording import AttentionMap, count_pixels, tile
 from glassformer.show.figures.figure import Sheet
 from glassformer.show.figures.parts import (
+    LABELS,
     add_scale,
     colour_table,
     label_axis,
@@ -39,13 +40,13 @@ def draw(sheet: Sheet) -> None:
     weights, level = read_weights(attention_map, head)
     rows = name_tokens(name_rows(sheet.recording, attention_map))
     columns = name_tokens(attention_map.key.texts)
-    named = len(rows) <= 64 and len(columns) <= 64
     sheet.caption = _describe(sheet, attention_map, level)
-    sheet.use_letters(*(rows + columns if named else ()))
+    sheet.use_letters(*(name for names in (rows, columns) if len(names) <= LABELS for name in names))
     axes = sheet.canvas.add_subplot()
     queries, keys = weights.shape
-    beside = 0.9 + (0.05 * max(map(len, rows)) if named else 0.2)  # inches for names and the colour bar
-    above = 0.9 + (0.05 * max(map(len, columns)) if named else 0.2)
+    beside, above = (
+        0.9 + (0.05 * max(map(len, names)) if len(names) <= LABELS else 0.2) for names in (rows, columns)
+    )  # inches for names and the colour bar
     sheet.set_size(min((sheet.width - beside) * queries / keys + above, 10.0))
     extent = (-0.5, len(columns) - 0.5, len(rows) - 0.5, -0.5)  # in tokens
     hidden = np.ma.array(weights, mask=np.broadcast_to(_masked(attention_map, head, level), weights.shape))
