@@ -12,6 +12,7 @@ import numpy as np
 
 from glassformer.errors import InputError
 from glassformer.recording import Side, Tokens
+from glassformer.text.languages import find_language
 from glassformer.text.tokenizer import Encoding, Tokenizer
 
 Inputs = str | Sequence[int]
@@ -50,7 +51,7 @@ class Reader:
             raise InputError("The text is empty: it has no token of its own. Give at least one word.")
         if target_language is None:
             return encoding
-        return self.prepend(self.find_language(target_language), encoding)
+        return self.prepend(find_language(self.tokenizer, target_language), encoding)
 
     def read_target(self, target: Inputs) -> Encoding:
         """The words of a target, without special tokens."""
@@ -91,18 +92,6 @@ class Reader:
             None if encoding.offsets is None else ((0, 0), *encoding.offsets),
             None if encoding.words is None else (-1, *encoding.words),
         )
-
-    def find_language(self, language: str) -> int:
-        """The token that names a language to a multilingual model, in the two spellings that are in use."""
-        names = (f">>{language}<<", f"<2{language}>")
-        known = [] if self.tokenizer is None else map(self.tokenizer.find, names)
-        found = next((token_id for token_id in known if token_id is not None), None)
-        if found is None:
-            raise InputError(
-                f"{self.name} has no token for the language {language!r} ({' or '.join(names)}); "
-                "a model for one pair of languages needs none: leave the language out."
-            )
-        return found
 
 
 def _read_ids(inputs: Any) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ from glassformer.model.prompt import pad_left
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.text.batches import BatchSettings, plan_batches
+from glassformer.text.languages import find_language
 from glassformer.text.sequences import find_frame, in_chunks, pad_rows
 from glassformer.text.tokenizer import Tokenizer, open_tokenizer, wrap_tokenizer
 from glassformer.weights.checkpoint import open_checkpoint
@@ -80,18 +81,6 @@ def _join(network: Any, tokenizer: Any, subject: Any = None) -> Model:
         )
     generation = getattr(subject, "generation", GREEDY)
     return Model(network, wrap_tokenizer(tokenizer), generation, tuple(getattr(subject, "labels", ())))
-
-
-def find_language(tokenizer: Tokenizer, language: str) -> int:
-    """The token that names a language to translate into, in the two spellings that are in use."""
-    names = (f">>{language}<<", f"<2{language}>")
-    found = next((token for token in map(tokenizer.find, names) if token is not None), None)
-    if found is None:
-        raise InputError(
-            f"The vocabulary has no token for the language {language!r} ({' or '.join(names)}); "
-            "a model for one pair of languages needs none: leave the language out."
-        )
-    return found
 
 
 def read_prompt(model: Model, text: str, target_language: str | None = None) -> list[int]:

@@ -23,7 +23,7 @@ from glassformer.model.choosing import GenerationSettings
 from glassformer.model.generate import at_inference
 from glassformer.model.loss import IGNORED
 from glassformer.model.transformer import Transformer
-from glassformer.tasks.answers import Model, answer, find_language, open_model, write_answer
+from glassformer.tasks.answers import Model, answer, open_model, write_answer
 from glassformer.tasks.pairs import Direction, Pairs, TranslationSettings, tag
 from glassformer.tasks.scores import (
     TranslationScore,
@@ -35,6 +35,7 @@ from glassformer.tasks.scores import (
 from glassformer.tasks.task import TASKS, Config, Network, Split, Task, find_device
 from glassformer.text.batches import Batch, Indices
 from glassformer.text.files import Problems
+from glassformer.text.languages import find_language
 from glassformer.text.sequences import encode_texts, find_frame
 
 

@@ -1,0 +1,24 @@
+"""Languages that a vocabulary names."""
+
+import pytest
+
+from glassformer.errors import InputError
+from glassformer.text.builders import build_words
+from glassformer.text.languages import find_language, list_languages
+from glassformer.text.tokenizer import open_tokenizer
+from glassformer.weights.hub import ZOO
+
+
+def test_the_translator_lists_its_languages() -> None:
+    tokenizer = open_tokenizer(ZOO / "translator")
+    assert list_languages(tokenizer) == ["de", "en", "fr", "zh"]
+    assert find_language(tokenizer, "fr") == tokenizer.find(">>fr<<")
+    with pytest.raises(InputError, match=r"'Deutsch'.*choose one of: de, en, fr, zh"):
+        find_language(tokenizer, "Deutsch")
+
+
+def test_a_vocabulary_without_languages_wants_none() -> None:
+    with pytest.raises(InputError, match="leave the language out"):
+        find_language(build_words(["a"]), "fr")
+    with pytest.raises(InputError, match="leave the language out"):
+        find_language(None, "fr")
