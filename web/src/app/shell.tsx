@@ -151,7 +151,9 @@ function PresetNote() {
   const app = useApp();
   const say = app.words.value;
   const preset = app.preset.value;
-  if (!preset) return null;
+  // A note about a recording says nothing on a page that shows none, unless it leads there.
+  const elsewhere = app.view.value === "playground" && preset?.selection?.view !== "playground";
+  if (!preset || elsewhere) return null;
   return (
     <aside class="preset-note" aria-label={say.lookAt}>
       <p>
