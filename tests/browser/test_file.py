@@ -74,6 +74,7 @@ def test_two_texts_and_beams(open_file: Open, tmp_path: Path) -> None:
 
 def test_what_needs_a_model_says_why(open_file: Open, tmp_path: Path) -> None:
     page = open_file(export(invent_decoder(), tmp_path / "a.html"))
+    page.get_by_role("tab", name="Input", exact=True).click()
     expect(page.get_by_text(re.compile("cannot be run here"))).to_be_visible()
     expect(page.get_by_role("button", name="Run model")).to_have_count(0)
 
@@ -88,7 +89,7 @@ def test_hostile_tokens_stay_text(open_file: Open, tmp_path: Path) -> None:
         page = open_file(path, f"#view={view}")
         expect(page.get_by_role("tab").first).to_be_visible()
         page.wait_for_timeout(200)
-        assert "broken" not in page.title()
+        assert not page.title().startswith("broken in")  # the text itself may stand there, as text
         assert page.locator("img[src=x]").count() == 0
 
 

@@ -180,9 +180,10 @@ class LocalWorkbench:
         """One job from start to end; nothing that goes wrong in it leaves this function."""
         path = self.folder.resolve() / f"job-{entry.id}.bundle"
         try:
-            worker = self._find_worker()
-            worker.send(self._task(entry, path))
-            self._follow(entry, worker, path)
+            if not self._try(entry, path):
+                self._end_worker()  # it died before it had heard of this job: another one gets it
+                if not self._try(entry, path):
+                    self.board.fail(entry, self._explain_end(), "crashed")
         except GlassformerError as error:
             self.board.fail(entry, str(error), "failed")
         except Exception as error:  # a full disk, no process to be had: the job fails, the queue goes on
@@ -212,36 +213,49 @@ class LocalWorkbench:
             "new_tokens": self.settings.new_tokens,
         }
 
-    def _follow(self, entry: Entry, worker: WorkerProcess, path: Path) -> None:
-        """Pass on what the worker says, until the job is finished one way or the other."""
+    def _try(self, entry: Entry, path: Path) -> bool:
+        """Give the job to the worker; False where it was dead already, though nobody had noticed."""
+        worker = self._find_worker()
+        worker.send(self._task(entry, path))
+        return self._follow(entry, worker, path)
+
+    def _follow(self, entry: Entry, worker: WorkerProcess, path: Path) -> bool:
+        """Pass on what the worker says, until the job is finished; False: it never said a word about it."""
         deadline = time.monotonic() + self.settings.seconds
+        heard = False
         while True:
             try:
                 message = worker.receive(TICK)
             except queue.Empty:
                 message = {}
             if message is None:
-                self.board.fail(entry, self._explain_end(), "crashed")
-                return
-            if message.get("job") == entry.id and self._hear(entry, message, path):
-                return
+                return self._lose(entry) if heard else False
+            mine = message.get("job") == entry.id
+            heard = heard or mine
+            if mine and self._hear(entry, message, path):
+                return True
             if self.board.is_finished(entry):  # cancelled, or we are closing
                 self._stop(entry, worker)
-                return
+                return True
             if time.monotonic() > deadline:
                 limit = f"{self.settings.seconds:g}"
                 self.board.fail(
                     entry, f"The run took longer than {limit} seconds; shorten the text.", "too_slow"
                 )
                 self._stop(entry, worker)
-                return
+                return True
             if message:
                 continue  # memory is looked at between two messages
             used = worker.memory()
             if used > self.settings.memory:
                 self.board.fail(entry, self._tell_memory(used), "out_of_memory")
                 self._end_worker()
-                return
+                return True
+
+    def _lose(self, entry: Entry) -> bool:
+        """The worker died over the job."""
+        self.board.fail(entry, self._explain_end(), "crashed")
+        return True
 
     def _hear(self, entry: Entry, message: dict[str, Any], path: Path) -> bool:
         """Pass one message on; True where it is the last one."""

@@ -270,14 +270,17 @@ export class App {
   /** Open the recording of a wish and select the rest of it. */
   private async show(wish: Selection): Promise<void> {
     const turn = ++this.turn;
+    const before = this.store.get().view;
     this.opening.value = true;
     try {
       const [source] = await Promise.all([
         this.source.open(wish.recording),
         this.views.load(this.viewOf(wish)),
       ]);
-      const view = await this.fittingView(source, this.viewOf(wish));
+      const fits = await this.fittingView(source, this.viewOf(wish));
       if (turn !== this.turn) return;
+      const { view: now } = this.store.get();
+      const view = now === before ? fits : now; // a tab that was clicked meanwhile
       this.trouble.value = null;
       this.open.value = source;
       this.runs.follow(source);
