@@ -10,6 +10,7 @@ import pytest
 
 from glassformer import bundle, cli, record
 from glassformer.show.html import EMBEDDED
+from glassformer.workbench import WorkbenchSettings
 
 TEXT = "the animal was too tired to cross the street"
 
@@ -72,6 +73,8 @@ def test_doctor_names_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
     states = {finding["topic"]: finding["state"] for finding in findings}
     assert states["numpy"] == states["torch"] == "good"
     assert code == int("missing" in states.values())
+    [limits] = [finding["text"] for finding in findings if finding["topic"] == "limits"]
+    assert f"{WorkbenchSettings().tokens:,} tokens" in limits
     assert all(finding["do"] for finding in findings if finding["state"] == "missing")
 
 
@@ -95,3 +98,9 @@ def test_every_shell_has_every_verb(run: Command, complain: Command) -> None:
         printed = run("completion", shell)
         assert all(verb.name in printed for verb in cli.VERBS)
     assert "tcsh" in complain("completion", "tcsh")
+
+
+def test_models_for_programs(run: Command) -> None:
+    listed = json.loads(run("models", "--json"))
+    assert "zoo/translator" in listed["shipped"]
+    assert listed["published"]["gpt2"]["layers"] == 12

@@ -26,7 +26,7 @@ from glassformer.cli.answering import (
 from glassformer.cli.completion import add_completion, complete
 from glassformer.cli.doctor import add_doctor, run_doctor
 from glassformer.cli.examples import tell_examples
-from glassformer.cli.models import add_convert, run_convert, run_models
+from glassformer.cli.models import add_convert, add_models, run_convert, run_models
 from glassformer.cli.recording import add_long, add_record, run_demo, run_long, run_record
 from glassformer.cli.scoring import add_metrics, add_score, run_metrics, run_score
 from glassformer.cli.serving import add_serve, run_serve, serve_at_once
@@ -54,7 +54,7 @@ VERBS = (
     Verb("classify", "name the class of texts", add_classify, run_classify),
     Verb("fill", "guess the words at [MASK]", add_fill, run_fill),
     Verb("convert", "write a model as a folder that transformers opens, too", add_convert, run_convert),
-    Verb("models", "list what can be opened", add_nothing, run_models),
+    Verb("models", "list what can be opened", add_models, run_models),
     Verb("doctor", "look at this machine: what is installed, what is missing", add_doctor, run_doctor),
     Verb(
         "completion", "teach a shell these words", add_completion, lambda words: complete(words, build_parser)

@@ -49,7 +49,7 @@ def add_doctor(parser: Parser) -> None:
 def run_doctor(arguments: Arguments) -> None:
     """Look, and say what was found."""
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (
-        _see_python, _see_packages, _see_device, _see_compiler, _see_page, _see_zoo, _see_fonts,
+        _see_python, _see_packages, _see_device, _see_compiler, _see_limits, _see_page, _see_zoo, _see_fonts,
     )  # fmt: skip
     findings = [finding for check in checks for finding in check()]
     if arguments.json:
@@ -122,6 +122,18 @@ def _see_compiler() -> Iterator[Finding]:
         )
     else:
         yield Finding("compiler", "good", found)
+
+
+def _see_limits() -> Iterator[Finding]:
+    from glassformer.workbench import WorkbenchSettings
+
+    words = WorkbenchSettings()
+    yield Finding(
+        "limits",
+        "note",
+        f"a run in the page: {words.tokens:,} tokens, {words.seconds:g} seconds, "
+        f"{words.memory / 2**30:.1f} GiB, {words.queue} runs waiting; the command line has none of these",
+    )
 
 
 def _see_page() -> Iterator[Finding]:

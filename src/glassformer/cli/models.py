@@ -4,6 +4,8 @@ In:   the name of a model.
 Out:  a folder; a table.
 """
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 from glassformer.cli.verb import Arguments, Parser, add_model
@@ -48,11 +50,21 @@ def run_convert(arguments: Arguments) -> None:
     print(f"Wrote {arguments.folder}, a model of the kind {kind}.")
 
 
-def run_models(_: Arguments) -> None:
+def add_models(parser: Parser) -> None:
+    """The words of `models`."""
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run_models(arguments: Arguments) -> None:
     """List what ships with the package, and the published sizes."""
     from glassformer.weights.hub import ZOO
     from glassformer.weights.presets import PRESETS
 
+    if arguments.json:
+        names = sorted(path.parent.name for path in ZOO.glob("*/config.json"))
+        sizes = {name: asdict(config) for name, config in PRESETS.items()}
+        print(json.dumps({"shipped": [f"zoo/{name}" for name in names], "published": sizes}))
+        return
     print("MODEL is a folder, or the name of a GPT-2, BERT, ALBERT or Marian on the Hugging Face hub;")
     print("`record` and `score` take any other architecture that transformers knows.")
     shipped = sorted(path.parent.name for path in ZOO.glob("*/config.json"))
