@@ -82,7 +82,7 @@ def render(
             "<noscript>This file draws with JavaScript, which is switched off here.</noscript>",
         )
     )
-    program = f'<script type="{_KIND}-code" id="glassformer-code">{_squeeze(code)}</script>'
+    program = f'<script type="{_KIND}-code" id="glassformer-code">{_squeeze(code, 9)}</script>'
     tail = f'<script type="module">{_LOADER}</script></body></html>'
     return b"".join((head.encode(), program.encode(), *blocks, tail.encode()))
 
@@ -167,8 +167,9 @@ def _pack(path: str, answer: Answer) -> bytes:
     return f'<script type="{_KIND}" data-path="{escape(path)}">{_squeeze(answer.body)}</script>'.encode()
 
 
-def _squeeze(data: bytes) -> str:
-    return base64.b64encode(gzip.compress(data, 1, mtime=0)).decode()
+def _squeeze(data: bytes, level: int = 1) -> str:
+    """Level 1 for numbers, of which there are many and which hardly shrink further."""
+    return base64.b64encode(gzip.compress(data, level, mtime=0)).decode()
 
 
 def _policy() -> str:
