@@ -12,7 +12,7 @@ import type { CellArithmetic, CellTerm } from "../types";
 
 const SHOWN = 5; // terms spelt out
 const HIGH = 56; // pixels of the bars
-const BARS = 512;
+const BARS = 256;
 
 type Chip = readonly [text: string, name: string, value: number | null];
 
@@ -53,7 +53,7 @@ export class Arithmetic {
       children.push(make("p", { class: "hint walk-largest" }, heading), this.terms(cell, shown));
     }
     children.push(chips(this.result(cell)));
-    if (terms.length > SHOWN) children.push(bars(terms));
+    if (terms.length > SHOWN) children.push(bars(terms, all));
     if (cell.shown !== null && cell.difference !== null) {
       const sentence = say.again(digits(cell.shown, 6), digits(Math.abs(cell.difference), 2));
       children.push(make("p", { class: "hint walk-again" }, sentence));
@@ -185,21 +185,25 @@ function bracket(text: string): string {
   return text.startsWith("−") ? `(${text})` : text;
 }
 
-/** All terms as bars, in their order; where they are too many, the largest of each few. */
-function bars(terms: readonly CellTerm[]): SVGSVGElement {
-  const step = Math.ceil(terms.length / BARS);
+/** All terms as bars, in their order; where they are too many, the largest of each few: those are sent. */
+export function bars(terms: readonly CellTerm[], all: number): SVGSVGElement {
+  const step = Math.ceil(all / BARS);
   const size = ({ product }: CellTerm) => Math.abs(product ?? 0);
   const most = terms.reduce((high, term) => Math.max(high, size(term)), 1e-30);
-  const count = Math.ceil(terms.length / step);
+  const count = Math.ceil(all / step);
+  const highest = new Map<number, CellTerm>(); // by bar
+  for (const term of terms) {
+    const at = Math.floor(term.index / step);
+    const known = highest.get(at);
+    if (!known || size(term) > size(known)) highest.set(at, term);
+  }
   const svg = draw("svg", {
     class: "walk-bars",
     viewBox: `0 0 ${count} ${HIGH}`,
     preserveAspectRatio: "none",
     "aria-hidden": "true",
   });
-  for (let at = 0; at < count; at++) {
-    const part = terms.slice(at * step, (at + 1) * step);
-    const term = part.reduce((best, each) => (size(each) > size(best) ? each : best));
+  for (const [at, term] of highest) {
     const product = term.product ?? 0;
     const high = Math.max(0.5, (Math.abs(product) / most) * (HIGH / 2));
     const bar = draw("rect", {

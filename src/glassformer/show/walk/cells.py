@@ -13,10 +13,10 @@ from glassformer.show.walk.arrays import Arrays
 from glassformer.show.walk.operations import OPERATIONS
 from glassformer.show.walk.plan import make_plan
 from glassformer.show.walk.types import CellArithmetic, Step, Term
-from glassformer.show.walk.working import Cell, Working
+from glassformer.show.walk.working import Cell, Numbers, Working
 from glassformer.show.workbench import RefusalError
 
-MOST_TERMS = 4096
+MOST_TERMS = 256  # sent as they are; of more, the largest of each of so many parts: what a page can draw
 LARGE = 8  # terms that are marked
 
 
@@ -91,13 +91,13 @@ def _place(arrays: Arrays, step: Step, row: int, column: int, head: int | None) 
 
 
 def _choose_terms(working: Working) -> tuple[tuple[Term, ...], int, float]:
-    """The terms, at most MOST_TERMS of them, those that matter most marked; what is left out, as one."""
+    """The terms, or the largest of each part where they are many, those that matter most marked; and what is
+    left out, as one."""
     products = working.left * working.right if working.products is None else working.products
     sizes = np.abs(products)
-    order = np.argsort(-sizes, kind="stable")
-    large = set(order[:LARGE].tolist())
-    sent = np.sort(order[:MOST_TERMS])
-    rest = float(products[order[MOST_TERMS:]].sum())
+    large = set(np.argsort(-sizes, kind="stable")[:LARGE].tolist())
+    sent = np.array(sorted(large | _find_highest(sizes)), np.intp)
+    rest = float(np.delete(products, sent).sum())
     labels = working.labels
     terms = tuple(
         Term(
@@ -111,6 +111,12 @@ def _choose_terms(working: Working) -> tuple[tuple[Term, ...], int, float]:
         for index in sent.tolist()
     )
     return terms, len(products) - len(sent), rest
+
+
+def _find_highest(sizes: Numbers) -> set[int]:
+    """The places of the largest in each of MOST_TERMS parts of the same length; of few, all."""
+    step = max(1, math.ceil(len(sizes) / MOST_TERMS))
+    return {start + int(sizes[start : start + step].argmax()) for start in range(0, len(sizes), step)}
 
 
 def _finite(number: float | None) -> float | None:
