@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { createSelection, nothingSelected, type Selection } from "../selection";
-import { aDescription, aMap } from "../testing/describe";
+import { invent, makeMap } from "../testing/recording";
+import type { MapDescription } from "../types";
 import { familiesOf, findMap, fitTo, layersOf, stepsOf } from "./maps";
+
+/** A map of an encoder with 4 heads and 6 tokens, but for `part`. */
+function aMap({ index, ...part }: Partial<MapDescription> & { readonly index: number }): MapDescription {
+  return makeMap(index, { stack: "encoder", layer: 0, heads: 4, queries: 6, keys: 6, ...part });
+}
 
 const whole = [
   aMap({ index: 0 }),
@@ -25,7 +31,10 @@ const steps = [0, 1, 2].flatMap((step) =>
 );
 
 function store(maps: typeof whole, first: Partial<Selection> = {}) {
-  return createSelection({ ...nothingSelected, ...first }, fitTo(aDescription(maps)));
+  return createSelection(
+    { ...nothingSelected, ...first },
+    fitTo(invent({ change: { maps } }).source.description),
+  );
 }
 
 describe("families, layers, steps", () => {
