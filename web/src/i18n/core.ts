@@ -5,7 +5,7 @@
  * Out:  words(language), with the functions' parameters typed.
  */
 
-import type { Language } from "../types";
+import type { Language, Phrase } from "../types";
 
 // biome-ignore lint/suspicious/noExplicitAny: parameters are checked where the words are used
 type Word = string | ((...parts: any[]) => string);
@@ -16,6 +16,18 @@ export function defineStrings<const T extends Readonly<Record<string, Word>>>(st
   readonly zh: Same<NoInfer<T>>;
 }): (language: Language) => Same<T> {
   return (language) => (language === "zh" ? strings.zh : (strings.en as Same<T>));
+}
+
+/** A sentence in both languages: for what is said before a language is chosen. */
+export function inBoth<T>(words: (language: Language) => T, say: (word: T) => string): Phrase {
+  return { en: say(words("en")), zh: say(words("zh")) };
+}
+
+/** How a view presents itself at its tab. */
+export function introduce<T extends { readonly title: string; readonly about: string }>(
+  words: (language: Language) => T,
+): { readonly title: Phrase; readonly about: Phrase } {
+  return { title: inBoth(words, (word) => word.title), about: inBoth(words, (word) => word.about) };
 }
 
 export const languages: readonly Language[] = ["en", "zh"];

@@ -10,6 +10,7 @@ import { Cloud, type CloudLook } from "../embeddings/cloud";
 import { makeContext, makeNeighbourhood } from "../embeddings/neighbourhood";
 import { type By, MOST, Planes } from "../embeddings/planes";
 import { Spread } from "../embeddings/spread";
+import { inBoth, introduce } from "../i18n/core";
 import { words } from "../i18n/embeddings";
 import { words as focusWords } from "../i18n/focus";
 import { spell } from "../marks/cells";
@@ -31,10 +32,8 @@ const PACE = 1100; // milliseconds for a layer when playing
 export const view: View = {
   name: "embeddings",
   order: 60,
-  title: { en: words("en").title, zh: words("zh").title },
-  about: { en: words("en").about, zh: words("zh").about },
-  fits: ({ description }) =>
-    description.hidden.length > 0 || { en: words("en").noHidden, zh: words("zh").noHidden },
+  ...introduce(words),
+  fits: ({ description }) => description.hidden.length > 0 || inBoth(words, (word) => word.noHidden),
   mount: (stage) => new EmbeddingsView(stage),
 };
 

@@ -9,6 +9,7 @@
 import { asFloats, tensor } from "../bundle";
 import { type By, Choices } from "../encoder/choices";
 import { type Cell, Field, type Shown } from "../encoder/field";
+import { inBoth, introduce } from "../i18n/core";
 import { words } from "../i18n/encoder";
 import { words as focusWords } from "../i18n/focus";
 import { type ColourScale, colourScale, drawCells, drawColourBar, spell } from "../marks/cells";
@@ -29,10 +30,8 @@ const MOST_IN_TABLE = 2000;
 export const view: View = {
   name: "encoder",
   order: 50,
-  title: { en: words("en").title, zh: words("zh").title },
-  about: { en: words("en").about, zh: words("zh").about },
-  fits: ({ description }) =>
-    description.hidden.length > 0 || { en: words("en").noHidden, zh: words("zh").noHidden },
+  ...introduce(words),
+  fits: ({ description }) => description.hidden.length > 0 || inBoth(words, (word) => word.noHidden),
   mount: (stage) => new EncoderView(stage),
 };
 

@@ -5,6 +5,7 @@
  * Out:  a column of tokens for each layer, heat for the share at each token, bands between them.
  */
 
+import { inBoth, introduce } from "../i18n/core";
 import { words } from "../i18n/flow";
 import { type Grid, paintBands, paintStrips, writeBands } from "../marks/bands";
 import { sequential } from "../marks/colours";
@@ -13,7 +14,7 @@ import { make, write } from "../marks/make";
 import { inks, label, sheet } from "../marks/paper";
 import { findStreams, mix, type Stream, traceDown, traceUp } from "../rollout";
 import type { RecordingSource } from "../source";
-import type { MapDescription, TokenSlice } from "../types";
+import type { MapDescription, Phrase, TokenSlice } from "../types";
 import type { Mounted, Stage, TableData, View } from "../view";
 import { chooseMap, readAxis, readMatrix } from "../weights";
 
@@ -25,8 +26,7 @@ const STRIP = 10;
 export const view: View = {
   name: "flow",
   order: 70,
-  title: { en: words("en").title, zh: words("zh").title },
-  about: { en: words("en").about, zh: words("zh").about },
+  ...introduce(words),
   fits,
   mount: (stage) => new FlowView(stage),
 };
@@ -44,26 +44,22 @@ export function stacksOf(maps: readonly MapDescription[]): Map<string, MapDescri
   return stacks;
 }
 
-function fits({ description }: RecordingSource): true | { en: string; zh: string } {
-  const both = (say: (word: ReturnType<typeof words>) => string) => ({
-    en: say(words("en")),
-    zh: say(words("zh")),
-  });
+function fits({ description }: RecordingSource): true | Phrase {
   const stacks = [...stacksOf(description.maps).values()];
-  if (stacks.length === 0) return both((word) => word.noMaps);
-  const reasons = stacks.map((layers) => whyNot(layers, both));
-  return reasons.some((reason) => reason === null) ? true : reasons[0]!;
+  if (stacks.length === 0) return inBoth(words, (word) => word.noMaps);
+  const reasons = stacks.map(whyNot);
+  return reasons.includes(null) || reasons[0]!;
 }
 
-function whyNot<T>(
-  layers: readonly MapDescription[],
-  both: (say: (word: ReturnType<typeof words>) => string) => T,
-): T | null {
-  if (layers.some((map, place) => map.layer !== place)) return both((word) => word.gaps);
+/** Why a stack cannot be followed; null where it can. */
+function whyNot(layers: readonly MapDescription[]): Phrase | null {
+  if (layers.some((map, place) => map.layer !== place)) return inBoth(words, (word) => word.gaps);
   const count = layers[0]!.queries;
-  if (layers.some((map) => map.queries !== count || map.keys !== count)) return both((word) => word.noMaps);
-  if (count > LONGEST) return both((word) => word.tooLong(count.toLocaleString("en"), String(LONGEST)));
-  return layers.every((map) => map.has_weights) ? null : both((word) => word.noWeights);
+  if (layers.some((map) => map.queries !== count || map.keys !== count))
+    return inBoth(words, (word) => word.noMaps);
+  if (count > LONGEST)
+    return inBoth(words, (word) => word.tooLong(count.toLocaleString("en"), String(LONGEST)));
+  return layers.every((map) => map.has_weights) ? null : inBoth(words, (word) => word.noWeights);
 }
 
 class FlowView implements Mounted {
@@ -89,9 +85,8 @@ class FlowView implements Mounted {
   constructor(private readonly stage: Stage) {
     this.word = words(stage.language);
     const { word } = this;
-    const both = (say: (one: ReturnType<typeof words>) => string) => say(word);
     this.stacks = new Map(
-      [...stacksOf(stage.source.description.maps)].filter(([, layers]) => whyNot(layers, both) === null),
+      [...stacksOf(stage.source.description.maps)].filter(([, layers]) => whyNot(layers) === null),
     );
     this.columns = new Columns({
       labels: { query: word.tops, key: word.inputs },

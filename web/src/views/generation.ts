@@ -9,6 +9,7 @@ import { Output } from "../generation/output";
 import type { Drawing, Home, Part } from "../generation/part";
 import { Predicting, predictsOf } from "../generation/predicting";
 import { Steps } from "../generation/steps";
+import { introduce } from "../i18n/core";
 import { words } from "../i18n/generation";
 import { writeBars } from "../marks/bars";
 import { make } from "../marks/make";
@@ -21,8 +22,7 @@ const BARS = 480; // pixels, in a picture
 export const view: View = {
   name: "generation",
   order: 100,
-  title: { en: words("en").title, zh: words("zh").title },
-  about: { en: words("en").about, zh: words("zh").about },
+  ...introduce(words),
   fits: () => true,
   mount: (stage) => new GenerationView(stage),
 };

@@ -6,6 +6,7 @@
  * Out:  one of four parts (src/inside/), kept in the URL.
  */
 
+import { inBoth, introduce } from "../i18n/core";
 import { words as focusWords } from "../i18n/focus";
 import { words } from "../i18n/inside";
 import { Distributions } from "../inside/distributions";
@@ -25,10 +26,8 @@ type PartName = (typeof PARTS)[number];
 export const view: View = {
   name: "inside",
   order: 90,
-  title: { en: words("en").title, zh: words("zh").title },
-  about: { en: words("en").about, zh: words("zh").about },
-  fits: ({ description }) =>
-    description.maps.length > 0 || { en: words("en").noMaps, zh: words("zh").noMaps },
+  ...introduce(words),
+  fits: ({ description }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
   mount: (stage) => mountInside(stage),
 };
 

@@ -5,6 +5,7 @@
  * Out:  a canvas between two lists. Pointing at a token shows its lines alone, choosing it keeps them.
  */
 
+import { inBoth, introduce } from "../i18n/core";
 import { words } from "../i18n/lines";
 import { Bar } from "../lines/bar";
 import { Looking, otherAxis } from "../lines/looking";
@@ -17,7 +18,7 @@ import { make, write } from "../marks/make";
 import { inks } from "../marks/paper";
 import type { Selection } from "../selection";
 import type { RecordingSource } from "../source";
-import type { TokenSlice } from "../types";
+import type { Phrase, TokenSlice } from "../types";
 import type { Mounted, Stage, TableData, View } from "../view";
 import { chooseMap, readAxis } from "../weights";
 
@@ -32,23 +33,17 @@ const WHOLE = 80; // tokens: a picture of more shows the window only
 export const view: View = {
   name: "lines",
   order: 30,
-  title: { en: words("en").title, zh: words("zh").title },
-  about: { en: words("en").about, zh: words("zh").about },
+  ...introduce(words),
   fits,
   mount: (stage) => new LinesView(stage),
 };
 
-function fits({ description }: RecordingSource): true | { en: string; zh: string } {
-  const both = (say: (word: ReturnType<typeof words>) => string) => ({
-    en: say(words("en")),
-    zh: say(words("zh")),
-  });
-  const { maps } = description;
-  if (maps.length === 0) return both((word) => word.noMaps);
+function fits({ description: { maps } }: RecordingSource): true | Phrase {
+  if (maps.length === 0) return inBoth(words, (word) => word.noMaps);
   const longest = Math.max(...maps.map((map) => Math.max(map.queries, map.keys)));
   if (longest > LONGEST)
-    return both((word) => word.tooLong(longest.toLocaleString("en"), LONGEST.toLocaleString("en")));
-  return maps.some((map) => map.has_weights) ? true : both((word) => word.noWeights);
+    return inBoth(words, (word) => word.tooLong(longest.toLocaleString("en"), LONGEST.toLocaleString("en")));
+  return maps.some((map) => map.has_weights) || inBoth(words, (word) => word.noWeights);
 }
 
 class LinesView implements Mounted {

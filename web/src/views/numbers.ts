@@ -5,6 +5,7 @@
  * Out:  cards for the whole model with what each number means, a table that sorts, a grid of all heads (src/numbers/).
  */
 
+import { inBoth, introduce } from "../i18n/core";
 import { words as focusWords } from "../i18n/focus";
 import { words } from "../i18n/numbers";
 import { button, type Control, choice, list, slider, tick } from "../marks/controls";
@@ -25,10 +26,8 @@ const PATIENCE = 120; // milliseconds between the slider's last step and the que
 export const view: View = {
   name: "numbers",
   order: 80,
-  title: { en: words("en").title, zh: words("zh").title },
-  about: { en: words("en").about, zh: words("zh").about },
-  fits: ({ description }) =>
-    description.maps.length > 0 || { en: words("en").noMaps, zh: words("zh").noMaps },
+  ...introduce(words),
+  fits: ({ description }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
   mount: (stage) => new NumbersView(stage),
 };
 

@@ -6,6 +6,7 @@
  */
 
 import { type Frame, tensor } from "../bundle";
+import { inBoth, introduce } from "../i18n/core";
 import { words } from "../i18n/overview";
 import { sequential } from "../marks/colours";
 import { digits } from "../marks/digits";
@@ -424,14 +425,10 @@ function groupMaps(
   return [...groups].map(([title, members]) => ({ title, maps: members.sort((a, b) => a.layer - b.layer) }));
 }
 
-const en = words("en");
-const zh = words("zh");
-
 export const view: View = {
   name: "overview",
   order: 10,
-  title: { en: en.title, zh: zh.title },
-  about: { en: en.about, zh: zh.about },
-  fits: (source) => (source.description.maps.length > 0 ? true : { en: en.noMaps, zh: zh.noMaps }),
+  ...introduce(words),
+  fits: ({ description }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
   mount: (stage: Stage): Mounted => new Overview(stage),
 };

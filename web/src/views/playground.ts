@@ -6,6 +6,7 @@
  */
 
 import "../styles/playground.css";
+import { introduce } from "../i18n/core";
 import { words } from "../i18n/playground";
 import { explain } from "../i18n/refusals";
 import { spell } from "../marks/cells";
@@ -31,8 +32,7 @@ import type { Mounted, Stage, TableData, View } from "../view";
 export const view: View = {
   name: "playground",
   order: 120,
-  title: { en: words("en").title, zh: words("zh").title },
-  about: { en: words("en").about, zh: words("zh").about },
+  ...introduce(words),
   fits: () => true,
   mount: (stage) => new PlaygroundView(stage),
 };

@@ -6,6 +6,7 @@
  *       with a strip that shows the whole.
  */
 
+import { inBoth, introduce } from "../i18n/core";
 import { words } from "../i18n/text";
 import { make, write } from "../marks/make";
 import { inks, label, sheet } from "../marks/paper";
@@ -26,10 +27,8 @@ const FROM_OPTION: Readonly<Record<Axis, string>> = { query: "text.queries", key
 export const view: View = {
   name: "text",
   order: 40,
-  title: { en: words("en").title, zh: words("zh").title },
-  about: { en: words("en").about, zh: words("zh").about },
-  fits: ({ description }) =>
-    description.maps.length > 0 ? true : { en: words("en").noMaps, zh: words("zh").noMaps },
+  ...introduce(words),
+  fits: ({ description }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
   mount: (stage) => new TextView(stage),
 };
 

@@ -6,6 +6,7 @@
  */
 
 import { fileName, save, sizeOf } from "../app/saving";
+import { inBoth, introduce } from "../i18n/core";
 import { words } from "../i18n/walk";
 import { sentences, titles } from "../i18n/walk_steps";
 import { list } from "../marks/controls";
@@ -34,11 +35,10 @@ const LONGEST = 256;
 export const view: View = {
   name: "walk",
   order: 15,
-  title: { en: words("en").title, zh: words("zh").title },
-  about: { en: words("en").about, zh: words("zh").about },
+  ...introduce(words),
   fits({ description }) {
     const longest = Math.max(description.source.count, description.target?.count ?? 0);
-    return longest <= LONGEST ? true : { en: words("en").long(longest), zh: words("zh").long(longest) };
+    return longest <= LONGEST || inBoth(words, (word) => word.long(longest));
   },
   mount: (stage) => new WalkView(stage),
 };
