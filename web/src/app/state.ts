@@ -122,6 +122,7 @@ export class App {
     const wish = this.store.get();
     const opening = wish.recording === "" ? null : this.show(wish);
     const metrics = this.source.metrics().catch(() => []); // without them views show what they can
+    const bench = this.startBench();
     try {
       const recordings = await this.source.recordings();
       this.recordings.value = recordings;
@@ -132,8 +133,8 @@ export class App {
       this.opening.value = false;
       this.complain(error, () => void this.start());
     }
+    await bench; // a view is mounted once: whoever clicks in it must not lose it to an answer that comes late
     this.metrics.value = await metrics;
-    await this.startBench();
     await this.views.loadAll().catch(() => {}); // then they are fetched when they are chosen
   }
 
