@@ -36,6 +36,7 @@ export class Subject {
   top: Top = 1;
   mask: Mask;
   leave: Leave = "none";
+  private asked = 0; // masks and special tokens on their way
   private peaks = new Peaks(null);
 
   constructor(
@@ -57,14 +58,22 @@ export class Subject {
     return 2 ** (this.placements[0]?.plane.level ?? 0);
   }
 
+  /** What is drawn may change yet without anybody's doing. */
+  get waiting(): boolean {
+    return this.asked > 0;
+  }
+
   /** Rows where more is masked than the causal rule says; without statistics only that rule is known. */
   async learnMask(): Promise<void> {
+    this.asked += 1;
     try {
-      this.mask = { ...this.mask, ...(await readMask(this.source, this.map, this.head)) };
-      this.changed();
+      const known = await readMask(this.source, this.map, this.head);
+      this.mask = { ...this.mask, ...known };
     } catch {
       // the causal rule stays
     }
+    this.asked -= 1;
+    this.changed();
   }
 
   /** Keys that do not count for the scale, and are not shown. */
@@ -74,7 +83,9 @@ export class Subject {
     if (leave !== "none") {
       const { tokens, start, count } = this.axes.key;
       left = new Uint8Array(count);
-      const chosen = leave === "first" ? [0] : await tokens.specials();
+      this.asked += 1;
+      const chosen = leave === "first" ? [0] : await tokens.specials().catch(() => []);
+      this.asked -= 1;
       for (const token of chosen) if (token >= start && token < start + count) left[token - start] = 1;
     }
     if (this.leave !== leave) return;

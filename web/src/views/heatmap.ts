@@ -61,6 +61,7 @@ class Heatmap implements Mounted {
   private readonly inks: ReturnType<typeof readInks>;
 
   private subject: Subject | null = null;
+  private laid: readonly [wide: number, high: number] = [0, 0]; // the plot's size at the last layout
   private frame: Frame = { left: 64, top: 64, width: 0, height: 0 };
   private camera: Camera = { key: 0, query: 0, scale: 1 };
   private hover: Cell | null = null;
@@ -213,6 +214,7 @@ class Heatmap implements Mounted {
 
   private layout(): void {
     const [wide, high] = [this.plot.clientWidth, this.plot.clientHeight];
+    this.laid = [wide, high];
     const axes = this.subject?.axes;
     const measure = this.measure();
     const most = Math.min(132, wide * 0.24);
@@ -375,11 +377,11 @@ class Heatmap implements Mounted {
     this.due = 0;
     const { subject, frame, camera, stage } = this;
     if (this.over || subject === null || frame.width <= 1) return;
-    if (this.stale) {
+    const anew = this.stale;
+    if (anew) {
       this.stale = false;
       this.look(subject);
       this.surface.draw(this.scene(subject, window.devicePixelRatio || 1));
-      this.plot.setAttribute("aria-busy", String(subject.supply.missing > 0));
       const axes = prepare(this.axesLayer, this.plot);
       if (axes !== null) {
         const laid = layAxes(
@@ -399,6 +401,16 @@ class Heatmap implements Mounted {
     const both = query !== null && key !== null ? { query, key } : null;
     if (both !== null) subject.exact.ask(both.query, both.key);
     this.desk.show(subject, sequential(stage.theme), both === null ? null : subject.read(both, this.say));
+    if (anew) this.rest(subject);
+  }
+
+  /** Say whether all is here: cells, masks, names (margins follow them). Then nothing moves by itself any more. */
+  private rest(subject: Subject): void {
+    const [wide, high] = this.laid;
+    const moved = this.plot.clientWidth !== wide || this.plot.clientHeight !== high; // a bar that wraps otherwise
+    if (moved) this.resize();
+    const busy = moved || subject.supply.missing > 0 || subject.waiting || !this.named;
+    this.plot.setAttribute("aria-busy", String(busy));
   }
 
   private look(subject: Subject): void {
