@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { invent, makeMap, setStage, settle, weightOf } from "../testing/recording";
-import { strongest, view } from "./text";
+import { view } from "./text";
 
 async function stand(invention: Parameters<typeof invent>[0], change: Parameters<typeof setStage>[1]) {
   const { source } = invent(invention);
@@ -68,9 +68,4 @@ test("a model average that cannot be made is said; the view stays", async () => 
   const { element, failures } = await stand({ source: FOUR }, { head: "model", query: 1 });
   expect(failures).toEqual([]);
   expect(element.querySelector(".text-note")!.textContent).toContain("not in this invention");
-});
-
-test("the strongest come first, nothing for nothing", () => {
-  expect(strongest([0.1, 0.5, 0, 0.3], 2)).toEqual([1, 3]);
-  expect(strongest([0, 0], 5)).toEqual([]);
 });
