@@ -61,6 +61,7 @@ class ModelConfig:
     head: Head = "language"  # what stands on top
     tie_embeddings: bool = True  # output vectors are the input embeddings
     output_bias: bool = False  # one bias for each word of the vocabulary
+    relation: bool = False  # beside masked words: does the second text follow the first? (BERT, ALBERT)
     classes: int = 0  # for `head = "classes"`
     pooling: Pooling = "first"  # one vector of many, for classes; in a decoder only the last saw all
     pooler: bool = False  # a dense layer and tanh between pooling and classes (BERT)
@@ -262,6 +263,10 @@ def _check_combinations(config: ModelConfig) -> None:
         raise ConfigurationError("A classifier stands on one stack; set shape to 'encoder' or 'decoder'.")
     if config.head == "masked" and config.shape != "encoder":
         raise ConfigurationError("Masked words are guessed by an encoder; set shape = 'encoder'.")
+    if config.relation and (config.head != "masked" or config.segments < 2):
+        raise ConfigurationError(
+            "Two texts are told apart beside masked words; set head = 'masked' and segments = 2."
+        )
     if config.shape == "encoder-decoder" and config.head == "none":
         raise ConfigurationError(
             "An encoder-decoder without an output cannot generate; set head = 'language'."

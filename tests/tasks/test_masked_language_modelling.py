@@ -1,5 +1,6 @@
 """Masked language modelling: the right share hidden in the right way, two texts told apart, gaps filled."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -10,6 +11,7 @@ from torch.nn import functional as F
 
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.model.loss import IGNORED
+from glassformer.model.transformer import Transformer
 from glassformer.tasks.answers import Model
 from glassformer.tasks.masked_language_modelling import fill
 from glassformer.tasks.task import TaskModule
@@ -109,23 +111,23 @@ def test_gaps_are_learnt_and_filled(school: School, text: dict[str, Any]) -> Non
     assert [answer.text for answer in together] == [answer.text for answer in alone]
 
 
-def test_the_head_beside_the_network_learns_too(school: School, text: dict[str, Any]) -> None:
+def test_the_second_head_learns_too(school: School, text: dict[str, Any]) -> None:
     task = school.make_task(text | {"relation": "next-sentence"})
     module = TaskModule(task, school.make_network(task))
     batch = task.collate("train", range(8))
     module(batch).backward()
-    assert module.extra is not None
-    assert "relation_accuracy" in task.evaluate(module.network, "dev", extra=module.extra)
-    assert all(parameter.grad.abs().sum() > 0 for parameter in module.extra.parameters())
-    without = task.loss(module.network, batch)
+    network = module.network
+    assert isinstance(network, Transformer)
+    assert "relation_accuracy" in task.evaluate(network, "dev")
+    for name in ("head.pooler.weight", "head.relation.weight", "head.relation.bias"):
+        assert network.get_parameter(name).grad.abs().sum() > 0  # type: ignore[union-attr]
+    without = task.loss(network, replace(batch, relation=None))
+    told = network.relate(network.encode(batch.ids, batch.real, batch.segments))
+    assert batch.relation is not None
     assert module(batch).item() == pytest.approx(
-        without.item()
-        + batch.count
-        * F.cross_entropy(
-            module.extra(module.network.encode(batch.ids, batch.real, batch.segments)), batch.relation
-        ).item(),
-        rel=1e-5,
+        without.item() + batch.count * F.cross_entropy(told, batch.relation).item(), rel=1e-5
     )
+    assert "relation_accuracy" not in school.make_task(text).evaluate(network, "dev")
 
 
 def test_what_cannot_fill_gaps_is_refused(school: School, text: dict[str, Any]) -> None:
@@ -133,7 +135,7 @@ def test_what_cannot_fill_gaps_is_refused(school: School, text: dict[str, Any]) 
     model = Model(school.make_network(task), task.tokenizer)
     with pytest.raises(InputError, match=r"Text 2 has no gap; write \[MASK\]"):
         list(fill(model, ["the [MASK]", "the cat"]))
-    with pytest.raises(ConfigurationError, match="needs a network with segments = 2"):
+    with pytest.raises(ConfigurationError, match="set head = 'masked' and segments = 2"):
         school.make_network(school.make_task(text | {"relation": "next-sentence"}), segments=0)
     with pytest.raises(ConfigurationError, match="no separator token"):
         school.make_task(text, {"size": 300, "style": "text"}).collate("train", [0])

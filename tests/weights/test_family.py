@@ -67,6 +67,8 @@ def test_weights_written_back_are_theirs_to_the_bit(architecture: str, make: Mak
         "embed_positions.weight",
     )
     unused = ("pooler", "seq_relationship", "sop_classifier")
+    if network.config.relation:
+        unused = ()
     assert all(name.endswith(tied) or any(word in name for word in unused) for name in left), left
 
 
@@ -127,6 +129,29 @@ def test_names_with_and_without_the_prefix(architecture: str, make: Make, answer
     expected = answer(adopt(model))
     assert torch.equal(answer(load(model, bare)), expected)
     assert torch.equal(answer(load(model, full)), expected)
+
+
+@pytest.mark.parametrize("architecture", ["BertForPreTraining", "AlbertForPreTraining"])
+def test_whether_texts_follow_is_told_alike(architecture: str, make: Make) -> None:
+    model = make(architecture)
+    network = adopt(model)
+    ids = torch.randint(3, 60, (2, 9), generator=torch.Generator().manual_seed(5))
+    segments = (torch.arange(9) > 4).long().expand(2, 9)
+    with torch.no_grad():
+        theirs = model(ids, token_type_ids=segments)
+        ours = network.relate(network.encode(ids, None, segments))
+    told = theirs.seq_relationship_logits if "Bert" in architecture[:4] else theirs.sop_logits
+    assert torch.allclose(ours, told, rtol=0, atol=1e-5)
+    assert told.std() > 0.01
+
+
+def test_a_pretrained_bert_opens_as_a_masked_one_without_its_second_head(make: Make, answer: Make) -> None:
+    model = make("BertForPreTraining")
+    masked = make("BertForMaskedLM")
+    assert masked.config.to_dict().keys() == model.config.to_dict().keys()
+    network = load(masked, model.state_dict())  # as the file of bert-base-uncased has it
+    assert not network.config.relation
+    assert torch.allclose(answer(network), answer(model), rtol=0, atol=1e-5)
 
 
 def test_berts_old_names_and_buffers(make: Make, answer: Make) -> None:

@@ -44,7 +44,10 @@ class LanguageHead(nn.Module):
 
 
 class MaskedHead(LanguageHead):
-    """BERT's and ALBERT's: dense, activation, norm, then words; a bias for each word."""
+    """BERT's and ALBERT's: dense, activation, norm, then words; a bias for each word.
+
+    With `relation` it also tells from the first token whether the second of two texts follows the first.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
@@ -52,9 +55,18 @@ class MaskedHead(LanguageHead):
         self.narrow: Linear = Linear(config.width, narrow)
         self.norm = build_norm(config, narrow)
         self.activation = ACTIVATIONS[config.activation]
+        self.pooler = Linear(config.width, config.width) if config.relation else None
+        self.relation = Linear(config.width, 2) if config.relation else None
 
     def prepare(self, hidden: Tensor) -> Tensor:
         return self.norm(self.activation(self.narrow(hidden)))
+
+    def relate(self, hidden: Tensor) -> Tensor:
+        """Hidden states (B, S, D) to logits (B, 2): 0, the second text follows the first; 1, it does not."""
+        assert self.pooler is not None
+        assert self.relation is not None
+        logits: Tensor = self.relation(torch.tanh(self.pooler(hidden[:, 0])))
+        return logits
 
 
 class ClassifierHead(nn.Module):

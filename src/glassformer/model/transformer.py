@@ -18,7 +18,7 @@ from glassformer.errors import InputError
 from glassformer.model.attention import Mask, combine
 from glassformer.model.cache import Cache
 from glassformer.model.decoding import Decoding, begin_decoding
-from glassformer.model.heads import ClassifierHead, LanguageHead, build_head
+from glassformer.model.heads import ClassifierHead, LanguageHead, MaskedHead, build_head
 from glassformer.model.layers import Block, Memory, build_norm
 from glassformer.model.linear import Linear
 from glassformer.model.loss import word_loss
@@ -198,6 +198,11 @@ class Transformer(nn.Module):
         if isinstance(self.head, ClassifierHead):
             return self.head(hidden, real)
         return self.head(hidden, self.output_vectors())
+
+    def relate(self, hidden: Tensor) -> Tensor:
+        """Logits (batch, 2) where `relation` is set: the second text follows the first (0), or not (1)."""
+        assert isinstance(self.head, MaskedHead)
+        return self.head.relate(hidden)
 
     def loss(self, hidden: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
         """Cross-entropy of the words that `hidden` should predict; labels of `loss.IGNORED` do not count."""

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from glassformer.config import ModelConfig, check_types, read_settings
@@ -176,17 +176,13 @@ class Classification(Task):
         labels = torch.from_numpy(examples.labels[np.asarray(indices)])
         return Batch(ids, labels, len(rows), sum(map(len, rows)), real, segments=kinds)
 
-    def loss(self, network: Network, batch: Batch, extra: nn.Module | None = None) -> Tensor:
-        del extra
+    def loss(self, network: Network, batch: Batch) -> Tensor:
         logits = _run(network, batch)
         return F.cross_entropy(
             logits, batch.labels, reduction="sum", label_smoothing=self.settings.label_smoothing
         )
 
-    def evaluate(
-        self, network: Network, split: Split, *, extra: nn.Module | None = None, limit: int | None = None
-    ) -> dict[str, float]:
-        del extra
+    def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         device = find_device(network)
         total, guesses, labels = 0.0, [], []
         with at_inference(network):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError, InputError
@@ -160,15 +160,11 @@ class LanguageModelling(Task):
         # No `real`: what stands on the right is never seen by a decoder.
         return Batch(ids, labels, count=int((labels != IGNORED).sum()), tokens=sum(map(len, rows)))
 
-    def loss(self, network: Network, batch: Batch, extra: nn.Module | None = None) -> Tensor:
-        del extra
+    def loss(self, network: Network, batch: Batch) -> Tensor:
         return self._sum(network, batch, self.settings.label_smoothing)
 
-    def evaluate(
-        self, network: Network, split: Split, *, extra: nn.Module | None = None, limit: int | None = None
-    ) -> dict[str, float]:
+    def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         """Bits per byte of a part (`limit`) are those of its tokens at the whole text's bytes per token."""
-        del extra
         windows = self.examples(split)
         assert isinstance(windows, Windows)
         device = find_device(network)

@@ -3,9 +3,9 @@
 In:   running text, cut into windows; of 100 tokens 15 are to be guessed: 12 masked, 1.5 replaced, 1.5 left.
 Out:  loss, perplexity and accuracy of the guesses.
 
-As an option the window is two stretches of text, and a small head beside the network tells whether the
-second follows the first: against a stretch from elsewhere (BERT's next sentence), or the two swapped
-(ALBERT's sentence order). The stretches begin anywhere in the text. That head is not saved with the model.
+As an option the window is two stretches of text, and a second head of the network tells whether the second
+follows the first: against a stretch from elsewhere (BERT's next sentence), or the two swapped (ALBERT's
+sentence order). The stretches begin anywhere in the text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from glassformer.config import ModelConfig
@@ -56,20 +56,6 @@ class MaskedSettings(CorpusSettings):
             raise ConfigurationError(f"context = {self.context} is too short; 8 is the least.")
 
 
-class RelationHead(nn.Module):
-    """Whether the second text follows the first, from the first token: dense, tanh, two classes."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.pooler = nn.Linear(width, width)
-        self.classes = nn.Linear(width, 2)
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        """Hidden states (B, S, D) to logits (B, 2)."""
-        logits: Tensor = self.classes(torch.tanh(self.pooler(hidden[:, 0])))
-        return logits
-
-
 @TASKS.register("masked_language_modelling")
 class MaskedLanguageModelling(Task):
     """An encoder learns to fill gaps."""
@@ -90,6 +76,7 @@ class MaskedLanguageModelling(Task):
             "head": "masked",
             "output_bias": True,
             "segments": 2,
+            "relation": self._paired,
             "padding_id": self._role("padding"),
         }
 
@@ -101,18 +88,16 @@ class MaskedLanguageModelling(Task):
                 f"Windows of context = {self.settings.context} tokens do not fit a network with "
                 f"max_length = {config.max_length}; lower the one or raise the other."
             )
-        if self.settings.relation != "none" and config.segments < 2:
+        if self._paired != config.relation:
             raise ConfigurationError(
-                f"relation = {self.settings.relation!r} needs a network with segments = 2."
+                f"The task's relation = {self.settings.relation!r} does not go with the network's relation = "
+                f"{config.relation}; leave it out of [model], or set it to {str(self._paired).lower()}."
             )
         super().accept(config)
 
-    def build_extra(self, config: Config) -> nn.Module | None:
-        return None if self.settings.relation == "none" else RelationHead(config.width)
-
     def read(self, split: Split) -> Windows:
         stream = read_stream(self.settings, split, self.tokenizer, self._role("separator"))
-        around = 3 if self.settings.relation == "none" else 4  # special tokens, and the one more of `take`
+        around = 4 if self._paired else 3  # special tokens, and the one more of `take`
         return Windows(stream, self.settings.context - around, whole=False, around=around)
 
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
@@ -129,41 +114,38 @@ class MaskedLanguageModelling(Task):
         ids, real = pad_rows(rows, self._role("padding"))
         ids, labels = self._mask(ids, (self.seed, epoch), indices)
         places = (labels.flatten() != IGNORED).nonzero().squeeze(1)
-        paired = self.settings.relation != "none"
         return Batch(
             ids,
             labels,
             count=len(places),
             tokens=sum(map(len, rows)),
             real=real,
-            segments=pad_rows(kinds, 0)[0] if paired else None,
+            segments=pad_rows(kinds, 0)[0] if self._paired else None,
             places=places,
-            relation=torch.tensor(relations) if paired else None,
+            relation=torch.tensor(relations) if self._paired else None,
         )
 
-    def loss(self, network: Network, batch: Batch, extra: nn.Module | None = None) -> Tensor:
+    def loss(self, network: Network, batch: Batch) -> Tensor:
         """Guesses and relation weigh the same: the mean of one is added to the mean of the other."""
-        hidden, states, answers = self._run(network, batch)
-        loss = require_transformer(network).loss(states, answers)
-        if extra is not None and batch.relation is not None:
-            loss = loss + F.cross_entropy(extra(hidden).float(), batch.relation)
+        whole = require_transformer(network)
+        hidden, states, answers = self._run(whole, batch)
+        loss = whole.loss(states, answers)
+        if batch.relation is not None:
+            loss = loss + F.cross_entropy(whole.relate(hidden).float(), batch.relation)
         return loss * batch.count
 
-    def evaluate(
-        self, network: Network, split: Split, *, extra: nn.Module | None = None, limit: int | None = None
-    ) -> dict[str, float]:
-        device = find_device(network)
+    def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
+        device, whole = find_device(network), require_transformer(network)
         sums = torch.zeros(3, dtype=torch.float64, device=device)  # loss, right guesses, right relations
         count = rows = 0
-        with at_inference(network), at_inference(extra):
+        with at_inference(network):
             for made in self.load(split, limit):
                 batch = made.to(device)
-                hidden, states, answers = self._run(network, batch)
-                whole = require_transformer(network)
+                hidden, states, answers = self._run(whole, batch)
                 sums[0] += whole.loss(states, answers).double() * batch.count
                 sums[1] += (whole.logits(states).argmax(-1) == answers).sum()
-                if extra is not None and batch.relation is not None:
-                    sums[2] += (extra(hidden).argmax(-1) == batch.relation).sum()
+                if batch.relation is not None:
+                    sums[2] += (whole.relate(hidden).argmax(-1) == batch.relation).sum()
                 count += batch.count
                 rows += len(batch.ids)
         loss, right, related = sums.tolist()
@@ -172,12 +154,17 @@ class MaskedLanguageModelling(Task):
             "perplexity": compute_perplexity(loss / count),
             "accuracy": right / count,
         }
-        return scores | ({"relation_accuracy": related / rows} if extra is not None else {})
+        return scores | ({"relation_accuracy": related / rows} if self._paired else {})
 
-    def _run(self, network: Network, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+    @property
+    def _paired(self) -> bool:
+        """Whether a window is two stretches."""
+        return self.settings.relation != "none"
+
+    def _run(self, network: Transformer, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         """All hidden states (B, S, D), and those of the tokens to be guessed (count, D) with their labels."""
         assert batch.places is not None
-        hidden = require_transformer(network).encode(batch.ids, batch.real, batch.segments)
+        hidden = network.encode(batch.ids, batch.real, batch.segments)
         states = hidden.flatten(0, 1).index_select(0, batch.places)
         return hidden, states, batch.labels.flatten().index_select(0, batch.places)
 
@@ -187,7 +174,7 @@ class MaskedLanguageModelling(Task):
         if short < self.settings.short:
             row = row[: 2 + int(length * (len(row) - 1))]
         opening, closing = [self._role("class")], [self._role("separator")]
-        if self.settings.relation == "none":
+        if not self._paired:
             framed = np.concatenate((opening, row, closing)).astype(np.int32)
             return framed, framed, 0
         middle = 1 + int((0.25 + cut / 2) * (len(row) - 1))  # in the middle half, and neither part empty

@@ -82,10 +82,6 @@ class Task(ABC):
         self.config = config
         self._examples.clear()
 
-    def build_extra(self, config: Config) -> nn.Module | None:  # noqa: ARG002 - most tasks need none
-        """What is trained beside the network and not saved with it, such as BERT's next-sentence head."""
-        return None
-
     # Batches
 
     def examples(self, split: Split) -> "TaskExamples":
@@ -132,7 +128,7 @@ class Task(ABC):
     # Learning
 
     @abstractmethod
-    def loss(self, network: Network, batch: Batch, extra: nn.Module | None = None) -> Tensor:
+    def loss(self, network: Network, batch: Batch) -> Tensor:
         """The loss summed over the `batch.count` labels that count, in nats.
 
         Sums over batches, divided by the sum of their counts, are the mean over all of them, however the
@@ -140,9 +136,7 @@ class Task(ABC):
         """
 
     @abstractmethod
-    def evaluate(
-        self, network: Network, split: Split, *, extra: nn.Module | None = None, limit: int | None = None
-    ) -> dict[str, float]:
+    def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         """Scores on a split, or on `limit` examples all over it; `loss` (nats, unsmoothed) is among them."""
 
     def load(self, split: Split, limit: int | None = None) -> Iterator[Batch]:
@@ -185,11 +179,10 @@ class TaskModule(nn.Module):
         super().__init__()
         self.task = task
         self.network = network
-        self.extra = task.build_extra(network.config)
 
     def forward(self, batch: Batch) -> Tensor:
         """The loss of a batch, summed over the labels that count."""
-        return self.task.loss(self.network, batch, self.extra)
+        return self.task.loss(self.network, batch)
 
 
 TASKS: Registry[type[Task]] = Registry("task", "glassformer.tasks")

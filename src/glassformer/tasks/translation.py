@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from glassformer.config import ModelConfig
@@ -140,15 +140,11 @@ class Translation(Task):
             target=torch.from_numpy(target),  # no mask: what stands on its right is never seen by a decoder
         )
 
-    def loss(self, network: Network, batch: Batch, extra: nn.Module | None = None) -> Tensor:
-        del extra
+    def loss(self, network: Network, batch: Batch) -> Tensor:
         return _sum_loss(network, batch, self.settings.label_smoothing)
 
-    def evaluate(
-        self, network: Network, split: Split, *, extra: nn.Module | None = None, limit: int | None = None
-    ) -> dict[str, float]:
+    def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         """BLEU and chrF of greedy translations come along where `scored` asks for them."""
-        del extra
         device = find_device(network)
         total, count = torch.zeros((), dtype=torch.float64, device=device), 0
         with at_inference(network):

@@ -247,8 +247,7 @@ class _Run:
 
     def _evaluate(self, network: Network) -> dict[str, float]:
         settings, task = self.settings, self.plan.task
-        extra = None if self.processes.sharded else self.learner.module.extra
-        scores = task.evaluate(network, settings.evaluate_on, extra=extra, limit=settings.evaluate_limit)
+        scores = task.evaluate(network, settings.evaluate_on, limit=settings.evaluate_limit)
         if self.score_name not in scores:
             known = suggest(self.score_name, scores)
             raise ConfigurationError(f"Evaluation gives no score {self.score_name!r}; see `best_by`.{known}")

@@ -19,7 +19,7 @@ from glassformer.weights.checkpoint import open_checkpoint
 from glassformer.weights.hub import find_folder
 from glassformer.weights.presets import preset
 
-OF_TASK = ("head", "classes")  # what a task decides even about a network that exists
+OF_TASK = ("head", "classes", "relation")  # what a task decides even about a network that exists
 KINDS: dict[str, type[ModelConfig] | type[RecurrentConfig]] = {
     "transformer": ModelConfig,
     "recurrent": RecurrentConfig,
@@ -56,7 +56,8 @@ def _start_from(name: str, words: dict[str, Any], task: Task) -> tuple[Network, 
         if words:
             raise ConfigurationError(f"A recurrent network stays as it is; leave out {', '.join(words)}.")
         return old.train(), [f"Starts from {name}."]
-    wanted = {key: value for key, value in task.words().items() if key in OF_TASK} | words
+    wanted = {key: value for key, value in task.words().items() if key in OF_TASK}
+    wanted = {"relation": False} | wanted | words
     known = {field: getattr(old.config, field) for field in ModelConfig.__slots__}
     config = read_settings(ModelConfig, known | wanted)
     if config == old.config:

@@ -23,10 +23,12 @@ from glassformer.weights.mapping import Rule, Table, carry, carry_layer, ignore
 
 ARCHITECTURES: dict[str, Head] = {
     "AlbertForMaskedLM": "masked",
-    "AlbertForPreTraining": "masked",  # its second head, for the order of sentences, is left behind
+    "AlbertForPreTraining": "masked",  # and `relation`
     "AlbertModel": "none",
     "AlbertForSequenceClassification": "classes",
 }
+
+PAIRED = "AlbertForPreTraining"
 
 
 def read_config(settings: Settings) -> ModelConfig:
@@ -53,6 +55,7 @@ def read_config(settings: Settings) -> ModelConfig:
         head=head,
         tie_embeddings=truth(settings, "tie_word_embeddings", True),
         output_bias=head == "masked",
+        relation=settings["architectures"] == [PAIRED],
         classes=count_classes(settings) if head == "classes" else 0,
         pooler=head == "classes",
         dropout=number(settings, "hidden_dropout_prob", 0.0),
@@ -90,7 +93,7 @@ def write_config(config: ModelConfig) -> dict[str, Any] | str:
     if config.embedding_width is None:
         return "embedding_width is not set, and ALBERT always widens its embeddings"
     return {
-        "architectures": [find_architecture(config, ARCHITECTURES)],
+        "architectures": [PAIRED if config.relation else find_architecture(config, ARCHITECTURES)],
         "vocab_size": config.vocabulary_size,
         "num_hidden_layers": config.layers,
         "num_hidden_groups": 1,
@@ -114,9 +117,9 @@ def write_config(config: ModelConfig) -> dict[str, Any] | str:
 
 
 def table(config: ModelConfig) -> Table:
-    """ALBERT's names. The pooler is for classifiers; the head for the order of sentences is not used."""
+    """ALBERT's names. The pooler is for classifiers, and for telling the order of sentences."""
     layer, ours = "albert.encoder.albert_layer_groups.0.albert_layers.0", "encoder.layers.0"
-    attention = f"{layer}.attention"
+    attention, order = f"{layer}.attention", "sop_classifier.classifier"
     tied = ("predictions.decoder.weight",) if config.tie_embeddings else ()
     bias: tuple[Rule, ...] = (Rule(("predictions.bias",), "head.bias", also=("predictions.decoder.bias",)),)
     if not config.tie_embeddings:  # then the two biases are not tied either, and only one of them is used
@@ -141,12 +144,10 @@ def table(config: ModelConfig) -> Table:
         *bias,
         *carry_layer("albert.pooler", "head.pooler"),
         *carry_layer("classifier", "head.classes"),
-        *ignore(
-            "albert.embeddings.position_ids",
-            "sop_classifier.classifier.weight",
-            "sop_classifier.classifier.bias",
-        ),
-        *(() if config.pooler else ignore("albert.pooler.weight", "albert.pooler.bias")),
+        *carry_layer(order, "head.relation"),
+        *ignore("albert.embeddings.position_ids"),
+        *(() if config.relation else ignore(f"{order}.weight", f"{order}.bias")),
+        *(() if config.pooler or config.relation else ignore("albert.pooler.weight", "albert.pooler.bias")),
     )
     return Table(
         rules,

@@ -23,10 +23,12 @@ from glassformer.weights.mapping import Rule, Table, carry, carry_layer, ignore
 
 ARCHITECTURES: dict[str, Head] = {
     "BertForMaskedLM": "masked",
-    "BertForPreTraining": "masked",  # its second head, for the next sentence, is left behind
+    "BertForPreTraining": "masked",  # and `relation`
     "BertModel": "none",
     "BertForSequenceClassification": "classes",
 }
+
+PAIRED = "BertForPreTraining"
 
 
 def read_config(settings: Settings) -> ModelConfig:
@@ -53,6 +55,7 @@ def read_config(settings: Settings) -> ModelConfig:
         head=head,
         tie_embeddings=truth(settings, "tie_word_embeddings", True),
         output_bias=head == "masked",
+        relation=settings["architectures"] == [PAIRED],
         classes=count_classes(settings) if head == "classes" else 0,
         pooler=head == "classes",
         dropout=number(settings, "hidden_dropout_prob", 0.1),
@@ -89,7 +92,7 @@ def write_config(config: ModelConfig) -> dict[str, Any] | str:
     if not config.segments:
         return "segments = 0, and BERT has at least one"
     return {
-        "architectures": [find_architecture(config, ARCHITECTURES)],
+        "architectures": [PAIRED if config.relation else find_architecture(config, ARCHITECTURES)],
         "vocab_size": config.vocabulary_size,
         "num_hidden_layers": config.layers,
         "hidden_size": config.width,
@@ -109,10 +112,11 @@ def write_config(config: ModelConfig) -> dict[str, Any] | str:
 
 
 def table(config: ModelConfig) -> Table:
-    """BERT's names. The pooler is for classifiers; the head for the next sentence is not used."""
+    """BERT's names. The pooler is for classifiers, and for telling whether a sentence is the next."""
     layer, ours = "bert.encoder.layer.{}", "encoder.layers.{}"
     attention = f"{layer}.attention.self"
     words = "cls.predictions"
+    pooled = config.pooler or config.relation
     tied = (f"{words}.decoder.weight",) if config.tie_embeddings else ()
     bias: tuple[Rule, ...] = (Rule((f"{words}.bias",), "head.bias", also=(f"{words}.decoder.bias",)),)
     if not config.tie_embeddings:  # then the two biases are not tied either, and only one of them is used
@@ -136,8 +140,10 @@ def table(config: ModelConfig) -> Table:
         *bias,
         *carry_layer("bert.pooler.dense", "head.pooler"),
         *carry_layer("classifier", "head.classes"),
-        *ignore("bert.embeddings.position_ids", "cls.seq_relationship.weight", "cls.seq_relationship.bias"),
-        *(() if config.pooler else ignore("bert.pooler.dense.weight", "bert.pooler.dense.bias")),
+        *carry_layer("cls.seq_relationship", "head.relation"),
+        *ignore("bert.embeddings.position_ids"),
+        *(() if config.relation else ignore("cls.seq_relationship.weight", "cls.seq_relationship.bias")),
+        *(() if pooled else ignore("bert.pooler.dense.weight", "bert.pooler.dense.bias")),
     )
     return Table(
         rules, bare=config.head == "none", prefix="bert.", old_endings={".gamma": ".weight", ".beta": ".bias"}
