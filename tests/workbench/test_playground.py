@@ -94,7 +94,7 @@ def test_topics_come_in_a_fixed_order() -> None:
         ("lookup", {"keys": "nan"}, "whole number"),
         ("lookup", {"temperature": "inf"}, "from 0.25"),
         ("lookup", {"kesy": "2"}, "'keys'"),
-        ("lookup", {"question": " "}, "characters"),
+        ("lookup", {"question": " "}, "blank"),
         ("lookup", {"question": "x" * 61}, "61 characters"),
         ("masks", {"mask": "half"}, "causal"),
         ("norms", {"padding": "maybe"}, "true or false"),
@@ -140,6 +140,21 @@ def test_the_scores_of_the_example_and_the_best_keys_alone(run: Run) -> None:
     assert figure(hard, "table").marked == (2,)
 
 
+@pytest.mark.parametrize(
+    ("given", "part"),
+    [
+        ({"question": "abc"}, "No key fits better"),
+        ({"question": "abc", "keys": 1}, "No key fits better"),
+        ({"question": "段"}, "段誉的招牌武功 and 段誉的生父 and 段誉的结拜兄弟 fit equally well (30% each)"),
+        ({"question": "段", "keys": 2}, "3 keys fit equally well"),
+        ({"question": "段誉结拜兄弟的招牌武功", "keys": 1}, "2 keys fit equally well"),
+        ({"question": "段誉的生父是谁？"}, "Soft attention: “段誉的生父” has the largest weight"),
+    ],
+)
+def test_a_tie_is_told_as_one(run: Run, given: dict[str, object], part: str) -> None:
+    assert part in run("lookup", **given).found.en
+
+
 # Similarity
 
 
@@ -162,6 +177,9 @@ def test_five_similarities_of_a_models_own_vectors(run: Run, zoo: Path) -> None:
         assert played.model == "zoo/masked"
         assert np.allclose(values(played, "scores"), scores, atol=1e-5), function
         assert np.allclose(values(played, "weights"), softmax(scores), atol=1e-5), function
+    last = run("similarity", function="bilinear", text=TEXT, head=15)  # more than there are: the last
+    assert np.allclose(values(last, "scores"), expected["bilinear"], atol=1e-5)
+    assert last.parameters["head"] == 1
     untrained = values(run("similarity", function="additive", text=TEXT), "scores")
     assert untrained.shape == (len(ids), len(ids))
     assert not np.allclose(untrained, untrained.T)  # W and U differ
@@ -289,6 +307,15 @@ def test_learned_positions_are_the_models_own(run: Run, models: Zoo, tmp_path: P
     assert np.allclose(values(played, "products"), table @ table.T, atol=1e-5)
 
 
+def test_three_starting_points_are_three_in_any_length(run: Run) -> None:
+    for length in (11, 12, 20, 21, 64):
+        names = [
+            each.name.en for each in figure(run("positions", kind="count", length=length), "distance").series
+        ]
+        assert len(set(names)) == 3, length
+    assert "up to 0," not in run("positions", kind="count", length=11).found.en
+
+
 # Order
 
 
@@ -308,6 +335,16 @@ def test_without_positions_outputs_permute_with_their_words(run: Run, shuffle: s
     assert apart[np.ix_(steps, steps)][~np.eye(4, dtype=bool)].min() > 1e-2
 
 
+@pytest.mark.parametrize(
+    "given", [{"text": "a"}, {"text": "aa"}, {"text": "上海上"}, {"text": "ab", "shuffle": "random"}]
+)
+@pytest.mark.parametrize("positions", ["none", "sinusoidal"])
+def test_an_order_that_is_the_old_one_proves_nothing(
+    run: Run, given: dict[str, object], positions: str
+) -> None:
+    assert "nothing to compare" in run("order", positions=positions, **given).found.en
+
+
 # Norms
 
 
@@ -319,6 +356,7 @@ def test_both_norms_of_the_example_by_hand(run: Run) -> None:
         assert np.allclose(values(played, "before"), matrix, atol=1e-6)
         assert np.allclose(values(played, "after"), (matrix - mean) / np.sqrt(variance + 1e-5), atol=1e-5)
         assert np.allclose(curves(played, "change")[0], 0)
+        assert "make it louder" in played.found.en  # of either norm: no claim without a change
         mean_left, variance_left = (item.value for item in figure(played, "numbers").items)
         assert abs(mean_left) < 1e-6  # over the rows, or the columns, that were normed
         assert variance_left == pytest.approx((variance / (variance + 1e-5)).min(), abs=1e-5)
@@ -366,6 +404,7 @@ def test_heads_are_those_of_a_recording(run: Run, zoo: Path) -> None:
     assert figure(played, "numbers").items[0].value == pytest.approx(divergence, abs=1e-5)
     last = run("heads", text=TEXT, layer=11, query=39)  # more than there are: the last ones
     assert np.allclose(values(last, "heads")[:2], weights[:, -1], atol=1e-6)
+    assert (last.parameters["layer"], last.parameters["query"]) == (1, len(recording.source) - 1)
 
 
 # Lengths

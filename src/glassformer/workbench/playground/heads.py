@@ -88,7 +88,7 @@ def play(words: Words, models: Models) -> Outcome:
         f"{float(entropies[-1]):.2f}，"
         f"各头的熵平均为 {float(entropies[:-1].mean()):.2f}。",
     )
-    return Outcome(found, figures, subject.name)
+    return Outcome(found, figures, subject.name, {"layer": layer, "query": query})
 
 
 @torch.no_grad()

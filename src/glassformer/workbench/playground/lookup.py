@@ -9,6 +9,7 @@ from torch import Tensor
 
 from glassformer.model.similarity import dot, hard
 from glassformer.show.playground import Bars, Table
+from glassformer.show.workbench import Phrase
 from glassformer.workbench.playground.outcome import Models, Outcome, Words, plain, say, series
 
 TABLE = (  # key, value, and both in English
@@ -27,11 +28,9 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     count = words.integer("keys")
     weights = hard((scores / words.number("temperature"))[None], count)[0]
     keys = [entry[0] for entry in TABLE]
-    best = int(weights.argmax())
     mixture = " + ".join(
         f"{share:.2f}·{TABLE[key][1]}" for key, share in enumerate(weights.tolist()) if share > 0
     )
-    share = f"{float(weights[best]):.0%}"
     table = Table(
         id="table",
         title=say("The table, and how much of each value is taken", "键–值表，以及每个值取了多少"),
@@ -57,26 +56,7 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         series=(series("weight", "权重", weights),),
         high=1.0,
     )
-    if count == 1:
-        found = say(
-            f"Hard attention: only “{keys[best]}” answers, with {TABLE[best][1]}; the rest is not heard.",
-            f"硬注意力：只有“{keys[best]}”回答，得到“{TABLE[best][1]}”，其余的都听不到。",
-        )
-    elif len(tied := [keys[i] for i in range(len(keys)) if weights[i] == weights[best]]) > 1:
-        found = say(
-            f"{' and '.join(tied)} fit equally well ({share} each): the answer needs both, and a "
-            "mixture has both.",
-            f"{'、'.join(tied)}同样合适（各占 {share}）：答案两者都要，而加权混合两者都有。",
-        )
-    else:
-        name = "Soft attention" if count == len(TABLE) else f"The {count} best keys"
-        chinese = "软注意力" if count == len(TABLE) else f"最好的 {count} 个键"
-        found = say(
-            f"{name}: “{keys[best]}” has the largest weight ({share}); the answer is a mixture "
-            f"of {count} values.",
-            f"{chinese}：“{keys[best]}”权重最大（{share}），答案是 {count} 个值的加权混合。",
-        )
-    return Outcome(found, (table, bars))
+    return Outcome(_find(scores, weights, count), (table, bars))
 
 
 def score(question: str) -> Tensor:
@@ -85,3 +65,39 @@ def score(question: str) -> Tensor:
     keys = torch.tensor([[float(letter in entry[0]) for letter in alphabet] for entry in TABLE])
     query = torch.tensor([[float(letter in question) for letter in alphabet]])
     return dot(query, keys)[0]
+
+
+def _find(scores: Tensor, weights: Tensor, count: int) -> Phrase:
+    """What the weights say. Keys that fit equally well are named, and no more is said of them than that."""
+    best, keys = int(weights.argmax()), [entry[0] for entry in TABLE]
+    share, highest = f"{float(weights[best]):.0%}", float(scores.max())
+    tied = [key for key, score in zip(keys, scores.tolist(), strict=True) if score == highest]
+    if len(tied) == len(keys):
+        return say(
+            f"No key fits better than another (all scores are {highest:g}): this table cannot answer.",
+            f"没有哪个键更合适（得分都是 {highest:g}）：这张表答不了这个问题。",
+        )
+    if count < len(tied):
+        return say(
+            f"{len(tied)} keys fit equally well ({', '.join(tied)}), and {count} of them may answer: which, "
+            "is chance, and the rest is not heard.",
+            f"有 {len(tied)} 个键同样合适（{'、'.join(tied)}），却只有 {count} 个可以回答：选中谁全凭偶然，"
+            "其余的都听不到。",
+        )
+    if count == 1:
+        return say(
+            f"Hard attention: only “{keys[best]}” answers, with {TABLE[best][1]}; the rest is not heard.",
+            f"硬注意力：只有“{keys[best]}”回答，得到“{TABLE[best][1]}”，其余的都听不到。",
+        )
+    if len(tied) > 1:
+        return say(
+            f"{' and '.join(tied)} fit equally well ({share} each): a mixture has them all.",
+            f"{'、'.join(tied)}同样合适（各占 {share}）：加权混合里全都有。",
+        )
+    name = "Soft attention" if count == len(TABLE) else f"The {count} best keys"
+    chinese = "软注意力" if count == len(TABLE) else f"最好的 {count} 个键"
+    return say(
+        f"{name}: “{keys[best]}” has the largest weight ({share}); the answer is a mixture of {count} "
+        "values.",
+        f"{chinese}：“{keys[best]}”权重最大（{share}），答案是 {count} 个值的加权混合。",
+    )

@@ -55,7 +55,12 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         ),
         _measure(loud, counted, kind),
     ]
-    if first < 1e-4:  # the small constant ε lets even layer norm answer a little to loudness
+    if factor == 1:
+        found = say(
+            "The third sentence is as loud as ever, so nothing can have changed: make it louder.",
+            "第三句还没有放大，自然什么都没变：把它放大试试。",
+        )
+    elif first == 0:
         found = say(
             f"The first sentence does not change at all when the third becomes {factor:g} times as loud: "
             "each word is measured by itself.",

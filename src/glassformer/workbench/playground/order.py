@@ -69,7 +69,13 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
             Measure(name=say("mean change", "平均变化"), value=plain(float(change.mean()))),
         ),
     )
-    if largest < ROUNDING:
+    if other == text:
+        found = say(
+            "The new order is the old one: there is nothing to compare. Try another seed, or a sentence of "
+            "different words.",
+            "新的次序与原来相同，没有可比的。换一个随机种子，或者换一句用词不同的话。",
+        )
+    elif largest < ROUNDING:
         found = say(
             f"The order does not matter at all: no output changes by more than {largest:.0e} (rounding). "
             "To this network both sentences are the same bag of words.",

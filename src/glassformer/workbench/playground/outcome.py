@@ -6,7 +6,7 @@ Out:  the forms of show/playground.py. What is not finite becomes None: there is
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import torch
@@ -61,6 +61,7 @@ class Outcome:
     found: Phrase
     figures: Sequence[Figure]
     model: str | None = None
+    used: Mapping[str, Value] = field(default_factory=dict)  # where a parameter was more than there is
 
 
 def say(en: str, zh: str) -> Phrase:

@@ -34,7 +34,7 @@ def play(
         )
     return Play(
         topic=name,
-        parameters=dict(parameters),
+        parameters={**parameters, **outcome.used},
         found=outcome.found,
         figures=tuple(outcome.figures),
         model=outcome.model,

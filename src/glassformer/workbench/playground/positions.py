@@ -40,9 +40,10 @@ def play(words: Words, models: Models) -> Outcome:
     else:
         codes = write_codes(kind, length)
     products = dot(codes, codes) if kind != "rotary" else rotary_products(length)
-    starts = (0, (length - FARTHEST) // 2, length - FARTHEST - 1)
+    farthest = min(FARTHEST, length // 2)  # so that three starting points are three
+    starts = (0, (length - farthest) // 2, length - farthest - 1)
     curves = [
-        [float(products[start, start + distance]) for distance in range(FARTHEST + 1)] for start in starts
+        [float(products[start, start + distance]) for distance in range(farthest + 1)] for start in starts
     ]
     differ = max(max(values) - min(values) for values in zip(*curves, strict=True))
     spread = max(map(max, curves)) - min(map(min, curves))
@@ -53,7 +54,7 @@ def play(words: Words, models: Models) -> Outcome:
         Lines(
             id="distance",
             title=say("Products by distance, from three starting points", "从三个起点看：乘积随距离的变化"),
-            x=tuple(float(distance) for distance in range(FARTHEST + 1)),
+            x=tuple(float(distance) for distance in range(farthest + 1)),
             x_title=say("distance", "距离"),
             y_title=say("product", "乘积"),
             series=tuple(

@@ -35,7 +35,7 @@ def play(words: Words, models: Models) -> Outcome:
     if len(tokens) > MOST:
         raise InputError(f"The sentence has {len(tokens)} tokens; at most {MOST} can be shown. Shorten it.")
     vectors = embed(subject.network, torch.tensor(tokens.ids))
-    function, head = words.text("function"), words.integer("head") % subject.network.config.heads
+    function, head = words.text("function"), min(words.integer("head"), subject.network.config.heads - 1)
     scores = compare(function, vectors, subject.network, head)
     weights = soft(scores)
     entropy = float(torch.special.entr(weights).sum(-1).mean())
@@ -80,7 +80,7 @@ def play(words: Words, models: Models) -> Outcome:
         "的注意力给自己，"
         f"每行的熵是最大可能的 {entropy / most if most else 0:.0%}。",
     )
-    return Outcome(found, figures, subject.name)
+    return Outcome(found, figures, subject.name, {"head": head})
 
 
 def embed(network: Transformer, ids: Tensor) -> Tensor:

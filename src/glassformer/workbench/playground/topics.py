@@ -65,7 +65,9 @@ def _read(parameter: Parameter, word: str) -> Value:
             return word.lower() in YES
         case "text":
             longest = parameter.longest or 0
-            if not word.strip() or len(word) > longest:
+            if not word.strip():
+                _refuse(f"{parameter.name} is blank. Wanted 1 to {longest} characters.")
+            if len(word) > longest:
                 _refuse(f"{parameter.name} has {len(word):,} characters. Wanted 1 to {longest}.")
             return word.strip()
         case _:
