@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { stacksOf } from "../flow/stacks";
 import { mix, traceDown } from "../rollout";
 import { invent, makeMap, setStage, settle, weightOf } from "../testing/recording";
-import { stacksOf, view } from "./flow";
+import { view } from "./flow";
 
 test("what cannot be followed down to the input is refused with the reason", () => {
   const change = (maps: ReturnType<typeof makeMap>[]) => invent({ change: { maps } }).source;

@@ -2,65 +2,33 @@
  * Flow: rollout across layers. Choose a token at the top and see where its information came from.
  *
  * In:   the head-averaged weights of every layer of a stack.
- * Out:  a column of tokens for each layer, heat for the share at each token, bands between them.
+ * Out:  a column of tokens for each layer, heat for the share at each token, bands between them (src/flow/).
  */
 
-import { inBoth, introduce } from "../i18n/core";
+import { layGrid, nameLayers, nodeAt, paintFlow } from "../flow/drawing";
+import { writePicture } from "../flow/picture";
+import { canFlow, stacksOf, whyNot } from "../flow/stacks";
+import { LEAST, percent, type Spot, type Traced, tellTrace, traceToken } from "../flow/trace";
+import { introduce } from "../i18n/core";
 import { words } from "../i18n/flow";
-import { type Grid, paintBands, paintStrips, writeBands } from "../marks/bands";
-import { sequential } from "../marks/colours";
+import type { Grid } from "../marks/bands";
 import { Columns, type Place } from "../marks/columns";
 import { make, write } from "../marks/make";
-import { inks, label, sheet } from "../marks/paper";
-import { findStreams, mix, type Stream, traceDown, traceUp } from "../rollout";
-import type { RecordingSource } from "../source";
-import type { MapDescription, Phrase, TokenSlice } from "../types";
+import { findStreams, mix } from "../rollout";
+import type { MapDescription, TokenSlice } from "../types";
 import type { Mounted, Stage, TableData, View } from "../view";
 import { chooseMap, readAxis, readMatrix } from "../weights";
 
-const LONGEST = 400; // tokens
 const EXACT_UP_TO = 200; // tokens whose weights come in single precision
-const LEAST = 0.001; // the thinnest band
-const STRIP = 10;
+const WHOLE = 80; // tokens: a picture of more shows the window only
 
 export const view: View = {
   name: "flow",
   order: 70,
   ...introduce(words),
-  fits,
+  fits: ({ description }) => canFlow(description.maps),
   mount: (stage) => new FlowView(stage),
 };
-
-/** The self-attention maps of each stack, layer by layer. */
-export function stacksOf(maps: readonly MapDescription[]): Map<string, MapDescription[]> {
-  const stacks = new Map<string, MapDescription[]>();
-  for (const map of maps) {
-    if (map.kind !== "self" || map.step !== null) continue;
-    const layers = stacks.get(map.stack) ?? [];
-    layers.push(map);
-    stacks.set(map.stack, layers);
-  }
-  for (const layers of stacks.values()) layers.sort((one, other) => one.layer - other.layer);
-  return stacks;
-}
-
-function fits({ description }: RecordingSource): true | Phrase {
-  const stacks = [...stacksOf(description.maps).values()];
-  if (stacks.length === 0) return inBoth(words, (word) => word.noMaps);
-  const reasons = stacks.map(whyNot);
-  return reasons.includes(null) || reasons[0]!;
-}
-
-/** Why a stack cannot be followed; null where it can. */
-function whyNot(layers: readonly MapDescription[]): Phrase | null {
-  if (layers.some((map, place) => map.layer !== place)) return inBoth(words, (word) => word.gaps);
-  const count = layers[0]!.queries;
-  if (layers.some((map) => map.queries !== count || map.keys !== count))
-    return inBoth(words, (word) => word.noMaps);
-  if (count > LONGEST)
-    return inBoth(words, (word) => word.tooLong(count.toLocaleString("en"), String(LONGEST)));
-  return layers.every((map) => map.has_weights) ? null : inBoth(words, (word) => word.noWeights);
-}
 
 class FlowView implements Mounted {
   private readonly word;
@@ -76,9 +44,8 @@ class FlowView implements Mounted {
   private mixes: Float32Array[] | null = null;
   private tokens: TokenSlice | null = null;
   private pointed: Place | null = null;
-  private node: { plane: number; row: number } | null = null;
-  private shown: { token: number; input: number | null; down: Float32Array[]; streams: Stream[] } | null =
-    null;
+  private node: Spot | null = null;
+  private shown: Traced | null = null;
   private drawing = 0;
   private gone = false;
 
@@ -226,12 +193,8 @@ class FlowView implements Mounted {
   }
 
   private pointNode(event: PointerEvent): void {
-    const grid = this.grid();
     const box = this.columns.window.getBoundingClientRect();
-    const x = event.clientX - box.left;
-    const row = Math.round((event.clientY - box.top - grid.top) / this.columns.row);
-    const plane = grid.columns.findIndex((at) => Math.abs(at - x) <= Math.max(STRIP, 8));
-    const node = plane < 0 || row < 0 || row >= this.count ? null : { plane, row };
+    const node = nodeAt(this.grid(), event.clientX - box.left, event.clientY - box.top, this.count);
     if (node?.plane === this.node?.plane && node?.row === this.node?.row) return;
     this.node = node;
     this.changed();
@@ -255,89 +218,32 @@ class FlowView implements Mounted {
     });
   }
 
-  private compute(): NonNullable<FlowView["shown"]> | null {
+  private compute(): Traced | null {
     const { mixes, count } = this;
     if (mixes === null) return null;
-    const [token, input] = [this.token(), this.input()];
-    if (this.shown?.token === token && this.shown.input === input) return this.shown;
-    const down = this.shown?.token === token ? this.shown.down : traceDown(mixes, count, token);
-    const up = input === null ? null : traceUp(mixes, count, input);
-    const { streams } = findStreams(mixes, count, down, up, LEAST);
-    this.shown = { token, input, down, streams };
+    this.shown = traceToken(mixes, count, this.token(), this.input(), this.shown);
     return this.shown;
   }
 
   private grid(): Grid {
-    const { left, right } = this.columns.lane();
-    const planes = this.layers.length + 1;
-    const [first, last] = [left + STRIP, right - STRIP];
-    const columns = Array.from(
-      { length: planes },
-      (_, plane) => first + ((last - first) * plane) / (planes - 1),
-    );
-    return {
-      columns,
-      top: this.columns.view("query").top,
-      row: this.columns.row,
-      strip: STRIP,
-      thick: this.columns.row - 3,
-    };
+    return layGrid(this.columns, this.layers.length + 1);
   }
 
   private paint(): void {
     const shown = this.compute();
     if (shown === null || this.tokens === null) return;
-    const { theme } = this.stage;
+    const { columns, stage } = this;
     const grid = this.grid();
-    this.nameColumns(grid);
-    const { rows } = this.columns.view("query");
-    const context = this.columns.clear(this.canvas);
-    const ink = inks(theme);
-    if (context !== null) {
-      const chosen = shown.input === null ? ink.soft : ink.accent;
-      const inView = (row: number) => row >= rows[0] - 1 && row <= rows[1];
-      paintBands(
-        context,
-        shown.streams,
-        shown.down,
-        grid,
-        { fill: shown.input === null ? ink.accent : ink.soft, chosen, table: sequential(theme) },
-        inView,
-      );
-      paintStrips(context, shown.down, grid, rows, { table: sequential(theme), line: ink.line });
-      this.paintNode(context, grid, ink.ink);
-    }
-    this.columns.mark({ query: shown.token, key: shown.input }, this.pointed);
-    this.columns.write({ axis: "key", text: (row) => percent(shown.down[0]![row]!, true) });
+    const map = chooseMap(stage.source.description, stage.selection.get());
+    const here = map?.stack === this.stack ? map.layer : -1;
+    this.heads.replaceChildren(...nameLayers(grid, here, this.word));
+    const context = columns.clear(this.canvas);
+    if (context !== null) paintFlow(context, shown, grid, columns.view("query").rows, this.node, stage.theme);
+    columns.mark({ query: shown.token, key: shown.input }, this.pointed);
+    columns.write({ axis: "key", text: (row) => percent(shown.down[0]![row]!, true) });
     write(this.readout, this.summary());
     const { hidden } = findStreams(this.mixes!, this.count, shown.down, null, LEAST);
     write(this.note, this.word.note(percent(Math.max(...hidden)), percent(LEAST)));
-  }
-
-  private paintNode(context: CanvasRenderingContext2D, grid: Grid, ink: string): void {
-    if (this.node === null) return;
-    context.strokeStyle = ink;
-    context.lineWidth = 1.5;
-    context.strokeRect(
-      grid.columns[this.node.plane]! - STRIP / 2 - 1,
-      grid.top + this.node.row * this.columns.row - this.columns.row / 2,
-      STRIP + 2,
-      this.columns.row,
-    );
-  }
-
-  private nameColumns(grid: Grid): void {
-    const selected = chooseMap(this.stage.source.description, this.stage.selection.get());
-    const every = Math.ceil(28 / Math.max(1, (grid.columns[1] ?? 0) - (grid.columns[0] ?? 0)));
-    const names = grid.columns.map((x, plane) => {
-      const here = plane > 0 && selected?.stack === this.stack && selected.layer === plane - 1;
-      const text =
-        plane === 0 ? this.word.input : (plane - 1) % every === 0 || here ? this.word.layer(plane - 1) : "";
-      const name = make("span", { class: "flow-layer", "data-here": here }, text);
-      name.style.setProperty("left", `${x}px`);
-      return name;
-    });
-    this.heads.replaceChildren(...names);
   }
 
   private tokenName(row: number): string {
@@ -347,81 +253,16 @@ class FlowView implements Mounted {
   private summary(): string {
     const { shown, word, node } = this;
     if (shown === null) return word.loading;
-    if (node !== null) {
-      const where = node.plane === 0 ? word.atInput : word.afterLayer(node.plane - 1);
-      return word.share(
-        this.tokenName(node.row),
-        node.row + this.start,
-        where,
-        percent(shown.down[node.plane]![node.row]!),
-      );
-    }
-    if (shown.input !== null) {
-      return word.through(
-        this.tokenName(shown.input),
-        shown.input + this.start,
-        percent(shown.down[0]![shown.input]!),
-      );
-    }
-    const order = [...shown.down[0]!.keys()].sort(
-      (one, other) => shown.down[0]![other]! - shown.down[0]![one]!,
-    );
-    const best = order.slice(0, 5).map((row) => `${this.tokenName(row)} ${percent(shown.down[0]![row]!)}`);
-    return `${word.idle(this.tokenName(shown.token), shown.token + this.start)} ${best.join(" · ")}`;
+    return tellTrace(shown, node, this.start, (row) => this.tokenName(row), word);
   }
 
   async picture(): Promise<string> {
-    const { word, stage, tokens } = this;
-    const shown = this.compute();
-    if (shown === null || tokens === null) return "";
-    const ink = inks(stage.theme);
-    const rows: readonly [number, number] =
-      this.count <= 80 ? [0, this.count] : this.columns.view("query").rows;
-    const planes = this.layers.length + 1;
-    const [left, wide, top, row] = [150, Math.max(360, 56 * planes), 24, 18];
-    const columns = Array.from({ length: planes }, (_, plane) => left + (wide * plane) / (planes - 1));
-    const grid = { columns, top: top + row / 2 - rows[0] * row, row, strip: STRIP, thick: row - 3 };
-    const look = {
-      fill: shown.input === null ? ink.accent : ink.soft,
-      chosen: ink.accent,
-      table: sequential(stage.theme),
-      line: ink.line,
-    };
-    const names = columns.map((x, plane) =>
-      label(plane === 0 ? word.input : word.layer(plane - 1), x, 12, {
-        fill: ink.soft,
-        size: 11,
-        anchor: "middle",
-      }),
-    );
-    const labels = Array.from({ length: rows[1] - rows[0] }, (_, index) => {
-      const here = rows[0] + index;
-      const y = grid.top + here * row + 4;
-      const top = here === shown.token;
-      return (
-        label(`${this.tokenName(here)}  ${percent(shown.down[0]![here]!, true)}`, left - 12, y, {
-          fill: ink.ink,
-          anchor: "end",
-        }) +
-        label(this.tokenName(here), left + wide + 12, y, {
-          fill: top ? ink.ink : ink.faint,
-          ...(top ? { weight: 700 } : {}),
-        })
-      );
-    });
-    const { description } = stage.source;
-    return sheet({
-      width: left + wide + 150,
-      height: top + (rows[1] - rows[0]) * row,
-      body: writeBands(shown.streams, shown.down, grid, rows, look) + names.join("") + labels.join(""),
-      title: `${word.title} · ${description.model}`,
-      caption: [
-        `${description.model}, ${this.stack === "encoder" ? word.encoder : word.decoder}. ${word.caption(this.tokenName(shown.token), shown.token + this.start)}`,
-        this.note.textContent ?? "",
-        description.evidence.line,
-      ],
-      theme: stage.theme,
-    });
+    const { word, stage, stack, tokens, start } = this;
+    const traced = this.compute();
+    if (traced === null || tokens === null) return "";
+    const rows = this.count <= WHOLE ? ([0, this.count] as const) : this.columns.view("query").rows;
+    const note = this.note.textContent ?? "";
+    return writePicture({ word, stage, stack, traced, tokens: tokens.shown, start, rows, note });
   }
 
   async table(): Promise<TableData> {
@@ -449,10 +290,4 @@ class FlowView implements Mounted {
     cancelAnimationFrame(this.drawing);
     this.stage.element.replaceChildren();
   }
-}
-
-function percent(share: number, short = false): string {
-  const value = 100 * share;
-  if (short && value < 0.05) return "";
-  return `${value.toFixed(value < 9.95 ? 1 : 0)} %`;
 }
