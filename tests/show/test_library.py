@@ -1,5 +1,6 @@
 """The library: ids that stay, a budget that holds, files that are removed only if they are its own."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -132,6 +133,19 @@ def test_a_broken_file_of_the_folder_is_left_out(tmp_path: Path) -> None:
     library = Library(tmp_path, shipped=None)
     assert len(library.entries()) == 1
     assert "broken.bundle" in library.broken[0]
+
+
+def test_what_killed_servers_left_behind_is_swept_away(tmp_path: Path) -> None:
+    old, fresh = tmp_path / ".0123.bundle.part", tmp_path / ".4567.bundle.part"
+    job = tmp_path / ".job-89ab"
+    job.mkdir()
+    for each in (old, fresh, job / "recording.bundle"):
+        each.write_bytes(b"half")
+    for each in (old, job):
+        os.utime(each, (0, 0))
+    library = Library(tmp_path, shipped=None)
+    assert [each.name for each in tmp_path.iterdir()] == [fresh.name]  # somebody may be writing it
+    assert (library.entries(), library.broken) == ((), [])
 
 
 def test_two_libraries_in_one_folder(tmp_path: Path, invented: dict[str, Path]) -> None:

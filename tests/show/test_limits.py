@@ -2,16 +2,22 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.requests import Request
 
+from glassformer.show.library import Library
 from glassformer.show.server.limits import Cache, Encoded, Threads
 from glassformer.show.server.settings import Settings
 from glassformer.show.workbench import RefusalError
+
+try:
+    import resource
+except ImportError:  # not a Unix
+    resource = None  # type: ignore[assignment]
 
 
 def chunks(count: int, size: int) -> Iterator[bytes]:
@@ -122,12 +128,13 @@ def test_only_so_many_files_are_on_their_way(
     assert not list(site.library.folder.iterdir())
 
 
-def test_who_leaves_in_the_middle_of_a_file_is_no_bug(site: Any, caplog: pytest.LogCaptureFixture) -> None:
-    said = iter(({"type": "http.request", "body": b"abc", "more_body": True}, {"type": "http.disconnect"}))
+def send_file(site: Any, messages: Iterable[dict[str, Any]]) -> list[int | None]:
+    """Send a file as a server hands it on, piece by piece; what was answered."""
+    said = iter(messages)
     statuses = []
 
     async def receive() -> Any:
-        return next(said)
+        return next(said, None) or await asyncio.Event().wait()
 
     async def send(message: Any) -> None:
         statuses.append(message.get("status"))
@@ -138,7 +145,43 @@ def test_who_leaves_in_the_middle_of_a_file_is_no_bug(site: Any, caplog: pytest.
         "headers": [(b"host", b"localhost")], "client": ("127.0.0.1", 0), "server": ("localhost", 80),
     }  # fmt: skip
     asyncio.run(site.app(scope, receive, send))
-    assert statuses[0] == 499
+    return statuses
+
+
+def test_a_file_on_its_way_is_no_recording_to_anybody(site: Any, invented: dict[str, Path]) -> None:
+    whole = invented["single"].read_bytes()
+    folder = site.library.folder
+
+    def pieces() -> Iterator[dict[str, Any]]:
+        yield {"type": "http.request", "body": whole[:5000], "more_body": True}
+        assert len(list(folder.iterdir())) == 1
+        assert not list(folder.glob("*.bundle"))
+        other = Library(folder, shipped=None)  # another server, started meanwhile
+        assert (other.entries(), other.broken) == ((), [])
+        yield {"type": "http.request", "body": whole[5000:], "more_body": False}
+
+    assert send_file(site, pieces())[0] == 201
+    assert sorted(path.suffix for path in folder.iterdir()) == [".bundle", ".json"]  # itself and its card
+    assert "file" in {entry.origin for entry in site.library.entries()}
+
+
+@pytest.mark.skipif(resource is None, reason="only Unix limits the size of files")
+def test_a_file_that_does_not_fit_on_the_disk_leaves_nothing(site: Any, invented: dict[str, Path]) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, before[1]))
+    try:
+        error = site.refusal("/api/recordings", 413, method="POST", content=invented["single"].read_bytes())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert error["code"] == "no_room"
+    assert str(site.library.folder) not in error["sentence"]
+    assert not list(site.library.folder.iterdir())
+    assert site.app.state.uploads == 0
+
+
+def test_who_leaves_in_the_middle_of_a_file_is_no_bug(site: Any, caplog: pytest.LogCaptureFixture) -> None:
+    left = ({"type": "http.request", "body": b"abc", "more_body": True}, {"type": "http.disconnect"})
+    assert send_file(site, left)[0] == 499
     assert not caplog.records
     assert not list(site.library.folder.iterdir())
     assert site.app.state.uploads == 0

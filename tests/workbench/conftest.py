@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
@@ -37,7 +38,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def open_bench(zoo: Path, folder: Path, **words: object) -> LocalWorkbench:
     """A workbench whose recordings are called by their files."""
     settings = WorkbenchSettings(offline=True, **words)  # type: ignore[arg-type]
-    return LocalWorkbench(settings, folder=folder, add=lambda path, request: path.name, zoo=zoo)
+
+    def keep(path: Path, _: JobRequest) -> str:
+        kept = folder / f"{token_hex(8)}.bundle"
+        return path.replace(kept).name
+
+    return LocalWorkbench(settings, folder=folder, add=keep, zoo=zoo)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ browsers may remember it.
 import shutil
 import tempfile
 import threading
+import time
 import weakref
 from collections import OrderedDict
 from contextlib import suppress
@@ -33,6 +34,8 @@ SHIPPED = Path(__file__).with_name("recordings")
 MEMORY = 2 << 30  # bytes of recordings that stay in memory
 DISK = 16 << 30  # bytes of made recordings; the oldest make room
 _EXCERPT = 120  # characters
+_PART = ".bundle.part"  # behind the name of a file that is being written, here as in bundles
+_STALE = 86_400.0  # seconds after which nobody writes to a part any more: whoever did was killed
 
 
 class RecordingEntry(Answer):
@@ -86,11 +89,18 @@ class Library:
         for path in sorted(shipped.glob("*.bundle")) if shipped is not None else ():
             self._add(bundle.open(path), path, "shipped", read_card(path), own=False)
         if not self._temporary:
+            self._sweep()
             for path in sorted(self.folder.glob("*.bundle"), key=_age):
                 try:
                     self._add(bundle.open(path), path, "made", read_card(path), own=True)
                 except (BundleError, OSError) as error:  # another server may have taken it away meanwhile
                     self.broken.append(str(error))
+
+    def _sweep(self) -> None:
+        """Remove what servers that were killed left behind."""
+        for part in (*self.folder.glob(f".*{_PART}"), *self.folder.glob(".job-*")):
+            if time.time() - _age(part) > _STALE:
+                shutil.rmtree(part, ignore_errors=True) if part.is_dir() else _remove_file(part)
 
     def entries(self) -> tuple[RecordingEntry, ...]:
         """What there is: made ones first, the newest of them on top; then files; then what ships."""
@@ -156,16 +166,26 @@ class Library:
         title: Phrase | None = None,
         request: JobRequest | None = None,
     ) -> str:
-        """Add a bundle that was written into the library's folder; from now on the file is the library's."""
-        place, card = Path(path), Card(title=title, request=request)
+        """Add a bundle that was written below the library's folder; from now on the file is the library's."""
+        given, place, card = Path(path), self.new_path(), Card(title=title, request=request)
         try:
-            recording = bundle.open(place)
-            if not self._temporary:
+            if not self._temporary:  # before the bundle: whoever sees that one also finds its card
                 place.with_suffix(".json").write_text(card.model_dump_json(), encoding="utf-8")
+            given.replace(place)
+            recording = bundle.open(place)
         except BaseException:
-            _remove_file(place)
+            for each in (given, place):
+                _remove_file(each)
             raise
         return self._add(recording, place, origin, card, own=True)
+
+    def receive(self, part: Path) -> str:
+        """Add a file that somebody sent: one that cannot be read never gets the name of a bundle."""
+        try:
+            bundle.open(part)
+            return self.adopt(part, "file")
+        finally:
+            part.unlink(missing_ok=True)
 
     def add(self, recording: Recording, title: Phrase | None = None) -> str:
         """Add a recording that is in memory; it goes to disk when others need the room."""
@@ -191,6 +211,10 @@ class Library:
     def new_path(self) -> Path:
         """A name in the library's folder that no file has."""
         return self.folder / f"{token_hex(8)}.bundle"
+
+    def new_part(self) -> Path:
+        """A name for what is on its way: no library takes it for a bundle."""
+        return self.folder / f".{token_hex(8)}{_PART}"
 
     def close(self) -> None:
         """Let go of everything; a folder that was only temporary is removed."""

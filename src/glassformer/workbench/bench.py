@@ -8,6 +8,7 @@ Out:  jobs. Whatever happens to the worker (a crash, too much memory, too long, 
 import asyncio
 import logging
 import queue
+import shutil
 import signal
 import threading
 import time
@@ -178,8 +179,9 @@ class LocalWorkbench:
 
     def _run(self, entry: Entry) -> None:
         """One job from start to end; nothing that goes wrong in it leaves this function."""
-        path = self.folder.resolve() / f"job-{entry.id}.bundle"
+        path = self.folder.resolve() / f".job-{entry.id}" / "recording.bundle"  # moved once it is done
         try:
+            path.parent.mkdir()
             if not self._try(entry, path):
                 self._end_worker()  # it died before it had heard of this job: another one gets it
                 if not self._try(entry, path):
@@ -191,9 +193,7 @@ class LocalWorkbench:
             self.board.fail(entry, f"The run failed: {error}. Try again.", "failed")
             self._end_worker()
         finally:
-            kept = self.board.job(entry.id).state == "done"
-            for leftover in (*self.folder.glob(f".{path.name}.*.part"), *(() if kept else (path,))):
-                leftover.unlink(missing_ok=True)
+            shutil.rmtree(path.parent, ignore_errors=True)  # also what a worker that was ended left behind
 
     def _task(self, entry: Entry, path: Path) -> dict[str, Any]:
         model, request = entry.model, entry.request

@@ -26,6 +26,7 @@ const chinese: Readonly<Record<string, string | ((sentence: string) => string)>>
   no_metric: "没有这个指标。请从列表中选择。",
   no_model: "这里没有这个模型。请从列表中选择，或检查名称。",
   no_recording: "这里没有这个记录，它可能已被移除。请从列表中选择。",
+  no_room: "磁盘空间不足，文件无法保存。请腾出空间后重新发送。",
   no_side: "此记录没有目标文本。",
   no_step: "这次走读中没有这一步。",
   no_steps: "此主题不需要逐步训练。",

@@ -130,22 +130,26 @@ async def add_recording(request: Request, desk: AtDesk) -> Added:
     if state.uploads >= desk.settings.uploads:
         raise RefusalError("Other files are on their way. Send this one in a moment.", "busy", 429)
     state.uploads += 1
-    path = desk.library.new_path()
+    path = desk.library.new_part()
     try:
-        with path.open("wb") as file:
+        with path.open("xb") as file:
             async for piece in request.stream():  # pieces are small: a thread would cost more than writing
                 file.write(piece)
-        return Added(id=await desk.threads.run(request, lambda: desk.library.adopt(path, "file")))
+        return Added(id=await desk.threads.run(request, lambda: desk.library.receive(path)))
+    except OSError as error:
+        raise RefusalError(
+            f"The file could not be kept: {error.strerror or error}. Make room where Glassformer keeps its "
+            "recordings, and send it again.",
+            "no_room",
+            413,
+        ) from error
     except GlassformerError as error:
-        path.unlink(missing_ok=True)
         if isinstance(error, RefusalError):
             raise
         sentence = str(error).replace(str(path), "The file")  # where we keep it is nobody's business
         raise RefusalError(sentence, "not_a_bundle", 422) from error
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
     finally:
+        path.unlink(missing_ok=True)
         state.uploads -= 1
 
 
