@@ -201,8 +201,11 @@ def _run(app: Any, lines: list[socket.socket], address: str | None) -> None:
     """Run until a signal; the browser opens when the server answers."""
     import uvicorn
 
+    from glassformer.show.server.connections import PunctualProtocol
+
     config = uvicorn.Config(
         app,
+        http=PunctualProtocol,
         log_level="warning",
         access_log=False,
         server_header=False,

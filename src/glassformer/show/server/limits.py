@@ -43,7 +43,8 @@ class BodyLimit:
         if not declared.isdecimal() or int(declared) > limit:
             await say(413, "body_too_long", spell_too_long(limit))(scope, receive, send)
             return
-        body = _Body(receive, limit, self.settings.upload_seconds)
+        quiet = self.settings.body_seconds
+        body = _Body(receive, limit, self.settings.upload_seconds if uploads else quiet, quiet)
         started = refused = False
 
         async def send_unless_refused(message: Message) -> None:
@@ -67,10 +68,11 @@ class BodyLimit:
 class _Body:
     """Messages of one body, counted and timed until its end."""
 
-    def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
+    def __init__(self, receive: Receive, limit: int, seconds: float, quiet: float) -> None:
         self._receive = receive
         self._limit = limit
         self._seconds = seconds
+        self._quiet = quiet  # seconds without a byte
         self._deadline = asyncio.get_running_loop().time() + seconds
         self._taken = 0
         self._whole = False
@@ -81,9 +83,10 @@ class _Body:
             return await self._receive()
         left = self._deadline - asyncio.get_running_loop().time()
         try:
-            message = await asyncio.wait_for(self._receive(), max(left, 0.001))
+            message = await asyncio.wait_for(self._receive(), max(min(left, self._quiet), 0.001))
         except TimeoutError:
-            sentence = f"The body did not arrive within {self._seconds:g} seconds. Send it again."
+            seconds = self._seconds if left <= self._quiet else self._quiet
+            sentence = f"The body did not arrive within {seconds:g} seconds. Send it again."
             self.refusal = RefusalError(sentence, "too_slow", 408)
             raise self.refusal from None
         self._taken += len(message.get("body", b""))

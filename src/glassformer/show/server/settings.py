@@ -30,7 +30,8 @@ class Settings:
     jobs: int = 1  # runs at the same time
     seconds: float = 600.0  # that a run may take
     answer_seconds: float = 60.0  # that an answer may take
-    upload_seconds: float = 600.0  # that a body may take to arrive
+    body_seconds: float = 30.0  # that a question may take to arrive, and a bundle may say nothing
+    upload_seconds: float = 600.0  # that a bundle may take to arrive
     waiting: int = 512  # questions that may wait for a thread
     threads: int = min(4, os.cpu_count() or 1)
     slow_threads: int = 2  # for measurements, beside the others
