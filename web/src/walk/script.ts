@@ -192,6 +192,7 @@ export function keyOf(step: WalkStep): TextKey {
   if (operation === "mask") return "maskCausal";
   if (operation === "lookup") return LOOKUPS[word] ?? "lookup";
   if (operation === "norm") {
+    if (step.words.over === "batch") return "batchNorm";
     if (chapter === "embedding") return "embeddingNorm";
     if (word === "final") return "final";
     if (chapter === "output") return "transformed";
