@@ -1,7 +1,5 @@
 """The exported file: how large it is, what it holds, and that text stays text."""
 
-import base64
-import gzip
 import json
 import re
 from pathlib import Path
@@ -14,6 +12,7 @@ from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, mea
 from glassformer.show import html
 from glassformer.show.asking import Asking
 from glassformer.show.frames import decode
+from glassformer.show.packing import unpack
 from inventions import invent_decoder
 
 built = pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
@@ -23,13 +22,18 @@ HOSTILE = "</script><script>document.title='broken in'</script><img src=x onerro
 
 
 def read_answers(page: bytes) -> dict[str, bytes]:
-    """Every block of the file, unpacked, by its path."""
+    """Every answer of the file, unpacked, by its path."""
     found = re.findall(
         rb'<script type="application/x-glassformer" data-path="([^"]*)">([^<]*)</script>', page
     )
-    return {
-        path.decode().replace("&amp;", "&"): gzip.decompress(base64.b64decode(body)) for path, body in found
-    }
+    answers = {path.decode().replace("&amp;", "&"): unpack(body) for path, body in found}
+    many = re.search(rb'<script type="application/x-glassformer-many">([^<]*)</script>', page)
+    assert many is not None
+    line, _, bodies = unpack(many[1]).partition(b"\n")
+    for path, length in json.loads(line):
+        answers[path], bodies = bodies[:length], bodies[length:]
+    assert bodies == b""
+    return answers
 
 
 def name_tokens(recording: Recording, texts: list[str]) -> Recording:

@@ -1,15 +1,15 @@
 """One file that shows a recording: opened from disk, with no server and no network.
 
 In:   a Recording, and what to take along.
-Out:  an HTML file: the page's own code, and its questions answered in advance, each in a data block.
+Out:  an HTML file: the page's own code, and its questions answered in advance, in data blocks.
 
-Data are base64 in blocks that no browser runs, names stand in escaped attributes, and the policy allows one
-script by its hash: whatever a token says, it stays text.
+Data are letters of packing.py in blocks that no browser runs, names stand in escaped attributes, and the
+policy allows one script by its hash: whatever a token says, it stays text.
 """
 
 import base64
-import gzip
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from html import escape
@@ -21,20 +21,19 @@ from glassformer.metrics import METRICS
 from glassformer.recording import AttentionMap, Recording
 from glassformer.show.asking import Answer, Asking
 from glassformer.show.files import write_whole
+from glassformer.show.packing import pack
 from glassformer.show.playground import read_saved
 from glassformer.show.walk import list_arrays
 
 EMBEDDED = Path(__file__).with_name("static") / "embedded" / "embedded.js"
+LOADER = EMBEDDED.with_name(
+    "loader.js"
+)  # unpacks the code: the only script that the policy lets run by itself
 CELLS = 4_000_000  # weights that one answer may hold
 LONGEST = 2048  # tokens of a map whose weights are taken along
 WIDEST = 8192  # tokens of a side
+SMALL = 4096  # bytes of an answer that shares a block with others: alike, they shrink together
 
-# Unpacks the page's code and runs it; the only script that the file's policy lets run by itself.
-_LOADER = """const packed=document.getElementById("glassformer-code").textContent;
-const bytes=Uint8Array.from(atob(packed),(letter)=>letter.charCodeAt(0));
-const stream=new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-const code=new Blob([await new Response(stream).arrayBuffer()],{type:"text/javascript"});
-await import(URL.createObjectURL(code));"""
 _STYLE = "html,body{margin:0;height:100%}[data-glassformer-file]{display:block;height:100%}"
 _KIND = "application/x-glassformer"
 
@@ -64,17 +63,19 @@ def render(
     title: str | None = None,
 ) -> bytes:
     """The bytes of the file."""
-    code = _read_code()
+    code, loader = _read_code(EMBEDDED), _read_code(LOADER).decode()
     with Asking(recording) as asking, ThreadPoolExecutor(2) as workers:
         paths = list(list_paths(recording, asking.id, hidden=hidden, vectors=vectors, exact=exact))
         asked = [(path, asking.start(path)) for path in paths]
         answers = [(path, answer) for path, future in asked if _take(path, answer := future.result())]
-        blocks = list(workers.map(lambda pair: _pack(*pair), answers))
+        alone = [(path, answer) for path, answer in answers if not _is_small(answer)]
+        blocks = list(workers.map(lambda pair: _pack(*pair), alone))
+        blocks.append(_pack_together((path, answer) for path, answer in answers if _is_small(answer)))
     heading = title or f"{recording.model}: {' '.join(recording.source.texts[:12]).strip()[:80]}"
     head = "".join(
         (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{escape(_policy())}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(_policy(loader))}">',
             '<meta name="viewport" content="width=device-width,initial-scale=1">',
             '<meta name="generator" content="glassformer">',
             f"<title>{escape(heading)}</title><style>{_STYLE}</style></head><body>",
@@ -82,9 +83,9 @@ def render(
             "<noscript>This file draws with JavaScript, which is switched off here.</noscript>",
         )
     )
-    program = f'<script type="{_KIND}-code" id="glassformer-code">{_squeeze(code, 9)}</script>'
-    tail = f'<script type="module">{_LOADER}</script></body></html>'
-    return b"".join((head.encode(), program.encode(), *blocks, tail.encode()))
+    program = _block("-code", code, 9)
+    tail = f'<script type="module">{loader}</script></body></html>'
+    return b"".join((head.encode(), program, *blocks, tail.encode()))
 
 
 def _take(path: str, answer: Answer) -> bool:
@@ -155,36 +156,46 @@ def _list_weights(each: AttentionMap, there: str, exact: bool) -> Iterator[str]:
 
 
 def _list_scores(here: str) -> Iterator[str]:
-    """Every metric that needs no more than statistics, at each level that it has."""
+    """Every metric that needs no more than statistics, at the levels that the page draws."""
     for name in METRICS:
         metric = METRICS[name]
-        if metric.needs == "statistics":
-            levels = (metric.over,) if metric.rule == "none" else ("head", "layer", "model")
-            yield from (f"{here}/scores/{name}?over={level}" for level in levels)
+        if metric.needs == "statistics" and metric.rule != "none":
+            yield from (f"{here}/scores/{name}?over={level}" for level in ("head", "layer", "model"))
+
+
+def _is_small(answer: Answer) -> bool:
+    """Words and small frames."""
+    return answer.kind.startswith("application/json") or len(answer.body) <= SMALL
 
 
 def _pack(path: str, answer: Answer) -> bytes:
-    return f'<script type="{_KIND}" data-path="{escape(path)}">{_squeeze(answer.body)}</script>'.encode()
+    return _block(f'" data-path="{escape(path)}', answer.body)
 
 
-def _squeeze(data: bytes, level: int = 1) -> str:
-    """Level 1 for numbers, of which there are many and which hardly shrink further."""
-    return base64.b64encode(gzip.compress(data, level, mtime=0)).decode()
+def _pack_together(answers: Iterable[tuple[str, Answer]]) -> bytes:
+    """Many answers in one block: a line that says how long each of them is, then one after the other."""
+    bodies = {path: answer.body for path, answer in answers}
+    line = json.dumps([[path, len(body)] for path, body in bodies.items()], ensure_ascii=True)
+    return _block("-many", b"".join((line.encode(), b"\n", *bodies.values())), 9)
 
 
-def _policy() -> str:
-    script, style = (base64.b64encode(sha256(each.encode()).digest()).decode() for each in (_LOADER, _STYLE))
+def _block(rest: str, data: bytes, level: int = 1) -> bytes:
+    return b"".join((f'<script type="{_KIND}{rest}">'.encode(), pack(data, level), b"</script>"))
+
+
+def _policy(loader: str) -> str:
+    script, style = (base64.b64encode(sha256(each.encode()).digest()).decode() for each in (loader, _STYLE))
     return (
         f"default-src 'none'; script-src 'sha256-{script}' blob:; style-src 'sha256-{style}'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 
 
-def _read_code() -> bytes:
+def _read_code(path: Path) -> bytes:
     try:
-        return EMBEDDED.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise InputError(
-            f"The page's code is missing ({EMBEDDED.name}). Wanted a built installation. "
+            f"The page's code is missing ({path.name}). Wanted a built installation. "
             "Install again, or run `npm run build` in web/."
         ) from error

@@ -1,22 +1,30 @@
 import { expect, test } from "vitest";
 import { asFloats, decodeFrame, tensor } from "../bundle";
+import { writeLetters } from "../testing/letters";
+import { pool, thumbnailLevel } from "./cutting";
 import { encodeFrame } from "./frames";
-import { answersInside, pool, thumbnailLevel } from "./inside";
+import { answersInside } from "./inside";
 
+const KIND = "application/x-glassformer";
+
+/** As show/packing.py packs. */
 async function pack(bytes: Uint8Array): Promise<string> {
-  const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new CompressionStream("gzip"));
-  const packed = new Uint8Array(await new Response(stream).arrayBuffer());
-  return btoa(String.fromCharCode(...packed));
+  const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  return writeLetters(new Uint8Array(await new Response(stream).arrayBuffer()));
+}
+
+async function addBlock(page: Document, type: string, bytes: Uint8Array): Promise<HTMLScriptElement> {
+  const element = page.createElement("script");
+  element.setAttribute("type", type);
+  element.textContent = await pack(bytes);
+  page.body.append(element);
+  return element;
 }
 
 async function fileWith(answers: Readonly<Record<string, Uint8Array>>): Promise<Document> {
   const page = document.implementation.createHTMLDocument();
   for (const [path, bytes] of Object.entries(answers)) {
-    const element = page.createElement("script");
-    element.setAttribute("type", "application/x-glassformer");
-    element.dataset.path = path;
-    element.textContent = await pack(bytes);
-    page.body.append(element);
+    (await addBlock(page, KIND, bytes)).dataset.path = path;
   }
   return page;
 }
@@ -164,4 +172,24 @@ test("a score is found for the parameters it was measured with, and no others", 
   expect((await asked("&threshold=0.01")).status).toBe(200);
   expect((await asked("&threshold=0.01&relative=false")).status).toBe(200);
   expect((await asked("&threshold=0.02")).status).toBe(404);
+});
+
+test("small answers share a block", async () => {
+  const page = document.implementation.createHTMLDocument();
+  const [about, none, list] = ['{"版本":1}', "", "[1]"].map((text) => new TextEncoder().encode(text));
+  const line = JSON.stringify([
+    ["about", about!.length],
+    ["none", none!.length],
+    ["list?of=a", list!.length],
+  ]);
+  await addBlock(
+    page,
+    `${KIND}-many`,
+    new Uint8Array([...new TextEncoder().encode(`${line}\n`), ...about!, ...none!, ...list!]),
+  );
+  const { fetch } = answersInside(page, "x:");
+  expect(await (await fetch("x:about")).json()).toEqual({ 版本: 1 });
+  expect(await (await fetch("x:none")).text()).toBe("");
+  expect(await (await fetch("x:list?of=a")).json()).toEqual([1]);
+  expect((await fetch("x:list")).status).toBe(404);
 });
