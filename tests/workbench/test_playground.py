@@ -145,10 +145,16 @@ def test_the_scores_of_the_example_and_the_best_keys_alone(run: Run) -> None:
     [
         ({"question": "abc"}, "No key fits better"),
         ({"question": "abc", "keys": 1}, "No key fits better"),
-        ({"question": "段"}, "段誉的招牌武功 and 段誉的生父 and 段誉的结拜兄弟 fit equally well (30% each)"),
+        (
+            {"question": "段"},
+            "art” and “Duan Yu's father by birth” and “Duan Yu's sworn brothers” fit equally well (30%",
+        ),
         ({"question": "段", "keys": 2}, "3 keys fit equally well"),
         ({"question": "段誉结拜兄弟的招牌武功", "keys": 1}, "2 keys fit equally well"),
-        ({"question": "段誉的生父是谁？"}, "Soft attention: “段誉的生父” has the largest weight"),
+        (
+            {"question": "段誉的生父是谁？"},
+            "Soft attention: “Duan Yu's father by birth” has the largest weight",
+        ),
     ],
 )
 def test_a_tie_is_told_as_one(run: Run, given: dict[str, object], part: str) -> None:

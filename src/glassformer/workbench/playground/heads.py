@@ -67,8 +67,8 @@ def play(words: Words, models: Models) -> Outcome:
             items=(
                 Measure(
                     name=say(
-                        "difference of two heads (Jensen–Shannon, 0 to ln 2)",
-                        "两头之差（JS 散度，0 到 ln 2）",
+                        "mean difference of two heads (Jensen–Shannon, 0 to ln 2)",
+                        "两个头的差异（JS 散度，0 到 ln 2）",
                     ),
                     value=plain(apart),
                 ),
@@ -80,11 +80,12 @@ def play(words: Words, models: Models) -> Outcome:
         ),
     )
     seen = ", ".join(f"{head}: {name}" for head, name in enumerate(favourites))
+    chinese = "、".join(f"头 {head}：{name}" for head, name in enumerate(favourites))
     found = say(
-        f"The {len(rows)} heads of layer {layer} look at {count} different words first ({seen}); "
+        f"The {len(rows)} heads of layer {layer} look most at {count} different words ({seen}); "
         "their mean has an entropy "
         f"of {float(entropies[-1]):.2f}, the heads {float(entropies[:-1].mean()):.2f} on average.",
-        f"第 {layer} 层的 {len(rows)} 个头最先看的是 {count} 个不同的词（{seen}）；平均行的熵为 "
+        f"第 {layer} 层的 {len(rows)} 个头最关注的是 {count} 个不同的词（{chinese}）；平均行的熵为 "
         f"{float(entropies[-1]):.2f}，"
         f"各头的熵平均为 {float(entropies[:-1].mean()):.2f}。",
     )

@@ -28,13 +28,10 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     count = words.integer("keys")
     weights = hard((scores / words.number("temperature"))[None], count)[0]
     keys = [entry[0] for entry in TABLE]
-    mixture = " + ".join(
-        f"{share:.2f}·{TABLE[key][1]}" for key, share in enumerate(weights.tolist()) if share > 0
-    )
     table = Table(
         id="table",
         title=say("The table, and how much of each value is taken", "键–值表，以及每个值取了多少"),
-        note=say(f"Taken home: {mixture}", f"带回的结果：{mixture}"),
+        note=say(f"Taken home: {_mix(weights, 3)}", f"带回的结果：{_mix(weights, 1)}"),
         columns=(
             say("Key", "键"),
             say("Score", "得分"),
@@ -67,11 +64,20 @@ def score(question: str) -> Tensor:
     return dot(query, keys)[0]
 
 
+def _mix(weights: Tensor, column: int) -> str:
+    """The values, each with its weight."""
+    return " + ".join(
+        f"{share:.2f}·{TABLE[key][column]}" for key, share in enumerate(weights.tolist()) if share > 0
+    )
+
+
 def _find(scores: Tensor, weights: Tensor, count: int) -> Phrase:
     """What the weights say. Keys that fit equally well are named, and no more is said of them than that."""
     best, keys = int(weights.argmax()), [entry[0] for entry in TABLE]
     share, highest = f"{float(weights[best]):.0%}", float(scores.max())
-    tied = [key for key, score in zip(keys, scores.tolist(), strict=True) if score == highest]
+    tied = [place for place, score in enumerate(scores.tolist()) if score == highest]
+    english = [f"“{TABLE[place][2]}”" for place in tied]
+    named = "、".join(f"“{keys[place]}”" for place in tied)
     if len(tied) == len(keys):
         return say(
             f"No key fits better than another (all scores are {highest:g}): this table cannot answer.",
@@ -79,25 +85,26 @@ def _find(scores: Tensor, weights: Tensor, count: int) -> Phrase:
         )
     if count < len(tied):
         return say(
-            f"{len(tied)} keys fit equally well ({', '.join(tied)}), and {count} of them may answer: which, "
-            "is chance, and the rest is not heard.",
-            f"有 {len(tied)} 个键同样合适（{'、'.join(tied)}），却只有 {count} 个可以回答：选中谁全凭偶然，"
+            f"{len(tied)} keys fit equally well ({', '.join(english)}), and {count} of them may answer: "
+            "which, is arbitrary, and the rest is not heard.",
+            f"有 {len(tied)} 个键同样合适（{named}），却只有 {count} 个可以回答：选中哪个都没有道理，"
             "其余的都听不到。",
         )
     if count == 1:
         return say(
-            f"Hard attention: only “{keys[best]}” answers, with {TABLE[best][1]}; the rest is not heard.",
+            f"Hard attention: only “{TABLE[best][2]}” answers, with {TABLE[best][1]} ({TABLE[best][3]}); the "
+            "rest is not heard.",
             f"硬注意力：只有“{keys[best]}”回答，得到“{TABLE[best][1]}”，其余的都听不到。",
         )
     if len(tied) > 1:
         return say(
-            f"{' and '.join(tied)} fit equally well ({share} each): a mixture has them all.",
-            f"{'、'.join(tied)}同样合适（各占 {share}）：加权混合里全都有。",
+            f"{' and '.join(english)} fit equally well ({share} each): a mixture has them all.",
+            f"{named}同样合适（各占 {share}）：加权混合里全都有。",
         )
     name = "Soft attention" if count == len(TABLE) else f"The {count} best keys"
     chinese = "软注意力" if count == len(TABLE) else f"最好的 {count} 个键"
     return say(
-        f"{name}: “{keys[best]}” has the largest weight ({share}); the answer is a mixture of {count} "
+        f"{name}: “{TABLE[best][2]}” has the largest weight ({share}); the answer is a mixture of {count} "
         "values.",
         f"{chinese}：“{keys[best]}”权重最大（{share}），答案是 {count} 个值的加权混合。",
     )

@@ -39,14 +39,14 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     figures = (
         flags(
             "allowed",
-            say("What may be seen: 1 yes, 0 no", "能看见什么：1 能，0 不能"),
+            say("What may be seen (✓)", "能看见什么（✓）"),
             allowed,
             rows,
             columns,
         ),
         matrix(
             "scores",
-            say("Scores; empty cells are −∞", "得分；空格为 −∞"),
+            say("Scores; hatched cells are −∞", "得分；画斜线的格子为 −∞"),
             scores.masked_fill(~allowed, float("-inf")),
             rows,
             columns,
@@ -61,7 +61,7 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         ),
         flags(
             "batch",
-            say("The batch: 1 is a token, 0 is padding", "整个批次：1 为词元，0 为填充"),
+            say("The batch: ✓ is a token, the rest is padding", "整个批次：✓ 为词元，其余为填充"),
             real,
             axis(batch, say("sentence", "句子")),
             axis(range(length), say("position", "位置")),
@@ -96,7 +96,7 @@ def _find(kind: str, allowed: Tensor, weights: Tensor, real: Tensor) -> Phrase:
             f"Nothing is hidden: {lost:.0%} of what a real word looks at is padding, and "
             f"{later:.0%} of all weight "
             "lies on words that come later.",
-            f"什么都没遮：真实词的注意力有 {lost:.0%} 落在填充上，全部权重的 {later:.0%} 落在后面的词上。",
+            f"什么都没遮住：真实词的注意力有 {lost:.0%} 落在填充上，全部权重的 {later:.0%} 落在后面的词上。",
         )
     names = {
         "padding": ("padding", "填充"),

@@ -32,6 +32,7 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     kind, factor = words.text("norm"), words.number("louder")
     count_padding = kind == "batch" and words.flag("padding")
     batch, real, labels = read_batch(words.text("data"))
+    part, chinese = ("row", "行") if words.text("data") == "matrix" else ("sentence", "句")
     louder = batch.clone()
     louder[-1] *= factor
     counted = torch.ones_like(real) if count_padding else real
@@ -46,8 +47,8 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         Bars(
             id="change",
             title=say(
-                f"What changed because the third sentence was multiplied by {factor:g}",
-                f"第三句乘以 {factor:g} 之后，各词的结果变了多少",
+                f"What changed because the third {part} was multiplied by {factor:g}",
+                f"第三{chinese}乘以 {factor:g} 之后，各词的结果变了多少",
             ),
             labels=tuple(labels),
             value_title=say("largest change of a feature", "特征的最大变化"),
@@ -57,21 +58,21 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     ]
     if factor == 1:
         found = say(
-            "The third sentence is as loud as ever, so nothing can have changed: make it louder.",
-            "第三句还没有放大，自然什么都没变：把它放大试试。",
+            f"The third {part} is as loud as ever, so nothing can have changed: make it louder.",
+            f"第三{chinese}还没有放大，自然什么都没变：把它放大试试。",
         )
     elif first == 0:
         found = say(
-            f"The first sentence does not change at all when the third becomes {factor:g} times as loud: "
+            f"The first {part} does not change at all when the third becomes {factor:g} times as loud: "
             "each word is measured by itself.",
-            f"第三句放大到 {factor:g} 倍，第一句毫无变化：每个词只按自己来标准化。",
+            f"第三{chinese}放大到 {factor:g} 倍，第一{chinese}毫无变化：每个词只按自己来标准化。",
         )
     else:
         found = say(
-            f"The third sentence became {factor:g} times as loud, and the first changed by up to "
-            f"{first:.2f}: they share "
-            "one mean and variance.",
-            f"第三句放大到 {factor:g} 倍，第一句也变了，最多 {first:.2f}：它们共用同一个均值和方差。",
+            f"The third {part} became {factor:g} times as loud, and the first changed by up to "
+            f"{first:.2f}: they share one mean and variance.",
+            f"第三{chinese}放大到 {factor:g} 倍，第一{chinese}也变了，最多 {first:.2f}："
+            "它们共用同一个均值和方差。",
         )
     return Outcome(found, figures)
 

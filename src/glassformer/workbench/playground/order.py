@@ -22,6 +22,7 @@ from glassformer.workbench.playground.outcome import (
     say,
     seeded,
     series,
+    write,
 )
 
 WIDTH = 64
@@ -77,10 +78,10 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         )
     elif largest < ROUNDING:
         found = say(
-            f"The order does not matter at all: no output changes by more than {largest:.0e} (rounding). "
-            "To this network both sentences are the same bag of words.",
-            f"词序毫无影响：没有哪个输出的变化超过 {largest:.0e}（舍入误差）。对这个网络来说，"
-            "两句话是同一袋词。",
+            f"The order does not matter at all: no output changes by more than {write(largest, '.0e')} "
+            "(rounding). To this network both sentences are the same bag of words.",
+            f"词序毫无影响：没有哪个输出的变化超过 {write(largest, '.0e')}（舍入误差）。对这个网络来说，"
+            "两句话是同一个词袋。",
         )
     else:
         found = say(

@@ -80,6 +80,13 @@ def row(values: Tensor | Sequence[float]) -> Row:
     return tuple(plain(value) for value in listed)
 
 
+def write(number: float, form: str) -> str:
+    """A number for a sentence: a true minus, and no zero in front of an exponent (−0.13, 2.9e−6)."""
+    text = format(number, form)
+    base, mark, power = text.partition("e")
+    return (base + mark + (str(int(power)) if mark else "")).replace("-", "−")
+
+
 def series(en: str, zh: str, values: Tensor | Sequence[float], *, dashed: bool = False) -> Series:
     """A named row."""
     return Series(name=say(en, zh), values=row(values), dashed=dashed)

@@ -196,7 +196,7 @@ def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], s
         f"After {steps} steps the right words have {float(right.mean()):.0%} of the probability "
         "on average "
         f"(a guess: 17%); the likeliest words read “{said}”.{floor}",
-        f"训练 {steps} 步后，正确的词平均得到 {float(right.mean()):.0%} 的概率（瞎猜是 17%）；"
+        f"训练 {steps} 步后，正确的词平均得到 {float(right.mean()):.0%} 的概率（随机猜是 17%）；"
         f"最可能的词连起来是“{said}”。{chinese_floor}",
     )
     return Outcome(found, figures)

@@ -24,6 +24,7 @@ from glassformer.workbench.playground.outcome import (
     say,
     seeded,
     series,
+    write,
 )
 
 WIDTH = 32  # features of the codes that we make ourselves
@@ -203,7 +204,7 @@ def _find(kind: str, differ: float, spread: float, codes: Tensor) -> Phrase:
             )
         case _:
             return say(
-                f"The three curves are one: they differ by at most {differ:.1e}, which is "
+                f"The three curves are one: they differ by at most {write(differ, '.1e')}, which is "
                 "rounding. Only distance counts.",
-                f"三条曲线重合：最多相差 {differ:.1e}，只是舍入误差。起作用的只有距离。",
+                f"三条曲线重合：最多相差 {write(differ, '.1e')}，只是舍入误差。起作用的只有距离。",
             )

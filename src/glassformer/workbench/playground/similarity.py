@@ -21,6 +21,7 @@ from glassformer.workbench.playground.outcome import (
     matrix,
     plain,
     say,
+    write,
 )
 
 MOST = 40  # tokens
@@ -59,7 +60,7 @@ def play(words: Words, models: Models) -> Outcome:
         matrix("scores", say("Scores", "得分"), scores, rows, columns, note=notes.get(function)),
         Numbers(
             id="numbers",
-            title=say("Over all words", "所有词的平均"),
+            title=say("Over all words", "所有词的统计"),
             items=(
                 Measure(name=say("smallest score", "最小得分"), value=plain(float(scores.min()))),
                 Measure(name=say("largest score", "最大得分"), value=plain(float(scores.max()))),
@@ -71,14 +72,13 @@ def play(words: Words, models: Models) -> Outcome:
             ),
         ),
     )
+    low, high = write(float(scores.min()), ".2f"), write(float(scores.max()), ".2f")
     found = say(
-        f"Scores from {float(scores.min()):.2f} to {float(scores.max()):.2f}: a word gives "
-        f"{own:.0%} of its attention to "
-        f"itself, and the rows have {entropy / most if most else 0:.0%} of the largest entropy "
-        "there can be.",
-        f"得分从 {float(scores.min()):.2f} 到 {float(scores.max()):.2f}：一个词平均把 {own:.0%} "
-        "的注意力给自己，"
-        f"每行的熵是最大可能的 {entropy / most if most else 0:.0%}。",
+        f"Scores from {low} to {high}: on average a word gives {own:.0%} of its attention to itself, and a "
+        f"row has {entropy / most if most else 0:.0%} of the largest entropy there can be (100%: all words "
+        "alike).",
+        f"得分从 {low} 到 {high}：一个词平均把 {own:.0%} 的注意力给自己，每行的熵平均是最大可能的 "
+        f"{entropy / most if most else 0:.0%}（100% 表示对所有词一视同仁）。",
     )
     return Outcome(found, figures, subject.name, {"head": head})
 
