@@ -60,12 +60,11 @@ export class Connection {
     return { value: JSON.parse(text) as T, bytes: text.length };
   }
 
-  send<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  send<T>(path: string, body: unknown): Promise<T> {
     return this.json<T>(path, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),
-      ...(signal ? { signal } : {}),
     });
   }
 

@@ -97,6 +97,15 @@ describe("a run", () => {
     expect(stream.readyState).toBe(2);
   });
 
+  test("that is cancelled before the server has named it does not run on", async () => {
+    const { made, asked } = bench();
+    const stop = new AbortController();
+    const run = made.run(request, () => {}, stop.signal);
+    stop.abort();
+    await expect(run).rejects.toMatchObject({ name: "AbortError" });
+    expect(asked).toEqual(["POST /api/jobs", "DELETE /api/jobs/j1"]);
+  });
+
   test("whose events break off is asked for", async () => {
     const answers: Partial<Job>[] = [
       {},

@@ -53,7 +53,7 @@ export function createHttpBench(
     models: () => connection.json("models"),
     presets: () => connection.json("presets"),
     async run(request, heard, signal) {
-      const job = await connection.send<Job>("jobs", request, signal);
+      const job = await connection.send<Job>("jobs", request); // without the signal: see `follow`
       heard({ job });
       const told: Told<StepDescription, string> = {
         job: (now) => heard({ job: now }),
@@ -65,7 +65,7 @@ export function createHttpBench(
     async play(topic, settings, heard, signal) {
       const query = new URLSearchParams(settings).toString();
       const path = `playground/${encodeURIComponent(topic)}${query && `?${query}`}`;
-      const job = await connection.json<Job>(path, { method: "POST", signal });
+      const job = await connection.json<Job>(path, { method: "POST" });
       const told: Told<PlayStep, Play> = {
         job: () => {},
         step: heard,
@@ -95,7 +95,10 @@ interface Told<Step, Result> {
   result(end: Pick<Job, "recording">): Result | null;
 }
 
-/** Listens to a job until it ends. A lost connection is taken up again by the browser; meanwhile the job is asked. */
+/**
+ * Listens to a job until it ends. A lost connection is taken up again by the browser; meanwhile the job is asked.
+ * Whoever cancels before the server has named the job cancels it here: it must not run on with nobody listening.
+ */
 function follow<Step, Result>(
   connection: Connection,
   events: (url: string) => EventSource,
