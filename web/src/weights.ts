@@ -30,7 +30,7 @@ export async function readRow(
   query: number,
 ): Promise<Float32Array> {
   if (head === "model") {
-    const all = asFloats(tensor(await source.average(map.stack, map.kind), "weights"));
+    const all = await readMatrix(source, map, head, "float32");
     return all.slice(query * map.keys, (query + 1) * map.keys);
   }
   const frame = await source.weights(map.index, { head, queries: [query, query + 1] }, "float32");
@@ -45,7 +45,7 @@ export async function readColumn(
   key: number,
 ): Promise<Float32Array> {
   if (head === "model") {
-    const all = asFloats(tensor(await source.average(map.stack, map.kind), "weights"));
+    const all = await readMatrix(source, map, head, "float32");
     return Float32Array.from({ length: map.queries }, (_, query) => all[query * map.keys + key] ?? 0);
   }
   const frame = await source.weights(map.index, { head, keys: [key, key + 1] }, "float32");
@@ -110,6 +110,19 @@ export function axisOf(map: MapDescription, axis: "query" | "key"): readonly [Si
   return axis === "query"
     ? [map.query_side, map.query_start, map.queries]
     : [map.key_side, map.key_start, map.keys];
+}
+
+/** The rows of a map that the selection's tokens are, counted on their axes; null where it has none of them. */
+export function selectedRows(
+  map: MapDescription,
+  selection: Selection,
+): Readonly<Record<"query" | "key", number | null>> {
+  const row = (axis: "query" | "key") => {
+    const [, start, count] = axisOf(map, axis);
+    const at = (selection[axis] ?? Number.NaN) - start;
+    return at >= 0 && at < count ? at : null;
+  };
+  return { query: row("query"), key: row("key") };
 }
 
 const ONE_CALL = 3_500_000; // cells: the server gives 4 million

@@ -2,32 +2,32 @@
  * Lines: who looks at whom, as lines between two columns of tokens, a colour for each head.
  *
  * In:   the weights of a map, all heads, as bytes; exact weights of the token in focus.
- * Out:  a canvas between two lists. Pointing at a token shows its lines alone, choosing it keeps them.
+ * Out:  a canvas between two lists (src/lines/). Pointing at a token shows its lines alone, choosing it keeps them.
  */
 
-import { inBoth, introduce } from "../i18n/core";
+import { introduce } from "../i18n/core";
 import { words } from "../i18n/lines";
 import { Bar } from "../lines/bar";
+import { paintFocus, paintLines } from "../lines/drawing";
+import { fits } from "../lines/fitting";
 import { Looking, otherAxis } from "../lines/looking";
 import { writePicture } from "../lines/picture";
+import { describeHidden, describeToken, nameAxis, short } from "../lines/readout";
 import { chosenHeads, isRelative, thresholdOf } from "../lines/settings";
-import { type Brush, fan, fillBoxes, gather, type Lane, type Lines, strokeLines } from "../marks/arcs";
+import { type Tokens, tabulateLines, tabulateToken } from "../lines/table";
+import { type Brush, fan, gather, type Lines } from "../marks/arcs";
 import { headColour } from "../marks/colours";
 import { type Axis, Columns, type Place } from "../marks/columns";
 import { make, write } from "../marks/make";
 import { inks } from "../marks/paper";
 import type { Selection } from "../selection";
-import type { RecordingSource } from "../source";
-import type { Phrase, TokenSlice } from "../types";
 import type { Mounted, Stage, TableData, View } from "../view";
-import { chooseMap, readAxis } from "../weights";
+import { chooseMap, readAxis, selectedRows } from "../weights";
 
-const LONGEST = 8192; // tokens on an axis
 const MOST = 6000; // lines at once
 const MOST_MOVING = 1500; // while scrolling
 const AT_REST = 120; // milliseconds after the last scroll
 const EXACT_AFTER = 60; // milliseconds of rest before exact weights are fetched
-const MOST_ROWS = 2000; // of a table
 const WHOLE = 80; // tokens: a picture of more shows the window only
 
 export const view: View = {
@@ -37,14 +37,6 @@ export const view: View = {
   fits,
   mount: (stage) => new LinesView(stage),
 };
-
-function fits({ description: { maps } }: RecordingSource): true | Phrase {
-  if (maps.length === 0) return inBoth(words, (word) => word.noMaps);
-  const longest = Math.max(...maps.map((map) => Math.max(map.queries, map.keys)));
-  if (longest > LONGEST)
-    return inBoth(words, (word) => word.tooLong(longest.toLocaleString("en"), LONGEST.toLocaleString("en")));
-  return maps.some((map) => map.has_weights) || inBoth(words, (word) => word.noWeights);
-}
 
 class LinesView implements Mounted {
   private readonly word;
@@ -58,7 +50,7 @@ class LinesView implements Mounted {
     key: make("span", { class: "lines-axis" }),
   };
   private looking: Looking;
-  private tokens: Readonly<Record<Axis, TokenSlice>> | null = null;
+  private tokens: Tokens | null = null;
   private ready: Promise<void> = Promise.resolve(); // tokens are there
   private colours: readonly string[] = [];
   private pointed: Place | null = null;
@@ -103,7 +95,8 @@ class LinesView implements Mounted {
     const heads = Array.from({ length: blocks.heads }, (_, head) => head);
     this.colours = model ? [inks(theme).accent] : heads.map((head) => headColour(head, theme));
     this.bar.setHeads(this.colours, model);
-    this.nameAxes();
+    for (const axis of ["query", "key"] as const)
+      this.axes[axis].replaceChildren(...nameAxis(axis, map, this.word));
     this.ready = Promise.all([readAxis(source, map, "query"), readAxis(source, map, "key")]).then(
       ([query, key]) => {
         if (this.gone || this.looking !== looking) return;
@@ -115,17 +108,6 @@ class LinesView implements Mounted {
       },
     );
     this.ready.catch(this.failed);
-  }
-
-  private nameAxes(): void {
-    const { word } = this;
-    const { map } = this.looking;
-    for (const axis of ["query", "key"] as const) {
-      const side = axis === "query" ? map.query_side : map.key_side;
-      const where = map.kind === "cross" ? ` · ${side === "source" ? word.source : word.target}` : "";
-      const hint = axis === "query" ? word.queryHint : word.keyHint;
-      this.axes[axis].replaceChildren(make("b", {}, word[axis]), ` ${hint}${where}`);
-    }
   }
 
   private readonly failed = (error: unknown): void => {
@@ -159,12 +141,8 @@ class LinesView implements Mounted {
   }
 
   /** Pinned rows of the map. */
-  private kept(): Record<Axis, number | null> {
-    const { query, key } = this.stage.selection.get();
-    const { map } = this.looking;
-    const row = (token: number | null, start: number, count: number) =>
-      token !== null && token >= start && token < start + count ? token - start : null;
-    return { query: row(query, map.query_start, map.queries), key: row(key, map.key_start, map.keys) };
+  private kept(): Readonly<Record<Axis, number | null>> {
+    return selectedRows(this.looking.map, this.stage.selection.get());
   }
 
   /** The token whose lines are shown alone: pointed at, else pinned. */
@@ -224,21 +202,6 @@ class LinesView implements Mounted {
     });
   }
 
-  /** From column to column; with boxes for the heads beside one of them, up to the boxes. */
-  private lane(boxes: Axis | null): Lane & { box: number } {
-    const { left, right } = this.columns.lane();
-    const count = this.looking.heads.length;
-    const box = Math.max(3, Math.min(10, Math.floor((right - left) / 4 / Math.max(1, count))));
-    const gutter = box * count + 6;
-    return {
-      left: left + (boxes === "query" ? gutter : 4),
-      right: right - (boxes === "key" ? gutter : 4),
-      top: this.columns.view("query").top,
-      row: this.columns.row,
-      box,
-    };
-  }
-
   private paint(): void {
     this.fetchRows();
     if (this.drawn === null) this.paintAll();
@@ -250,8 +213,10 @@ class LinesView implements Mounted {
     const weights = focus === null ? null : looking.weightsOf(focus);
     if (focus === null || weights === null) this.columns.write(null);
     else {
-      if (context !== null) this.paintFocus(context, focus, weights);
       const axis = otherAxis(focus.axis);
+      const lines = this.fan(focus, weights);
+      if (context !== null)
+        paintFocus(context, axis, weights, lines, looking, this.columns, this.brush(lines, 2));
       this.columns.write({ axis, text: (row) => short(looking.mean(weights, axis, row)) });
     }
     const idle = looking.heads.length === 0 ? word.noHeads : word.idle;
@@ -260,28 +225,12 @@ class LinesView implements Mounted {
 
   private paintAll(): void {
     const still = this.moving === undefined;
-    this.drawn = this.gather(this.columns.view("query").rows, still ? MOST : MOST_MOVING);
+    const drawn = this.gather(this.columns.view("query").rows, still ? MOST : MOST_MOVING);
+    this.drawn = drawn;
     const context = this.columns.clear(this.base);
-    if (context !== null) strokeLines(context, this.drawn, this.lane(null), this.brush(this.drawn, 1.5));
-    if (still && this.looking.possible) this.sayHidden(this.drawn);
-  }
-
-  private paintFocus(context: CanvasRenderingContext2D, focus: Place, weights: Float32Array): void {
-    const { heads } = this.looking;
-    const axis = otherAxis(focus.axis);
-    const lane = this.lane(axis);
-    const lines = this.fan(focus, weights);
-    const brush = this.brush(lines, 2);
-    strokeLines(context, lines, lane, brush);
-    const x = axis === "key" ? lane.right + 4 : lane.left - 4 - lane.box * heads.length;
-    const box = {
-      x,
-      box: lane.box,
-      lane,
-      rows: this.columns.view(axis).rows,
-      count: this.looking.count(axis),
-    };
-    fillBoxes(context, weights, box, { heads, colours: this.colours, full: brush.full });
+    if (context !== null) paintLines(context, drawn, this.columns, this.brush(drawn, 1.5));
+    if (still && this.looking.possible)
+      write(this.bar.hidden, describeHidden(drawn, this.looking, this.threshold(), this.word));
   }
 
   private gather(queries: readonly [number, number], most: number): Lines {
@@ -318,26 +267,9 @@ class LinesView implements Mounted {
     }
   }
 
-  /** A token and where it looks, in words. */
   private describe(place: Place): string {
-    const { word, looking, columns } = this;
-    const weights = looking.weightsOf(place);
-    if (weights === null) return word.loading;
-    const axis = otherAxis(place.axis);
-    const index = place.row + (this.tokens?.[place.axis].start ?? 0);
-    const name = columns.token(place);
-    const start = place.axis === "query" ? word.looksAt(name, index) : word.seenBy(name, index);
-    const list = looking
-      .best(weights, axis, 5)
-      .map(({ row, mean }) => `${columns.token({ axis, row })} ${short(mean)}`);
-    return `${start} ${list.length === 0 ? word.nothing : list.join(" · ")}`;
-  }
-
-  private sayHidden(drawn: Lines): void {
-    const { word, looking } = this;
-    const share = `${(100 * looking.hidden(this.threshold())).toFixed(1)} %`;
-    const text = looking.blocks.whole ? word.hidden(share) : word.hiddenOfRows(share);
-    write(this.bar.hidden, text + (drawn.left_out > 0 ? word.capped(drawn.count.toLocaleString("en")) : ""));
+    const start = this.tokens?.[place.axis].start ?? 0;
+    return describeToken(place, start, this.looking, this.columns, this.word);
   }
 
   async picture(): Promise<string> {
@@ -376,52 +308,15 @@ class LinesView implements Mounted {
     const tokens = this.tokens!;
     const focus = this.focus();
     const weights = focus === null ? null : looking.weightsOf(focus);
-    if (focus === null || weights === null) return this.tableOfLines(tokens);
-    const axis = otherAxis(focus.axis);
-    const count = looking.count(axis);
-    return {
-      caption: this.describe(focus),
-      columns: [word.columnPosition, word.columnToken, ...looking.heads.map((head) => word.head(head))],
-      rows: Array.from({ length: Math.min(count, MOST_ROWS) }, (_, row) => [
-        row + tokens[axis].start,
-        tokens[axis].shown[row] ?? "",
-        ...looking.heads.map((head) => weights[head * count + row] ?? null),
-      ]),
-      ...(count > MOST_ROWS ? { more: count - MOST_ROWS } : {}),
-    };
-  }
-
-  private async tableOfLines(tokens: Readonly<Record<Axis, TokenSlice>>): Promise<TableData> {
-    const { word } = this;
-    const { blocks, map } = this.looking;
+    if (focus !== null && weights !== null) {
+      const axis = otherAxis(focus.axis);
+      const caption = this.describe(focus);
+      return tabulateToken(weights, tokens[axis], looking.count(axis), looking.heads, caption, word);
+    }
+    const { blocks, map } = looking;
     const { rows } = this.columns.view("query");
     await blocks.load(rows[0]);
-    const lines = this.gather(blocks.whole ? [0, map.queries] : rows, 1000);
-    const { columnToken } = word;
-    return {
-      caption: word.tableStrongest,
-      columns: [
-        word.columnQuery,
-        columnToken,
-        word.columnKey,
-        columnToken,
-        word.columnHead,
-        word.columnWeight,
-      ],
-      rows: Array.from({ length: lines.count }, (_, at) => {
-        const back = lines.count - 1 - at;
-        const [query, key] = [lines.query[back]!, lines.key[back]!];
-        const names = [tokens.query.shown[query] ?? "", tokens.key.shown[key] ?? ""] as const;
-        return [
-          query + map.query_start,
-          names[0],
-          key + map.key_start,
-          names[1],
-          lines.head[back]!,
-          lines.weight[back]!,
-        ];
-      }),
-    };
+    return tabulateLines(this.gather(blocks.whole ? [0, map.queries] : rows, 1000), tokens, word);
   }
 
   unmount(): void {
@@ -431,9 +326,4 @@ class LinesView implements Mounted {
     cancelAnimationFrame(this.drawing);
     this.stage.element.replaceChildren();
   }
-}
-
-/** A weight in a few digits; nothing for next to nothing. */
-function short(weight: number): string {
-  return weight < 0.0005 ? "" : weight.toFixed(weight < 0.1 ? 3 : 2);
 }
