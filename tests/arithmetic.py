@@ -156,12 +156,14 @@ def _mask(_: Step, given: list[Array], __: Read) -> Array:
     return np.where(later, -np.inf, given[0])
 
 
-def _softmax(step: Step, given: list[Array], _: Read) -> tuple[Array, Array]:
+def _softmax(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
     (scores,) = given
     if "best_keys" in step.numbers:
         count = min(int(step.numbers["best_keys"]), scores.shape[-1])
         floor = np.sort(scores, axis=-1)[..., -count, None]
-        scores = np.where(scores >= floor, scores, -np.inf)
+        chosen = np.asarray(read(step.output)) > 0  # of equal ones, the network takes some
+        assert (chosen.sum(-1) <= count).all()
+        scores = np.where((scores > floor) | ((scores == floor) & chosen), scores, -np.inf)
     highest = scores.max(-1, keepdims=True)
     powers = np.exp(scores - highest)
     # Rounding of scores is what moves weights: a score of 40 is known to 4e-6 only.

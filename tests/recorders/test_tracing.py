@@ -104,6 +104,15 @@ def test_every_number_of_every_step_is_what_the_parameters_say(name: str) -> Non
     assert plan.parameters
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_of_equal_keys_those_are_followed_that_the_network_took(count: int) -> None:
+    network = build(**ENCODER, best_keys=count, positions="none")
+    recording = load(network).record((5, 9, 5, 5, 9, 5), want=EVERYTHING)  # one word, one score
+    steps = [step for chapter in make_plan(recording).chapters for step in chapter.steps]
+    prove_steps(recording, steps)
+    prove_cells(recording, [step for step in steps if step.operation == "softmax"], count=40)
+
+
 def test_a_wrong_number_would_be_seen() -> None:
     recording = record(build())
     arrays = {name: array.copy() for name, array in recording.trace.items()}
@@ -208,7 +217,7 @@ def test_without_a_trace_steps_say_why() -> None:
     plan = make_plan(record(build(), ("weights", "scores", "hidden")))
     steps = {step.id: step for chapter in plan.chapters for step in chapter.steps}
     assert steps["encoder.0.self.weights"].missing is None
-    assert not steps["encoder.0.self.weights"].arithmetic  # scores before the mask were not kept
+    assert steps["encoder.0.self.weights"].arithmetic  # nothing is masked: it read the scores
     assert steps["encoder.0.feed_forward.norm"].missing is None  # a hidden state
     assert steps["encoder.0.feed_forward.inner"].missing is not None
     assert not plan.traced

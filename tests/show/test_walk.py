@@ -14,7 +14,7 @@ from glassformer.recording import Recording
 from glassformer.show.asking import Asking
 from glassformer.show.frames import decode
 from glassformer.show.html import list_paths
-from glassformer.show.walk import Arrays, explain, list_arrays, make_plan
+from glassformer.show.walk import Arrays, explain, follow, list_arrays, make_plan
 from glassformer.show.walk.cells import _choose_terms
 from glassformer.show.walk.working import Working
 from glassformer.show.workbench import JobRequest, RefusalError
@@ -84,6 +84,8 @@ def test_arrays_over_http(site: Any, opened: str, traced: Recording) -> None:
         ("trace/parameters/..%2f..%2fetc/passwd", "not_recorded"),
         ("trace/encoder/0/self/queries?head=2", "no_cell"),
         ("trace/encoder/0/self/queries?rows=1:9", "no_cell"),
+        ("trace/encoder/ids?rows=1:2", "no_cell"),
+        ("trace/nothing/ids", "not_recorded"),
         ("cell/encoder.0.self.nothing", "no_step"),
         ("cell/encoder.0.self.queries?head=0&row=9", "no_cell"),
         ("cell/encoder.0.self.sum?head=0", "no_cell"),
@@ -162,6 +164,8 @@ def test_a_model_of_transformers_shows_what_its_recording_backs(make: Any) -> No
     assert steps["decoder.0.self.mixed"].words == {"origin": "computed"}
     assert steps["decoder.0.self.output"].missing is not None
     assert plan.notes[0].en.startswith("This model comes from transformers")
+    assert "feed-forward" in plan.notes[0].en  # what is missing is named
+    assert len(plan.notes) == 1
     told = [step for step in steps.values() if step.arithmetic and step.operation != "choose"]
     prove_cells(recording, told)
     arrays = Arrays(recording)
@@ -172,6 +176,110 @@ def test_a_model_of_transformers_shows_what_its_recording_backs(make: Any) -> No
         assert (np.isfinite(seen) == np.isfinite(expected)).all()
         allowed = np.isfinite(seen)
         assert np.abs(seen[allowed] - expected[allowed]).max() < 1e-5
+
+
+def test_what_could_have_been_kept_is_not_said_to_be_out_of_reach() -> None:
+    recording = invent_decoder()
+    bare = [replace(each, queries=None, keys=None, values=None, dense_scores=None) for each in recording.maps]
+    plan = make_plan(replace(recording, maps=tuple(bare), hidden={}))
+    steps = {step.id: step for chapter in plan.chapters for step in chapter.steps}
+    for name in ("0.self.queries", "0.self.scores", "0.self.mixed", "embedding.states", "0.states.states"):
+        missing = steps[f"decoder.{name}"].missing
+        assert missing is not None
+        assert "Record again with queries" in missing.en, name
+    outside = steps["decoder.0.self.output"].missing
+    assert outside is not None
+    assert "outside of attention" in outside.en
+    assert [note.en.split()[0] for note in plan.notes] == ["This", "This"]
+
+
+# What follows from what was kept
+
+FOLLOW = ("products", "scaled", "joined", "active", "mixed")  # and sums, where both parts are there
+KEPT = ("tokens", "positions", "output", "norm", "inner", "logits")
+
+
+def slim(recording: Recording) -> Recording:
+    """Of the trace only what nothing else gives."""
+    trace = {
+        name: array
+        for name, array in recording.trace.items()
+        if name.startswith("parameters/") or name.rsplit("/", 1)[1] in KEPT
+    }
+    return replace(recording, trace=trace)
+
+
+@pytest.fixture(scope="module")
+def full() -> Recording:
+    from glassformer.config import ModelConfig
+    from glassformer.model.transformer import Transformer
+    from glassformer.recorders.recorder import load
+
+    torch.manual_seed(1)
+    words: dict[str, Any] = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 24, "activation": "silu"}
+    network = Transformer(ModelConfig(vocabulary_size=50, start_id=2, end_id=3, **words))
+    want = ("weights", "hidden", "output", "queries", "keys", "values", "scores", "trace", "parameters")
+    return load(network, name="tiny").record((5, 9, 7, 3), (6, 10), want=want)
+
+
+def test_what_follows_is_computed_and_said_to_be(full: Recording) -> None:
+    small = slim(full)
+    plan, arrays = follow(small)
+    steps = [step for chapter in plan.chapters for step in chapter.steps]
+    assert all(step.missing is None and step.arithmetic for step in steps)
+    prove_cells(small, steps)
+    for step in steps:
+        seen, name = arrays.find(step.output), step.output.rsplit("/", 1)[1]
+        own = Arrays(full).find(step.output)
+        assert seen is not None
+        assert own is not None
+        finite = np.isfinite(own)
+        assert (np.isfinite(seen) == finite).all()
+        assert np.abs(seen[finite] - own[finite]).max() < 1e-5, step.id
+        computed = step.words.get("origin") == "computed"
+        if not computed:
+            assert (seen == own).all(), step.id  # what is not marked is the network's own
+        if name in FOLLOW:
+            unmasked = (
+                name == "scaled" and "decoder.0.self" not in step.id and "decoder.1.self" not in step.id
+            )
+            assert computed != (unmasked and step.kind != "embedding"), step.id
+
+
+def test_what_follows_is_there_over_http(site: Any, full: Recording, tmp_path: Path) -> None:
+    path = tmp_path / "slim.bundle"
+    bundle.save(slim(full), path)
+    headers = {"origin": "http://localhost:5000"}
+    posted = site.client.post("/api/recordings", content=path.read_bytes(), headers=headers)
+    here = f"/api/recordings/{posted.json()['id']}"
+    answer = site.client.get(f"{here}/trace/encoder/0/feed_forward/active?rows=1:3")
+    active = decode(answer.content).arrays["values"].array
+    assert active == pytest.approx(full.trace["encoder/0/feed_forward/active"][1:3], abs=1e-6)
+    assert site.client.get(f"{here}/trace/encoder/0/feed_forward/nothing").status_code == 404
+
+
+def test_nothing_follows_from_a_network_that_was_changed(full: Recording) -> None:
+    small = slim(full)
+    edited = replace(small, evidence=replace(small.evidence, edits=("scale scores by 2",)))
+    steps = {step.id: step for chapter in make_plan(edited).chapters for step in chapter.steps}
+    assert steps["decoder.0.self.products"].missing is not None
+    assert steps["decoder.0.self.scores"].missing is None
+
+
+def test_numbers_beyond_all_measure_are_refused_and_break_nothing(full: Recording) -> None:
+    words = {**(full.architecture or {}), "norm": "batch", "norm_epsilon": 2**-17}
+    norm = "parameters/encoder.layers.0.attention_residual.norm"
+    none = {
+        f"{norm}.running_mean": np.zeros(16, dtype=np.float32),
+        f"{norm}.running_var": np.full(16, -(2**-17), dtype=np.float32),
+    }
+    spoilt = replace(full, architecture=words, trace={**full.trace, **none})
+    with pytest.raises(RefusalError, match="do not fit together"):  # nothing divided by nothing
+        explain(spoilt, "encoder.0.self.norm")
+    inner = np.full_like(full.trace["encoder/0/feed_forward/inner"], 3e38)
+    words = {**(full.architecture or {}), "activation": "gelu-tanh"}
+    spoilt = replace(full, architecture=words, trace={**full.trace, "encoder/0/feed_forward/inner": inner})
+    assert explain(spoilt, "encoder.0.feed_forward.active").shown == pytest.approx(3e38, rel=1e-6)
 
 
 def test_scores_with_something_added_are_no_plain_products() -> None:

@@ -6,6 +6,6 @@ Out:  the plan (what happens in which order, from what to what), and the arithme
 
 from glassformer.show.walk.arrays import Arrays
 from glassformer.show.walk.cells import explain
-from glassformer.show.walk.plan import list_arrays, make_plan
+from glassformer.show.walk.plan import follow, list_arrays, make_plan
 
-__all__ = ["Arrays", "explain", "list_arrays", "make_plan"]
+__all__ = ["Arrays", "explain", "follow", "list_arrays", "make_plan"]

@@ -14,6 +14,7 @@ from glassformer.config import ModelConfig, RecurrentConfig, read_settings
 from glassformer.recording import AttentionMap, Recording, Tokens
 from glassformer.recording.arrays import AnyArray
 from glassformer.recording.recording import Word
+from glassformer.show.walk.following import Recipe
 
 MOST_CELLS = 4 << 20  # of a matrix that is computed to be walked through
 
@@ -30,14 +31,37 @@ class Arrays:
         self._maps: dict[tuple[str, int, str], AttentionMap] = {
             (each.stack, each.layer, each.kind): each for each in recording.maps if each.step is None
         }
+        self._recipes: dict[str, tuple[Recipe, tuple[int, ...]]] = {}  # what follows, and its shape
 
     def find(self, name: str) -> AnyArray | None:
-        """The array of a name, as it was kept."""
+        """The array of a name, as it was kept, or as it follows from what was."""
         kept = self.recording.trace.get(name)
         if kept is not None:
             return kept
+        if name in self._recipes:
+            recipe = self._recipes[name][0]
+            read = [self.find(each) for each in recipe.inputs]
+            return recipe.make([array for array in read if array is not None])
+        return self._find_kept(name)
+
+    def promise(self, name: str, recipe: Recipe) -> tuple[int, ...] | None:
+        """Make an array when somebody asks for it, if all that it needs is there; gives its shape."""
+        shape = recipe.measure([self.shape(each) for each in recipe.inputs], MOST_CELLS)
+        if not self.words or self.recording.evidence.edits:  # nobody knows what such a network does
+            return None
+        if shape is not None:
+            self._recipes[name] = (recipe, shape)
+        return shape
+
+    def is_computed(self, name: str) -> bool:
+        """Whether an array is none of the network's own: it was made from those that were kept."""
+        made = name.endswith("/mixed") and name not in self.recording.trace
+        return name in self._recipes or (made and self.shape(name) is not None)
+
+    def _find_kept(self, name: str) -> AnyArray | None:
         if name.endswith("/ids"):
-            return self.tokens(name.removesuffix("/ids")).ids
+            stack = name.removesuffix("/ids")
+            return self.tokens(stack).ids if stack in self.stacks() else None
         if name.startswith("output/"):
             return self._find_output(name)
         if place := _HIDDEN.fullmatch(name):
@@ -50,6 +74,8 @@ class Arrays:
         """The lengths of its axes."""
         if name == "output/probabilities":
             return self.shape("output/logits") or self.shape("output/classes")
+        if name in self._recipes:
+            return self._recipes[name][1]
         place = _PLACE.fullmatch(name)
         if place and place[4] in ("weights", "scores", "mixed") and name not in self.recording.trace:
             found = self.map(place[1], int(place[2]), place[3])
@@ -60,6 +86,12 @@ class Arrays:
             return found.shape
         array = self.find(name)
         return None if array is None else array.shape
+
+    def stacks(self) -> dict[str, None]:
+        """Those that ran, in order."""
+        shape, recording = str(self.words.get("shape", "")), self.recording
+        named = [stack for stack in ("encoder", "decoder") if stack in shape]
+        return dict.fromkeys([*named, *recording.hidden, *(each.stack for each in recording.maps)])
 
     def tokens(self, stack: str) -> Tokens:
         """What a stack reads."""
@@ -97,6 +129,8 @@ class Arrays:
         found = self.map(stack, layer, kind)
         if found is None:
             return None
+        if what == self._name_scores(stack, kind):
+            what = "scores"
         if what in ("weights", "scores", "mixed"):
             return _find_matrix(found, what)
         turned = self.words.get("positions") == "rotary" and kind == "self"
@@ -104,6 +138,14 @@ class Arrays:
         if turned:
             vectors = {"queries_turned": found.queries, "keys_turned": found.keys, "values": found.values}
         return vectors.get(what)
+
+    def _name_scores(self, stack: str, kind: str) -> str:
+        """What the plan calls the scores that the softmax reads: the last of similarities, bias and mask."""
+        if not self.words or (stack == "decoder" and kind == "self"):
+            return "scores"
+        if self.words.get("positions") == "relative" and kind == "self":
+            return "biased"
+        return "products" if self.words.get("similarity") == "dot" else "scaled"
 
     def _find_hidden(self, stack: str, layer: int) -> AnyArray | None:
         states = self.recording.hidden.get(stack)

@@ -11,8 +11,8 @@ import numpy as np
 from glassformer.recording import Recording
 from glassformer.show.walk.arrays import Arrays
 from glassformer.show.walk.operations import OPERATIONS
-from glassformer.show.walk.plan import make_plan
-from glassformer.show.walk.types import CellArithmetic, Step, Term
+from glassformer.show.walk.plan import follow
+from glassformer.show.walk.types import CellArithmetic, Step, Term, WalkPlan
 from glassformer.show.walk.working import Cell, Numbers, Working
 from glassformer.show.workbench import RefusalError
 
@@ -24,7 +24,8 @@ def explain(
     recording: Recording, step: str, row: int = 0, column: int = 0, head: int | None = None
 ) -> CellArithmetic:
     """The arithmetic of one cell of a step's output."""
-    found = find_step(recording, step)
+    plan, arrays = follow(recording)
+    found = find_step(plan, step)
     if not found.arithmetic:
         raise RefusalError(
             f"How {step} was computed is not in this recording. Record again with 'trace' and 'parameters' "
@@ -32,11 +33,11 @@ def explain(
             "not_recorded",
             404,
         )
-    cell = _place(Arrays(recording), found, row, column, head)
+    cell = _place(arrays, found, row, column, head)
     try:
         working = OPERATIONS[found.operation](cell)
         value = cell.value(found.output)
-    except (IndexError, ValueError, TypeError) as error:  # arrays of a stranger's file need not fit together
+    except (IndexError, ValueError, TypeError, ArithmeticError) as error:  # a stranger's file need not fit
         raise RefusalError(
             f"The arrays of {step} do not fit together ({error}). Record again.", "cannot_be", 422
         ) from error
@@ -60,9 +61,9 @@ def explain(
     )
 
 
-def find_step(recording: Recording, id: str) -> Step:
+def find_step(plan: WalkPlan, id: str) -> Step:
     """A step of the plan by its id."""
-    steps = {step.id: step for chapter in make_plan(recording).chapters for step in chapter.steps}
+    steps = {step.id: step for chapter in plan.chapters for step in chapter.steps}
     if id not in steps:
         raise RefusalError(
             f"There is no step {id[:80]!r} in this walk. Wanted one such as {next(iter(steps), 'none')}. "

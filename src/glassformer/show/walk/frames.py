@@ -11,6 +11,7 @@ from glassformer.recording.arrays import AnyArray
 from glassformer.show.frames import Frame, Plane, shrink
 from glassformer.show.tiles import Range
 from glassformer.show.walk.arrays import MOST_CELLS, Arrays
+from glassformer.show.walk.plan import follow
 from glassformer.show.workbench import RefusalError
 
 
@@ -24,6 +25,8 @@ def frame_trace(
     """An array of the walk, or a rectangle of it: (column,), (row, column) or (head, row, column)."""
     array = Arrays(recording).find(name)
     if array is None:
+        array = follow(recording)[1].find(name)  # what nobody kept may follow from what was
+    if array is None:
         raise RefusalError(
             f"There is no array {name[:120]!r} in this recording. Wanted one that its walk names. If it is "
             "missing, record again with 'trace' and 'parameters' in want=.",
@@ -35,7 +38,9 @@ def frame_trace(
         if array.ndim != 3 or head >= len(array):
             raise RefusalError(f"{name} is {whole} and has no head {head}. Ask for another.", "no_cell", 422)
         array = array[head]
-    if rows is not None and array.ndim > 1:
+    if rows is not None:
+        if array.ndim < 2:
+            raise RefusalError(f"{name} is {whole} and has no rows. Ask for columns.", "no_cell", 422)
         array = array[..., _span(name, rows, array.shape[-2]), :]
     if columns is not None and array.ndim > 0:
         array = array[..., _span(name, columns, array.shape[-1])]

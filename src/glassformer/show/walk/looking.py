@@ -77,10 +77,8 @@ def softmax(cell: Cell) -> Working:
     """exp of a score as a share of all: keys of one query, words of one position."""
     (name,) = cell.step.inputs
     scores = cell.vector(name)
-    best = cell.step.numbers.get("best_keys")
-    if best is not None and best < len(scores):
-        lowest = np.sort(scores)[-int(best)]
-        scores = np.where(scores >= lowest, scores, -np.inf)
+    if "best_keys" in cell.step.numbers:
+        scores = _keep_best(scores, int(cell.step.numbers["best_keys"]), cell.vector(cell.step.output))
     highest = float(scores.max())
     powers = np.exp(scores - highest)
     weights = soften(scores)
@@ -121,6 +119,14 @@ def join(cell: Cell) -> Working:
     value = float(cell.array(name)[head, cell.row, column])
     reads = [Reading(name=name, head=head, row=cell.row, column=column)]
     return Working(value, numbers={"head": float(head)}, reads=reads)
+
+
+def _keep_best(scores: Numbers, count: int, weights: Numbers) -> Numbers:
+    """Minus infinity for all but the k best; of equal ones, those that the network took."""
+    order = np.lexsort((-weights, -scores))  # by score, and then by weight
+    kept = np.full_like(scores, -np.inf)
+    kept[order[:count]] = scores[order[:count]]
+    return kept
 
 
 def _combine(cell: Cell, query: Numbers, key: Numbers) -> tuple[Numbers, Numbers]:

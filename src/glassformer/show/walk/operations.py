@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from glassformer.show.walk.functions import ACTIVATIONS
 from glassformer.show.walk.looking import compare, join, mask, mix, softmax, turn
 from glassformer.show.walk.types import Reading
 from glassformer.show.walk.working import WAVELENGTH, Cell, Numbers, Working
@@ -163,26 +164,6 @@ def choose(cell: Cell) -> Working:
     numbers: dict[str, float | None] = {"probability": float(chances[word]), "rank": float(cell.column)}
     return Working(float(word), numbers=numbers, reads=[cell.read(name, cell.row, word)])
 
-
-def _gelu(x: float) -> float:
-    return x * 0.5 * (1 + math.erf(x / math.sqrt(2)))
-
-
-def _gelu_tanh(x: float) -> float:
-    return 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-
-
-def _silu(x: float) -> float:
-    return x / (1 + math.exp(-x)) if x > -700 else 0.0
-
-
-ACTIVATIONS: dict[str, Callable[[float], float]] = {
-    "relu": lambda x: max(x, 0.0),
-    "gelu": _gelu,
-    "gelu-tanh": _gelu_tanh,
-    "silu": _silu,
-    "tanh": math.tanh,
-}
 
 OPERATIONS: dict[str, Callable[[Cell], Working]] = {
     "lookup": look_up,

@@ -56,9 +56,7 @@ def _write_attention(scribe: Scribe, found: AttentionMap) -> None:
         write("weights", "softmax", [f"{place}/scores"], f"{place}/weights", matrix)
     else:
         write("weights", "states", [f"{place}/scores"], f"{place}/weights", matrix)
-    followed = {"origin": "computed"}  # not by the model: from the weights and values that were kept
-    pair = [f"{place}/weights", f"{place}/values"]
-    write("mixed", "mix", pair, f"{place}/mixed", query, words=followed)
+    write("mixed", "mix", [f"{place}/weights", f"{place}/values"], f"{place}/mixed", query)
     scribe.missing_step("output", f"{place}/output", query[1:])
 
 

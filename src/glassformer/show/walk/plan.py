@@ -14,7 +14,15 @@ from glassformer.show.walk.arrays import Arrays
 from glassformer.show.walk.diagram import draw
 from glassformer.show.walk.others import write_others
 from glassformer.show.walk.ours import OurPlan, Words
-from glassformer.show.walk.sentences import EDITED, NO_PARAMETERS, NO_TRACE, NO_WINDOWS, RECURRENT
+from glassformer.show.walk.sentences import (
+    EDITED,
+    NO_PARAMETERS,
+    NO_TRACE,
+    NO_WINDOWS,
+    NOT_KEPT,
+    OUTSIDE,
+    RECURRENT,
+)
 from glassformer.show.walk.types import StackDescription, WalkPlan
 from glassformer.show.walk.writing import Scribe
 from glassformer.show.workbench import Phrase
@@ -22,17 +30,22 @@ from glassformer.show.workbench import Phrase
 
 def make_plan(recording: Recording) -> WalkPlan:
     """The plan of one recording."""
+    return follow(recording)[0]
+
+
+def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
+    """The plan of one recording, and arrays that also hold what follows from it."""
     arrays = Arrays(recording)
     words = arrays.words
     recurrent, ours = "cell" in words, "norm_position" in words
-    scribe = Scribe(arrays, RECURRENT if recurrent else NO_TRACE if ours else NO_WINDOWS)
+    scribe = Scribe(arrays, NO_TRACE if ours else NOT_KEPT, RECURRENT if recurrent else OUTSIDE)
     if ours:
         OurPlan(words, scribe).write()
     else:
         write_others(scribe)
     chapters = scribe.close()
     stacks = _describe_stacks(arrays, words)
-    return WalkPlan(
+    plan = WalkPlan(
         model=recording.model,
         shape=_find_shape(recording, words),
         ours=ours,
@@ -46,12 +59,13 @@ def make_plan(recording: Recording) -> WalkPlan:
         diagram=draw(chapters, stacks),
         notes=_note(recording, scribe, chapters),
     )
+    return plan, arrays
 
 
 def list_arrays(recording: Recording, most: int) -> list[str]:
     """The arrays that a walk reads, parameters left out, in order; at most so many numbers in all."""
-    arrays = Arrays(recording)
-    steps = [step for chapter in make_plan(recording).chapters for step in chapter.steps]
+    plan, arrays = follow(recording)
+    steps = [step for chapter in plan.chapters for step in chapter.steps]
     listed, count = [], 0
     for name in dict.fromkeys(name for step in steps for name in (*step.inputs, step.output)):
         shape = arrays.shape(name)
@@ -64,7 +78,10 @@ def list_arrays(recording: Recording, most: int) -> list[str]:
 def _note(recording: Recording, scribe: Scribe, chapters: Any) -> tuple[Phrase, ...]:
     notes = []
     steps = [step for chapter in chapters for step in chapter.steps]
-    if any(step.missing is not None for step in steps):
+    missing = [step.missing for step in steps if step.missing is not None]
+    if scribe.unseen in missing:
+        notes.append(NO_WINDOWS if scribe.unseen is OUTSIDE else scribe.unseen)
+    if scribe.missing in missing:
         notes.append(scribe.missing)
     kept = set(recording.trace)
     if any(set(step.parameters.names()) - kept and step.missing is None for step in steps):

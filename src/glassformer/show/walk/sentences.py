@@ -10,15 +10,27 @@ NO_TRACE = Phrase(
     en="This recording did not keep this step. Run the model again with its trace to see it.",
     zh="这份记录没有保存这一步。请带上计算过程（trace）重新运行模型，就能看到。",
 )
+OUTSIDE = Phrase(
+    en="This step happens outside of attention, where a model of transformers is not watched.",
+    zh="这一步发生在注意力之外；transformers 模型在那里没有被记录。",
+)
 NO_WINDOWS = Phrase(
-    en="This model comes from transformers, and its recording holds what attention was given and gave; "
-    "this step happens outside of it.",
-    zh="这个模型来自 transformers，记录里只有注意力的输入和输出；这一步发生在注意力之外。",
+    en="This model comes from transformers, and its recording holds what attention was given and gave, and "
+    "the states between layers. What happens in between is not shown: embeddings and positions, the "
+    "projections to queries, keys, values and output, residual connections, norms, the feed-forward part, "
+    "the scores of words.",
+    zh="这个模型来自 transformers，记录里有注意力的输入和输出，以及各层之间的状态。其间的步骤没有显示："
+    "嵌入与位置、查询/键/值和输出的投影、残差连接、归一化、前馈部分、各个词的得分。",
 )
 RECURRENT = Phrase(
     en="The cells of a recurrent network run one word after the other inside torch and show only their "
     "states, so this step cannot be followed number by number.",
     zh="循环网络的单元在 torch 内部逐词运行，只露出状态，所以这一步无法逐个数字地跟踪。",
+)
+NOT_KEPT = Phrase(
+    en="This recording did not keep this step. Record again with queries, keys, values, scores and hidden "
+    "states to see it.",
+    zh="这份记录没有保存这一步。请在记录时保留查询、键、值、得分和隐藏状态，就能看到。",
 )
 NO_PARAMETERS = Phrase(
     en="The recording did not keep the model's parameters: values can be seen, but not how they came about. "

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from glassformer.show.walk.arrays import Arrays
+from glassformer.show.walk.following import Recipe
 from glassformer.show.walk.types import Axis, Chapter, Operation, Part, Step, StepParameters, StepShape
 from glassformer.show.workbench import Phrase
 
@@ -31,6 +32,7 @@ class Scribe:
 
     arrays: Arrays
     missing: Phrase  # said of what was not kept
+    unseen: Phrase  # said of what no recording of this kind keeps
     chapters: list[Place] = field(default_factory=list)
 
     def open(self, id: str, kind: Part, stack: str | None = None, layer: int | None = None) -> None:
@@ -49,14 +51,18 @@ class Scribe:
         words: Mapping[str, str] | None = None,
     ) -> str:
         """Add a step to the chapter that is open; gives the name of what comes out."""
-        place = self.chapters[-1]
-        shape = StepShape(
-            inputs=tuple(self.arrays.shape(each) for each in inputs), output=self.arrays.shape(output)
-        )
+        place, arrays = self.chapters[-1], self.arrays
+        numbers, words = dict(numbers or {}), dict(words or {})
+        made = arrays.shape(output)
+        if made is None and parameters is NOTHING:
+            made = arrays.promise(output, Recipe(operation, tuple(inputs), numbers, words))
+        if arrays.is_computed(output):
+            words["origin"] = "computed"  # not by the network: it follows from what was kept
+        shape = StepShape(inputs=tuple(arrays.shape(each) for each in inputs), output=made)
         fits = shape.output is not None and len(shape.output) == len(axes)
         reads = len(inputs) > 0 or operation in ("lookup", "waves")  # those count positions
         known = fits and reads and None not in shape.inputs and operation != "states"
-        trace = self.arrays.recording.trace
+        trace = arrays.recording.trace
         place.steps.append(
             Step(
                 id=f"{place.id}.{name}",
@@ -69,8 +75,8 @@ class Scribe:
                 output=output,
                 axes=tuple(axes),
                 parameters=parameters,
-                numbers=dict(numbers or {}),
-                words=dict(words or {}),
+                numbers=numbers,
+                words=words,
                 shape=shape,
                 arithmetic=known and all(each in trace for each in parameters.names()),
                 missing=None if fits else self.missing,
@@ -81,6 +87,8 @@ class Scribe:
     def missing_step(self, name: str, output: str, axes: Sequence[Axis]) -> None:
         """A step that certainly happens, and that no recording of this kind shows."""
         self.write(name, "states", [], output, axes)
+        steps = self.chapters[-1].steps
+        steps[-1] = steps[-1].model_copy(update={"missing": self.unseen})
 
     def close(self) -> tuple[Chapter, ...]:
         """All chapters that have steps."""
