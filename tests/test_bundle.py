@@ -154,6 +154,12 @@ def test_opening_needs_no_torch_and_reads_lazily(saved):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_a_header_has_little_air(saved):
+    length = int.from_bytes(saved.read_bytes()[:8], "little")
+    used = len(saved.read_bytes()[8 : 8 + length].rstrip())
+    assert length < 4 * used  # what is shared is counted each time, and written once
+
+
 def test_a_saved_recording_can_be_saved_over_itself(saved):
     opened = bundle.open(saved)
     bundle.save(opened, saved)

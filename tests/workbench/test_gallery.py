@@ -3,13 +3,16 @@
 import functools
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from glassformer import bundle
+from glassformer.recorders.recorder import load
 from glassformer.recording import Recording, Tokens
 from glassformer.show.library import SHIPPED
+from glassformer.show.walk import follow, list_arrays
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.gallery import LARGEST, PIECES, Piece, make_gallery
 from glassformer.workbench.models import Shelf
@@ -156,6 +159,34 @@ def test_the_same_character_drifts_apart(folder: Path) -> None:
         assert low < others.min() < others.max() < high
     weights = recording.maps[3].weights(head=2)
     assert np.mean([weights[place, place - 1] for place in places]) == pytest.approx(0.75, abs=0.01)
+
+
+def test_the_first_sentence_is_walked_through_at_once(folder: Path) -> None:
+    """Without torch, and in a file: the first layers step by step, as the model computes them."""
+    shipped = run("red-car", folder)
+    plan, arrays = follow(shipped)
+    steps = {step.id: step for chapter in plan.chapters for step in chapter.steps}
+    first = [step for step in steps.values() if step.layer in (None, 0)]
+    missing = [step.id for step in first if step.missing is not None]
+    assert missing == ["output.logits", "output.probabilities"]  # of 8,192 words: too much to ship
+    subject: Any = load(ZOO / "translator")
+    assert shipped.target is not None
+    text = shipped.source.text
+    assert text is not None
+    again = subject.record(text, target_language="fr", want=("weights", "scores", "hidden", "trace"))
+    assert again.target.ids.tolist() == shipped.target.ids.tolist()
+    own = follow(again)[1]
+    for step in first:
+        seen, expected = arrays.find(step.output), own.find(step.output)
+        if step.id not in missing and step.operation != "choose":
+            assert seen is not None
+            assert expected is not None
+            finite = np.isfinite(expected)
+            assert (np.isfinite(seen) == finite).all()
+            assert np.abs(seen[finite] - expected[finite]).max() < 1e-4, step.id
+    listed = list_arrays(shipped, 1 << 20)
+    assert "decoder/0/cross/joined" in listed
+    assert not any(name.startswith(("encoder/1/", "decoder/2/self")) for name in listed)
 
 
 def test_the_gallery_is_whole_and_small() -> None:

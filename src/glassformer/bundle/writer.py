@@ -29,6 +29,7 @@ from glassformer.recording.arrays import AnyArray
 
 _ALIGNMENT = 64  # bytes
 _ENTRY = 256  # bytes of header that one array may take
+_NUMBERS = 160  # of these, what is not its name and shape, and an array of padding before it
 _NAME = 96  # characters of its name
 _PIECE = 1 << 24  # bytes written at once
 _EXPECTED = 4096  # arrays, where nobody knows
@@ -37,25 +38,26 @@ _HANDLES = Path("/proc/self/fd")  # where Linux lists open files
 
 def save(recording: Recording, path: str | PathLike[str]) -> None:
     """Write a recording to one file, replacing what was there only when all is written."""
-    count = 0
+    room = 2 * _ENTRY  # for the description
 
-    def tally(_where: str, _array: AnyArray) -> str:
-        nonlocal count
-        count += 1
+    def tally(where: str, array: AnyArray) -> str:
+        nonlocal room
+        room += _NUMBERS + len(json.dumps(where)) + len(str(array.shape))
         return ""
 
     describe(recording, tally)
-    with BundleWriter(path, arrays=count) as writer:
+    with BundleWriter(path, room=room) as writer:
         writer.finish(recording)
 
 
 class BundleWriter:
     """A bundle in the making, beside its future name. Use it in a `with` block and end with `finish`."""
 
-    def __init__(self, path: str | PathLike[str], arrays: int = _EXPECTED) -> None:
+    def __init__(self, path: str | PathLike[str], arrays: int = _EXPECTED, room: int | None = None) -> None:
         self.path = _check_place(Path(path))
-        # Padding may add an array before each; the description is one more.
-        self._header = _round_up(LENGTH_BYTES + _ENTRY * (2 * arrays + 2)) - LENGTH_BYTES
+        # Padding may add an array before each; the description is one more. Who knows the header says so.
+        room = _ENTRY * (2 * arrays + 2) if room is None else room
+        self._header = _round_up(LENGTH_BYTES + room) - LENGTH_BYTES
         self._entries: dict[str, Entry] = {}
         self._names: dict[tuple[object, ...], str] = {}  # what makes an array the same → its name
         self._declared: dict[str, tuple[AnyArray, mmap.mmap | None]] = {}  # kept: no address comes twice

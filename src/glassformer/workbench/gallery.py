@@ -11,6 +11,7 @@ Run it again when a model of the zoo or a preset has changed:
 import argparse
 import io
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +34,9 @@ from glassformer.workbench.worker import Teller
 LARGEST = 3_000_000  # bytes of all together
 LOOK: tuple[Want, ...] = ("weights", "output", "hidden")
 ALL: tuple[Want, ...] = (*LOOK, "queries", "keys", "values", "scores")
+FOLLOWED = re.compile(  # of a trace: what the rest of the recording neither holds nor gives
+    r"\w+/embedding/(tokens|positions)|\w+/0/(self|cross)/(output|norm)|\w+/0/feed_forward/(inner|output)"
+)
 ALTERNATIVES, NODE_ALTERNATIVES = 8, 3  # words kept for each step, and for each hypothesis of a beam search
 
 
@@ -45,7 +49,7 @@ class Piece:
 
 
 PIECES = (  # the first is what a person sees first
-    Piece("red-car", ALL),
+    Piece("red-car", (*ALL, "trace")),  # its walk opens at once, through the first layer of both stacks
     Piece("animal-street"),
     Piece("fox"),
     Piece("i-love-you"),
@@ -111,13 +115,14 @@ def _record(piece: Piece, preset: Preset, shelf: Shelf, runner: Runner, path: Pa
 
 
 def slim(recording: Recording) -> Recording:
-    """The same, smaller: nothing twice, and of the words that were not chosen the likeliest only."""
+    """The same, smaller: nothing twice, of a trace the first layers, of other words the likeliest only."""
     maps, generation = tuple(map(share_arrays, recording.maps)), recording.generation
     if generation is not None:
         steps = tuple(keep_likeliest(step, ALTERNATIVES) for step in generation.steps)
         nodes = tuple(keep_likeliest(node, NODE_ALTERNATIVES) for node in generation.nodes)
         generation = replace(generation, steps=steps, nodes=nodes)
-    return replace(recording, maps=maps, generation=generation)
+    trace = {name: array for name, array in recording.trace.items() if FOLLOWED.fullmatch(name)}
+    return replace(recording, maps=maps, generation=generation, trace=trace)
 
 
 def keep_likeliest(step: Step, count: int) -> Step:

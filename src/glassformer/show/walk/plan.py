@@ -63,9 +63,18 @@ def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
 
 
 def list_arrays(recording: Recording, most: int) -> list[str]:
-    """The arrays that a walk reads, parameters left out, in order; at most so many numbers in all."""
+    """The arrays that a walk reads, parameters left out, in order; at most so many numbers in all.
+
+    Of layers that were not traced, none: other pictures show what is known of them.
+    """
     plan, arrays = follow(recording)
-    steps = [step for chapter in plan.chapters for step in chapter.steps]
+    traced = {tuple(name.split("/")[:2]) for name in recording.trace}
+    steps = [
+        step
+        for chapter in plan.chapters
+        for step in chapter.steps
+        if chapter.layer is None or (chapter.stack, str(chapter.layer)) in traced
+    ]
     listed, count = [], 0
     for name in dict.fromkeys(name for step in steps for name in (*step.inputs, step.output)):
         shape = arrays.shape(name)
