@@ -5,6 +5,7 @@
  * Out:  which stack, what colours the cells, which layer is in focus.
  */
 
+import { chosenHidden } from "../marks/stacks";
 import type { HiddenDescription } from "../types";
 import type { Stage } from "../view";
 
@@ -13,11 +14,8 @@ export type By = "norm" | "change" | "neuron";
 export class Choices {
   constructor(private readonly stage: Stage) {}
 
-  /** The stack that was chosen; without a choice the one whose map is in focus. */
   get hidden(): HiddenDescription {
-    const { hidden, maps } = this.stage.source.description;
-    const stack = this.option("stack") ?? maps[this.stage.selection.get().map]?.stack;
-    return hidden.find((each) => each.stack === stack) ?? hidden[0]!;
+    return chosenHidden(this.stage, this.option("stack"));
   }
 
   get by(): By {

@@ -20,6 +20,7 @@ import { draw, make, write } from "../marks/make";
 import { figure, inks, label, sheet } from "../marks/paper";
 import { drawProfile, type Level, summarise } from "../marks/profile";
 import { reach } from "../marks/sparkline";
+import { stackChoice } from "../marks/stacks";
 import { TokenLine } from "../marks/tokens";
 import type { HiddenDescription } from "../types";
 import type { Mounted, Stage, TableData, View } from "../view";
@@ -158,15 +159,11 @@ class EncoderView implements Mounted {
 
   private build(): void {
     const { stage, say, choices } = this;
-    const controls = make("div", { class: "controls" });
-    const { hidden } = stage.source.description;
-    if (hidden.length > 1) {
-      const options = hidden.map(({ stack }) => ({ value: stack, text: this.sayFocus.stackName(stack) }));
-      controls.append(
-        choice(this.sayFocus.stack, options, this.hidden.stack, (stack) => choices.set("stack", stack))
-          .element,
-      );
-    }
+    const controls = make(
+      "div",
+      { class: "controls" },
+      stackChoice(stage, this.hidden, (stack) => choices.set("stack", stack)),
+    );
     const ways = (["norm", "change", "neuron"] as const).map((value) => ({ value, text: say[value] }));
     const scales = [
       { value: "linear", text: say.linear },

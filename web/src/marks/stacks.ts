@@ -1,0 +1,31 @@
+/**
+ * Stacks with hidden states: which one a view shows, and the control that chooses another.
+ *
+ * In:   the stage, the stack that was asked for.
+ * Out:  its hidden states' description; a choice where there are several.
+ */
+
+import { words } from "../i18n/focus";
+import type { HiddenDescription } from "../types";
+import type { Stage } from "../view";
+import { choice } from "./controls";
+
+/** The stack that was chosen; without a choice the one whose map is in focus. */
+export function chosenHidden(stage: Stage, wanted: string | undefined): HiddenDescription {
+  const { hidden, maps } = stage.source.description;
+  const stack = wanted ?? maps[stage.selection.get().map]?.stack;
+  return hidden.find((each) => each.stack === stack) ?? hidden[0]!;
+}
+
+/** A choice between the stacks; null where there is but one. */
+export function stackChoice(
+  stage: Stage,
+  now: HiddenDescription,
+  choose: (stack: string) => void,
+): HTMLElement | null {
+  const { hidden } = stage.source.description;
+  if (hidden.length < 2) return null;
+  const say = words(stage.language);
+  const stacks = hidden.map(({ stack }) => ({ value: stack, text: say.stackName(stack) }));
+  return choice(say.stack, stacks, now.stack, choose).element;
+}
