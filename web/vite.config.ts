@@ -2,10 +2,11 @@
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 import { listViews } from "./vite.views.ts";
+import { splitWords } from "./vite.words.ts";
 
-const LIMIT = 150 * 1024; // bytes, gzip: scripts and styles of the workbench, whatever view is opened
-
-const LESSON = /\/(walk|playground)-/; // views that explain: counted for themselves
+const LIMIT = 150_000; // bytes, gzip: what the workbench loads of scripts and styles, whatever view is opened
+const LESSON = /\/(walk|playground)-/; // views that explain: fetched when they are opened
+const OTHER = /-zh-/; // one language is loaded: English has the longer words
 
 /** Says how large the page is; tests/browser/test_shell.py keeps the limit. */
 function weigh(): Plugin {
@@ -15,21 +16,24 @@ function weigh(): Plugin {
     writeBundle(_, bundle) {
       const weights = { workbench: 0, lessons: 0 };
       for (const file of Object.values(bundle)) {
+        if (!/\.(js|css)$/.test(file.fileName) || OTHER.test(file.fileName)) continue;
         const size = gzipSync(file.type === "chunk" ? file.code : file.source, { level: 9 }).length;
         weights[LESSON.test(file.fileName) ? "lessons" : "workbench"] += size;
       }
-      const [page, lessons] = [weights.workbench, weights.lessons].map(
-        (bytes) => `${(bytes / 1024).toFixed(1)} KiB`,
-      );
-      this.info(`gzip: workbench ${page} of ${LIMIT / 1024} KiB, lessons ${lessons}`);
+      this.info(`gzip: workbench ${weights.workbench} bytes of ${LIMIT}, lessons ${weights.lessons}`);
       if (weights.workbench > LIMIT) this.warn("the workbench has grown beyond its limit; a test will fail");
     },
   };
 }
 
+/** Whose words a file has. */
+function wordsOf(id: string): string {
+  return /i18n\/(walk|playground)/.exec(id)?.[1] ?? "words";
+}
+
 export default defineConfig({
   base: "./",
-  plugins: [listViews(), weigh()],
+  plugins: [listViews(), splitWords(), weigh()],
   build: {
     outDir: "../src/glassformer/show/static",
     emptyOutDir: true,
@@ -38,8 +42,14 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // What the first picture needs, the other views, and each lesson. Each view alone would compress worse.
+          // What the first picture needs, the other views, each lesson, and the words of each in a language.
+          // Each view alone would compress worse.
           groups: [
+            {
+              name: (id) => `${wordsOf(id)}-${id.slice(-2)}`,
+              test: /src\/i18n\/\w+\.ts\?(en|zh)$/,
+              priority: 4,
+            },
             { name: "page", test: /src\/(main\.ts|views\/(overview|heatmap)\.ts)$/, priority: 3 },
             { name: "more", test: /src\/views\/(?!walk|playground)/, priority: 1 },
           ],

@@ -1,20 +1,36 @@
 /**
- * For notebooks and exported files: one self-contained module, styles and lazy parts inside; and with `--mode loader`
- * the few lines that unpack it in a file.
+ * For notebooks and exported files, each a module by itself, styles and lazy parts inside:
+ *   embedded.js               everything: notebooks, and files with the numbers of a walk
+ *   file.js    --mode file    without the walk: files of any other recording
+ *   loader.js  --mode loader  the few lines that unpack either in a file
  */
-import { defineConfig } from "vite";
-import { listViews } from "./vite.views.ts";
+import { defineConfig, type Plugin } from "vite";
+import { listViews, noStyles } from "./vite.views.ts";
+
+/** The walk leaves a sentence behind that says why. */
+const leaveOutWalk: Plugin = {
+  name: "leave-out-walk",
+  enforce: "pre",
+  load(id) {
+    if (id.endsWith("/src/views/walk.ts")) return 'export { view } from "../hosts/no_walk";';
+    return /\/src\/styles\/walk\.css/.test(id) ? "" : null;
+  },
+};
 
 export default defineConfig(({ mode }) => {
-  const name = mode === "loader" ? "loader" : "embedded";
+  const name = mode === "production" ? "embedded" : mode;
   return {
-    plugins: [listViews()],
+    plugins: [listViews(), noStyles, ...(name === "file" ? [leaveOutWalk] : [])],
     publicDir: false,
     build: {
       outDir: "../src/glassformer/show/static/embedded",
       emptyOutDir: name === "embedded",
       target: "es2022",
-      lib: { entry: `src/hosts/${name}.ts`, formats: ["es"], fileName: () => `${name}.js` },
+      lib: {
+        entry: `src/hosts/${name === "loader" ? "loader" : "embedded"}.ts`,
+        formats: ["es"],
+        fileName: () => `${name}.js`,
+      },
       rolldownOptions: { output: { codeSplitting: false, minify: true } },
     },
   };

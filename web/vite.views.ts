@@ -4,9 +4,10 @@ import { type Plugin, runnerImport } from "vite";
 import type { View } from "./src/view";
 
 const NAME = "virtual:views";
+const LESSON = /^(walk|playground)$/; // large, and not for everybody: fetched when they are opened
 
-/** Titles need no styles: those that views bring along are left out. */
-const noStyles: Plugin = {
+/** Titles need no styles, and a module for other pages has them inside: those that views bring are left out. */
+export const noStyles: Plugin = {
   name: "no-styles",
   enforce: "pre",
   resolveId: (id) => (id.endsWith(".css") ? "\0no-styles" : null),
@@ -25,7 +26,9 @@ export function listViews(): Plugin {
         plugins: [noStyles],
         logLevel: "error",
       });
-      const list = module.allViews.map(({ name, title }) => ({ name, title }));
+      const list = module.allViews.map(({ name, title, about }) =>
+        LESSON.test(name) ? { name, title, about } : { name, title },
+      );
       return `export default ${JSON.stringify(list)}`;
     },
   };

@@ -3,8 +3,9 @@
 import "./styles";
 import { mount } from "./app/mount";
 import { addressBar } from "./app/place";
-import type { App } from "./app/state";
+import type { App, Remembering } from "./app/state";
 import { Connection, createHttpSource } from "./http";
+import { learn, preferredLanguage } from "./i18n/core";
 import { createHttpBench } from "./workbench";
 
 const PAUSE = 2000; // ms between questions whether the server is back
@@ -36,30 +37,38 @@ async function waitForServer(): Promise<void> {
   app?.reconnected();
 }
 
-const element = document.getElementById("glassformer");
-if (element) {
+const remember: Remembering = {
+  get: (name) => {
+    try {
+      return localStorage.getItem(`glassformer.${name}`);
+    } catch {
+      return null; // storage is forbidden here
+    }
+  },
+  set: (name, value) => {
+    try {
+      localStorage.setItem(`glassformer.${name}`, value);
+    } catch {
+      // then it is asked again next time
+    }
+  },
+};
+
+/** The first picture has its words already. */
+async function start(element: HTMLElement): Promise<void> {
+  const language = preferredLanguage([remember.get("language") ?? "", ...navigator.languages]);
+  await learn(language);
   mount(element, createHttpSource(connection), {
     bench: createHttpBench(connection),
     place: addressBar(window),
-    remember: {
-      get: (name) => {
-        try {
-          return localStorage.getItem(`glassformer.${name}`);
-        } catch {
-          return null; // storage is forbidden here
-        }
-      },
-      set: (name, value) => {
-        try {
-          localStorage.setItem(`glassformer.${name}`, value);
-        } catch {
-          // then it is asked again next time
-        }
-      },
-    },
+    remember,
+    language,
     wholePage: true,
     started: (started) => {
       app = started;
     },
   });
 }
+
+const element = document.getElementById("glassformer");
+if (element) void start(element);

@@ -7,10 +7,11 @@
 
 import list from "virtual:views";
 import { signal } from "./app/signals";
+import { learn } from "./i18n/core";
 import type { View } from "./view";
 
-/** What a tab says. */
-export type ViewTitle = Pick<View, "name" | "title">;
+/** What a tab says; of a lesson also what one sees there, as its code is not here before it is opened. */
+export type ViewTitle = Pick<View, "name" | "title"> & Partial<Pick<View, "about">>;
 
 const files = import.meta.glob<View>(["./views/*.ts", "!./views/*.test.ts"], { import: "view" });
 
@@ -26,7 +27,8 @@ export class Views {
     if (!fetchIt) return undefined;
     let view = this.loading.get(name);
     if (!view) {
-      view = fetchIt().then((found) => {
+      view = fetchIt().then(async (found) => {
+        await learn(); // what it says
         this.loaded.value = new Map([...this.loaded.peek(), [name, found]]);
         return found;
       });
@@ -36,8 +38,8 @@ export class Views {
     return view;
   }
 
-  /** One by one, for quick changes later. */
+  /** All but the lessons, one by one, for quick changes later. */
   async loadAll(): Promise<void> {
-    for (const { name } of this.titles) await this.load(name);
+    for (const { name, about } of this.titles) if (!about) await this.load(name);
   }
 }

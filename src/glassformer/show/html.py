@@ -26,9 +26,8 @@ from glassformer.show.playground import read_saved
 from glassformer.show.walk import list_arrays
 
 EMBEDDED = Path(__file__).with_name("static") / "embedded" / "embedded.js"
-LOADER = EMBEDDED.with_name(
-    "loader.js"
-)  # unpacks the code: the only script that the policy lets run by itself
+WITHOUT_WALK = EMBEDDED.with_name("file.js")  # the same for recordings without the numbers of a walk
+LOADER = EMBEDDED.with_name("loader.js")  # unpacks the code: the one script that runs by itself
 CELLS = 4_000_000  # weights that one answer may hold
 LONGEST = 2048  # tokens of a map whose weights are taken along
 WIDEST = 8192  # tokens of a side
@@ -63,7 +62,8 @@ def render(
     title: str | None = None,
 ) -> bytes:
     """The bytes of the file."""
-    code, loader = _read_code(EMBEDDED), _read_code(LOADER).decode()
+    code = _read_code(EMBEDDED if recording.trace else WITHOUT_WALK)
+    loader = _read_code(LOADER).decode()
     with Asking(recording) as asking, ThreadPoolExecutor(2) as workers:
         paths = list(list_paths(recording, asking.id, hidden=hidden, vectors=vectors, exact=exact))
         asked = [(path, asking.start(path)) for path in paths]

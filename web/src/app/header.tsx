@@ -25,7 +25,7 @@ export function Header(props: { readonly help: () => void }) {
           lang={app.language.value === "en" ? "zh" : "en"}
           aria-label={say.languageLabel}
           data-action="language"
-          onClick={() => app.chooseLanguage(app.language.value === "en" ? "zh" : "en")}
+          onClick={() => void app.chooseLanguage(app.language.value === "en" ? "zh" : "en")}
         >
           {say.language}
         </button>

@@ -90,13 +90,13 @@ function ViewTabs(props: { readonly id: string }) {
   const language = app.language.value;
   const open = app.open.value;
   const loaded = app.views.loaded.value;
-  const tabs = app.views.titles.map(({ name, title }) => {
+  const tabs = app.views.titles.map(({ name, title, about }) => {
     const view = loaded.get(name);
     const fits = (open && view?.fits(open)) ?? true;
     return {
       name,
       title: title[language],
-      hint: fits === true ? (view?.about[language] ?? "") : fits[language],
+      hint: fits === true ? ((view?.about ?? about)?.[language] ?? "") : fits[language],
       muted: fits !== true,
     };
   });

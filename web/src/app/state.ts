@@ -6,6 +6,7 @@
  */
 
 import { type AppWords, words } from "../i18n/app";
+import { learn } from "../i18n/core";
 import { explain } from "../i18n/refusals";
 import {
   createSelection,
@@ -189,7 +190,13 @@ export class App {
     this.views.load(name)?.catch((error: unknown) => this.complain(error, () => this.chooseView(name)));
   }
 
-  chooseLanguage(language: Language): void {
+  async chooseLanguage(language: Language): Promise<void> {
+    try {
+      await learn(language);
+    } catch (error) {
+      this.complain(error, () => void this.chooseLanguage(language));
+      return;
+    }
     this.language.value = language;
     this.remember.set("language", language);
   }

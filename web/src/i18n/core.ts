@@ -18,9 +18,36 @@ export function defineStrings<const T extends Readonly<Record<string, Word>>>(st
   return (language) => (language === "zh" ? strings.zh : (strings.en as Same<T>));
 }
 
+const rooms: ((language: Language) => Promise<void>)[] = []; // whose words are fetched
+let wanted: Language = "en";
+
+/** What the page's build puts in the place of `defineStrings`: a language is fetched when it is spoken. */
+export function fetchStrings<T>(
+  files: Readonly<Record<Language, () => Promise<T>>>,
+): (language: Language) => T {
+  const here: { [language in Language]?: T } = {};
+  rooms.push(async (language) => {
+    here[language] ??= await files[language]();
+  });
+  return (language) => (here[language] ?? here.en ?? here.zh) as T; // the other one while this is on its way
+}
+
+/** Wait until the words of a language, or of the last one asked for, are here: of all views that are here. */
+export async function learn(language: Language = wanted): Promise<void> {
+  wanted = language;
+  await Promise.all(rooms.map((fetchRoom) => fetchRoom(language)));
+}
+
 /** A sentence in both languages: for what is said before a language is chosen. */
 export function inBoth<T>(words: (language: Language) => T, say: (word: T) => string): Phrase {
-  return { en: say(words("en")), zh: say(words("zh")) };
+  return {
+    get en() {
+      return say(words("en"));
+    },
+    get zh() {
+      return say(words("zh"));
+    },
+  };
 }
 
 /** How a view presents itself at its tab. */

@@ -5,6 +5,7 @@
  * Out:  plays on the way (the curve grows, the output changes), and the last one from the server.
  */
 
+import { inBoth } from "../i18n/core";
 import { words } from "../i18n/playground";
 import { digits } from "../marks/digits";
 import { make, write } from "../marks/make";
@@ -113,6 +114,5 @@ function grow(figure: PlayLines, steps: readonly PlayStep[]): PlayLines {
 }
 
 function fill(figure: PlayMatrix, { step, rows }: PlayStep): PlayMatrix {
-  const title = { en: words("en").outputAfter(step), zh: words("zh").outputAfter(step) };
-  return { ...figure, title, values: rows };
+  return { ...figure, title: inBoth(words, (say) => say.outputAfter(step)), values: rows };
 }

@@ -5,6 +5,7 @@
  * Out:  cells in WebGL2 (or canvas), tokens on both axes, a crosshair with the exact weight; a click selects.
  */
 
+import { inBoth, introduce } from "../i18n/core";
 import { words } from "../i18n/heatmap";
 import { TokenStore } from "../marks/axis";
 import { sequential } from "../marks/colours";
@@ -571,14 +572,10 @@ function readInks(element: HTMLElement) {
   };
 }
 
-const en = words("en");
-const zh = words("zh");
-
 export const view: View = {
   name: "heatmap",
   order: 20,
-  title: { en: en.title, zh: zh.title },
-  about: { en: en.about, zh: zh.about },
-  fits: (source) => (source.description.maps.length > 0 ? true : { en: en.noMaps, zh: zh.noMaps }),
+  ...introduce(words),
+  fits: (source) => source.description.maps.length > 0 || inBoth(words, (say) => say.noMaps),
   mount: (stage: Stage): Mounted => new Heatmap(stage),
 };
