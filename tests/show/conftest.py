@@ -61,13 +61,17 @@ class PretendWorkbench:
 
     def submit(self, request: JobRequest) -> Job:
         if len(self.asked) >= self.queue:
-            raise RefusalError("Too many jobs wait. Wait for one of them.", "queue_full", 429)
+            sentence = (
+                f"{self.queue} jobs are waiting already, as many as may; try again when one is done, "
+                "or cancel one."
+            )
+            raise RefusalError(sentence, "queue_full", 429)
         self.asked.append(request)
         return self.job(str(len(self.asked) - 1))
 
     def job(self, id: str) -> Job:
         if not id.isdecimal() or int(id) >= len(self.asked):
-            raise RefusalError(f"There is no job {id[:40]!r}.", "no_job", 404)
+            raise RefusalError("There is no such job; it may be long over.", "no_job", 404)
         request = self.asked[int(id)]
         return Job(
             id=id, kind=request.kind, state="cancelled" if id in self.cancelled else "queued", stage="queued",
@@ -92,7 +96,7 @@ class PretendWorkbench:
     def play(self, name: str, given: Mapping[str, str]) -> Play:
         self.played.append((name, given))
         if name != "lookup":
-            raise RefusalError("A model is running. Ask again when it is done.", "busy", 429)
+            raise RefusalError("A model is running. Ask again when it is done, or cancel it.", "busy", 429)
         return read_saved().plays["lookup"]
 
     def start_play(self, name: str, given: Mapping[str, str]) -> Job:
@@ -135,8 +139,9 @@ class Site:
         answer = self.client.request(words.pop("method", "GET"), path, **words)
         assert answer.status_code == status, answer.text
         error: dict[str, str] = answer.json()["error"]
-        assert set(error) == {"sentence", "code"}
+        assert set(error) == {"sentence", "code", "zh"}
         assert error["sentence"].endswith(".")
+        assert any("\u4e00" <= letter <= "\u9fff" for letter in error["zh"] or ""), error["sentence"]
         return error
 
     def of(self, name: str) -> str:

@@ -20,7 +20,8 @@ def test_about(site: Any, build_site: Any) -> None:
     assert about["limits"]["queue"] == 8
     bare = build_site(workbench=False).json("/api/about")
     assert bare["workbench"] is False
-    assert "runs no models" in bare["why_no_workbench"]
+    assert "runs no models" in bare["why_no_workbench"]["en"]
+    assert "不运行模型" in bare["why_no_workbench"]["zh"]
 
 
 def test_the_list(site: Any) -> None:

@@ -71,7 +71,7 @@ def test_a_failed_job_says_why(ask: Ask) -> None:
     board.fail(entry, "It broke.", "crashed")
     job = board.job(entry.id)
     assert (job.state, job.sentence, job.code) == ("failed", "It broke.", "crashed")
-    assert board.events(entry.id, 2)[0].data == {"sentence": "It broke.", "code": "crashed"}
+    assert board.events(entry.id, 2)[0].data == {"sentence": "It broke.", "code": "crashed", "zh": None}
 
 
 def test_a_cancelled_job_never_starts(ask: Ask) -> None:

@@ -79,17 +79,18 @@ export class Connection {
 async function refusal(response: Response): Promise<Refusal> {
   try {
     const body = (await response.json()) as {
-      readonly error?: { readonly sentence?: unknown; readonly code?: unknown };
+      readonly error?: { readonly sentence?: unknown; readonly code?: unknown; readonly zh?: unknown };
     };
-    const sentence = body.error?.sentence;
-    const code = body.error?.code;
+    const { sentence, code, zh } = body.error ?? {};
     if (typeof sentence === "string") {
-      return new Refusal(sentence, typeof code === "string" ? code : "refused", response.status);
+      const known = typeof code === "string" ? code : "refused";
+      return new Refusal(sentence, known, response.status, typeof zh === "string" ? zh : null);
     }
   } catch {
     // no JSON: the status has to do
   }
-  return new Refusal(`The server answered ${response.status}.`, "refused", response.status);
+  const { status } = response;
+  return new Refusal(`The server answered ${status}.`, "refused", status, `服务器的回答是 ${status}。`);
 }
 
 interface Question {

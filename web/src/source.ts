@@ -122,6 +122,7 @@ export class Refusal extends Error {
     readonly sentence: string,
     readonly code: string,
     readonly status: number,
+    readonly zh: string | null = null, // the sentence in Chinese
   ) {
     super(sentence);
     this.name = "Refusal";

@@ -120,6 +120,7 @@ class Job(Answer):
     recording: str | None  # its id in the library, once done
     sentence: str | None  # why it failed
     code: str | None = None
+    zh: str | None = None  # the sentence in Chinese
     model: str
     created: float  # seconds since 1970
 

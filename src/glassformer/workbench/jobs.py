@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
 
+from glassformer.show.chinese import translate
 from glassformer.show.workbench import (
     LAST_EVENTS,
     Event,
@@ -41,6 +42,7 @@ class Entry:
     recording: str | None = None
     sentence: str | None = None
     code: str | None = None
+    zh: str | None = None
     play: dict[str, Any] | None = None  # what came of it, where that is no recording
     events: list[Event] = field(default_factory=list)
 
@@ -60,6 +62,7 @@ class Entry:
             recording=self.recording,
             sentence=self.sentence,
             code=self.code,
+            zh=self.zh,
             model=self.request.model,
             created=self.created,
         )
@@ -154,8 +157,8 @@ class Board:
         """Nothing came of it, and this is why."""
         with self._changed:
             if not entry.finished:
-                entry.sentence, entry.code = sentence, code
-                self._finish(entry, "failed", {"sentence": sentence, "code": code})
+                entry.sentence, entry.code, entry.zh = sentence, code, translate(sentence, code)
+                self._finish(entry, "failed", {"sentence": sentence, "code": code, "zh": entry.zh})
 
     def is_idle(self) -> bool:
         """Whether no job waits or runs."""

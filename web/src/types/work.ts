@@ -65,7 +65,7 @@ export type JobStage = "queued" | "loading" | "tokenising" | "running" | "statis
 
 export interface Job {
   readonly id: string;
-  readonly kind: "record" | "generate";
+  readonly kind: "record" | "generate" | "play";
   readonly state: "queued" | "running" | "done" | "failed" | "cancelled";
   readonly stage: JobStage;
   readonly share: number | null;
@@ -73,6 +73,7 @@ export interface Job {
   readonly recording: string | null;
   readonly sentence: string | null;
   readonly code?: string | null;
+  readonly zh?: string | null; // the sentence in Chinese
   readonly model: string;
 }
 
@@ -95,6 +96,6 @@ export interface About {
   readonly version: string;
   readonly offline: boolean;
   readonly workbench: boolean;
-  readonly why_no_workbench: string | null;
+  readonly why_no_workbench: Phrase | null;
   readonly limits: Readonly<Record<string, number>>;
 }

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from glassformer import __version__
+from glassformer.show.chinese import translate
 from glassformer.show.server.answers import CHECK, AtDesk, answer
-from glassformer.show.workbench import Answer
+from glassformer.show.workbench import Answer, Phrase
 
 router = APIRouter(prefix="/api", tags=["about"])
 
@@ -33,7 +34,7 @@ class About(Answer):
     offline: bool
     limits: Limits
     workbench: bool
-    why_no_workbench: str | None
+    why_no_workbench: Phrase | None
 
 
 @router.get("/about", response_model=About)
@@ -46,6 +47,6 @@ async def read_about(request: Request, desk: AtDesk) -> Response:
         offline=settings.offline,
         limits=Limits(**{name: getattr(settings, name) for name in Limits.model_fields}),
         workbench=desk.workbench is not None,
-        why_no_workbench=why if desk.workbench is None else None,
+        why_no_workbench=Phrase(en=why, zh=translate(why) or why) if desk.workbench is None else None,
     )
     return await answer(request, desk, lambda: about, keep=CHECK)

@@ -1,7 +1,7 @@
-"""Every error is a sentence: {"error": {"sentence": …, "code": …}}.
+"""Every error is a sentence: {"error": {"sentence": …, "code": …, "zh": …}}.
 
 In:   what went wrong anywhere behind a route.
-Out:  a 4xx answer with a sentence for a person and a code for a program.
+Out:  a 4xx answer with a sentence for a person, in English and Chinese, and a code for a program.
 """
 
 import logging
@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
 from glassformer.errors import GlassformerError
+from glassformer.show.chinese import translate
 from glassformer.show.workbench import Answer, RefusalError
 
 log = logging.getLogger("glassformer.server")
@@ -24,6 +25,7 @@ class Refusal(Answer):
 
     sentence: str
     code: str
+    zh: str | None = None  # the sentence in Chinese, where it is known
 
 
 class ErrorAnswer(Answer):
@@ -45,7 +47,9 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 
 def say(status: int, code: str, sentence: str) -> Response:
     """An error as an answer."""
-    return JSONResponse({"error": {"sentence": sentence, "code": code}}, status)
+    return JSONResponse(
+        {"error": {"sentence": sentence, "code": code, "zh": translate(sentence, code)}}, status
+    )
 
 
 def install(app: FastAPI) -> None:

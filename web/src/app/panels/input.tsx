@@ -26,7 +26,7 @@ export function InputPanel() {
     return (
       <div class="notice">
         <p class="notice-title">{say.noWorkbench}</p>
-        <p>{about?.why_no_workbench ?? say.noBench}</p>
+        <p>{about?.why_no_workbench?.[app.language.value] ?? say.noBench}</p>
       </div>
     );
   }
