@@ -36,8 +36,10 @@ function bench(state: () => Partial<Job> = () => ({})) {
   const connection = new Connection({
     base: "/api/",
     fetch: (async (input: RequestInfo | URL, init?: RequestInit) => {
-      asked.push(`${init?.method ?? "GET"} ${String(input)}`);
-      return Response.json({ ...job, ...state() });
+      const method = init?.method ?? "GET";
+      asked.push(`${method} ${String(input)}`);
+      const begun = method === "GET" ? { state: "running", stage: "loading" } : {};
+      return Response.json({ ...job, ...begun, ...state() });
     }) as typeof fetch,
   });
   const made = createHttpBench(connection, (url) => {
@@ -47,6 +49,7 @@ function bench(state: () => Partial<Job> = () => ({})) {
   return {
     made,
     asked,
+    opened: () => stream !== null,
     events: () => vi.waitFor(() => stream ?? Promise.reject(new Error("no stream yet"))),
   };
 }
@@ -82,8 +85,9 @@ describe("a run", () => {
   test("that fails gives the sentence", async () => {
     const { made, events } = bench();
     const run = made.run(request, () => {}, new AbortController().signal);
-    (await events()).tell("failed", { sentence: "There is no model gpt2 here.", code: "no_model" });
-    await expect(run).rejects.toMatchObject({ sentence: "There is no model gpt2 here.", code: "no_model" });
+    const why = { sentence: "There is no model gpt2 here.", code: "no_model", zh: "这里没有模型 gpt2。" };
+    (await events()).tell("failed", why);
+    await expect(run).rejects.toMatchObject(why);
   });
 
   test("is cancelled by its signal", async () => {
@@ -93,7 +97,7 @@ describe("a run", () => {
     const stream = await events();
     stop.abort();
     await expect(run).rejects.toMatchObject({ name: "AbortError" });
-    expect(asked).toEqual(["POST /api/jobs", "DELETE /api/jobs/j1"]);
+    expect(asked).toEqual(["POST /api/jobs", "GET /api/jobs/j1", "DELETE /api/jobs/j1"]);
     expect(stream.readyState).toBe(2);
   });
 
@@ -108,6 +112,7 @@ describe("a run", () => {
 
   test("whose events break off is asked for", async () => {
     const answers: Partial<Job>[] = [
+      {},
       {},
       { state: "running", stage: "running" },
       { state: "done", recording: "late" },
@@ -124,5 +129,29 @@ describe("a run", () => {
     await vi.waitFor(() => expect(heard).toEqual(["queued", "running"]));
     stream.onerror?.();
     await expect(run).resolves.toBe("late");
+  });
+
+  test("that waits for others takes no connection, and is listened to when its turn comes", async () => {
+    vi.useFakeTimers();
+    const answers: Partial<Job>[] = [{}, ...Array(5).fill({ state: "queued", stage: "queued" }), {}];
+    const { made, asked, events, opened } = bench(() => answers.shift() ?? {});
+    const run = made.run(request, () => {}, new AbortController().signal);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(asked.length).toBeGreaterThan(2);
+    expect(opened()).toBe(false);
+    await vi.advanceTimersByTimeAsync(10_000);
+    vi.useRealTimers();
+    expect(asked).toHaveLength(7);
+    (await events()).tell("done", { recording: "mine" });
+    await expect(run).resolves.toBe("mine");
+  });
+
+  test("that was started before is heard again from its start", async () => {
+    const { made, asked, events } = bench();
+    const running: Job = { ...job, state: "running", stage: "running" };
+    const run = made.resume(running, () => {}, new AbortController().signal);
+    (await events()).tell("done", { recording: "found" });
+    await expect(run).resolves.toBe("found");
+    expect(asked).toEqual([]);
   });
 });
