@@ -47,7 +47,9 @@ export const titles = defineStrings({
     narrowed: "Narrow to the embeddings",
     logits: "Linear: a score for every word",
     probabilities: "Softmax: scores become probabilities",
+    classProbabilities: "Softmax: scores become probabilities",
     choose: "The word",
+    chooseClass: "The answer",
     pool: "One vector for the whole text",
     classes: "Linear: a score for every class",
     training: "Training beside inference",
@@ -100,7 +102,9 @@ export const titles = defineStrings({
     narrowed: "收窄到嵌入的宽度",
     logits: "线性层：给每个词打分",
     probabilities: "Softmax：得分变成概率",
+    classProbabilities: "Softmax：得分变成概率",
     choose: "选出的词",
+    chooseClass: "给出的答案",
     pool: "用一个向量代表全文",
     classes: "线性层：给每个类别打分",
     training: "训练与推理对照",
@@ -129,7 +133,7 @@ export const sentences = defineStrings({
       "A vector that depends only on the place is added to each row. Attention itself knows no order, but for what a mask hides: without this, a shuffled sentence would give the same results, only shuffled.",
     segments: "A learned vector says which of the two texts a token belongs to.",
     embeddingSum:
-      "The parts of the embedding are added, number by number: this is what the first layer reads.",
+      "The vectors of token, position and segment, as far as the model has them, are added number by number: this is what the first layer reads. Attention itself would know no order.",
     embeddingNorm:
       "Each row is shifted to mean 0 and scaled to variance 1, then stretched and moved by learned γ and β, so that all tokens enter the first layer on the same footing.",
     widened:
@@ -177,7 +181,8 @@ export const sentences = defineStrings({
       "All layers do the same, each with parameters of its own (in ALBERT they share one set). Above: how long each token's vector is and how much each layer changes it; below: where every head looks. Click one to open its layer.",
     final:
       "Where norms come before the sub-layers (pre-norm), the stream is normalised once more before it is read out.",
-    dense: "One more dense layer prepares the vector for the comparison with the vocabulary.",
+    dense:
+      "One more dense layer prepares the vector for the comparison with the vocabulary, or with the classes.",
     outputActivate: "The same bend as inside the layers: it lets the output use combinations of features.",
     transformed: "A norm brings the vector to a scale on which it can be compared with the embedding table.",
     narrowed:
@@ -187,7 +192,10 @@ export const sentences = defineStrings({
     probabilities:
       "The scores of the whole vocabulary are exponentiated and divided by their sum: a probability for each word.",
     choose:
-      "What the model says at the chosen position, with its probability. Greedy decoding takes the first of the list.",
+      "The likeliest words at the chosen position, with their probabilities. Greedy decoding takes the first of the list; so does a model that fills a mask.",
+    chooseClass: "The classes with their probabilities: the likeliest one is the answer for the whole text.",
+    classProbabilities:
+      "The scores of the classes are exponentiated and divided by their sum: a probability for each class.",
     pool: "The vector of one position (or the average of all) stands for the whole text.",
     classes: "The text's vector times one vector for each class: the largest product wins.",
     training:
@@ -212,7 +220,8 @@ export const sentences = defineStrings({
     position:
       "给每一行加上一个只取决于位置的向量。除了掩码遮住的部分，注意力本身不知道顺序：没有位置编码，把句子打乱，结果也只是跟着打乱。",
     segments: "用一个学到的向量标明词元属于两段文本中的哪一段。",
-    embeddingSum: "把嵌入的各部分逐元素相加：这就是第一层读到的内容。",
+    embeddingSum:
+      "词元、位置和分段的向量（模型有哪些就加哪些）逐元素相加：这就是第一层读到的内容。注意力本身并不知道顺序。",
     embeddingNorm:
       "每一行平移到均值 0、缩放到方差 1，再用学到的 γ 和 β 拉伸和平移，使所有词元以同样的尺度进入第一层。",
     widened: "ALBERT 用较窄的嵌入表来节省参数；再用一个矩阵把每一行加宽到各层的宽度。",
@@ -248,13 +257,15 @@ export const sentences = defineStrings({
     glance:
       "各层做同样的事，但参数各不相同（ALBERT 的各层共用一套参数）。上方：每个词元的向量有多长，每一层改变了它多少；下方：每个头看向哪里。点击即可打开那一层。",
     final: "把归一化放在子层之前的模型（pre-norm），在读出之前还要对残差流再归一化一次。",
-    dense: "再经过一个全连接层，为与词表比较做准备。",
+    dense: "再经过一个全连接层，为与词表（或各个类别）比较做准备。",
     outputActivate: "与层内相同的非线性：让输出能够利用特征的组合。",
     transformed: "归一化把向量变到适合与嵌入表比较的尺度。",
     narrowed: "用一个矩阵把向量变回嵌入表的窄宽度，接下来就要与嵌入表比较。",
     logits: "最后的向量与词表中每个词的向量相乘（这里只列出所选位置最可能的词）：乘积大，说明这个词合适。",
     probabilities: "整个词表的得分取指数再除以总和：每个词得到一个概率。",
-    choose: "模型在所选位置给出的词及其概率。贪心解码取列表中的第一个。",
+    choose: "所选位置上最可能的词及其概率。贪心解码取列表中的第一个，填补掩码时也是。",
+    chooseClass: "各个类别及其概率：最可能的类别就是对整段文本的答案。",
+    classProbabilities: "各类别的得分取指数再除以总和：每个类别得到一个概率。",
     pool: "用一个位置的向量（或所有位置的平均）代表全文。",
     classes: "文本的向量与每个类别的向量相乘：乘积最大者胜出。",
     training:

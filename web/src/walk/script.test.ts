@@ -78,4 +78,24 @@ describe("the script", () => {
     expect(key("states", "decoder/0/self/queries")).toBe("queries");
     expect(key("something new", "decoder/0/self/else")).toBe("other");
   });
+
+  test("one answer for a whole text is no word, three parts are no position, batch norm is no layer norm", () => {
+    const step = { ...stepsOf(plan)[1]!, kind: "output" as const };
+    const answer = { ...step, operation: "choose", output: "output/likeliest" };
+    expect(keyOf({ ...answer, axes: ["source", "rank"] })).toBe("choose");
+    expect(keyOf({ ...answer, axes: ["rank"] })).toBe("chooseClass");
+    const shares = { ...step, operation: "softmax", output: "output/probabilities" };
+    expect(keyOf({ ...shares, axes: ["class"] })).toBe("classProbabilities");
+    const inputs = ["tokens", "positions", "segments"].map((part) => `encoder/embedding/${part}`);
+    const sum = {
+      ...step,
+      kind: "embedding" as const,
+      operation: "add",
+      output: "encoder/embedding/sum",
+      inputs,
+    };
+    expect(keyOf(sum)).toBe("embeddingSum");
+    const norm = { ...step, kind: "self" as const, operation: "norm", output: "encoder/0/self/norm" };
+    expect(keyOf({ ...norm, words: { over: "batch" } })).toBe("batchNorm");
+  });
 });

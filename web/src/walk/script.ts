@@ -172,7 +172,6 @@ const PLAIN: Readonly<Record<string, TextKey>> = {
   softmax: "softmax",
   mix: "mix",
   join: "join",
-  choose: "choose",
   pool: "pool",
 };
 
@@ -200,9 +199,10 @@ export function keyOf(step: WalkStep): TextKey {
   }
   if (operation === "add") {
     if (chapter !== "embedding") return word === "biased" ? "bias" : "residual";
-    return step.inputs.some((name) => name.endsWith("/positions")) ? "position" : "embeddingSum";
+    const added = (part: string) => step.inputs.some((name) => name.endsWith(`/${part}`));
+    return added("positions") && !added("segments") ? "position" : "embeddingSum";
   }
-  if (chapter === "output") return outputKey(operation, word);
+  if (chapter === "output") return outputKey(operation, word, step.axes.length === 1);
   if (operation === "activate") return "activate";
   if (operation === "states" && STATES[word]) return STATES[word];
   if (operation === "product" || operation === "split" || operation === "states")
@@ -210,8 +210,10 @@ export function keyOf(step: WalkStep): TextKey {
   return PLAIN[operation] ?? "other";
 }
 
-function outputKey(operation: string, word: string): TextKey {
-  if (operation === "softmax") return "probabilities";
+/** `one`: one answer for the whole text, not one for each position. */
+function outputKey(operation: string, word: string, one: boolean): TextKey {
+  if (operation === "softmax") return one ? "classProbabilities" : "probabilities";
+  if (operation === "choose") return one ? "chooseClass" : "choose";
   if (operation === "activate") return "outputActivate";
   if (word === "classes") return "classes";
   if (operation === "product")
