@@ -9,13 +9,14 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RecordingSource } from "../source";
 import type { Mounted, View } from "../view";
 import { useApp } from "./context";
+import { speaking } from "./speaking";
 import { type App, sentenceOf } from "./state";
 
 export function Canvas(props: { readonly id: string; readonly prefix: string }) {
   const app = useApp();
   const say = app.words.value;
   const host = useRef<HTMLDivElement>(null);
-  const [failure, setFailure] = useState<string | null>(null);
+  const [failure, setFailure] = useState<unknown>(null);
   const [attempt, setAttempt] = useState(0);
   const source = app.open.value;
   const name = app.view.value;
@@ -47,7 +48,7 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
         <Notice title={say.cannotShow(view.title[language])} text={fits[language]} name="does-not-fit" />
       )}
       {failure !== null && (
-        <Notice title={say.failedHere} text={failure} name="failed">
+        <Notice title={say.failedHere} text={sentenceOf(failure, app)} name="failed">
           <button type="button" class="button" onClick={() => setAttempt(attempt + 1)}>
             {say.tryAgain}
           </button>
@@ -72,7 +73,7 @@ function TroubleNotice() {
   const first = app.recordings.value[0];
   if (!trouble) return null;
   return (
-    <Notice title={trouble.sentence} text="" name="trouble">
+    <Notice title={sentenceOf(trouble.error, app)} text="" name="trouble">
       {trouble.again && (
         <button type="button" class="button" onClick={trouble.again}>
           {say.tryAgain}
@@ -108,7 +109,7 @@ function mountView(
   view: View,
   source: RecordingSource,
   host: HTMLElement,
-  setFailure: (sentence: string | null) => void,
+  setFailure: (error: unknown) => void,
 ): () => void {
   let mounted: Mounted | null = null;
   let gone = false;
@@ -119,7 +120,7 @@ function mountView(
 
   const fail = (error: unknown): void => {
     if (gone || (error instanceof DOMException && error.name === "AbortError")) return;
-    setFailure(sentenceOf(error, app));
+    setFailure(error);
     app.announce(sentenceOf(error, app));
   };
   const guarded = (act: () => void): void => {
@@ -131,16 +132,19 @@ function mountView(
   };
 
   guarded(() => {
+    const language = app.language.peek();
+    const workbench = app.runs.workbench(source);
+    const { playground } = app.source;
     mounted = view.mount({
       element,
-      source,
+      source: speaking(source, language),
       metrics: app.metrics.peek() ?? [],
       selection: app.store,
-      language: app.language.peek(),
+      language,
       theme: app.theme.peek(),
       reducedMotion: app.reducedMotion,
-      workbench: app.runs.workbench(source),
-      playground: app.source.playground,
+      workbench: workbench && speaking(workbench, language),
+      playground: playground && speaking(playground, language),
       announce: (sentence) => app.announce(sentence),
       fail,
     });

@@ -26,7 +26,11 @@ function history(first = "") {
     at += by;
     heard();
   };
-  return { place, pages, go, at: () => at };
+  const type = (text: string): void => {
+    pages.splice(++at, pages.length, text);
+    heard();
+  };
+  return { place, pages, go, type, at: () => at };
 }
 
 const first: Selection = { ...nothingSelected, recording: "r", view: "overview" };
@@ -80,6 +84,34 @@ describe("the address follows the selection", () => {
     await vi.runAllTimersAsync();
     expect(store.get()).toMatchObject({ view: "lines", head: 3, recording: "r" });
     expect(pages).toHaveLength(3);
+  });
+
+  test("a typed address without a recording speaks of the one that is open", async () => {
+    const { place, pages, type } = history("recording=r&view=overview&map=0&head=0");
+    const store = createSelection({ ...first, map: 2, head: 1 });
+    mirror(store, place, async (wish) => store.set(wish));
+    type("view=playground");
+    await vi.runAllTimersAsync();
+    expect(store.get()).toEqual({ ...first, view: "playground", map: 2, head: 1 });
+    expect(pages.at(-1)).toBe("recording=r&view=playground&map=2&head=1");
+    type("query=3");
+    await vi.runAllTimersAsync();
+    expect(pages.at(-1)).toBe("recording=r&view=playground&map=2&head=1&query=3");
+    type("");
+    await vi.runAllTimersAsync();
+    expect(pages.at(-1)).toBe("recording=r&view=playground&map=2&head=1&query=3");
+    type("recording=s&view=lines");
+    await vi.runAllTimersAsync();
+    expect(store.get()).toEqual({ ...nothingSelected, recording: "s", view: "lines" });
+  });
+
+  test("what a typed address asks for and is not there leaves the address too", async () => {
+    const { place, pages, type } = history("recording=r&view=overview&map=0&head=0");
+    const store = createSelection(first, (wish) => ({ ...wish, map: Math.min(wish.map, 3) }));
+    mirror(store, place, async (wish) => store.set(wish));
+    type("map=99");
+    await vi.runAllTimersAsync();
+    expect(pages.at(-1)).toBe("recording=r&view=overview&map=3&head=0");
   });
 
   test("a link is that of the present selection, written or not", () => {

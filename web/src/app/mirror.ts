@@ -64,11 +64,14 @@ export function mirror(
     written = text;
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    const wish = { ...nothingSelected, ...readSelection(text) };
-    if (sameSelection(wish, store.get())) return;
+    const said = readSelection(text);
+    const now = store.get(); // an address that names no recording speaks of the one that is open
+    const wish = { ...(said.recording === undefined ? now : nothingSelected), ...said };
+    if (sameSelection(wish, now)) return write("replace");
     following += 1;
     follow(wish).finally(() => {
       following -= 1;
+      if (store.get().recording === wish.recording) write("replace"); // in full, and only what there is
     });
   });
 

@@ -14,6 +14,7 @@ import { Views } from "../views";
 import type { Bench } from "../workbench";
 import { AppContext } from "./context";
 import { noPlace, type Place } from "./place";
+import { session } from "./session";
 import { Shell } from "./shell";
 import { effect } from "./signals";
 import { App, type Remembering } from "./state";
@@ -49,6 +50,7 @@ export function mount(element: HTMLElement, source: Source, options: MountOption
     views: new Views(),
     place: options.place ?? noPlace(),
     remember,
+    session: options.wholePage ? session : forgetful,
     language: spoken,
     theme: chosen ?? (darkness.matches ? "dark" : "light"),
     reducedMotion: matchMedia("(prefers-reduced-motion: reduce)").matches,

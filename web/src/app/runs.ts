@@ -1,27 +1,37 @@
 /**
  * Running models from the page: one job of the form at a time, and what views ask for.
  *
- * In:   a form or a view's request.
- * Out:  progress, and a new recording that is opened when it is there.
+ * In:   a form or a view's request; after a reload, what the server says of the job that this window had started.
+ * Out:  progress, and a new recording that is opened when it is there. A run of another window is shown, not followed.
  */
 
 import { type RecordingSource, Refusal } from "../source";
 import type { Job, JobRequest, ModelDescription, Preset } from "../types";
 import type { Workbench } from "../view";
+import type { Bench } from "../workbench";
 import { emptyForm, type Form, presetRequest, requestOf, withModel, withPreset, withRequest } from "./form";
 import { type Signal, signal } from "./signals";
+import { speaking } from "./speaking";
 import { type App, pickSelection, sentenceOf } from "./state";
 
 export interface Running {
-  readonly request: JobRequest;
   readonly job: Job | null; // null until the server has taken it
 }
+
+/** A job that this window has started, kept over a reload. */
+interface Started {
+  readonly id: string;
+  readonly request: JobRequest;
+}
+
+const GLANCE = 1000; // ms between two looks at a run of another window
 
 export interface Runs {
   readonly form: Signal<Form>;
   readonly models: Signal<readonly ModelDescription[]>;
   readonly running: Signal<Running | null>;
-  readonly trouble: Signal<string | null>;
+  readonly other: Signal<Job | null>; // a run of another window, until it is over; where it is done, its result
+  readonly trouble: Signal<unknown>; // why the last run failed; null: it did not
   /** Fill in part of the form. */
   change(part: Partial<Form>): void;
   /** Fill in the text and model that made a recording, unless somebody is filling in something else. */
@@ -30,6 +40,9 @@ export interface Runs {
   start(): void;
   startPreset(preset: Preset): void;
   cancel(): void;
+  cancelOther(): void;
+  /** Find what runs already: ours is taken up again, another window's is watched. */
+  resume(): Promise<void>;
   /** What made a recording, where that is known. */
   requestBehind(source: RecordingSource): JobRequest | null;
   /** What views get; null where no model can run. */
@@ -41,36 +54,68 @@ export function createRuns(app: App): Runs {
   const form = signal<Form>(emptyForm);
   const models = signal<readonly ModelDescription[]>([]);
   const running = signal<Running | null>(null);
-  const trouble = signal<string | null>(null);
+  const other = signal<Job | null>(null);
+  const trouble = signal<unknown>(null);
   const requests = new Map<string, JobRequest>(); // by recording
   let controller: AbortController | null = null;
   let touched = false; // by a person, since the last run
+  let stopped = false;
+
+  const keep = (started: Started | null): void => app.session.set("job", JSON.stringify(started));
+  const kept = (): Started | null => {
+    try {
+      return JSON.parse(app.session.get("job") ?? "null") as Started | null;
+    } catch {
+      return null; // somebody else's words
+    }
+  };
+
+  /** Remembers the job from its first word on, until it is over. */
+  const remembering = async (
+    request: JobRequest,
+    heard: Parameters<Workbench["run"]>[1],
+    begin: (heard: Parameters<Workbench["run"]>[1]) => Promise<string>,
+  ): Promise<string> => {
+    let mine = "";
+    try {
+      const id = await begin((event) => {
+        if ("job" in event && mine === "") {
+          mine = event.job.id;
+          keep({ id: mine, request });
+        }
+        heard(event);
+      });
+      requests.set(id, request);
+      void app.refreshRecordings().catch(() => {});
+      return id;
+    } finally {
+      if (kept()?.id === mine) keep(null);
+    }
+  };
 
   const run = async (
     request: JobRequest,
     heard: Parameters<Workbench["run"]>[1],
     signal: AbortSignal,
   ): Promise<string> => {
-    if (!app.bench) throw new Refusal(app.words.peek().noWorkbench, "no_workbench", 0);
-    const id = await app.bench.run(request, heard, signal);
-    requests.set(id, request);
-    void app.refreshRecordings().catch(() => {});
-    return id;
+    const { bench } = app;
+    if (!bench) throw new Refusal(app.words.peek().noWorkbench, "no_workbench", 0);
+    return remembering(request, heard, (told) => bench.run(request, told, signal));
   };
 
-  const begin = async (request: JobRequest, preset: Preset | null = null): Promise<void> => {
+  const attend = async (start: typeof run, request: JobRequest, preset: Preset | null): Promise<void> => {
     controller?.abort();
     const mine = new AbortController();
     controller = mine;
     touched = false;
     trouble.value = null;
-    running.value = { request, job: null };
+    running.value = { job: null };
     app.announce(app.words.peek().running);
     try {
-      const id = await run(
+      const id = await start(
         request,
         (event) => {
-          if ("job" in event && controller === mine) running.value = { request, job: event.job };
+          if ("job" in event && controller === mine) running.value = { job: event.job };
         },
         mine.signal,
       );
@@ -81,15 +126,31 @@ export function createRuns(app: App): Runs {
     } catch (error) {
       if (controller !== mine) return;
       const say = app.words.peek();
-      const stopped = error instanceof DOMException && error.name === "AbortError";
-      if (stopped) app.announce(say.cancelled);
-      else trouble.value = sentenceOf(error, app);
-      if (!stopped) app.announce(trouble.peek() ?? "");
+      const cancelled = error instanceof DOMException && error.name === "AbortError";
+      if (!cancelled) trouble.value = error;
+      app.announce(cancelled ? say.cancelled : sentenceOf(error, app));
     } finally {
       if (controller === mine) {
         controller = null;
         running.value = null;
       }
+    }
+  };
+
+  const begin = (request: JobRequest, preset: Preset | null = null): Promise<void> =>
+    attend(run, request, preset);
+
+  /** Looks at a run of another window now and then: it has no connection of its own, for there are only few. */
+  const watch = async (bench: Bench, first: Job): Promise<void> => {
+    other.value = first;
+    while (!stopped && other.peek()?.id === first.id) {
+      await new Promise((wake) => setTimeout(wake, GLANCE));
+      const jobs = await bench.jobs().catch(() => null); // the server is gone for a while
+      if (!jobs || other.peek()?.id !== first.id) continue;
+      const now = jobs.find(({ id }) => id === first.id);
+      const shown = now && now.state !== "failed" && now.state !== "cancelled";
+      other.value = shown ? now : null;
+      if (now?.state === "done") return void app.refreshRecordings().catch(() => {});
     }
   };
 
@@ -106,6 +167,7 @@ export function createRuns(app: App): Runs {
     form,
     models,
     running,
+    other,
     trouble,
     change(part) {
       touched = true;
@@ -132,6 +194,29 @@ export function createRuns(app: App): Runs {
     cancel() {
       controller?.abort();
     },
+    cancelOther() {
+      const job = other.peek();
+      other.value = null;
+      if (job) app.bench?.cancel(job.id).catch(() => {});
+    },
+    async resume() {
+      const { bench } = app;
+      if (!bench || running.peek()) return;
+      const jobs = await bench.jobs();
+      const started = kept();
+      const mine = jobs.find(({ id }) => id === started?.id);
+      if (started && mine) {
+        if (!touched) form.value = withRequest(form.peek(), started.request);
+        const again: typeof run = (request, heard, signal) =>
+          remembering(request, heard, (told) => bench.resume(mine, told, signal));
+        return attend(again, started.request, null);
+      }
+      keep(null);
+      const models = jobs.filter(({ kind }) => kind !== "play");
+      const next =
+        models.find(({ state }) => state === "running") ?? models.findLast(({ state }) => state === "queued");
+      if (next) void watch(bench, next);
+    },
     requestBehind,
     workbench(source) {
       if (!app.bench || app.about.peek()?.workbench === false) return null;
@@ -148,12 +233,13 @@ export function createRuns(app: App): Runs {
             ...(change.decode ? { kind: "generate" as const, decode: change.decode } : {}),
           };
         },
-        open: (id) => app.source.open(id),
+        open: async (id) => speaking(await app.source.open(id), app.language.peek()),
         go: (id) => void app.go(id),
         ...(app.bench.play ? { play: app.bench.play } : {}),
       };
     },
     stop() {
+      stopped = true;
       controller?.abort();
       controller = null;
     },

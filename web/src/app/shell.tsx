@@ -12,7 +12,7 @@ import { AboutPanel, openFile } from "./panels/about";
 import { DebuggingPanel } from "./panels/debugging";
 import { InputPanel } from "./panels/input";
 import { InterpretabilityPanel } from "./panels/interpretability";
-import type { PanelName } from "./state";
+import { type PanelName, sentenceOf } from "./state";
 import { Tabs } from "./tabs";
 import { Toolbar } from "./toolbar";
 import { Transport } from "./transport";
@@ -188,7 +188,7 @@ function Banner() {
   if (!trouble || !app.open.value) return null;
   return (
     <div class="banner" role="alert" data-banner="trouble">
-      <span>{trouble.sentence}</span>
+      <span>{sentenceOf(trouble.error, app)}</span>
       {trouble.again && (
         <button type="button" class="button" onClick={trouble.again}>
           {say.tryAgain}

@@ -38,15 +38,16 @@ export interface AppOptions {
   readonly views: Views;
   readonly place: Place;
   readonly remember: Remembering;
+  readonly session: Remembering; // of this window alone
   readonly language: Language;
   readonly theme: Theme;
   readonly reducedMotion: boolean;
   readonly wholePage: boolean;
 }
 
-/** Something that went wrong, and what a person can do about it. */
+/** Something that went wrong, and what a person can do about it. It is put into words where it is drawn. */
 export interface Trouble {
-  readonly sentence: string;
+  readonly error: unknown;
   readonly again: (() => void) | null;
 }
 
@@ -83,6 +84,7 @@ export class App {
   readonly playing = signal(false); // the time step moves by itself
   readonly shortcuts = signal(true);
 
+  readonly session: Remembering;
   private readonly remember: Remembering;
   private readonly mirror: Mirror;
   private readonly chosen = signal<Selection>(nothingSelected);
@@ -94,6 +96,7 @@ export class App {
     this.bench = options.bench;
     this.views = options.views;
     this.remember = options.remember;
+    this.session = options.session;
     this.reducedMotion = options.reducedMotion;
     this.wholePage = options.wholePage;
     this.language.value = options.language;
@@ -145,6 +148,7 @@ export class App {
       [this.about.value, this.presets.value] = await Promise.all([this.bench.about(), this.bench.presets()]);
       if (!this.about.value.workbench && this.panel.peek() === "input") this.panel.value = "interpretability";
       if (!this.preset.peek()) this.preset.value = this.presetOf(this.store.get().recording);
+      if (this.about.value.workbench) void this.runs.resume().catch(() => {}); // then nothing is found again
     } catch {
       // an older server, or none: the page shows recordings all the same
     }
@@ -227,9 +231,8 @@ export class App {
   /** A failure as a sentence with a way out. */
   complain(error: unknown, again: (() => void) | null = null): void {
     if (error instanceof DOMException && error.name === "AbortError") return;
-    const sentence = sentenceOf(error, this);
-    this.trouble.value = { sentence, again };
-    this.announce(sentence);
+    this.trouble.value = { error, again };
+    this.announce(sentenceOf(error, this));
   }
 
   /** The server is there again: what failed meanwhile is tried once more. */
@@ -257,8 +260,14 @@ export class App {
 
   /** A name typed or reached by the back button. */
   private async follow(wish: Selection): Promise<void> {
-    if (wish.recording === this.open.peek()?.description.id) this.store.set(wish);
-    else if (wish.recording !== "") await this.show(wish);
+    if (wish.recording !== "" && wish.recording !== this.open.peek()?.description.id) return this.show(wish);
+    const view = this.viewOf(wish);
+    try {
+      await this.views.load(view);
+      this.store.set({ ...wish, view });
+    } catch (error) {
+      this.complain(error, () => void this.follow(wish));
+    }
   }
 
   private viewOf(wish: Selection): string {
@@ -309,12 +318,12 @@ export function pickSelection(preset: Preset): Partial<Selection> {
   return preset.selection ? readSelection(new URLSearchParams(preset.selection).toString()) : {};
 }
 
-/** What went wrong, in a sentence of the page's language where there is one. */
+/** What went wrong, in a sentence of the page's language; whoever draws it draws it again in another language. */
 export function sentenceOf(error: unknown, app: App): string {
-  const say = app.words.peek();
+  const say = app.words.value;
   if (error instanceof Refusal) {
     if (error.code === "unreachable") return say.unreachable;
-    return error.code === "not_in_file" ? say.notInFile : explain(error, app.language.peek());
+    return error.code === "not_in_file" ? say.notInFile : explain(error, app.language.value);
   }
   return error instanceof Error && error.message ? error.message : String(error);
 }

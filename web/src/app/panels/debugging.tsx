@@ -92,11 +92,15 @@ function multiplier(map: MapDescription): string {
   return `${short(map.scale)}${root}`;
 }
 
+interface Failure {
+  readonly error: unknown;
+}
+
 function Spread(props: { readonly source: RecordingSource; readonly item: Item }) {
   const app = useApp();
   const say = app.words.value;
   const { source, item } = props;
-  const [found, setFound] = useState<Distribution | string | null>(null);
+  const [found, setFound] = useState<Distribution | Failure | null>(null);
   const where = JSON.stringify(item.where);
   useEffect(() => {
     if (!item.there) {
@@ -105,7 +109,7 @@ function Spread(props: { readonly source: RecordingSource; readonly item: Item }
     }
     const stop = new AbortController();
     source.distribution(item.of, item.where, stop.signal).then(setFound, (error: unknown) => {
-      if (!stop.signal.aborted) setFound(sentenceOf(error, app));
+      if (!stop.signal.aborted) setFound({ error });
     });
     return () => stop.abort();
   }, [source, item.of, item.there, where]);
@@ -113,8 +117,8 @@ function Spread(props: { readonly source: RecordingSource; readonly item: Item }
     <li class="spread" data-spread={item.of}>
       <span class="spread-title">{item.title}</span>
       {!item.there && <span class="hint">{say.notKept}</span>}
-      {typeof found === "string" && <span class="hint bad-text">{found}</span>}
-      {found !== null && typeof found !== "string" && item.there && (
+      {found && "error" in found && <span class="hint bad-text">{sentenceOf(found.error, app)}</span>}
+      {found && !("error" in found) && item.there && (
         <>
           <Bars distribution={found} label={item.title} />
           <span class="hint number">

@@ -45,7 +45,7 @@ export function InterpretabilityPanel(props: { readonly source: RecordingSource 
           ))}
         </tbody>
       </table>
-      {failure && <p class="hint bad-text">{failure}</p>}
+      {failure !== null && <p class="hint bad-text">{sentenceOf(failure, app)}</p>}
       <button
         type="button"
         class="button"
@@ -115,8 +115,7 @@ function useScores(
   tau: number,
   relative: boolean,
 ) {
-  const app = useApp();
-  const [state, setState] = useState<{ readonly scores: Scores; readonly failure: string | null }>({
+  const [state, setState] = useState<{ readonly scores: Scores; readonly failure: unknown }>({
     scores: new Map(),
     failure: null,
   });
@@ -137,7 +136,7 @@ function useScores(
       Promise.all(questions).then(
         (answers) => setState({ scores: new Map(answers), failure: null }),
         (error: unknown) => {
-          if (!stop.signal.aborted) setState({ scores: new Map(), failure: sentenceOf(error, app) });
+          if (!stop.signal.aborted) setState({ scores: new Map(), failure: error });
         },
       );
     }, PAUSE);

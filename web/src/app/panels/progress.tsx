@@ -1,7 +1,8 @@
 /** How far a run is: its stages by name, a bar, a way to stop it; afterwards what went wrong, if something did. */
 
-import type { JobStage } from "../../types";
+import type { Job, JobStage } from "../../types";
 import { useApp } from "../context";
+import { sentenceOf } from "../state";
 
 const stages: readonly JobStage[] = ["queued", "loading", "tokenising", "running", "statistics", "saving"];
 
@@ -9,7 +10,59 @@ export function Progress() {
   const app = useApp();
   const say = app.words.value;
   const running = app.runs.running.value;
+  const other = app.runs.other.value;
   const trouble = app.runs.trouble.value;
+  if (running) return <Stages job={running.job} cancel={() => app.runs.cancel()} />;
+  return (
+    <>
+      {trouble !== null && (
+        <div class="notice bad" role="alert" data-notice="run-failed">
+          <p class="notice-title">{sentenceOf(trouble, app)}</p>
+          <button type="button" class="button" onClick={() => app.runs.start()}>
+            {say.tryAgain}
+          </button>
+        </div>
+      )}
+      {other &&
+        (other.recording === null ? (
+          <Stages job={other} elsewhere cancel={() => app.runs.cancelOther()} />
+        ) : (
+          <Result job={other} />
+        ))}
+    </>
+  );
+}
+
+/** What came of a run of another window: nobody is taken there against their will. */
+function Result({ job }: { readonly job: Job }) {
+  const app = useApp();
+  const say = app.words.value;
+  return (
+    <div class="notice" role="status" data-notice="other-run">
+      <p class="notice-title">{say.otherDone(job.model)}</p>
+      <button
+        type="button"
+        class="button"
+        data-action="open-result"
+        onClick={() => {
+          app.runs.other.value = null;
+          if (job.recording !== null) void app.go(job.recording);
+        }}
+      >
+        {say.openResult}
+      </button>
+    </div>
+  );
+}
+
+function Stages(props: {
+  readonly job: Job | null;
+  readonly elsewhere?: boolean;
+  readonly cancel: () => void;
+}) {
+  const app = useApp();
+  const say = app.words.value;
+  const { job } = props;
   const names: Readonly<Record<JobStage, string>> = {
     queued: say.queued,
     loading: say.loading,
@@ -18,22 +71,12 @@ export function Progress() {
     statistics: say.statistics,
     saving: say.saving,
   };
-  if (!running) {
-    if (trouble === null) return null;
-    return (
-      <div class="notice bad" role="alert" data-notice="run-failed">
-        <p class="notice-title">{trouble}</p>
-        <button type="button" class="button" onClick={() => app.runs.start()}>
-          {say.tryAgain}
-        </button>
-      </div>
-    );
-  }
-  const stage = running.job?.stage ?? "queued";
+  const stage = job?.stage ?? "queued";
   const at = stages.indexOf(stage);
-  const share = running.job?.share ?? null;
+  const share = job?.share ?? null;
   return (
-    <div class="progress" data-part="progress" data-stage={stage}>
+    <div class="progress" data-part={props.elsewhere ? "other-progress" : "progress"} data-stage={stage}>
+      {props.elsewhere && <p class="hint">{say.otherRun(job?.model ?? "")}</p>}
       <ol class="stages" aria-label={say.stages}>
         {stages.map((each, place) => (
           <li
@@ -47,8 +90,8 @@ export function Progress() {
       </ol>
       <progress aria-label={names[stage]} max={1} {...(share === null ? {} : { value: share })} />
       <div class="progress-end">
-        <span class="hint">{running.job?.detail}</span>
-        <button type="button" class="button" data-action="cancel" onClick={() => app.runs.cancel()}>
+        <span class="hint">{job?.detail}</span>
+        <button type="button" class="button" data-action="cancel" onClick={props.cancel}>
           {say.cancel}
         </button>
       </div>
