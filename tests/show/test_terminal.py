@@ -21,6 +21,7 @@ from glassformer.show.terminal import (
     label,
     measure,
     shade,
+    wrap,
 )
 
 WORDS = {1: " too", 2: "\n", 3: " never"}
@@ -144,7 +145,7 @@ def test_heads_that_do_not_fit_beside_the_others_follow_below(heads: int, column
     words = tokens("source", ["a", "b"])
     weights = np.tile(np.eye(2, dtype=np.float32), (heads, 1, 1))
     recording = Recording("toy", EVIDENCE, words, maps=(attention_map(weights, words, words),))
-    _, *lines = draw_focus(recording, columns=columns).splitlines()
+    lines = draw_focus(recording, columns=columns).splitlines()[-2 * blocks :]
     assert len(lines) == 2 * blocks
     assert " ".join(lines[0::2]).split() == [str(head) for head in range(heads)]
     assert " ".join(lines[1::2]).replace("decoder 0", "").split() == ["1.0"] * heads
@@ -157,6 +158,22 @@ def test_evidence_stays_within_the_terminal() -> None:
     assert len(lines) > start + 1
     assert all(measure(line) <= 50 for line in lines[start:])
     assert " ".join(" ".join(lines[start:]).split()) == " ".join(f"Evidence: {EVIDENCE}".split())
+
+
+@pytest.mark.parametrize("columns", [16, 20, 30, 39])
+def test_a_narrow_terminal_is_not_overflown(columns: int) -> None:
+    text = draw_recording(translation(), columns=columns)
+    assert [line for line in text.splitlines() if measure(line) > columns] == []
+    for share in ("5 %", "70 % and"):
+        assert share in text  # the legend is all there
+
+
+def test_lines_are_cut_between_words_or_where_they_must_be() -> None:
+    assert wrap("one two three", 80) == "one two three"
+    assert wrap("one two three four", 16, hanging=2) == "one two three\n  four"
+    assert wrap("a" * 20, 16, indent=2) == "  " + "a" * 14 + "\n  " + "a" * 6
+    assert wrap("我爱" * 9, 16).split("\n") == ["我爱" * 4, "我爱" * 4, "我爱"]
+    assert wrap("a b   c d   e f   g h", 17, parts="   ") == "a b   c d   e f\ng h"
 
 
 def test_a_part_that_is_not_there_is_named() -> None:
@@ -180,7 +197,7 @@ def test_what_does_not_fit_is_said() -> None:
         attention_map(np.eye(50, dtype=np.float32)[None], words, words), 0, columns=48
     ).splitlines()
     assert picture[-1] == "The first 10 tokens of 50 × 50."
-    assert len(picture) == 14
+    assert len(picture) == 15  # the legend takes two lines
     assert all(measure(line) <= 48 for line in picture[:-2])
 
 

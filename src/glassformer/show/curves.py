@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.runlog import Curve, HeadHistory, RunLog
+from glassformer.show.tables import align
+from glassformer.show.terminal import wrap
 
 ALARMS = 12  # the last ones that are shown
 HEIGHT = 10  # lines of a curve
@@ -20,7 +22,7 @@ _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # of
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-def draw_runs(logs: Sequence[RunLog]) -> str:
+def draw_runs(logs: Sequence[RunLog], *, columns: int = 80) -> str:
     """A table, one line for each run."""
     if not logs:
         return "There are no runs here yet; `glassformer train` makes one."
@@ -30,9 +32,7 @@ def draw_runs(logs: Sequence[RunLog]) -> str:
         score = "–" if best is None else f"{best[0]} {best[1]:.4g}"
         loss = f"{_last_loss(log):.4g}" if "loss" in log.scalars else "–"
         rows.append((log.name, log.state, str(log.last_step), loss, score, str(len(log.alarms) or "–")))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(line.rstrip() for line in lines)
+    return align(rows, set(), columns)
 
 
 def draw_run(log: RunLog, *, columns: int = 80) -> str:
@@ -46,8 +46,8 @@ def draw_run(log: RunLog, *, columns: int = 80) -> str:
     for name in ("loss", "dev_loss"):
         if name in log.scalars and len(log.scalars[name]) > 1:
             parts.append(f"{name}\n{draw_curve(log.scalars[name], columns=columns)}")
-    parts.append(_list_scores(log))
-    parts += [_draw_heads(log, columns), _draw_alarms(log), _draw_end(log)]
+    parts = [wrap(parts[0], columns), *parts[1:], _list_scores(log, columns)]
+    parts += [_draw_heads(log, columns), _draw_alarms(log, columns), wrap(_draw_end(log), columns)]
     return "\n\n".join(filter(None, parts))
 
 
@@ -111,14 +111,15 @@ def _pool(steps: NDArray[np.int64], values: NDArray[np.float64], bins: int) -> N
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
-def _list_scores(log: RunLog) -> str:
+def _list_scores(log: RunLog, columns: int) -> str:
     """Every score of held-out text: now, and its range over the run."""
     names = [name for name in log.scalars if name.startswith(("dev_", "averaged_"))]
     lines = []
     for name in names:
         known = log.scalars[name].values[np.isfinite(log.scalars[name].values)]
         if len(known):
-            lines.append(f"{name}  now {known[-1]:.4g}, lowest {known.min():.4g}, highest {known.max():.4g}")
+            said = f"{name}  now {known[-1]:.4g}, lowest {known.min():.4g}, highest {known.max():.4g}"
+            lines.append(wrap(said, columns, hanging=2))
     return "\n".join(lines)
 
 
@@ -129,12 +130,12 @@ def _draw_heads(log: RunLog, columns: int) -> str:
     ]
     if not histories:
         return ""
-    margin = max(len(name) for name, _ in histories) + 2
-    lines = [
+    about = (
         "How widely heads look, over time (entropy as a share of its largest, ▁ 0 to █ 1; mean of a layer)"
-    ]
-    lines += [name.ljust(margin) + _draw_map(history, columns - margin - 16) for name, history in histories]
-    return "\n".join(lines)
+    )
+    width = columns - max(len(name) for name, _ in histories) - 18
+    rows = [(name, _draw_map(history, width)) for name, history in histories]
+    return f"{wrap(about, columns)}\n{align(rows, set(), columns)}"
 
 
 def _draw_map(history: HeadHistory, width: int) -> str:
@@ -146,13 +147,14 @@ def _draw_map(history: HeadHistory, width: int) -> str:
     return f"{spark}  now {mean[-1]:.2f}" if math.isfinite(mean[-1]) else spark
 
 
-def _draw_alarms(log: RunLog) -> str:
+def _draw_alarms(log: RunLog, columns: int) -> str:
     alarms = log.alarms
     if not alarms:
         return ""
     said = f"{len(alarms)} alarms" if len(alarms) > 1 else "1 alarm"
     lines = [said + (f", the last {ALARMS}" if len(alarms) > ALARMS else "")]
-    lines += [f"  step {alarm.step}  {alarm.topic}: {alarm.message}" for alarm in alarms[-ALARMS:]]
+    said_of = (f"step {alarm.step}  {alarm.topic}: {alarm.message}" for alarm in alarms[-ALARMS:])
+    lines += [wrap(each, columns, indent=2, hanging=2) for each in said_of]
     return "\n".join(lines)
 
 

@@ -5,13 +5,12 @@ Out:  text. What is undefined is shown as – and explained below.
 """
 
 import math
-import textwrap
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from glassformer.metrics import Metric, Part, Score
-from glassformer.show.terminal import fit, measure
+from glassformer.show.terminal import fit, measure, wrap
 
 MOST = 24  # values along an axis that are written out; more are summed up in words
 
@@ -21,10 +20,10 @@ def draw_scores(scores: Sequence[Score], *, columns: int = 80) -> str:
     single = [each for each in scores if each.over == "model" and not each.parts[0].values.ndim]
     layered = [each for each in scores if each.over == "layer" and not each.parts[0].values.ndim]
     others = [each for each in scores if each not in single and each not in layered]
-    parts = [_draw_models(single, columns), _draw_layers(layered, columns)]
+    parts = [_draw_models(single, columns) if single else "", _draw_layers(layered, columns)]
     parts += [_draw_parts(each, columns) for each in others]
     reasons = dict.fromkeys(f"– {each.name}: {each.undefined}" for each in scores if each.undefined)
-    return "\n\n".join(filter(None, [*parts, "\n".join(_wrap(each, columns) for each in reasons)]))
+    return "\n\n".join(filter(None, [*parts, "\n".join(wrap(each, columns) for each in reasons)]))
 
 
 def draw_metrics(metrics: Iterable[Metric], *, columns: int = 80) -> str:
@@ -36,10 +35,10 @@ def draw_metrics(metrics: Iterable[Metric], *, columns: int = 80) -> str:
     for family, group in families.items():
         lines += ["", family]
         for metric in group:
-            lines += [f"  {metric.name}", _wrap(metric.caption.english, columns, 6)]
+            lines += [wrap(metric.name, columns, indent=2), wrap(metric.caption.english, columns, indent=6)]
             for each in metric.parameters:
                 value = "…, from Python" if each.required else each.default
-                lines.append(_wrap(f"{each.name}={value}: {each.about.meaning}", columns, 6))
+                lines.append(wrap(f"{each.name}={value}: {each.about.meaning}", columns, indent=6))
     return "\n".join(lines[1:])
 
 
@@ -51,9 +50,13 @@ def format_value(value: float) -> str:
 def _draw_models(scores: Sequence[Score], columns: int) -> str:
     """A number for each metric, and below it how to read it."""
     rows = [(each.wording.label.english, format_value(each.value), each.unit) for each in scores]
+    names, values, units = (max(map(measure, column), default=0) for column in zip(*rows, strict=True))
     lines = []
-    for line, each in zip(_align(rows, {1}, columns).splitlines(), scores, strict=True):
-        lines += [line, _wrap(_read(each), columns, 4)]
+    for (name, value, unit), each in zip(rows, scores, strict=True):
+        line = f"{fit(name, names)}  {value:>{values}}  {unit}"
+        if names + values + units + 4 > columns:
+            line = f"{wrap(name, columns)}\n{wrap(f'{value} {unit}', columns, indent=2)}"
+        lines += [line, wrap(_read(each), columns, indent=4)]
     return "\n".join(filter(None, lines))
 
 
@@ -66,7 +69,7 @@ def _draw_layers(scores: Sequence[Score], columns: int) -> str:
         (str(part.place), *(format_value(float(each.parts[place].values)) for each in scores))
         for place, part in enumerate(scores[0].parts)
     ]
-    return _align([header, *rows], set(range(1, len(header))), columns)
+    return align([header, *rows], set(range(1, len(header))), columns)
 
 
 def _draw_parts(score: Score, columns: int) -> str:
@@ -80,8 +83,8 @@ def _draw_parts(score: Score, columns: int) -> str:
     vectors = all(part.axes == ("head",) for part in score.parts)
     header = [("", *(str(head) for head in range(widest - 1)))] if vectors and widest > 1 else []
     filled = [row + ("",) * (widest - len(row)) for row in [*header, *rows]]
-    words = (_wrap(title, columns), _wrap(_read(score), columns))
-    return "\n".join(filter(None, (*words, _align(filled, set(range(1, widest)), columns))))
+    words = (wrap(title, columns), wrap(_read(score), columns))
+    return "\n".join(filter(None, (*words, align(filled, set(range(1, widest)), columns))))
 
 
 def _list_values(part: Part) -> tuple[str, ...]:
@@ -103,18 +106,13 @@ def _read(score: Score) -> str:
     return " ".join(phrase.english for phrase in readings if phrase is not None)
 
 
-def _wrap(text: str, columns: int, indent: int = 0) -> str:
-    margin = " " * indent
-    return textwrap.fill(
-        text, max(columns, 40), initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False
-    )
-
-
-def _align(rows: Sequence[Sequence[str]], right: set[int], columns: int) -> str:
+def align(rows: Sequence[Sequence[str]], right: set[int], columns: int) -> str:
     """Cells under each other; columns that do not fit beside the others follow below, by the same names."""
     if not rows:
         return ""
     widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
+    if widths[0] + 2 + max(widths[1:], default=0) > columns:
+        return _list_rows(rows, columns)
     blocks, used = [[0]], widths[0]
     for place in range(1, len(widths)):
         used += 2 + widths[place]
@@ -132,4 +130,15 @@ def _align(rows: Sequence[Sequence[str]], right: set[int], columns: int) -> str:
                 for place in block
             ]
             lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def _list_rows(rows: Sequence[Sequence[str]], columns: int) -> str:
+    """A table where even one column has no room: each name, and below it what its row says."""
+    headed = not rows[0][0]
+    lines = []
+    for row in rows[1:] if headed else rows:
+        pairs = zip(rows[0][1:], row[1:], strict=True)
+        cells = [f"{header} {cell}".strip() if headed else cell for header, cell in pairs if cell]
+        lines += [wrap(row[0], columns), wrap("   ".join(cells), columns, indent=2, parts="   ")]
     return "\n".join(lines)

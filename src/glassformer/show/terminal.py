@@ -5,7 +5,6 @@ Out:  text; cells are shaded, or painted where `colour` is asked for. Wide (Chin
       characters are counted as two.
 """
 
-import textwrap
 import unicodedata
 from collections.abc import Sequence
 
@@ -21,6 +20,7 @@ _BOUNDS = (0.0, 0.05, 0.2, 0.4, 0.7)
 _SHADES = " ·░▒▓█"  # one more than bounds: exactly nothing is blank
 _CELL = 3  # characters per column of a heat map
 _MARGIN = 18  # characters a query's name may take
+NARROWEST = 16  # columns that anything can be drawn in
 
 
 def draw_recording(
@@ -38,9 +38,10 @@ def draw_recording(
     attention_map, chosen = choose_head(recording, part=part, layer=layer, head=head)
     rows = name_rows(recording, attention_map)
     picture = draw_map(attention_map, chosen, rows=rows, columns=columns, colour=colour)
-    evidence = _wrap(f"Evidence:  {recording.evidence}", columns)
+    evidence = wrap(f"Evidence:  {recording.evidence}", columns, hanging=11)
     focus = draw_focus(recording, columns=columns)
-    return "\n\n".join(filter(None, (focus, picture, draw_output(recording), evidence)))
+    output = wrap(draw_output(recording), columns, hanging=2)
+    return "\n\n".join(filter(None, (focus, picture, output, evidence)))
 
 
 def draw_focus(recording: Recording, *, columns: int = 80) -> str:
@@ -52,7 +53,8 @@ def draw_focus(recording: Recording, *, columns: int = 80) -> str:
     names = [f"{name_part(each)} {each.layer}" for each in maps]
     heads = max(each.heads for each in maps)
     margin = max(measure(name) for name in names) + 2
-    lines = ["How many tokens a head looks at (exp of its mean entropy), by layer and head"]
+    about = "How many tokens a head looks at (exp of its mean entropy), by layer and head"
+    lines = [wrap(about, columns)]
     spreads = [np.exp(_mean_rows(each, each.statistics.entropy)) for each in maps]  # each (head,)
     cells = [["–" if np.isnan(keys) else f"{keys:.1f}" for keys in spread] for spread in spreads]
     room = max(columns - margin, 0)
@@ -78,24 +80,30 @@ def draw_map(
     colour: bool = False,
 ) -> str:
     """One head: a row for each token that looks, a column for each token that is looked at."""
-    title = f"{attention_map.name}, head {attention_map.require_head(head)}"
+    title = wrap(f"{attention_map.name}, head {attention_map.require_head(head)}", columns)
     if not attention_map.has_weights:
-        return f"{title}: only its statistics were recorded."
+        return wrap(f"{title}: only its statistics were recorded.", columns)
     queries, keys = rows or attention_map.query.texts, attention_map.key.texts
-    shown = max((columns - _MARGIN) // _CELL, 1)
+    margin = min(_MARGIN, max(columns, NARROWEST) // 3)
+    shown = max((columns - margin) // _CELL, 1)
     weights = attention_map.weights(head, slice(0, min(shown, len(queries))), slice(0, min(shown, len(keys))))
-    picture = draw_weights(queries[:shown], keys[:shown], weights, colour=colour)
-    lines = [title, picture, paint_legend() if colour else LEGEND]
+    picture = draw_weights(queries[:shown], keys[:shown], weights, colour=colour, most=margin)
+    lines = [title, picture, paint_legend() if colour else wrap(LEGEND, columns, parts="   ")]
     if max(len(queries), len(keys)) > shown:
-        lines.append(f"The first {shown} tokens of {len(queries)} × {len(keys)}.")
+        lines.append(wrap(f"The first {shown} tokens of {len(queries)} × {len(keys)}.", columns))
     return "\n".join(lines)
 
 
 def draw_weights(
-    queries: Sequence[str], keys: Sequence[str], weights: NDArray[np.floating], *, colour: bool = False
+    queries: Sequence[str],
+    keys: Sequence[str],
+    weights: NDArray[np.floating],
+    *,
+    colour: bool = False,
+    most: int = _MARGIN,
 ) -> str:
-    """Weights (query, key) as blocks under the first letters of each key."""
-    margin = min(max((measure(label(query)) for query in queries), default=0) + 1, _MARGIN)
+    """Weights (query, key) as blocks under the first letters of each key; names take `most` characters."""
+    margin = min(max((measure(label(query)) for query in queries), default=0) + 1, most)
     lines = [" " * margin + "".join(fit(fit(label(key), _CELL - 1), _CELL) for key in keys)]
     for query, row in zip(queries, weights, strict=True):
         name = fit(fit(label(query), margin - 1), margin)
@@ -179,10 +187,35 @@ def fit(text: str, width: int) -> str:
     return text + " " * (width - measure(text))
 
 
-def _wrap(text: str, columns: int) -> str:
-    """A long line as several, the later ones set in."""
-    lines = textwrap.wrap(text, max(columns, 40), subsequent_indent=" " * 11, break_on_hyphens=False)
-    return text if measure(text) <= columns else "\n".join(lines)
+def wrap(text: str, columns: int, *, hanging: int = 0, indent: int = 0, parts: str = " ") -> str:
+    """A long line as several, the later ones set in by `hanging`; cut between parts, or where it must be."""
+    columns = max(columns, NARROWEST)
+    margin = " " * min(indent, columns // 4)
+    if measure(margin + text) <= columns:
+        return margin + text
+    later = margin + " " * min(hanging, columns // 4)
+    lines, start = [margin], margin
+    for part in text.split(parts):
+        if lines[-1] != start and measure(lines[-1] + parts + part) <= columns:
+            lines[-1] += parts + part
+        elif part:
+            first, *others = chop(part, columns - len(later))
+            if lines[-1] == start:
+                lines[-1] += first
+            else:
+                start = later
+                lines.append(later + first)
+            lines += [later + other for other in others]
+    return "\n".join(lines)
+
+
+def chop(text: str, width: int) -> list[str]:
+    """Pieces no wider than this: for what has no place to be cut at."""
+    pieces = [text]
+    while measure(pieces[-1]) > max(width, 2):
+        count = len(fit(pieces[-1], max(width, 2)).rstrip())
+        pieces[-1:] = [pieces[-1][:count], pieces[-1][count:]]
+    return pieces
 
 
 def shade(weight: float) -> str:
