@@ -111,6 +111,17 @@ def test_gaps_are_learnt_and_filled(school: School, text: dict[str, Any]) -> Non
     assert [answer.text for answer in together] == [answer.text for answer in alone]
 
 
+def test_special_tokens_that_are_guessed_are_named(school: School, text: dict[str, Any]) -> None:
+    task = school.make_task(text)
+    network = school.make_network(task)
+    separator = task.tokenizer.roles["separator"]
+    with torch.no_grad():
+        network.get_parameter("head.bias")[separator] = 1e3
+    found = next(fill(Model(network, task.tokenizer), ["the [MASK] dog"]))
+    assert found.gaps[0][0].text == "[SEP]"
+    assert found.text == "the [SEP] dog"
+
+
 def test_the_second_head_learns_too(school: School, text: dict[str, Any]) -> None:
     task = school.make_task(text | {"relation": "next-sentence"})
     module = TaskModule(task, school.make_network(task))

@@ -30,8 +30,8 @@ from glassformer.tasks.task import TASKS, Config, Network, Split, Task, find_dev
 from glassformer.text.batches import Batch, Indices
 from glassformer.text.chance import draw_uniform
 from glassformer.text.files import Problems
-from glassformer.text.sequences import Ids, pad_rows, require_many
-from glassformer.text.tokenizer import Role
+from glassformer.text.sequences import Ids, find_frame, pad_rows, require_many
+from glassformer.text.tokenizer import Role, Tokenizer
 
 MASKED, REPLACED = 0.8, 0.1  # of the tokens to be guessed; the others stay as they are
 FRAME, CHOICE, FATE, WORD = range(4)  # what random numbers are for
@@ -264,13 +264,16 @@ def fill(
 def _fill_gaps(model: Model, row: Sequence[int], places: list[int], logits: Tensor, best: int) -> Filled:
     values, tokens = logits.softmax(-1).topk(min(best, logits.shape[-1]))
     gaps = tuple(
-        tuple(
-            Guess(model.tokenizer.decode([token]).strip(), token, value)
-            for token, value in zip(*gap, strict=True)
-        )
+        tuple(Guess(_name(model.tokenizer, token), token, value) for token, value in zip(*gap, strict=True))
         for gap in zip(tokens.tolist(), values.tolist(), strict=True)
     )
     whole = list(row)
     for place, guesses in zip(places, gaps, strict=True):
         whole[place] = guesses[0].token
-    return Filled(model.tokenizer.decode(whole), gaps)
+    before, after = find_frame(model.tokenizer)
+    return Filled(model.tokenizer.decode(whole[len(before) : len(whole) - len(after)], special=True), gaps)
+
+
+def _name(tokenizer: Tokenizer, token: int) -> str:
+    """A guess for a person: a word, a special token by its name, white space in a form that can be seen."""
+    return tokenizer.decode([token], special=True).strip() or repr(tokenizer.display([token])[0])
