@@ -101,6 +101,25 @@ def test_a_recipe_that_cannot_be(words: tuple[str, ...], said: str, recipe: Path
     assert said in complain("train", recipe, *words)
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("train.stepps=3", "'stepps'"),
+        ("model.widht=3", "'widht'"),
+        ("task.pathh=3", "'pathh'"),
+        ("tokenizer.sise=3", "'sise'"),
+    ],
+)
+def test_a_slip_is_told_before_a_run_that_is_there(
+    change: str, said: str, recipe: Path, complain: Command
+) -> None:
+    folder = Path("runs") / "tiny"
+    folder.mkdir(parents=True)
+    (folder / "events.jsonl").write_text("")
+    assert said in complain("train", recipe, "--set", change)
+    assert "holds a run already" in complain("train", recipe)
+
+
 def test_a_recipe_that_is_not_there(tmp_path: Path, complain: Command) -> None:
     assert "Cannot read" in complain("train", tmp_path / "none.toml")
 

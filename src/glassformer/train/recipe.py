@@ -31,7 +31,7 @@ from glassformer.text.training import VocabularySettings, train_vocabulary
 from glassformer.train.errors import TrainingError
 from glassformer.train.loop import Outcome, Plan, train
 from glassformer.train.settings import MonitorSettings, TrainSettings
-from glassformer.train.starting import build_network
+from glassformer.train.starting import build_network, check_names
 from glassformer.weights.hub import find_folder
 
 TABLES = ("model", "tokenizer", "task", "batches", "train", "monitor")
@@ -82,6 +82,10 @@ def read_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
             raise ConfigurationError(f"{path.name} says {table} = {content!r}; wanted a table, [{table}].")
     if "task" not in tables:
         raise ConfigurationError(f"{path.name} has no table [task]: what is to be learnt, and from what?")
+    _named("task", lambda: read_task(tables["task"]))
+    _named("model", lambda: check_names(tables.get("model", {})))
+    if "path" not in tables.get("tokenizer", {}):
+        _read("tokenizer", VocabularySettings, tables)
     return Recipe(
         path.stem,
         path.read_text(encoding="utf-8"),

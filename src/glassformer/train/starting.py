@@ -14,6 +14,7 @@ from glassformer.config import ModelConfig, RecurrentConfig, read_settings
 from glassformer.errors import ConfigurationError
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
+from glassformer.registry import suggest
 from glassformer.tasks.task import Network, Task, known_words
 from glassformer.weights.checkpoint import open_checkpoint
 from glassformer.weights.hub import find_folder
@@ -47,6 +48,15 @@ def build_network(table: Mapping[str, Any], task: Task) -> tuple[Network, list[s
     except ConfigurationError as error:
         raise ConfigurationError(f"[model] {error}") from error
     return (RecurrentTranslator(config) if isinstance(config, RecurrentConfig) else Transformer(config)), []
+
+
+def check_names(table: Mapping[str, Any]) -> None:
+    """Refuse a word that no network has; what the words say can only be judged with the task's."""
+    kind = KINDS.get(table.get("kind", "transformer"), ModelConfig)
+    known = [*kind.__slots__, "start", "kind", "preset"]
+    for word in table:
+        if word not in known:
+            raise ConfigurationError(f"{kind.__name__} has no setting {word!r}.{suggest(word, known)}")
 
 
 def _start_from(name: str, words: dict[str, Any], task: Task) -> tuple[Network, list[str]]:
