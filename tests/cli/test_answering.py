@@ -11,6 +11,7 @@ import pytest
 
 import glassformer
 from glassformer import cli
+from glassformer.weights.hub import could_be_model
 
 TEXTS = ["the animal was too tired", "the street", "", "too tired to cross"]
 GAPS = ["the <mask> was too tired", "[MASK] street <mask>"]
@@ -102,11 +103,98 @@ def test_the_wrong_model(
     assert said in complain(verb, build(shape), TEXTS[0])
 
 
-@pytest.mark.parametrize("verb", ["translate", "generate", "classify", "fill", "record", "score"])
+@pytest.mark.parametrize("verb", ["record", "score"])
 def test_a_sentence_in_the_place_of_the_model(verb: str, complain: Command) -> None:
     assert "'I love you.' is no model; give the model first and then the text" in complain(
         verb, "I love you."
     )
+
+
+USUAL = {
+    "translate": ("encoder-decoder", "language", "zoo/translator"),
+    "generate": ("decoder", "language", "zoo/gpt2"),
+    "classify": ("encoder", "classes", "zoo/sentiment"),
+    "fill": ("encoder", "masked", "zoo/bert"),
+}
+
+
+@pytest.mark.parametrize("verb", USUAL)
+def test_without_a_model_the_zoos_answers(
+    verb: str, build: Callable[..., Path], run: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shape, head, name = USUAL[verb]
+    model = build(shape, head, **({"classes": 2} if head == "classes" else {}))
+    zoo = tmp_path / "zoo"
+    zoo.mkdir()
+    model.rename(zoo / name.removeprefix("zoo/"))
+    monkeypatch.setattr("glassformer.weights.hub.ZOO", zoo)
+    text = "the [MASK] street" if verb == "fill" else "the street!"
+    wanted = run(verb, name, text)
+    assert run(verb, text) == wanted
+    assert run(verb, text, text) == wanted * 2
+    assert run(verb, "--device", "cpu", text) == wanted
+    assert run(verb, name, "--device", "cpu", text) == wanted  # options may stand in between
+    assert run(verb, "--input", write_lines(tmp_path / "one.txt", [text])) == wanted
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{text}\r\n"))
+    assert run(verb) == wanted
+
+
+def test_a_single_word_is_a_model_and_the_refusal_says_what_else_to_type(
+    complain: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    said = complain("translate", "Hello", "--to", "fr")
+    assert "If 'Hello' is the text, write `glassformer translate zoo/translator 'Hello'`." in said
+    assert "There is no folder './Hello'" in complain("translate", "./Hello", "the street")
+    assert "is the text" not in complain("translate", "Hello", "the street")
+
+
+@pytest.mark.parametrize(
+    ("word", "model"),
+    [
+        ("gpt2", True),
+        ("owner/model-1.5", True),
+        ("zoo/nothing", True),
+        ("~/my models/one", True),
+        ("./my model", True),
+        ("folder/sub/model", True),
+        ("I love you", False),
+        ("我爱你。", False),
+        ("Hello!", False),
+        ("[MASK]", False),
+        ("either/or, she said", False),
+        ("x" * 5000, False),
+    ],
+)
+def test_what_may_name_a_model(word: str, model: bool) -> None:
+    assert could_be_model(word) is model
+
+
+def test_a_terminal_is_not_steered_by_what_a_model_writes(
+    decoder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile = "the\x1b[2J\u202e street\r\x9b\t"
+    monkeypatch.setattr("glassformer.tasks.answers.stream_answer", lambda *_: iter([hostile]))
+    monkeypatch.setattr("glassformer.tasks.answers.write_answer", lambda *_: hostile)
+    for watched in (True, False):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda watched=watched: watched)
+        for words in (["the"], ["the", "street"]):
+            assert cli.main(["generate", str(decoder), *words]) == 0
+            shown = capsys.readouterr().out.split("\n")[0]
+            assert shown == ("the\\u001b[2J\\u202e street\\u000d\\u009b\t" if watched else hostile)
+
+
+def test_too_many_beams_are_refused(
+    decoder: Path, complain: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "--beams 5000 is more than the vocabulary has" in complain(
+        "generate", decoder, "the", "--beams", 5000
+    )
+    monkeypatch.setattr("glassformer.model.prompt.find_free_memory", lambda _: 2000)
+    said = complain("generate", decoder, "the", "--beams", 4)
+    assert "beams = 4 for 6 new tokens take at least" in said
+    assert "choose fewer" in said
 
 
 def test_what_goes_wrong_on_the_way_leaves_no_file(
@@ -124,7 +212,10 @@ def test_what_goes_wrong_on_the_way_leaves_no_file(
     nowhere = tmp_path / "none" / "answers.txt"
     assert f"{nowhere} could not be written" in complain("generate", decoder, *TEXTS, "--output", nowhere)
     texts.write_bytes(b"the \xff street\n")
-    assert ":1: byte 5" in complain("generate", decoder, "--input", texts)
+    said = complain("generate", decoder, "--input", texts)
+    assert ":1: byte 5" in said
+    assert "on_error" not in said  # no such option here
+    assert "mend it, or convert" in said
 
 
 @pytest.mark.parametrize("device", ["gpu", "cpu:x", "vulkan"])
@@ -138,7 +229,9 @@ def test_bytes_that_are_no_text_are_named_in_any_terminal(
 ) -> None:
     as_in_c = io.TextIOWrapper(io.BytesIO(b"\xff\xfe\x00abc"), encoding="ascii", errors="surrogateescape")
     monkeypatch.setattr(sys, "stdin", as_in_c)
-    assert "not UTF-8 text" in complain(words[0], decoder, *words[1:])
+    assert "stdin:1: the line holds zero bytes and is no UTF-8 text" in complain(
+        words[0], decoder, *words[1:]
+    )
 
 
 def test_without_stdin_there_is_no_text(

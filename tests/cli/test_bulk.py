@@ -27,6 +27,16 @@ def test_every_line_becomes_a_bundle(decoder: Path, texts: Path, tmp_path: Path,
     assert [bundle.open(path).source.text for path in files] == TEXTS.split("\n")[:1] + TEXTS.split("\n")[2:4]
 
 
+def test_only_a_line_feed_ends_a_line(decoder: Path, tmp_path: Path, run: Command) -> None:
+    """Not what Unicode calls a line separator, a form feed or a next line: they are part of a text."""
+    texts = tmp_path / "texts.txt"
+    lines = ["the\u2028animal", "was\x0b\x0c\x1c\x85tired", "to cross"]
+    texts.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
+    assert "3 recorded" in run("record", decoder, "--texts", texts, "--output", tmp_path / "out")
+    found = [bundle.open(path).source.text for path in sorted((tmp_path / "out").iterdir())]
+    assert found == lines
+
+
 def test_it_goes_on_where_it_was(decoder: Path, texts: Path, tmp_path: Path, run: Command) -> None:
     folder = tmp_path / "out"
     run("record", decoder, "--texts", texts, "--output", folder)

@@ -76,7 +76,7 @@ def build_parser() -> Parser:
             epilog=tell_examples(verb.name),
         )
         verb.add_arguments(verb_parser)
-        verb_parser.set_defaults(run=verb.run)
+        verb_parser.set_defaults(run=verb.run, verb=verb.name)
     return parser
 
 
@@ -86,8 +86,8 @@ def main(words: Sequence[str] | None = None) -> int:
         sys.stdout = io.StringIO()
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ░ or 中 shows ? instead of failing
-    arguments = build_parser().parse_args(words)
     try:
+        arguments = build_parser().parse_args(words)
         arguments.run(arguments)
         sys.stdout.flush()
     except GlassformerError as error:

@@ -16,15 +16,16 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TextIO
 
 from glassformer.cli.verb import (
+    MODEL,
     Arguments,
     Parser,
-    add_model,
-    open_stdin,
-    require_model,
+    add_language,
+    for_people,
+    read_texts,
     require_text,
     with_progress,
 )
-from glassformer.errors import InputError
+from glassformer.errors import CheckpointError, InputError
 
 if TYPE_CHECKING:
     from glassformer.model.choosing import GenerationSettings
@@ -35,20 +36,20 @@ BEST = 5  # words that are told for a gap
 
 def add_translate(parser: Parser) -> None:
     """The words of `translate`."""
-    _add_texts(parser)
-    parser.add_argument("--target-language", metavar="LANGUAGE", help="what to translate into, as `de`")
+    _add_texts(parser, "zoo/translator")
+    add_language(parser)
     _add_generation(parser)
 
 
 def add_generate(parser: Parser) -> None:
     """The words of `generate`."""
-    _add_texts(parser)
+    _add_texts(parser, "zoo/gpt2")
     _add_generation(parser)
 
 
 def add_classify(parser: Parser) -> None:
     """The words of `classify`."""
-    _add_texts(parser)
+    _add_texts(parser, "zoo/sentiment")
     parser.add_argument(
         "--long",
         choices=("refuse", "start"),
@@ -59,7 +60,7 @@ def add_classify(parser: Parser) -> None:
 
 def add_fill(parser: Parser) -> None:
     """The words of `fill`."""
-    _add_texts(parser)
+    _add_texts(parser, "zoo/bert")
     parser.add_argument("--best", type=int, metavar="N", default=BEST, help=f"words for each gap ({BEST})")
 
 
@@ -115,8 +116,10 @@ def run_fill(arguments: Arguments) -> None:
 # What they share
 
 
-def _add_texts(parser: Parser) -> None:
-    add_model(parser)
+def _add_texts(parser: Parser, usual: str) -> None:
+    """`usual` answers where no model is named."""
+    parser.add_argument("model", metavar="MODEL", nargs="?", help=f"{MODEL} ({usual})")
+    parser.set_defaults(usual=usual)
     parser.add_argument(
         "texts", metavar="TEXT", nargs="*", help="without any, lines are read from --input or stdin"
     )
@@ -166,14 +169,14 @@ def _run(
     answers = answer(remember(_read_texts(arguments)))
     if arguments.output is not None or not sys.stdout.isatty():  # where answers can be seen, they are counted
         answers = with_progress(answers, "answered")
-    with _open_output(arguments.output) as output:
+    with _explained(arguments), _open_output(arguments.output) as output:
         for found in answers:
             line = (
                 json.dumps(describe(waiting.pop(0), found), ensure_ascii=False)
                 if arguments.json
                 else show(found)
             )
-            output.write(f"{line}\n")
+            output.write(for_people(f"{line}\n", output))
 
 
 def _run_writing(arguments: Arguments, shape: str, refusal: str) -> None:
@@ -183,7 +186,8 @@ def _run_writing(arguments: Arguments, shape: str, refusal: str) -> None:
     _check_request(arguments)
     if len(arguments.texts) == 1:
         require_text(arguments.texts[0])
-    model = open_model(arguments.model, device=arguments.device)
+    with _explained(arguments):
+        model = open_model(arguments.model, device=arguments.device)
     if model.shape != shape:
         raise InputError(f"A model with the shape {model.shape!r} {refusal}.")
     settings = _choose_settings(arguments, model)
@@ -191,7 +195,7 @@ def _run_writing(arguments: Arguments, shape: str, refusal: str) -> None:
     alone = len(arguments.texts) == 1 and not arguments.json and settings.n_best == 1
     if alone and arguments.output is None:
         for piece in stream_answer(model, arguments.texts[0], settings, language):
-            print(piece, end="", flush=True)
+            print(for_people(piece, sys.stdout), end="", flush=True)
         print()
         return
 
@@ -223,6 +227,8 @@ def _choose_settings(arguments: Arguments, model: "Model") -> "GenerationSetting
     settings = replace(model.generation, **asked)
     if idle := _find_idle(asked, settings):
         raise InputError(idle)
+    if settings.beams > (most := model.tokenizer.size):
+        raise InputError(f"--beams {settings.beams} is more than the vocabulary has tokens, {most}; try 5.")
     return settings
 
 
@@ -240,27 +246,20 @@ def _find_idle(asked: Mapping[str, object], settings: "GenerationSettings") -> s
 
 def _read_texts(arguments: Arguments) -> Iterator[str]:
     """The texts, one by one."""
-    from glassformer.text.files import Problems, read_lines
-
     if arguments.texts:
         yield from arguments.texts
-    elif arguments.input is not None and str(arguments.input) != "-":
-        yield from (line for _, line in read_lines(arguments.input, Problems()))
-    else:
-        stdin = open_stdin()
-        if stdin.isatty():
-            print("One text a line; Ctrl-D after the last.", file=sys.stderr)
-        try:
-            yield from (line.removesuffix("\n").removesuffix("\r") for line in stdin)
-        except UnicodeDecodeError as error:
-            raise InputError("What came from stdin is not UTF-8 text; convert it first.") from error
+        return
+    path = arguments.input or Path("-")
+    if str(path) == "-" and sys.stdin is not None and sys.stdin.isatty():
+        print("One text a line; Ctrl-D after the last.", file=sys.stderr)
+    yield from (line for _, line in read_texts(path))
 
 
 def _check_request(arguments: Arguments) -> None:
-    """Refuse what cannot be before a model is opened."""
-    require_model(arguments.model)
+    """Settle which model it is, and refuse what cannot be before it is opened."""
     import torch
 
+    _settle_model(arguments)
     if arguments.texts and arguments.input is not None:
         raise InputError("There are texts and an --input; give one of the two.")
     if arguments.device is None:
@@ -270,6 +269,32 @@ def _check_request(arguments: Arguments) -> None:
     except (RuntimeError, AssertionError) as error:  # an unknown word; a device that torch was built without
         reason = str(error).splitlines()[0]
         raise InputError(f"Nothing runs on {arguments.device!r} here ({reason}); try cpu.") from error
+
+
+def _settle_model(arguments: Arguments) -> None:
+    """The first word is the model, unless it cannot be: then it is a text, and the usual model answers it."""
+    from glassformer.weights.hub import could_be_model
+
+    word = arguments.model
+    if word is None or not could_be_model(word):
+        arguments.texts[:0] = [] if word is None else [word]
+        arguments.model = arguments.usual
+        if sys.stderr.isatty():
+            print(f"{arguments.usual} answers; put another MODEL first to ask that one.", file=sys.stderr)
+
+
+@contextmanager
+def _explained(arguments: Arguments) -> Iterator[None]:
+    """A single word that is no model may have been meant as the text."""
+    try:
+        yield
+    except CheckpointError as error:
+        if arguments.texts or arguments.model == arguments.usual or Path(arguments.model).exists():
+            raise
+        verb = f"glassformer {arguments.verb} {arguments.usual}"
+        raise CheckpointError(
+            f"{error} If {arguments.model!r} is the text, write `{verb} {arguments.model!r}`."
+        ) from error
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from glassformer.cli.verb import read_text
+from glassformer.cli.verb import read_texts
 from glassformer.errors import GlassformerError, InputError
 
 
@@ -58,7 +58,7 @@ def name_bundle(number: int, text: str) -> str:
 
 def _list_texts(path: Path) -> Iterator[tuple[int, str]]:
     """Lines that are not blank, with their numbers from 1."""
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in read_texts(path):
         if line.strip():
             yield number, line
 

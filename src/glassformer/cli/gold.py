@@ -12,7 +12,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glassformer.cli.verb import Arguments, Parser, count_columns, read_assignments, with_progress
+from glassformer.cli.verb import (
+    Arguments,
+    Parser,
+    add_language,
+    count_columns,
+    read_assignments,
+    with_progress,
+)
 from glassformer.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,9 +45,7 @@ def add_gold(parser: Parser) -> None:
     parser.add_argument(
         "--reverse", action="store_true", help="the MODEL translates from TARGET to SOURCE of --links"
     )
-    parser.add_argument(
-        "--target-language", metavar="LANGUAGE", help="what a MODEL translates into, with --links"
-    )
+    add_language(parser)
     parser.add_argument(
         "--trees", metavar="FILE.conllu", type=Path, help="dependency relations, against trees (.gz, too)"
     )

@@ -7,7 +7,6 @@ Out:  a picture and numbers in the terminal, or JSON; a bundle.
 import os
 import shutil
 import sys
-import textwrap
 import time
 from contextlib import nullcontext
 from dataclasses import replace
@@ -19,8 +18,10 @@ from glassformer.cli.edits import read_decoding, read_edit
 from glassformer.cli.verb import (
     Arguments,
     Parser,
+    add_language,
     add_model,
     count_columns,
+    for_people,
     read_text,
     require_model,
     require_text,
@@ -63,7 +64,7 @@ def add_record(parser: Parser) -> None:
         "--target", metavar="TEXT", help="a translation to read along; without it, the model's own"
     )
     parser.add_argument("--second", metavar="TEXT", help="a second text, for models that read pairs")
-    parser.add_argument("--target-language", metavar="LANGUAGE", help="what to translate into, as `de`")
+    add_language(parser)
     parser.add_argument(
         "--want",
         metavar="WORDS",
@@ -239,10 +240,9 @@ def _find_decoding(arguments: Arguments, subject: Any) -> Any:
 
 def _tell(recording: "Recording", arguments: Arguments) -> str:
     """What the model wrote, if it did; the picture; what else has to be said of the numbers."""
-    notes = [
-        textwrap.fill(f"Note:  {note}.", max(count_columns(), 40), subsequent_indent=" " * 7)
-        for note in recording.evidence.notes
-    ]
+    from glassformer.show.terminal import wrap
+
+    notes = [wrap(f"Note:  {note}.", count_columns(), hanging=7) for note in recording.evidence.notes]
     lines = [_tell_written(recording), _draw(recording, arguments), "\n".join(notes)]
     return "\n\n".join(filter(None, lines))
 
@@ -254,6 +254,7 @@ def _tell_written(recording: "Recording") -> str:
     text = (recording.target or recording.source).text or generation.text
     tree = f", {len(generation.nodes)} hypotheses on the way" if generation.nodes else ""
     likely = sum(step.log_probability for step in generation.steps)
+    text = for_people(text, sys.stdout)
     return f"Written:  {text}\n          ({generation.method}, {len(generation.steps)} steps{tree}; " + (
         f"log-probability {likely:.2f})"
     )

@@ -66,7 +66,11 @@ def run_runs(arguments: Arguments) -> None:
 
     if arguments.name is None:
         logs = [read_run(folder) for folder in find_runs(arguments.folder)]
-        print(to_json([summarise_run(log) for log in logs]) if arguments.json else draw_runs(logs))
+        print(
+            to_json([summarise_run(log) for log in logs])
+            if arguments.json
+            else draw_runs(logs, columns=count_columns())
+        )
         return
     named = arguments.folder / arguments.name
     folder = named if is_run(named) or not is_run(arguments.name) else Path(arguments.name)

@@ -6,13 +6,14 @@ Out:  the same, checked; text on stderr.
 
 import argparse
 import io
+import re
 import shutil
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import IO, Any, NoReturn, TextIO
 
 from glassformer.errors import InputError
 
@@ -20,6 +21,7 @@ Arguments = argparse.Namespace
 
 MODEL = "a folder, a zoo name, or a name on the Hugging Face hub; `glassformer models` lists some"
 WIDEST = 160  # columns that a picture takes
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # not tab, not line feed
 
 
 class Formatter(argparse.HelpFormatter):
@@ -35,7 +37,19 @@ class Formatter(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one sentence, as all others here."""
+    """A parser whose complaints are one sentence, and to which words and options may come in any order."""
+
+    _mixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """`translate MODEL --to fr TEXT` is `translate MODEL TEXT --to fr`; argparse alone refuses it."""
+        if self._mixing or self._subparsers is not None:
+            return super().parse_known_args(args, namespace)
+        self._mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
 
     def _get_formatter(self) -> argparse.HelpFormatter:
         return Formatter(self.prog)
@@ -69,9 +83,22 @@ def add_model(parser: Parser) -> None:
     parser.add_argument("model", metavar="MODEL", help=MODEL)
 
 
+def add_language(parser: Parser) -> None:
+    """What to translate into."""
+    parser.add_argument(
+        "--to",
+        "--target-language",
+        dest="target_language",
+        metavar="LANGUAGE",
+        help="what to translate into, as `de`",
+    )
+
+
 def require_model(name: str) -> str:
     """The name of a model; a sentence in its place means that the model was left out."""
-    if " " in name.strip() and not Path(name).expanduser().exists():
+    from glassformer.weights.hub import could_be_model
+
+    if not could_be_model(name):
         raise InputError(
             f"{name!r} is no model; give the model first and then the text, such as zoo/gpt2 {name!r}. "
             "`glassformer models` lists what there is."
@@ -88,19 +115,34 @@ def require_text(text: str) -> str:
 
 def read_text(path: Path) -> str:
     """All of a file, or of stdin where the path is `-`."""
-    try:
-        return open_stdin().read() if str(path) == "-" else path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text (byte {error.start + 1}); convert it first.") from error
+    return "".join(line for _, line in read_texts(path, ends=True)).replace("\r\n", "\n")
 
 
-def open_stdin() -> TextIO:
-    """Stdin as UTF-8, whatever the language of this terminal; other bytes are an error, not half letters."""
+def read_texts(path: Path, *, ends: bool = False) -> Iterator[tuple[int, str]]:
+    """Numbered lines of a file (`.gz` and `.xz` are unpacked), or of stdin where the path is `-`."""
+    from glassformer.text.files import Problems, decode_lines, read_lines
+
+    problems = Problems(advice="Nothing is left out here: mend it, or convert the file to UTF-8 text.")
+    if str(path) != "-":
+        yield from read_lines(path, problems, ends=ends)
+        return
+    for number, line in decode_lines(open_stdin(), Path("stdin"), problems, ends=ends):
+        assert line is not None  # it would have been refused
+        yield number, line
+
+
+def open_stdin() -> IO[bytes]:
+    """The bytes of stdin, whatever this terminal takes them for."""
     if sys.stdin is None:  # closed by whoever started us
         raise InputError("There is no text and no stdin; give a TEXT, or a file.")
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(encoding="utf-8", errors="strict")
-    return sys.stdin
+        return sys.stdin.buffer
+    return io.BytesIO(sys.stdin.read().encode())
+
+
+def for_people(text: str, stream: TextIO) -> str:
+    """The text; to a terminal, what would move its cursor or turn its lines round is spelt out."""
+    return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text) if stream.isatty() else text
 
 
 def read_assignments(words: Iterable[str]) -> dict[str, Any]:

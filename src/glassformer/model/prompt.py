@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 
 from glassformer.config import ModelConfig, RecurrentConfig
-from glassformer.errors import InputError
+from glassformer.errors import ConfigurationError, InputError
 from glassformer.model.choosing import PADDING, GenerationSettings, Rules
 from glassformer.model.decoding import Decoding, Prompt, start_of_target
+from glassformer.model.memory import estimate_beams, find_free_memory
 from glassformer.model.transformer import check_ids, check_real
 
 
@@ -54,6 +55,7 @@ def open_prompt(
         start = start_of_target(config.start_id, ids, prefix)
         counts = [start.shape[1]] * len(start)
     room = [_room(count, _limit(config), settings.max_new_tokens) for count in counts]
+    _check_beams(config, settings, start, max(room))
     rules = Rules(settings, config.end_id)
     history = None
     if rules.reads_history:
@@ -105,6 +107,22 @@ def _check_prompt(
     if _continues_prompt(config) and not bool(real[:, -1].all()):
         raise InputError(
             "A prompt ends in padding, where it should be continued; pad prompts on the left (`pad_left`)."
+        )
+
+
+def _check_beams(
+    config: ModelConfig | RecurrentConfig, settings: GenerationSettings, start: Tensor, room: int
+) -> None:
+    """Refuse more beams than there is memory for, before the machine stands still."""
+    beams = settings.beams
+    if beams == 1:
+        return
+    free = find_free_memory(start.device)
+    needed = len(start) * estimate_beams(config, beams, start.shape[1] + beams * room)
+    if free is not None and needed > free:
+        raise ConfigurationError(
+            f"beams = {beams} for {room} new tokens take at least {needed / 2**30:.1f} GiB, and "
+            f"{free / 2**30:.1f} GiB are free; choose fewer beams, or fewer new tokens."
         )
 
 

@@ -37,6 +37,7 @@ class Problems:
     """What to do about broken lines, and what was found so far."""
 
     on_error: OnError = "refuse"
+    advice: str = 'Mend it, or set on_error = "skip" to leave such lines out.'  # to whoever is refused
     count: int = 0
     first: list[Problem] = field(default_factory=list)
 
@@ -44,7 +45,7 @@ class Problems:
         """Raise, or note it and go on."""
         problem = Problem(path, line, reason)
         if self.on_error == "refuse":
-            raise InputError(f'{problem}. Mend it, or set on_error = "skip" to leave such lines out.')
+            raise InputError(f"{problem}. {self.advice}")
         self.count += 1
         if self.count <= KEPT:
             self.first.append(problem)
@@ -71,25 +72,32 @@ def read_all_lines(
 ) -> Iterator[tuple[int, str | None]]:
     """The same with None for a broken line, so that lines of two files can be kept in step."""
     path = Path(path)
-    number = 0
     with open_bytes(path) as file:
-        while True:
-            try:
-                data = file.readline()
-            except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-                problems.report(path, number + 1, f"the file cannot be read on from here ({error})")
-                return
-            if not data:
-                return
-            number += 1
-            if number == 1:
-                data = data.removeprefix(b"\xef\xbb\xbf")  # a byte order mark is no text
-            reason, line = _decode(data)
-            if reason is not None:
-                problems.report(path, number, reason)
-            elif not ends:
-                line = line.removesuffix("\n").removesuffix("\r")
-            yield number, line if reason is None else None
+        yield from decode_lines(file, path, problems, ends=ends)
+
+
+def decode_lines(
+    file: IO[bytes], path: Path, problems: Problems, *, ends: bool = False
+) -> Iterator[tuple[int, str | None]]:
+    """The lines of an open file; only a line feed ends one, whatever else some call a line break."""
+    number = 0
+    while True:
+        try:
+            data = file.readline()
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            problems.report(path, number + 1, f"the file cannot be read on from here ({error})")
+            return
+        if not data:
+            return
+        number += 1
+        if number == 1:
+            data = data.removeprefix(b"\xef\xbb\xbf")  # a byte order mark is no text
+        reason, line = _decode(data)
+        if reason is not None:
+            problems.report(path, number, reason)
+        elif not ends:
+            line = line.removesuffix("\n").removesuffix("\r")
+        yield number, line if reason is None else None
 
 
 def open_bytes(path: Path) -> IO[bytes]:

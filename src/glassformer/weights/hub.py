@@ -30,7 +30,7 @@ def find_folder(name: str | Path) -> Path:
     """The folder of a model; what is not on this machine yet is fetched from the hub."""
     if not str(name).strip():
         raise CheckpointError("The name of the model is empty; give a folder, or a name on the hub.")
-    path = Path(name).expanduser()
+    path = _find_path(name)
     if path.is_dir():
         return path
     if path.exists():
@@ -41,6 +41,27 @@ def find_folder(name: str | Path) -> Path:
     if _is_path(words):
         raise CheckpointError(f"There is no folder {words!r}; check the path.")
     return _fetch(words)
+
+
+def could_be_model(word: str) -> bool:
+    """Whether a word may name a model: a path, or a name as the hub has them; no sentence does."""
+    if not word.strip() or not _is_path(word) or word.startswith(("/", "./", "../", "~/")):
+        return True
+    parted = ("/" in word or "\\" in word) and not re.search(r"\s", word)
+    return parted or _find_path(word).exists()
+
+
+def _find_path(name: str | Path) -> Path:
+    """As a path, with ~ for the home where there is one; what can be no path at all is refused."""
+    try:
+        path = Path(name).expanduser()
+    except RuntimeError:  # nobody has that home
+        path = Path(name)
+    try:
+        path.exists()
+    except (OSError, ValueError):
+        return Path("no such path, and too long for one")
+    return path
 
 
 def _find_in_zoo(name: str) -> Path:
