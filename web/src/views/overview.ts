@@ -2,33 +2,37 @@
  * The overview: all layers × heads as small heat maps, with a number for each. The way in.
  *
  * In:   a stage: thumbnails, scores over heads, the selection, options "overview.…".
- * Out:  a canvas that follows scrolling; a click or Enter opens a head in the heat map.
+ * Out:  a canvas that follows scrolling (src/overview/); a click or Enter opens a head in the heat map.
  */
 
-import { type Frame, tensor } from "../bundle";
+import type { Frame } from "../bundle";
 import { inBoth, introduce } from "../i18n/core";
 import { words } from "../i18n/overview";
-import { sequential } from "../marks/colours";
-import { digits } from "../marks/digits";
-import type { Colour } from "../marks/heat";
-import { Card, drawGallery, Flag, type Gallery, isAt, type Place } from "../marks/heat_gallery";
-import { printGallery } from "../marks/heat_gallery_sheet";
-import { type Box, boxAt, type Grid, type Group, layGrid, neighbour } from "../marks/heat_grid";
-import { Menu, type Options, passes, readOptions } from "../marks/heat_menu";
-import { Thumbnails } from "../marks/heat_thumbs";
 import { make, write } from "../marks/make";
+import { Card, drawGallery, Flag, type Gallery, isAt, type Place } from "../overview/gallery";
+import { type Box, type Grid, type Group, layGrid, neighbour } from "../overview/grid";
+import { countHeads, groupMaps } from "../overview/groups";
+import { Measuring } from "../overview/measuring";
+import { Menu, type Options, passes, readOptions } from "../overview/menu";
+import { explainMetric, headMetrics, type Numbers, tellNumber } from "../overview/numbers";
+import { captionGallery, type Report, tabulate } from "../overview/report";
+import { boxUnder, reveal } from "../overview/scrolling";
+import { printGallery } from "../overview/sheet";
+import { Thumbnails } from "../overview/thumbnails";
 import type { Selection } from "../selection";
 import { Refusal } from "../source";
-import type { MapDescription, MetricDescription, ScoreDescription } from "../types";
+import type { MetricDescription } from "../types";
 import type { Mounted, Stage, TableData, View } from "../view";
 
-const HIDDEN: Readonly<Record<string, Colour>> = { light: [238, 239, 242], dark: [36, 40, 48] };
-const BINS = 64; // the server's thumbnails have at most so many pixels a side
+export const view: View = {
+  name: "overview",
+  order: 10,
+  ...introduce(words),
+  fits: ({ description }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
+  mount: (stage: Stage): Mounted => new Overview(stage),
+};
 
-interface Numbers {
-  readonly limits: readonly [number, number];
-  readonly parts: ReadonlyMap<number, Pick<ScoreDescription["parts"][number], "values" | "why">>; // by map
-}
+const BINS = 64; // the server's thumbnails have at most so many pixels a side
 
 let names = 0;
 
@@ -43,17 +47,16 @@ class Overview implements Mounted {
   private readonly menu: Menu;
   private readonly card: Card;
   private readonly flag: Flag;
+  private readonly measuring: Measuring;
   private readonly metrics: readonly MetricDescription[];
   private readonly groups: readonly Group[];
   private readonly heads: number;
 
   private frame: Frame | null = null;
   private thumbnails: Thumbnails | null = null;
-  private numbers: Numbers | null = null;
   private grid: Grid | null = null;
   private focus: Place | null = null;
   private hover: Box | null = null;
-  private measuring: AbortController | null = null;
   private turn = 0;
   private due = 0;
   private over = false;
@@ -62,15 +65,9 @@ class Overview implements Mounted {
     this.say = words(stage.language);
     const { say } = this;
     const { maps } = stage.source.description;
-    const weights = maps.some((map) => map.has_weights);
-    this.metrics = stage.metrics.filter(
-      (each) => each.levels.includes("head") && (weights || each.needs === "statistics"),
-    );
+    this.metrics = headMetrics(stage.metrics, stage.source.description);
     this.groups = groupMaps(maps, stage.selection.get(), say);
-    this.heads = this.groups.reduce(
-      (sum, group) => sum + group.maps.reduce((more, map) => more + map.heads, 0),
-      0,
-    );
+    this.heads = countHeads(this.groups);
     this.active.id = `over-active-${++names}`;
     this.scroller.setAttribute("aria-label", say.list(this.heads));
     this.scroller.setAttribute("aria-activedescendant", this.active.id);
@@ -91,6 +88,7 @@ class Overview implements Mounted {
     const body = make("div", { class: "over-body" }, area, side);
     stage.element.append(make("div", { class: "over" }, this.menu.bar, this.about, body));
     this.flag = new Flag(area);
+    this.measuring = new Measuring(stage.source, (trouble) => this.measured(trouble));
     this.listen();
     this.load();
     this.measure();
@@ -130,38 +128,27 @@ class Overview implements Mounted {
   }
 
   private colour(): void {
-    const { theme } = this.stage;
     if (this.frame === null) return;
-    this.thumbnails = new Thumbnails(this.frame, sequential(theme), HIDDEN[theme]!, this.options().own);
+    this.thumbnails = new Thumbnails(this.frame, this.stage.theme, this.options().own);
   }
 
   private measure(): void {
-    this.measuring?.abort();
-    this.numbers = null;
     const metric = this.metric();
-    const tongue = this.stage.language;
-    const sentences =
-      metric === null ? [] : [metric.caption[tongue], metric.lower?.[tongue], metric.higher?.[tongue]];
-    this.tell(sentences.filter(Boolean).join(tongue === "zh" ? "" : " "), false);
+    this.tell(metric === null ? "" : explainMetric(metric, this.stage.language), false);
     this.menu.offer(null, null);
-    if (metric === null) return;
-    this.menu.wait(this.say.measuring);
-    const controller = new AbortController();
-    this.measuring = controller;
-    this.stage.source.score(metric.name, "head", {}, controller.signal).then(
-      (score) => {
-        if (controller.signal.aborted || this.over) return;
-        this.numbers = numbersOf(score);
-        this.menu.offer(metric, this.numbers.limits);
-        this.arrange();
-      },
-      (error: unknown) => {
-        if (controller.signal.aborted || this.over) return;
-        this.menu.offer(null, null);
-        this.tell(error instanceof Refusal ? error.sentence : String(error), true);
-        this.arrange();
-      },
-    );
+    if (metric !== null) this.menu.wait(this.say.measuring);
+    this.measuring.start(metric);
+  }
+
+  private measured(trouble: unknown): void {
+    const { numbers } = this;
+    this.menu.offer(numbers && this.metric(), numbers?.limits ?? null);
+    if (trouble !== null) this.tell(trouble instanceof Refusal ? trouble.sentence : String(trouble), true);
+    this.arrange();
+  }
+
+  private get numbers(): Numbers | null {
+    return this.measuring.numbers;
   }
 
   private tell(text: string, trouble: boolean): void {
@@ -175,19 +162,16 @@ class Overview implements Mounted {
   // Layout and drawing
 
   private lay(width: number, height: number, ratio: number): Grid {
-    const { groups, frame } = this;
+    const { groups } = this;
     const options = this.options();
     const measured = this.numbers !== null;
-    const sides = groups.flatMap(({ maps }) =>
-      maps.flatMap((map) => tensor(frame!, String(map.index)).shape.slice(1)),
-    );
     return layGrid(groups, {
       width,
       height,
       order: measured ? options.order : "layer",
       numberOf: this.numberOf,
       keeps: (value) => !measured || passes(value, options),
-      pixels: Math.max(1, ...sides) / ratio,
+      pixels: this.thumbnails!.largestSide(groups.flatMap(({ maps }) => maps)) / ratio,
     });
   }
 
@@ -241,12 +225,7 @@ class Overview implements Mounted {
   // Pointing
 
   private boxUnder(event: MouseEvent): Box | null {
-    if (this.grid === null) return null;
-    const { scroller } = this;
-    const edge = scroller.getBoundingClientRect();
-    const x = event.clientX - edge.left + scroller.scrollLeft;
-    const found = boxAt(this.grid, x, event.clientY - edge.top + scroller.scrollTop);
-    return found?.kept ? found : null;
+    return this.grid === null ? null : boxUnder(event, this.grid, this.scroller);
   }
 
   private point(box: Box | null): void {
@@ -270,22 +249,12 @@ class Overview implements Mounted {
       const next = neighbour(grid, now, event.key);
       this.focus = placeOf(next);
       this.hover = next;
-      this.reveal(next, grid);
+      reveal(next, grid, this.scroller);
       this.tellActive();
       this.stage.announce(this.active.textContent ?? "");
       this.schedule();
     } else return;
     event.preventDefault();
-  }
-
-  private reveal(box: Box, { step }: Grid): void {
-    const { scroller } = this;
-    if (box.y < scroller.scrollTop + 8) scroller.scrollTop = Math.max(0, box.y - 60);
-    const below = box.y + step[1] - scroller.clientHeight;
-    if (below > scroller.scrollTop) scroller.scrollTop = below + 8;
-    if (box.x < scroller.scrollLeft + 30) scroller.scrollLeft = Math.max(0, box.x - 40);
-    const right = box.x + step[0] - scroller.clientWidth;
-    if (right > scroller.scrollLeft) scroller.scrollLeft = right + 8;
   }
 
   private tellActive(): void {
@@ -300,13 +269,11 @@ class Overview implements Mounted {
     return `${this.say.group(map.stack, map.kind)} · ${this.say.head(map.layer, head)}`;
   }
 
-  private valueText({ map, head, value }: Box): string | null {
+  private valueText(box: Box): string | null {
+    const { numbers } = this;
     const metric = this.metric();
-    if (metric === null || this.numbers === null) return null;
-    const why = this.numbers.parts.get(map.index)?.why[head] ?? null;
-    const text =
-      value !== null ? digits(value, 4) : why === null ? this.say.unknown : this.say.undefined(why);
-    return `${metric.label[this.stage.language]}: ${text}`;
+    if (metric === null || numbers === null) return null;
+    return tellNumber(box, metric, numbers, this.stage.language, this.say);
   }
 
   private options(now: Selection = this.stage.selection.get()): Options {
@@ -342,45 +309,26 @@ class Overview implements Mounted {
     this.arrange();
   }
 
+  private report(): Report {
+    const { say, stage, heads } = this;
+    return { say, language: stage.language, heads, metric: this.metric() };
+  }
+
   async picture(): Promise<string> {
     const { say, stage, numbers } = this;
     if (this.frame === null) throw new Error(say.noMaps);
     const gallery = this.gallery(this.lay(1100, 900, 1));
-    const { description } = stage.source;
-    const metric = this.metric();
-    const [least, most] = (numbers?.limits ?? [0, 1]).map((limit) => digits(limit, 3));
-    const bars =
-      metric === null || numbers === null
-        ? []
-        : [say.barCaption(metric.label[stage.language], least!, most!)];
-    const colours = this.options().own ? say.coloursOwn : say.coloursShared;
-    const caption = [say.caption(description.model, this.heads), ...bars, colours, description.evidence.line];
-    return printGallery(
-      gallery!,
-      { title: `${say.title} · ${description.title[stage.language]}`, caption },
-      stage.theme,
-    );
+    const words = captionGallery(this.report(), stage.source.description, numbers, this.options().own);
+    return printGallery(gallery!, words, stage.theme);
   }
 
   async table(): Promise<TableData> {
-    const { say } = this;
-    const metric = this.metric();
-    const label = metric === null ? [] : [metric.label[this.stage.language]];
-    const boxes = this.grid?.boxes.filter((box) => box.kept) ?? [];
-    const rows = boxes.map(({ map, head, value }) => [
-      map.stack,
-      map.kind,
-      map.layer,
-      head,
-      ...label.map(() => value),
-    ]);
-    const columns = [say.stack, say.kind, say.layer, say.headColumn, ...label];
-    return { caption: say.tableCaption, columns, rows, more: this.heads - rows.length };
+    return tabulate(this.report(), this.grid);
   }
 
   unmount(): void {
     this.over = true;
-    this.measuring?.abort();
+    this.measuring.stop();
     cancelAnimationFrame(this.due);
     this.stage.element.replaceChildren();
   }
@@ -389,46 +337,3 @@ class Overview implements Mounted {
 function placeOf(box: Box): Place {
   return { map: box.map.index, head: box.head };
 }
-
-function numbersOf(score: ScoreDescription): Numbers {
-  const parts = new Map<number, ScoreDescription["parts"][number]>();
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const part of score.parts) {
-    if (part.map === null) continue;
-    parts.set(part.map, part);
-    for (const value of part.values) {
-      if (value === null) continue;
-      least = Math.min(least, value);
-      most = Math.max(most, value);
-    }
-  }
-  return { parts, limits: least > most ? [0, 1] : [least, most] };
-}
-
-/** Maps by stack and kind; of maps seen step by step, those of one step. */
-function groupMaps(
-  maps: readonly MapDescription[],
-  selection: Selection,
-  say: ReturnType<typeof words>,
-): Group[] {
-  const whole = maps.filter((map) => map.step === null);
-  const last = maps.reduce((most, map) => Math.max(most, map.step ?? 0), 0);
-  const step = maps.some((map) => map.step === selection.step) ? selection.step : last;
-  const groups = new Map<string, MapDescription[]>();
-  for (const map of whole.length > 0 ? whole : maps.filter((each) => each.step === step)) {
-    const title = [
-      say.group(map.stack, map.kind),
-      ...(map.step === null ? [] : [say.groupStep(map.step)]),
-    ].join(" · ");
-    groups.set(title, [...(groups.get(title) ?? []), map]);
-  }
-  return [...groups].map(([title, members]) => ({ title, maps: members.sort((a, b) => a.layer - b.layer) }));
-}
-
-export const view: View = {
-  name: "overview",
-  order: 10,
-  ...introduce(words),
-  fits: ({ description }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
-  mount: (stage: Stage): Mounted => new Overview(stage),
-};

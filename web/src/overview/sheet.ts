@@ -5,11 +5,11 @@
  * Out:  a standalone SVG.
  */
 
+import { make } from "../marks/make";
+import { figure, inks, label, sheet } from "../marks/paper";
 import type { Theme } from "../view";
-import { type Gallery, shareOf } from "./heat_gallery";
-import { BAR, LABEL, labelOf } from "./heat_grid";
-import { make } from "./make";
-import { figure, inks, label, sheet } from "./paper";
+import { type Gallery, shareOf } from "./gallery";
+import { BAR, LABEL, labelOf } from "./grid";
 
 const FINE = 2; // image pixels to a unit
 

@@ -5,11 +5,11 @@
  * Out:  pixels; only what is in view is drawn.
  */
 
-import { digits } from "./digits";
-import { BAR, type Box, type Grid, LABEL, labelOf } from "./heat_grid";
-import type { Thumbnails } from "./heat_thumbs";
-import { make, write } from "./make";
-import { Tooltip } from "./tooltip";
+import { digits } from "../marks/digits";
+import { make, write } from "../marks/make";
+import { Tooltip } from "../marks/tooltip";
+import { BAR, type Box, type Grid, LABEL, labelOf } from "./grid";
+import type { Thumbnails } from "./thumbnails";
 
 export interface Place {
   readonly map: number;

@@ -6,12 +6,12 @@
  */
 
 import type { words } from "../i18n/overview";
+import { choice, list, slider } from "../marks/controls";
+import { digits } from "../marks/digits";
+import { make } from "../marks/make";
 import type { Selection, SelectionStore } from "../selection";
 import type { Language, MetricDescription } from "../types";
-import { choice, list, slider } from "./controls";
-import { digits } from "./digits";
-import type { Order } from "./heat_grid";
-import { make } from "./make";
+import type { Order } from "./grid";
 
 const STEPS = 100; // of the filter's slider
 
@@ -154,47 +154,37 @@ export class Menu {
 
   private orderChoice(): HTMLElement {
     const { say } = this;
-    const control = choice<Order>(
-      say.order,
-      [
-        { value: "layer", text: say.byLayer },
-        { value: "high", text: say.highFirst },
-        { value: "low", text: say.lowFirst },
-      ],
-      this.options().order,
-      (value) => this.put("order", value, "layer"),
-    );
-    this.show.push(({ order }) => control.set(order));
-    return control.element;
+    const orders = [
+      { value: "layer", text: say.byLayer },
+      { value: "high", text: say.highFirst },
+      { value: "low", text: say.lowFirst },
+    ] as const;
+    return this.choice("order", say.order, orders, ({ order }) => order);
   }
 
   private colourChoice(): HTMLElement {
     const { say } = this;
-    const control = choice<"own" | "shared">(
-      say.colours,
-      [
-        { value: "own", text: say.own },
-        { value: "shared", text: say.shared },
-      ],
-      this.options().own ? "own" : "shared",
-      (value) => this.put("colours", value, "own"),
-    );
-    this.show.push(({ own }) => control.set(own ? "own" : "shared"));
-    return control.element;
+    const colours = (["own", "shared"] as const).map((value) => ({ value, text: say[value] }));
+    return this.choice("colours", say.colours, colours, ({ own }) => (own ? "own" : "shared"));
   }
 
   private poolChoice(): HTMLElement {
     const { say } = this;
-    const control = choice<"mean" | "max">(
-      say.pool,
-      [
-        { value: "mean", text: say.mean },
-        { value: "max", text: say.max },
-      ],
-      this.options().how,
-      (value) => this.put("pool", value, "mean"),
+    const ways = (["mean", "max"] as const).map((value) => ({ value, text: say[value] }));
+    return this.choice("pool", say.pool, ways, ({ how }) => how);
+  }
+
+  /** A choice that follows its option; the first is the usual one. */
+  private choice<T extends string>(
+    name: string,
+    label: string,
+    choices: readonly { readonly value: T; readonly text: string }[],
+    read: (options: Options) => T,
+  ): HTMLElement {
+    const control = choice<T>(label, choices, read(this.options()), (value) =>
+      this.put(name, value, choices[0]!.value),
     );
-    this.show.push(({ how }) => control.set(how));
+    this.show.push((options) => control.set(read(options)));
     return control.element;
   }
 }

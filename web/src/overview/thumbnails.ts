@@ -1,15 +1,18 @@
 /**
  * Small pictures of heads, coloured once and kept: one image for all heads of a map, side by side.
  *
- * In:   the thumbnails of a recording (bytes), a colour table.
+ * In:   the thumbnails of a recording (bytes).
  * Out:  drawing a head into a square of any size on a canvas.
  */
 
 import { type Frame, tensor } from "../bundle";
+import { sequential } from "../marks/colours";
+import { type Colour, fixedRoot, placeOf } from "../marks/heat";
+import { causalOf, thumbnailLevel } from "../marks/heat_supply";
 import type { MapDescription } from "../types";
-import { type Colour, fixedRoot, placeOf } from "./heat";
-import { causalOf, thumbnailLevel } from "./heat_supply";
+import type { Theme } from "../view";
 
+const HIDDEN: Readonly<Record<Theme, Colour>> = { light: [238, 239, 242], dark: [36, 40, 48] }; // where the mask lets nobody look
 const KEPT = 64; // maps
 
 export interface Sheet {
@@ -23,10 +26,14 @@ export class Thumbnails {
 
   constructor(
     private readonly frame: Frame,
-    private readonly table: Uint8Array,
-    private readonly hidden: Colour, // where the mask lets nobody look
+    private readonly theme: Theme,
     private readonly own: boolean, // each head up to its own largest weight; otherwise all from 0 to 1
   ) {}
+
+  /** The longest side of these maps' pictures, in pixels. */
+  largestSide(maps: readonly MapDescription[]): number {
+    return Math.max(1, ...maps.flatMap((map) => tensor(this.frame, String(map.index)).shape.slice(1)));
+  }
 
   /** Draw a head into the square at (x, y); a map that is no square keeps its form. */
   draw(
@@ -64,11 +71,12 @@ export class Thumbnails {
     const image = new ImageData(canvas.width, canvas.height);
     const gain = fixedRoot(all.maximum);
     const level = thumbnailLevel(map, height, width);
+    const [table, hidden] = [sequential(this.theme), HIDDEN[this.theme]];
     for (let head = 0; head < heads; head++) {
       const cells = bytes.subarray(head * height * width, (head + 1) * height * width);
       const top = this.own ? largest(cells) * gain : 255 * fixedRoot(1);
-      const colours = coloursOf(this.table, gain, Math.max(1, Math.round(top / 255)));
-      colour(image, head * width, { cells, width, height, level }, colours, map, this.hidden);
+      const colours = coloursOf(table, gain, Math.max(1, Math.round(top / 255)));
+      colour(image, head * width, { cells, width, height, level }, colours, map, hidden);
     }
     canvas.getContext("2d")?.putImageData(image, 0, 0);
     return { canvas, width, height };

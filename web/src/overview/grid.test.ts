@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Selection } from "../selection";
 import type { MapDescription, MetricDescription } from "../types";
-import { boxAt, type Group, labelOf, layGrid, neighbour, type Wish } from "./heat_grid";
-import { passes, readOptions } from "./heat_menu";
+import { boxAt, type Group, labelOf, layGrid, neighbour, type Wish } from "./grid";
+import { passes, readOptions } from "./menu";
 
 function map(index: number, layer: number, heads: number): MapDescription {
   return { index, layer, heads, stack: "decoder", kind: "self" } as MapDescription;
