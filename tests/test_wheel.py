@@ -119,11 +119,11 @@ def test_record_export_serve(glassformer: tuple[Path, dict[str, str]], tmp_path:
         assert server.stdout is not None
         address = re.search(r"http://\S+", server.stdout.readline())
         assert address is not None
-        with urllib.request.urlopen(f"{address[0]}api/recordings", timeout=30) as answer:
+        with urllib.request.urlopen(f"{address[0]}api/recordings", timeout=120) as answer:
             titles = [entry["title"]["en"] for entry in json.load(answer)]
         assert "tom" in titles
-        with urllib.request.urlopen(address[0], timeout=30) as answer:
+        with urllib.request.urlopen(address[0], timeout=120) as answer:
             assert b"<script" in answer.read()
     finally:
         server.terminate()
-        server.communicate(timeout=30)
+        server.communicate(timeout=120)

@@ -18,6 +18,7 @@ from glassformer.cli import serving
 from inventions import invent_decoder
 
 Start = Callable[..., tuple["subprocess.Popen[str]", str]]
+PATIENCE = 120  # seconds, reached only by what fails
 
 
 @pytest.fixture
@@ -65,10 +66,10 @@ def find_address(printed: str) -> str:
 
 
 def ask(address: str, path: str = "api/recordings", **words: object) -> httpx.Response:
-    """Ask as soon as the server answers."""
-    for _ in range(200):
+    """Ask as soon as the server answers; limits only end a test that hangs."""
+    for _ in range(20 * PATIENCE):
         try:
-            return httpx.get(httpx.URL(address).join(f"/{path}"), **words)  # type: ignore[arg-type]
+            return httpx.get(httpx.URL(address).join(f"/{path}"), timeout=PATIENCE, **words)  # type: ignore[arg-type]
         except httpx.ConnectError:
             time.sleep(0.05)
     raise AssertionError("the server never answered")
@@ -83,7 +84,7 @@ def test_it_serves_a_file_and_ends_in_order(
     assert entries[0]["title"]["en"] == "fox"
     assert any(entry["origin"] == "shipped" for entry in entries)
     process.send_signal(end)
-    _, error = process.communicate(timeout=20)
+    _, error = process.communicate(timeout=PATIENCE)
     assert error == ""
     assert process.returncode == 0
     assert list((tmp_path / "temporary").glob("glassformer-*")) == []
@@ -115,7 +116,7 @@ def test_a_browser_opens_the_page(start: Start, tmp_path: Path) -> None:
     browser.write_text(f'#!/bin/sh\nprintf "%s" "$1" > {seen}.part\nmv {seen}.part {seen}\n')
     browser.chmod(0o755)
     _, printed = start("--port", 0, "--no-models", BROWSER=f"{browser} %s")
-    for _ in range(200):
+    for _ in range(20 * PATIENCE):
         if seen.exists():
             break
         time.sleep(0.05)
@@ -145,9 +146,10 @@ def test_what_is_made_can_be_kept(start: Start, recording: Path, tmp_path: Path)
     process, printed = start("--keep", tmp_path / "kept", "--port", 0, "--no-browser", "--no-models")
     address = find_address(printed)
     ask(address)
-    added = httpx.post(httpx.URL(address).join("/api/recordings"), content=recording.read_bytes())
+    place = httpx.URL(address).join("/api/recordings")
+    added = httpx.post(place, content=recording.read_bytes(), timeout=PATIENCE)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=PATIENCE)
     _, printed = start("--keep", tmp_path / "kept", "--port", 0, "--no-browser", "--no-models")
     assert added.json()["id"] in {entry["id"] for entry in ask(find_address(printed)).json()}
 

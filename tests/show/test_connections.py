@@ -43,7 +43,7 @@ def port() -> Iterator[int]:
 
 @pytest.fixture
 def line(port: int) -> Iterator[socket.socket]:
-    with socket.create_connection(("127.0.0.1", port), 20) as line:
+    with socket.create_connection(("127.0.0.1", port), 120) as line:
         yield line
 
 

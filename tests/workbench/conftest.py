@@ -87,7 +87,7 @@ def wait() -> Wait:
     return wait_for
 
 
-def wait_for(bench: LocalWorkbench, job: Job, state: tuple[str, ...] = LAST, seconds: float = 120.0) -> Job:
+def wait_for(bench: LocalWorkbench, job: Job, state: tuple[str, ...] = LAST, seconds: float = 300.0) -> Job:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         now = bench.job(job.id)

@@ -31,7 +31,7 @@ class Client:
         self.port = port
 
     def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        line = HTTPConnection("localhost", self.port, timeout=60)
+        line = HTTPConnection("localhost", self.port, timeout=300)
         words = None if body is None else json.dumps(body)
         line.request(method, f"/api{path}", words, {"content-type": "application/json"})
         answer = line.getresponse()
@@ -41,7 +41,7 @@ class Client:
 
     def hear(self, job: str) -> Generator[tuple[str, dict[str, Any]]]:
         """Server-sent events, until there are no more."""
-        line = HTTPConnection("localhost", self.port, timeout=60)
+        line = HTTPConnection("localhost", self.port, timeout=300)
         line.request("GET", f"/api/jobs/{job}/events")
         name = ""
         with closing(line), line.getresponse() as answer:

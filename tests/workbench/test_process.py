@@ -203,7 +203,7 @@ time.sleep(600)
         worker = int(pipe.readline())
         assert is_alive(worker)
         parent.kill()
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     while is_alive(worker) and time.monotonic() < end:
         time.sleep(0.01)
     assert not is_alive(worker)
@@ -233,6 +233,6 @@ def test_what_a_model_prints_stays_out_of_the_messages(zoo: Path, tmp_path: Path
         while rest[-1]["say"] == "progress":
             rest.append(json.loads(worker.stdout.readline()))
         worker.stdin.close()
-        assert worker.wait(60) == 0
+        assert worker.wait(300) == 0
     assert rest[-1]["say"] == "done"
     assert (tmp_path / "x.bundle").is_file()
