@@ -1,19 +1,19 @@
 """What kernels on a GPU found, and how it comes home.
 
 In:   tensors on a GPU, filled by the kernels of statistics_kernels.py.
-Out:  Numbers, when somebody asks: until then nothing is copied or waited for.
+Out:  Numbers, when somebody asks. All arithmetic is queued on the GPU at once; see parcel.py for the journey.
 """
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import log
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from glassformer.recorders.numbers import Numbers
-from glassformer.recorders.pyramid import finish_pixels, pixel_level
+from glassformer.recorders.parcel import Parcel
 from glassformer.recorders.scoring import Scoring
 from glassformer.recording import Pyramid, thumbnail_level
 
@@ -21,13 +21,50 @@ LOG2_E = 1.4426950408889634
 
 
 @dataclass(frozen=True, slots=True)
+class Rows:
+    """What rows_kernel found."""
+
+    log_sum_exp: Tensor  # (head, query) minus infinity where there is no key
+    sums: Tensor  # (6, head, query) Σ w, Σ w log2 w, distance, above, peak, allowed (where it was counted)
+    peak_key: Tensor  # (head, query)
+    counting: bool
+    block: int  # rows of a block
+
+    def correct(self, scoring: Scoring) -> dict[str, Tensor]:
+        """The numbers of rows; what rounding did to the log-sum-exp is corrected by the sum of weights."""
+        total, energy, distance, _, peak, _ = self.sums.double()
+        used = (self.log_sum_exp * LOG2_E).double() / LOG2_E  # as the kernels rounded it
+        energy = log(2) * energy
+        exact = total
+        if scoring.sink is not None:
+            logit = scoring.sink.double()[:, None] - used
+            exact = total + logit.exp()
+            energy = energy + logit.exp() * logit  # the sink's part of the entropy
+        exact = exact.masked_fill(exact == 0, 1)  # nothing to see, nothing to correct; NaN stays
+        logarithm = exact.log()
+        if scoring.causal:
+            places = torch.arange(total.shape[1], device=total.device) % self.block
+            distance = places * total - distance
+        corrected = {
+            "log_sum_exp": used + logarithm,
+            "entropy": (logarithm - energy / exact).clamp_min(0).float(),
+            "distance": (distance / exact).float(),
+            "peak": (peak / exact).float(),
+            "peak_key": self.peak_key,
+            "above": self.sums[3].int(),
+        }
+        return corrected | ({"allowed": self.sums[5].int()} if self.counting else {})
+
+
+@dataclass(frozen=True, slots=True)
 class Columns:
-    """What columns_kernel found: pixels in parts, and some of them to be joined."""
+    """What columns_kernel found of some heads: pixels in parts, and some of them to be joined."""
 
     mass: Tensor  # (head, key)
     sums: Tensor  # (head, query pixel, narrow key pixel, part)
     maxima: Tensor  # (head, query pixel, narrow key pixel, part)
     narrow: int  # that make a pixel
+    level: int  # pixels are squares of 2**level tokens
 
     def join(self) -> tuple[Tensor, Tensor]:
         """Sums and maxima of whole pixels (head, query pixel, key pixel)."""
@@ -38,73 +75,76 @@ class Columns:
         )  # (head, query pixel, key pixel, part)
         return sums.sum(-1), maxima.amax(-1)
 
-    def pool(self, shape: tuple[int, int]) -> Pyramid:
-        """The pyramid of the only head."""
-        level = pixel_level(*shape)
-        sums, maxima = (each[0].cpu().numpy() for each in self.join())
-        return finish_pixels(sums, maxima, shape, level, level)
-
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What kernels found, still on the GPU."""
+    """What kernels found, on its way from the GPU."""
 
+    parcel: Parcel
     scoring: Scoring
-    log_sum_exp: Tensor  # (head, query) minus infinity where there is no key
-    rows: Tensor  # (6, head, query) Σ w, Σ w log2 w, distance, above, peak, allowed (where it was counted)
-    peak_key: Tensor  # (head, query)
-    columns: Columns
-    counting: bool
-    block: int  # rows of a block
-    pyramids: dict[int, Columns]  # by head
-    output: Tensor | None = None  # (head, query, value width)
-    weights: Tensor | None = None  # (head, query, key)
+    pyramids: Collection[int]  # the heads that have one
+    level: int  # of the pyramids
+    output: Tensor | None  # (head, query, value width)
 
     def fetch(self) -> Numbers:
-        """Bring everything here; what rounding did to the log-sum-exp is corrected by the sum of weights."""
-        log_sum_exp, entropy, distance, peak = self._correct()
-        singles = torch.stack([entropy, distance, peak, *self.rows[3:4]]).cpu().numpy()
-        entropy_here, distance_here, peak_here, above = singles
-        queries, keys = self.log_sum_exp.shape[1], self.columns.mass.shape[1]
-        sums, maxima = (each.cpu().numpy() for each in self.columns.join())
-        if self.counting:
-            allowed = self.rows[5].long().cpu().numpy()
-        else:
-            allowed = self.scoring.to("cpu").count_allowed(queries, keys).numpy()
-        return Numbers(
-            entropy=entropy_here,
-            peak=peak_here,
-            peak_key=self.peak_key.cpu().numpy(),
-            above=above.astype(np.int32),
-            log_sum_exp=log_sum_exp.cpu().numpy(),
-            distance=distance_here,
-            allowed=allowed,
-            mass=self.columns.mass.cpu().numpy(),
-            sums=sums,
-            maxima=maxima,
-            level=thumbnail_level(queries, keys),
-            weights=None if self.weights is None else self.weights.cpu().numpy(),
-            pyramids={head: each.pool((queries, keys)) for head, each in self.pyramids.items()},
-        )
+        """Everything here; waits for the kernels of this attention, and for nothing that came after them."""
+        arrays = self.parcel.open()
+        mean, maximum = arrays.pop("pyramid_mean", None), arrays.pop("pyramid_max", None)
+        pyramids = {
+            head: Pyramid(self.level, mean[place], maximum[place])
+            for place, head in enumerate(self.pyramids)
+            if mean is not None and maximum is not None
+        }
+        if "allowed" not in arrays:
+            queries, keys = arrays["entropy"].shape[1], arrays["mass"].shape[1]
+            arrays["allowed"] = self.scoring.to("cpu").count_allowed(queries, keys).numpy()
+        return Numbers(pyramids=pyramids, **arrays)
 
-    def _correct(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Log-sum-exp in float64; entropy, distance and peak (head, query) in float32."""
-        total, energy, distance, _, peak, _ = self.rows.double()
-        used = (self.log_sum_exp * LOG2_E).double() / LOG2_E  # as the kernels rounded it
-        exact = total
-        spread: Tensor | float = 0.0
-        if self.scoring.sink is not None:
-            logit = self.scoring.sink.double()[:, None] - used
-            exact = total + logit.exp()
-            spread = -logit.exp() * logit  # the sink's part of the entropy
-        exact = exact.masked_fill(exact == 0, 1)  # nothing to see, nothing to correct; NaN stays
-        entropy = exact.log() + (spread - log(2) * energy) / exact
-        if self.scoring.causal:
-            places = torch.arange(total.shape[1], device=total.device) % self.block
-            distance = places * total - distance
-        return (
-            used + exact.log(),
-            entropy.clamp_min(0).float(),
-            (distance / exact).float(),
-            (peak / exact).float(),
-        )
+
+def pack(
+    rows: Rows,
+    columns: Sequence[Columns],
+    scoring: Scoring,
+    pyramids: Collection[int],
+    output: Tensor | None,
+    weights: Tensor | None,
+) -> Findings:
+    """Queue what is left to compute, and the packing; `columns` are of all heads, in order, finest first."""
+    tensors = rows.correct(scoring)
+    shape = rows.log_sum_exp.shape[1], columns[0].mass.shape[1]
+    level = thumbnail_level(*shape)
+    pixels = [each.join() for each in columns]
+    thumbnails = [_coarsen(*pair, level - each.level) for each, pair in zip(columns, pixels, strict=True)]
+    tensors["mass"] = torch.cat([each.mass for each in columns])
+    tensors["thumbnail_mean"] = torch.cat([sums for sums, _ in thumbnails]) / _count_cells(shape, level, rows)
+    tensors["thumbnail_max"] = torch.cat([maxima for _, maxima in thumbnails])
+    if pyramids:
+        chosen = list(pyramids)
+        sums, maxima = pixels[0]
+        tensors["pyramid_mean"] = sums[chosen] / _count_cells(shape, columns[0].level, rows)
+        tensors["pyramid_max"] = maxima[chosen]
+    if weights is not None:
+        tensors["weights"] = weights
+    return Findings(Parcel(tensors), scoring, tuple(pyramids), columns[0].level, output)
+
+
+def _coarsen(sums: Tensor, maxima: Tensor, levels: int) -> tuple[Tensor, Tensor]:
+    """The same pixels (head, query pixel, key pixel), so many levels coarser."""
+    side = 1 << levels
+    if side == 1:
+        return sums, maxima
+    missing = (0, -sums.shape[2] % side, 0, -sums.shape[1] % side)
+    wide = (
+        F.pad(each, missing).unflatten(2, (-1, side)).unflatten(1, (-1, side)) for each in (sums, maxima)
+    )  # (head, query pixel, side, key pixel, side)
+    coarse, tops = wide
+    return coarse.sum((2, 4)), tops.amax((2, 4))
+
+
+def _count_cells(shape: tuple[int, int], level: int, rows: Rows) -> Tensor:
+    """How many cells of the map lie in each pixel (query pixel, key pixel)."""
+    side, device = 1 << level, rows.sums.device
+    down, across = (
+        (length - torch.arange(0, length, side, device=device)).clamp_max(side) for length in shape
+    )
+    return down[:, None] * across

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -180,7 +181,7 @@ class Giver:
         return as_tokens("target", self.reader.prepend(ids[0], self.reader.recognise(ids[1:], target=True)))
 
     def tensor(self, ids: Any) -> Tensor:
-        return torch.tensor([list(ids)], device=self.device)
+        return torch.from_numpy(np.array([ids], dtype=np.int64)).to(self.device)
 
     def _name_ids(self, ids: Tensor | None) -> Encoding | None:
         if ids is None:

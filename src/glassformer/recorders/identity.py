@@ -52,13 +52,15 @@ def _glance(weights: dict[str, Tensor]) -> tuple[object, ...]:
         (name, weight.data_ptr(), None if weight.is_inference() else weight._version)
         for name, weight in weights.items()
     )
-    samples = [_sample(weight) for weight in weights.values()]
-    return (*places, *(torch.cat(samples).tolist() if samples else ()))
+    samples: dict[object, list[Tensor]] = {}  # by precision and device: each joined and fetched in one go
+    for weight in weights.values():
+        samples.setdefault((weight.dtype, weight.device), []).append(_sample(weight))
+    return (*places, *(number for group in samples.values() for number in torch.cat(group).tolist()))
 
 
 def _sample(weight: Tensor) -> Tensor:
     flat = weight.detach().reshape(-1)
-    return flat[:: max(1, flat.numel() // _SAMPLES)][:_SAMPLES].double()
+    return flat[:: max(1, flat.numel() // _SAMPLES)][:_SAMPLES]
 
 
 def _check_numbers(weights: dict[str, Tensor]) -> None:

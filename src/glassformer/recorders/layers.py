@@ -80,11 +80,12 @@ class Stacks:
         def begin_pass(*_: object) -> None:
             begin()
 
+        classes = {type(module) for module in self.paths}
+        known = {each: _places_of_other_states(each) for each in classes}
         with ExitStack() as hooks:
             hooks.callback(self.model.register_forward_pre_hook(begin_pass).remove)
             for module in self.paths:
-                places = _places_of_other_states(type(module))
-                if places:
+                if places := known[type(module)]:
                     hook = _notice_states(places, notice)
                     hooks.callback(module.register_forward_pre_hook(hook, with_kwargs=True).remove)
             yield

@@ -8,6 +8,7 @@ Out:  an `AttentionMap`. With the exact kernel weights are those of the call, an
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from glassformer.recorders.interface import Call
 from glassformer.recorders.keeping import Array, Keep, as_numbers, keep_aside
 from glassformer.recorders.layers import Place
 from glassformer.recorders.masks import Masks, allowed_keys, form_scores
+from glassformer.recorders.parcel import Parcel
 from glassformer.recorders.scoring import HIDDEN, Scoring
 from glassformer.recorders.statistics import attend_and_measure, head_statistics
 from glassformer.recording import (
@@ -39,6 +41,7 @@ AGREEMENT = 1e-4  # how far weights may be from what queries and keys say
 LONGEST_DENSE = 1024  # tokens; of longer texts no matrix is kept
 SHORTEST_PYRAMID = 8192  # keys; tiles of shorter texts are computed in time
 PYRAMIDS = 64 << 20  # bytes of pyramids for one map; heads beyond have none
+FETCHERS = 4  # threads that finish maps; new memory and copies keep one busy for as long as a GPU computes
 
 
 @dataclass(slots=True)
@@ -103,17 +106,23 @@ class MapMaker:
 
     def receive(self, call: Call) -> Tensor | None:
         """Take what is needed from a call; gives the output of attention where the call has no weights."""
-        _check(call)
+        _check_batch(call)
         for word in call.unknown:
             self.notes[f"not verified: attention was given {word!r}, which is not known here"] = None
+        finite = Parcel({"finite": _find_finite(call)})
         if call.weights is not None:
+            _require_finite(call.place, finite)
             self._receive_exact(call, call.weights[0])
             return None
-        return self._receive_fast(call)
+        if not call.queries.is_cuda:
+            _require_finite(call.place, finite)  # at once: there is nothing to wait for
+        return self._receive_fast(call, finite)
 
     def finish(self) -> list[AttentionMap]:
-        """The maps, when the model has run: until then nobody waits for statistics that a GPU computes."""
-        maps = [make() for make in self.waiting]
+        """The maps. Of what a GPU computes, each is fetched and checked as soon as its layer has run, while
+        the layers after it still do."""
+        with ThreadPoolExecutor(FETCHERS) as fetchers:
+            maps = list(fetchers.map(lambda make: make(), self.waiting))
         self.waiting.clear()
         return maps
 
@@ -142,7 +151,7 @@ class MapMaker:
         allowed = allowed_keys(call, self.masks.see(call)).cpu().numpy() | (weights > 0)
         return measure(weights, allowed, rows, offset=scoring.offset)
 
-    def _receive_fast(self, call: Call) -> Tensor:
+    def _receive_fast(self, call: Call, finite: Parcel) -> Tensor:
         scoring = self.masks.score(call)
         heads, queries = call.queries.shape[1:3]
         keys = call.keys.shape[2]
@@ -160,6 +169,8 @@ class MapMaker:
         states = self._keep_states(call, ("queries", "keys") if factored else ())
 
         def make() -> AttentionMap:
+            if on_gpu:
+                _require_finite(place, finite)
             statistics = measured.statistics
             parts = Parts(dense=measured.weights, pyramids=measured.pyramids)
             if factored:
@@ -168,7 +179,8 @@ class MapMaker:
                 parts.sink = _weigh_sink(call_sink, statistics, parts.dense)
             return self._make(place, statistics, parts, states)
 
-        place, call_sink = call.place, call.sink  # the rest of the call may be forgotten
+        # The rest of the call may be forgotten.
+        place, call_sink, on_gpu = call.place, call.sink, call.queries.is_cuda
         self.waiting.append(make)
         output, measured.output = measured.output, None  # the model has it; who waits need not keep it, too
         assert output is not None
@@ -208,7 +220,7 @@ class MapMaker:
         )
 
 
-def _check(call: Call) -> None:
+def _check_batch(call: Call) -> None:
     batch, _, count, _ = call.queries.shape
     if batch != 1:
         raise RecordingError(
@@ -216,9 +228,18 @@ def _check(call: Call) -> None:
             "one input: the model cuts it into windows, whose maps are no map of the whole. Record a model "
             "that looks at all of its input at once."
         )
-    if not all(bool(states.isfinite().all()) for states in (call.queries, call.keys, call.values)):
+
+
+def _find_finite(call: Call) -> Tensor:
+    """Whether the least and the largest of queries, keys and values are finite: then all of them are."""
+    given = (states.detach() for states in (call.queries, call.keys, call.values) if states.numel() > 0)
+    return torch.stack([extreme for states in given for extreme in torch.aminmax(states)]).isfinite()
+
+
+def _require_finite(place: Place, finite: Parcel) -> None:
+    if not finite.open()["finite"].all():
         raise RecordingError(
-            f"Attention in {call.place} was given NaN or infinity; nothing that follows from it is true. "
+            f"Attention in {place} was given NaN or infinity; nothing that follows from it is true. "
             "Look for overflow in half precision, or for an input that is not finite."
         )
 

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.recorders.pyramid import finish_pixels
-from glassformer.recording import HeadStatistics, Pyramid, thumbnail_level
+from glassformer.recording import HeadStatistics, Pyramid
 from glassformer.recording.arrays import Floats, Integers
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """See HeadStatistics; pixels are squares of 2**level tokens, and may be padded."""
+    """See HeadStatistics, which refuses what cannot be."""
 
     entropy: Floats  # (head, query)
     peak: Floats  # (head, query)
@@ -27,27 +26,13 @@ class Numbers:
     distance: Floats  # (head, query)
     allowed: Integers  # (head, query) or (query,)
     mass: Floats  # (head, key)
-    sums: Floats  # (head, query pixel, key pixel)
-    maxima: Floats  # (head, query pixel, key pixel)
-    level: int
+    thumbnail_mean: NDArray[np.float32]  # (head, query pixel, key pixel)
+    thumbnail_max: NDArray[np.float32]  # (head, query pixel, key pixel)
     weights: NDArray[np.float32] | None = None  # (head, query, key)
-    pyramids: Mapping[int, Pyramid] = field(
-        default_factory=dict
-    )  # by head, where pixels are too coarse for them
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(query, key)"""
-        return self.entropy.shape[1], self.mass.shape[1]
-
-    def pool(self, head: int, level: int) -> Pyramid:
-        """A head in squares of 2**level tokens."""
-        return finish_pixels(self.sums[head], self.maxima[head], self.shape, self.level, level)
+    pyramids: Mapping[int, Pyramid] = field(default_factory=dict)  # by head
 
     def check(self, rows: NDArray[np.bool_] | None, threshold: float) -> HeadStatistics:
-        """The statistics, which refuse what cannot be."""
-        level = thumbnail_level(*self.shape)
-        thumbnails = [self.pool(head, level) for head in range(len(self.mass))]
+        """The statistics of an attention whose query rows are real where `rows` says so."""
         return HeadStatistics(
             entropy=self.entropy,
             peak=self.peak,
@@ -57,8 +42,8 @@ class Numbers:
             distance=self.distance,
             allowed=self.allowed,
             mass=self.mass,
-            thumbnail_mean=np.stack([each.mean for each in thumbnails]),
-            thumbnail_max=np.stack([each.maximum for each in thumbnails]),
-            rows=np.ones(self.shape[0], dtype=bool) if rows is None else rows,
+            thumbnail_mean=self.thumbnail_mean,
+            thumbnail_max=self.thumbnail_max,
+            rows=np.ones(self.entropy.shape[1], dtype=bool) if rows is None else rows,
             threshold=threshold,
         )

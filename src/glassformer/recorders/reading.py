@@ -69,7 +69,9 @@ class Reader:
         if second_text is not None:
             raise InputError("A second text goes with a first text, not with token ids; give both as text.")
         ids = _read_ids(inputs)
-        special = tuple(self.tokenizer is not None and self.tokenizer.is_special(each) for each in ids)
+        special = (False,) * len(ids)
+        if self.tokenizer is not None:
+            special = tuple(map(self.tokenizer.is_special, ids))
         texts = self.show(ids)
         return Encoding(ids, texts, special, (0,) * len(ids), "".join(texts))
 
@@ -100,6 +102,8 @@ def _read_ids(inputs: Any) -> tuple[int, ...]:
     if not isinstance(numbers, Iterable) or isinstance(numbers, bytes | bytearray | Mapping):
         raise InputError(f"A {type(inputs).__name__} is no text; give a string, or a list of token ids.")
     ids = tuple(numbers)
+    if set(map(type, ids)) == {int} and min(ids) in IDS and max(ids) in IDS:
+        return ids  # as usual: no need to look at each
     for each in ids:
         if not isinstance(each, int | np.integer) or isinstance(each, bool):
             raise InputError(

@@ -85,7 +85,12 @@ def switched(model: nn.Module, implementation: str) -> Iterator[None]:
 def configurations(model: nn.Module, *, generation: bool = False) -> list[Any]:
     """Every configuration that a part of the model reads, each once; with those for generation if asked."""
     words = ("config", "generation_config") if generation else ("config",)
-    waiting = [getattr(module, word, None) for module in model.modules() for word in words]
+    waiting = [
+        getattr(module, word)
+        for module in model.modules()
+        for word in words
+        if word in module.__dict__ or hasattr(type(module), word)  # a module is slow to say that it has none
+    ]
     found: dict[int, Any] = {}
     while waiting:
         config = waiting.pop()
@@ -135,6 +140,8 @@ def _lock_of(model: nn.Module) -> threading.RLock:
 
 def _put_back(current: Any, found: dict[Any, Any]) -> None:
     """The same mapping with its former content; nobody who reads it meanwhile finds it empty."""
+    if not current and not found:  # as most are
+        return
     for key in current.keys() - found.keys():
         del current[key]
     for key, value in found.items():

@@ -39,11 +39,12 @@ class Scoring:
         }
         return replace(self, **tensors) if tensors else self
 
-    def of_head(self, head: int) -> "Scoring":
-        """The scoring of one head alone."""
-        one = slice(head, head + 1)
-        bias = self.bias if self.bias is None or self.bias.shape[0] == 1 else self.bias[one]
-        table, sink = (None if tensor is None else tensor[one] for tensor in (self.distance_bias, self.sink))
+    def of_heads(self, heads: slice) -> "Scoring":
+        """The scoring of some heads alone."""
+        bias = self.bias if self.bias is None or self.bias.shape[0] == 1 else self.bias[heads]
+        table, sink = (
+            None if tensor is None else tensor[heads] for tensor in (self.distance_bias, self.sink)
+        )
         return replace(self, bias=bias, distance_bias=table, sink=sink)
 
     def reach(self, queries: slice, keys: int) -> slice:

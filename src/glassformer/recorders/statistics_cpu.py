@@ -17,9 +17,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from glassformer.recorders.numbers import Numbers
-from glassformer.recorders.pyramid import pixel_level
+from glassformer.recorders.pyramid import Picture, finish_pixels, pixel_level
 from glassformer.recorders.scoring import HIDDEN, MASKED, Scoring
 from glassformer.recorders.statistics_rows import LOG2_E, ROW_NUMBERS, Job, Part, Room, measure_part
+from glassformer.recording import Pyramid, thumbnail_level
 
 LONG = 1 << 15  # keys; beyond, blocks are lower, so that memory stays small
 CELLS = 1 << 19  # scores worth a block: several heads share one where texts are short
@@ -44,8 +45,7 @@ def measure_on_cpu(
     with torch.no_grad():
         mass = _run(job, room)
     output = None if room.output is None else room.output[:, : job.shape[1]].to(queries.dtype)
-    numbers = _finish(job, room, mass)
-    return replace(numbers, pyramids={head: numbers.pool(head, numbers.level) for head in pyramids}), output
+    return _finish(job, room, mass, pyramids), output
 
 
 def _prepare(
@@ -162,12 +162,20 @@ def _measure_alone(job: Job, room: Room, part: Part) -> None:
         measure_part(job, room, part)
 
 
-def _finish(job: Job, room: Room, mass: NDArray[np.float64]) -> Numbers:
-    """Entropy and log-sum-exp of rows from their sums, in float64 and to base e."""
-    _, queries, keys = job.shape
+def _finish(job: Job, room: Room, mass: NDArray[np.float64], pyramids: Collection[int]) -> Numbers:
+    """Entropy and log-sum-exp of rows from their sums, in float64 and to base e; pictures from pixels."""
+    heads, queries, keys = job.shape
     top, total, energy, peak, peak_key, above, distance = room.rows.numpy()[:, :, :queries]
     blind = top <= HIDDEN  # neither key nor sink; NaN is not blind, but for the statistics to refuse
     logarithm = np.log(total, dtype=np.float64)
+    finest = job.side.bit_length() - 1
+
+    def draw(head: int, level: int) -> tuple[Picture, Picture]:
+        return finish_pixels(
+            room.sums[head].numpy(), room.maxima[head].numpy(), (queries, keys), finest, level
+        )
+
+    thumbnails = [draw(head, thumbnail_level(queries, keys)) for head in range(heads)]
     counted = room.allowed.numpy()[:, :queries].astype(np.int64)
     return Numbers(
         entropy=np.where(blind, 0, np.maximum(logarithm - log(2) * energy / total, 0)).astype(np.float32),
@@ -178,8 +186,8 @@ def _finish(job: Job, room: Room, mass: NDArray[np.float64]) -> Numbers:
         distance=distance,
         allowed=counted if job.counting else job.scoring.count_allowed(queries, keys).numpy(),
         mass=mass[:, :keys],
-        sums=room.sums.numpy(),
-        maxima=room.maxima.numpy(),
-        level=job.side.bit_length() - 1,
+        thumbnail_mean=np.stack([mean for mean, _ in thumbnails]),
+        thumbnail_max=np.stack([maximum for _, maximum in thumbnails]),
         weights=None if room.weights is None else room.weights.numpy(),
+        pyramids={head: Pyramid(finest, *draw(head, finest)) for head in pyramids},
     )

@@ -9,14 +9,14 @@ once each.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log2
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from glassformer.recorders.findings import Columns, Findings
+from glassformer.recorders.findings import Columns, Findings, Rows, pack
 from glassformer.recorders.pyramid import pixel_level
 from glassformer.recorders.scoring import MASKED, Scoring
 from glassformer.recorders.statistics_kernels import attend_kernel, columns_kernel, rows_kernel
@@ -63,7 +63,7 @@ def measure_on_gpu(
         queries, keys, scoring, log_sum_exp, rows=rows, threshold=threshold, pyramids=pyramids
     )
     weights = _form_weights(queries, keys, scoring, log_sum_exp) if weights_too else None
-    return replace(found, output=output, weights=weights)
+    return pack(*found, scoring, pyramids, output, weights)
 
 
 def find_log_sum_exp(
@@ -84,28 +84,38 @@ def measure_weights(
     rows: Tensor | None = None,
     threshold: float = THRESHOLD,
     pyramids: Collection[int] = (),
-) -> Findings:
-    """What follows from the weights, log-sum-exp given."""
+) -> tuple[Rows, list[Columns]]:
+    """What follows from the weights, log-sum-exp given: of rows, and of columns, by heads.
+
+    Heads up to the last that gets a pyramid are pooled as finely as that needs; the others by themselves.
+    """
     heads, count, key_count = queries.shape[0], queries.shape[1], keys.shape[1]
-    inputs = _describe(queries, keys, scoring)
-    log_sum_exp, counting = log_sum_exp.contiguous(), scoring.hides_by_bias
-    numbers, peak_key = _measure_rows(queries, inputs, log_sum_exp, threshold, counting)
-    group, level = heads // keys.shape[0], pixel_level(count, key_count)
-    fine = {}
-    for head in pyramids:
-        one, its_key = queries[head : head + 1], keys[head // group : head // group + 1]
-        narrow = _describe(one, its_key, scoring.of_head(head))
-        fine[head] = _measure_columns(one, narrow, log_sum_exp[head : head + 1], None, 1 << level)
-    return Findings(
-        scoring=scoring,
-        log_sum_exp=log_sum_exp,
-        rows=numbers,
-        peak_key=peak_key,
-        columns=_measure_columns(queries, inputs, log_sum_exp, rows, 1 << thumbnail_level(count, key_count)),
-        counting=counting,
-        block=choose_blocks(queries).rows,
-        pyramids=fine,
+    log_sum_exp = log_sum_exp.contiguous()
+    fine = max(pyramids) + 1 if pyramids else 0
+    parts = (
+        (slice(0, fine), pixel_level(count, key_count)),
+        (slice(fine, heads), thumbnail_level(count, key_count)),
     )
+    columns = [
+        _measure_columns(*_take_heads(queries, keys, scoring, some), log_sum_exp[some], rows, level)
+        for some, level in parts
+        if some.start < some.stop
+    ]
+    return _measure_rows(queries, keys, scoring, log_sum_exp, threshold), columns
+
+
+def _take_heads(
+    queries: Tensor, keys: Tensor, scoring: Scoring, heads: slice
+) -> tuple[Tensor, Tensor, Scoring]:
+    """Some heads by themselves; keys that they share unevenly are repeated."""
+    if heads == slice(0, queries.shape[0]):
+        return queries, keys, scoring
+    group = queries.shape[0] // keys.shape[0]
+    if heads.start % group == 0 and heads.stop % group == 0:
+        own = keys[heads.start // group : heads.stop // group]
+    else:
+        own = keys[torch.arange(heads.start, heads.stop, device=keys.device) // group]
+    return queries[heads], own, scoring.of_heads(heads)
 
 
 def _lay_out(vectors: Tensor) -> Tensor:
@@ -220,15 +230,15 @@ def _attend(
 
 
 def _measure_rows(
-    queries: Tensor, inputs: dict[str, Any], log_sum_exp: Tensor, threshold: float, counting: bool
-) -> tuple[Tensor, Tensor]:
+    queries: Tensor, keys: Tensor, scoring: Scoring, log_sum_exp: Tensor, threshold: float
+) -> Rows:
     heads, count, _ = queries.shape
-    blocks = choose_blocks(queries)
+    blocks, counting = choose_blocks(queries), scoring.hides_by_bias
     numbers = torch.empty(6, heads, count, device=queries.device)
     total, energy, distance, above, peak, allowed = numbers
     peak_key = torch.empty(heads, count, dtype=torch.int32, device=queries.device)
     rows_kernel[heads, -(-count // blocks.rows)](
-        **inputs,
+        **_describe(queries, keys, scoring),
         log_sum_pointer=log_sum_exp,
         total_pointer=total,
         energy_pointer=energy,
@@ -245,15 +255,15 @@ def _measure_rows(
         num_warps=blocks.warps,
         num_stages=blocks.stages,
     )
-    return numbers, peak_key
+    return Rows(log_sum_exp, numbers, peak_key, counting, blocks.rows)
 
 
 def _measure_columns(
-    queries: Tensor, inputs: dict[str, Any], log_sum_exp: Tensor, rows: Tensor | None, side: int
+    queries: Tensor, keys: Tensor, scoring: Scoring, log_sum_exp: Tensor, rows: Tensor | None, level: int
 ) -> Columns:
-    """Pixels are squares of `side` tokens."""
+    """Pixels are squares of 2**level tokens."""
     heads, count, _ = queries.shape
-    key_count, device = inputs["key_count"], queries.device
+    key_count, device, side = keys.shape[1], queries.device, 1 << level
     narrow = min(side, PIXEL)
     # A program finishes pixels of `narrow` keys, those of whole blocks in four numbers, one from each warp.
     shape = (heads, -(-count // side), -(-key_count // narrow), 1 if side < HEIGHT else 4)
@@ -261,7 +271,7 @@ def _measure_columns(
     mass = torch.empty(heads, key_count, device=device)
     real = rows.to(device).float() if rows is not None and not bool(rows.all()) else None
     columns_kernel[heads, -(-key_count // PIXEL)](
-        **inputs,
+        **_describe(queries, keys, scoring),
         log_sum_pointer=log_sum_exp,
         real_pointer=log_sum_exp if real is None else real,
         mass_pointer=mass,
@@ -276,7 +286,7 @@ def _measure_columns(
         num_warps=4,
         num_stages=3 if queries.dtype in HALVES else 1,
     )
-    return Columns(mass, sums, maxima, side // narrow)
+    return Columns(mass, sums, maxima, side // narrow, level)
 
 
 def _form_weights(queries: Tensor, keys: Tensor, scoring: Scoring, log_sum_exp: Tensor) -> Tensor:

@@ -121,25 +121,22 @@ class HeadStatistics(Rebuilt):
         numbers = choose(self.queries, _SAMPLE) if is_mapped(self.entropy) else np.arange(self.queries)
         numbers = numbers[self.rows[numbers]]
         chosen = slice(None) if len(numbers) == self.queries else numbers  # all of them: without copies
-        allowed = self.allowed[:, chosen]  # (head, row)
-        some = allowed > 0
-        entropy, peak, peak_key = self.entropy[:, chosen], self.peak[:, chosen], self.peak_key[:, chosen]
+        every = self.allowed[:, chosen]  # (head, row)
+        allowed = every[:1] if _is_shared(every) else every  # (head or 1, row)
+        most = np.log(np.maximum(allowed, 1) + 1.0) + _SLACK  # one more than allowed: the sink
         above = self.above[:, chosen]
-        shared = allowed[:1] if bool((allowed == allowed[:1]).all()) else allowed  # logarithms are slow
-        most = np.log(np.maximum(shared, 1) + 1.0) + _SLACK  # one more than allowed: the sink
-        checks = (  # name, values, which are wrong (NaN is), what they should be
-            (
-                "entropy",
-                entropy,
-                some & ~((entropy >= -_SLACK) & (entropy <= most)),
-                "0 to log(allowed keys)",
-            ),
-            ("peak", peak, some & ~((peak >= 0) & (peak <= 1 + _SLACK)), "0 to 1"),
-            ("peak_key", peak_key, some & ~((peak_key >= 0) & (peak_key < self.keys)), "one of the keys"),
-            ("allowed", allowed, ~((allowed >= 0) & (allowed <= self.keys)), f"0 to {self.keys}"),
-            ("above", above, ~((above >= 0) & (above <= allowed)), "0 to the number of allowed keys"),
+        checks = (  # name, values, least, most, what they should be where a query sees something
+            ("entropy", self.entropy[:, chosen], -_SLACK, most.astype(np.float32), "0 to log(allowed keys)"),
+            ("peak", self.peak[:, chosen], 0, 1 + _SLACK, "0 to 1"),
+            ("peak_key", self.peak_key[:, chosen], 0, self.keys - 1, "one of the keys"),
+            ("allowed", allowed, 0, self.keys, f"0 to {self.keys}"),
+            ("above", above, 0, allowed.astype(above.dtype), "0 to the number of allowed keys"),
         )
-        for name, values, wrong, wanted in checks:
+        for name, values, least, largest, wanted in checks:
+            fits = (values >= least) & (values <= largest)  # NaN does not
+            if fits.all():
+                continue
+            wrong = ~fits if name in ("allowed", "above") else ~fits & (allowed > 0)
             if wrong.any():
                 head, row = np.argwhere(wrong)[0]
                 refuse(
@@ -209,6 +206,11 @@ def measure(
         rows=real,
         threshold=threshold,
     )
+
+
+def _is_shared(allowed: Integers) -> bool:
+    """Whether all heads may see as many keys; where they are one array, without looking."""
+    return allowed.strides[0] == 0 or bool((allowed == allowed[:1]).all())
 
 
 def _level_of(shape: tuple[int, ...], queries: int, keys: int) -> int:
