@@ -161,7 +161,7 @@ export const sentences = defineStrings({
     maskCausal:
       "Scores of keys to the right of the query are set to −∞: a word must not look at words that come later, for they are what has to be predicted.",
     softmax:
-      "Each row is exponentiated and divided by its sum: weights between 0 and 1 that add up to 1. A score of −∞ becomes exactly 0.",
+      "Each row is exponentiated and divided by its sum: weights between 0 and 1 that add up to 1. A score of −∞ becomes exactly 0. (The largest score of the row is subtracted first: it cancels out, and no number gets too large.)",
     mix: "Each token's result is the average of all values, weighted by its row of attention: this is how information moves from token to token.",
     join: "The results of all heads are put side by side again. Each head had its own, smaller space, so that several relations can be looked at in one layer.",
     attentionOutput:
@@ -242,7 +242,8 @@ export const sentences = defineStrings({
     biasTable: "查询与键之间的每种距离，在每个头中都有一个学到的数。",
     bias: "给得分加上一个由距离决定的、学到的数：这个模型在这里区分位置，而不是在嵌入里。",
     maskCausal: "查询右边的键，得分设为 −∞：一个词不能看到后面的词，因为那正是要预测的内容。",
-    softmax: "每一行取指数再除以总和：权重在 0 与 1 之间，合计为 1。得分 −∞ 恰好变成 0。",
+    softmax:
+      "每一行取指数再除以总和：权重在 0 与 1 之间，合计为 1。得分 −∞ 恰好变成 0。（先减去该行最大得分：它会约去，又能防止数值过大。）",
     mix: "每个词元的结果是所有值的加权平均，权重就是它那一行注意力：信息就这样从一个词元流向另一个词元。",
     join: "各个头的结果重新拼接在一起。每个头都有自己较小的子空间，因此一层之中可以同时关注多种关系。",
     attentionOutput: "W_O 把各个头找到的内容混合起来，并变回残差流的宽度。在此之前，各个头互不相干。",
