@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
 import { makeMap } from "../testing/recording";
 import type { StepDescription } from "../types";
-import { choicesOf, findFirst, findMasks, keptPath, mapOfStep, pathTo, probability } from "./paths";
+import {
+  choicesOf,
+  decodingOf,
+  findFirst,
+  findMasks,
+  keptPath,
+  mapOfStep,
+  pathTo,
+  probability,
+} from "./paths";
 
 function node(index: number, token: number, parent: number | null = null, beam = 0): StepDescription {
   return {
@@ -70,4 +79,14 @@ test("the map of a step goes before the whole one; layers give way to the neares
 test("masks are found by how vocabularies write them", () => {
   const texts = ["[CLS]", "a", "[MASK]", "<mask>", "masked", "[SEP]"];
   expect(findMasks({ texts, special: texts.map(() => false), start: 10 })).toEqual([12, 13]);
+});
+
+test("the form says how the recording was written, asked for or not", () => {
+  const steps = [node(0, 1)];
+  const beams = { method: "beam", text: "", steps, nodes: [node(0, 1), node(0, 2, null, 3)] };
+  expect(decodingOf(beams, undefined)).toEqual({ method: "beam", beams: 4 }); // as a translator does by itself
+  expect(decodingOf(beams, { method: "beam", beams: 8 })).toEqual({ method: "beam", beams: 8 });
+  expect(decodingOf({ ...beams, method: "sampling", nodes: [] }, null)).toEqual({ method: "sampling" });
+  expect(decodingOf({ ...beams, method: "contrastive", nodes: [] }, null)).toBeNull();
+  expect(decodingOf(null, { method: "sampling" })).toBeNull();
 });

@@ -5,7 +5,7 @@
  * Out:  places and paths.
  */
 
-import type { Choice, MapDescription, StepDescription } from "../types";
+import type { Choice, DecodeRequest, GenerationDescription, MapDescription, StepDescription } from "../types";
 
 /** The position whose attention chose word 0, so that word k was chosen at `first + k`; null if the words are not there. */
 export function findFirst(ids: readonly number[], steps: readonly Choice[]): number | null {
@@ -56,6 +56,19 @@ export function choicesOf(step: StepDescription): readonly (Choice & { readonly 
     all.push({ token: step.token, text: step.text, log_probability: step.log_probability, chosen: true });
   }
   return all.sort((one, other) => probability(other) - probability(one));
+}
+
+/** How a text was written: as was asked for, otherwise as can be seen; null: in a way that nobody can ask for. */
+export function decodingOf(
+  generation: GenerationDescription | null,
+  asked: DecodeRequest | null | undefined,
+): DecodeRequest | null {
+  if (!generation) return null;
+  if (asked) return asked;
+  const { method, nodes } = generation;
+  if (method === "beam")
+    return { method, beams: 1 + nodes.reduce((most, { beam }) => Math.max(most, beam), 0) };
+  return method === "greedy" || method === "sampling" ? { method } : null;
 }
 
 /** The map of a kind that was looked at when a word was written: of its step, or else the whole one; nearest layer. */

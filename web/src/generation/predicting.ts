@@ -12,7 +12,7 @@ import { type RecordingSource, Refusal } from "../source";
 import type { DecodeRequest, JobRequest, StepDescription } from "../types";
 import type { Workbench } from "../view";
 import type { Home } from "./part";
-import { pathTo, probability } from "./paths";
+import { decodingOf, pathTo, probability } from "./paths";
 
 /** What a recording's model can predict. */
 export function predictsOf({ description }: RecordingSource): Predicts {
@@ -38,9 +38,9 @@ export class Predicting {
       send: (decode) => this.run(decode),
       cancel: () => this.running?.abort(),
     });
-    this.streamed = new Words(word.written, () => {});
-    this.live.append(make("h2", {}, word.written), this.streamed.element);
-    const decode = stage.source.description.generation === null ? null : workbench.again({})?.decode;
+    this.streamed = new Words(word.writing, () => {});
+    this.live.append(make("h2", {}, word.writing), this.streamed.element);
+    const decode = decodingOf(stage.source.description.generation, workbench.again({})?.decode);
     if (decode) this.form.fill(decode); // the server writes null for what was not said
   }
 
