@@ -38,15 +38,15 @@ _HANDLES = Path("/proc/self/fd")  # where Linux lists open files
 
 def save(recording: Recording, path: str | PathLike[str]) -> None:
     """Write a recording to one file, replacing what was there only when all is written."""
-    room = 2 * _ENTRY  # for the description
+    seen: dict[tuple[object, ...], tuple[str, AnyArray]] = {}  # kept: no address comes twice
 
     def tally(where: str, array: AnyArray) -> str:
-        nonlocal room
-        room += _NUMBERS + len(json.dumps(where)) + len(str(array.shape))
+        seen.setdefault(_identify(array), (where, array))
         return ""
 
     describe(recording, tally)
-    with BundleWriter(path, room=room) as writer:
+    entries = (_NUMBERS + len(json.dumps(name)) + len(str(array.shape)) for name, array in seen.values())
+    with BundleWriter(path, room=2 * _ENTRY + sum(entries)) as writer:  # the description is one more
         writer.finish(recording)
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from glassformer import bundle
 from glassformer.recording import AttentionMap, Recording, Step
+from glassformer.show.walk import Arrays
 from glassformer.show.workbench import JobRequest, Preset, Want
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.models import Shelf
@@ -34,8 +35,9 @@ from glassformer.workbench.worker import Teller
 LARGEST = 3_000_000  # bytes of all together
 LOOK: tuple[Want, ...] = ("weights", "output", "hidden")
 ALL: tuple[Want, ...] = (*LOOK, "queries", "keys", "values", "scores")
-FOLLOWED = re.compile(  # of a trace: what the rest of the recording neither holds nor gives
-    r"\w+/embedding/(tokens|positions)|\w+/0/(self|cross)/(output|norm)|\w+/0/feed_forward/(inner|output)"
+FOLLOWED = re.compile(  # of a trace: the first layers; what else a walk shows there follows from these
+    r"\w+/embedding/(tokens|positions)|\w+/0/(self|cross)/(queries|keys|values|output|norm)"
+    r"|\w+/0/feed_forward/(inner|output)"
 )
 ALTERNATIVES, NODE_ALTERNATIVES = 8, 3  # words kept for each step, and for each hypothesis of a beam search
 
@@ -121,13 +123,28 @@ def slim(recording: Recording) -> Recording:
         steps = tuple(keep_likeliest(step, ALTERNATIVES) for step in generation.steps)
         nodes = tuple(keep_likeliest(node, NODE_ALTERNATIVES) for node in generation.nodes)
         generation = replace(generation, steps=steps, nodes=nodes)
-    trace = {name: array for name, array in recording.trace.items() if FOLLOWED.fullmatch(name)}
-    return replace(recording, maps=maps, generation=generation, trace=trace)
+    bare = replace(recording, maps=maps, generation=generation, trace={})
+    held = Arrays(bare)
+    trace = {
+        name: array
+        for name, array in recording.trace.items()
+        if FOLLOWED.fullmatch(name) and held.find(name) is None
+    }
+    return replace(bare, trace=trace)
 
 
 def keep_likeliest(step: Step, count: int) -> Step:
-    """A step with so many of its alternatives."""
-    return replace(step, alternatives=step.alternatives[:count])
+    """A step with so many of its alternatives; numbers with as many digits as single precision has."""
+    others = tuple(
+        replace(each, log_probability=shorten(each.log_probability)) for each in step.alternatives[:count]
+    )
+    score = None if step.score is None else shorten(step.score)
+    return replace(step, log_probability=shorten(step.log_probability), alternatives=others, score=score)
+
+
+def shorten(number: float) -> float:
+    """The same number in single precision, which is what the network computes in."""
+    return float(str(np.float32(number)))
 
 
 def share_arrays(map: AttentionMap) -> AttentionMap:

@@ -32,16 +32,19 @@ class Arrays:
             (each.stack, each.layer, each.kind): each for each in recording.maps if each.step is None
         }
         self._recipes: dict[str, tuple[Recipe, tuple[int, ...]]] = {}  # what follows, and its shape
+        self._made: dict[str, AnyArray] = {}  # by a recipe, once
 
     def find(self, name: str) -> AnyArray | None:
         """The array of a name, as it was kept, or as it follows from what was."""
         kept = self.recording.trace.get(name)
         if kept is not None:
             return kept
-        if name in self._recipes:
+        if name in self._recipes and name not in self._made:
             recipe = self._recipes[name][0]
             read = [self.find(each) for each in recipe.inputs]
-            return recipe.make([array for array in read if array is not None])
+            self._made[name] = recipe.make([array for array in read if array is not None])
+        if name in self._made:
+            return self._made[name]
         return self._find_kept(name)
 
     def promise(self, name: str, recipe: Recipe) -> tuple[int, ...] | None:
