@@ -78,16 +78,30 @@ def test_states_and_vectors_come_along_by_choice() -> None:
         assert any(word in path for path in with_all)
 
 
-def test_size_is_at_most_one_and_two_fifths_of_a_byte_a_weight() -> None:
+@pytest.mark.parametrize(("layers", "length"), [(1, 1), (2, 4), (12, 8), (12, 32), (6, 128)])
+def test_size_is_at_most_one_and_two_fifths_of_a_byte_a_weight(layers: int, length: int) -> None:
     random = np.random.default_rng(0)
-    tokens = Tokens("source", tuple(f"t{place}" for place in range(128)), np.arange(128))
+    tokens = Tokens("source", tuple(f"t{place}" for place in range(length)), np.arange(length))
     maps = []
-    for layer in range(6):
-        weights = random.dirichlet(np.ones(128), size=(12, 128)).astype(np.float32)  # as bad as it gets
+    for layer in range(layers):
+        weights = random.dirichlet(np.ones(length), size=(12, length)).astype(np.float32)  # as bad as it gets
         maps.append(AttentionMap("encoder", layer, "self", tokens, tokens, measure(weights), dense=weights))
     stamp = Evidence("noise", "0" * 12, "eager", "float32", True)
     page = html.render(Recording("noise", stamp, tokens, maps=tuple(maps)))
-    assert len(page) <= 1.4 * 6 * 12 * 128 * 128 + 300_000
+    assert len(page) <= 1.4 * layers * 12 * length * length + 300_000
+
+
+def test_statistics_are_light_beside_approximate_weights_and_exact_beside_exact_ones() -> None:
+    recording = invent_decoder()
+    for exact, close in ((False, 1e-3), (True, 1e-6)):
+        answers = read_answers(html.render(recording, exact=exact))
+        body = next(body for path, body in answers.items() if path.endswith("/maps/1/statistics"))
+        arrays = decode(body).arrays
+        true = recording.maps[1].statistics
+        for name in ("entropy", "peak", "distance", "mass"):
+            shown = np.asarray(arrays[name].array, dtype=np.float64)
+            np.testing.assert_allclose(shown, getattr(true, name), rtol=close, atol=close)
+        np.testing.assert_array_equal(arrays["allowed"].array, true.allowed)
 
 
 def test_hostile_tokens_are_data() -> None:

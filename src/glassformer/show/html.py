@@ -11,16 +11,20 @@ import base64
 import json
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from pathlib import Path
 from urllib.parse import quote
+
+import numpy as np
 
 from glassformer.errors import InputError
 from glassformer.metrics import METRICS
 from glassformer.recording import AttentionMap, Recording
 from glassformer.show.asking import Answer, Asking
 from glassformer.show.files import write_whole
+from glassformer.show.frames import Frame, Plane, decode, encode, shrink
 from glassformer.show.packing import pack
 from glassformer.show.playground import read_saved
 from glassformer.show.walk import list_arrays
@@ -68,6 +72,8 @@ def render(
         paths = list(list_paths(recording, asking.id, hidden=hidden, vectors=vectors, exact=exact))
         asked = [(path, asking.start(path)) for path in paths]
         answers = [(path, answer) for path, future in asked if _take(path, answer := future.result())]
+        if not exact and all(_fits(each) for each in recording.maps):
+            answers = [(path, _lighten(path, answer)) for path, answer in answers]
         alone = [(path, answer) for path, answer in answers if not _is_small(answer)]
         blocks = list(workers.map(lambda pair: _pack(*pair), alone))
         blocks.append(_pack_together((path, answer) for path, answer in answers if _is_small(answer)))
@@ -95,6 +101,21 @@ def _take(path: str, answer: Answer) -> bool:
             f"{path} got no answer ({answer.status}). Wanted a whole file. Export again, or less."
         )
     return answer.good
+
+
+def _lighten(path: str, answer: Answer) -> Answer:
+    """Statistics beside weights that are approximate: what is drawn of them, in half as many bytes."""
+    if not path.endswith("/statistics"):
+        return answer
+    frame = decode(answer.body)
+    planes = {name: _halve(plane) for name, plane in frame.arrays.items() if name != "peak_key"}
+    return replace(answer, body=encode(Frame(planes, frame.meta)))
+
+
+def _halve(plane: Plane) -> Plane:
+    if plane.array.dtype.kind == "f":
+        return shrink(plane.array, "float16")
+    return replace(plane, array=plane.array.astype(np.uint16)) if plane.array.dtype.kind == "i" else plane
 
 
 def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, exact: bool) -> Iterator[str]:
