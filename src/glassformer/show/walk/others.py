@@ -19,8 +19,7 @@ def write_others(scribe: Scribe) -> None:
     """Stack by stack, layer by layer."""
     arrays = scribe.arrays
     recording = arrays.recording
-    stacks = dict.fromkeys([*recording.hidden, *(each.stack for each in recording.maps)])
-    for stack in sorted(stacks, key=lambda name: (name == "decoder", list(stacks).index(name))):
+    for stack in sorted(arrays.stacks(), key=lambda name: name == "decoder"):  # the others keep their order
         side = arrays.tokens(stack).side
         scribe.open(f"{stack}.embedding", "embedding", stack)
         scribe.write("states", "states", [f"{stack}/ids"], f"{stack}/hidden/0", (side, "feature"))

@@ -202,7 +202,7 @@ class OurPlan:
         axes: tuple[Axis, ...] = (side, "feature")
         read = self.stream
         if head == "classes":
-            scores, last = self._write_classes(read, side), "class"
+            scores, last = self._write_classes(read), "class"
         else:
             if head == "masked":
                 dense = write("dense", "product", [read], "output/dense", axes, _product("head.narrow"))
@@ -225,7 +225,7 @@ class OurPlan:
         ranks: tuple[Axis, ...] = ("rank",) if last == "class" else (side, "rank")
         write("likeliest", "choose", [chances], "output/likeliest", ranks)
 
-    def _write_classes(self, read: str, side: Axis) -> str:  # noqa: ARG002
+    def _write_classes(self, read: str) -> str:
         write = self.scribe.write
         how = {"how": str(self.words["pooling"])}
         pooled = write("pooled", "pool", [read], "output/pooled", ("feature",), words=how)

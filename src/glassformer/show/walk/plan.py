@@ -6,7 +6,7 @@ Out:  WalkPlan. Where the architecture is known, every step of it; otherwise the
 """
 
 from math import prod
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from glassformer.recording import Recording
 from glassformer.show.axes import is_causal
@@ -23,7 +23,7 @@ from glassformer.show.walk.sentences import (
     OUTSIDE,
     RECURRENT,
 )
-from glassformer.show.walk.types import StackDescription, WalkPlan
+from glassformer.show.walk.types import Chapter, StackDescription, WalkPlan
 from glassformer.show.walk.writing import Scribe
 from glassformer.show.workbench import Phrase
 
@@ -84,7 +84,7 @@ def list_arrays(recording: Recording, most: int) -> list[str]:
     return listed
 
 
-def _note(recording: Recording, scribe: Scribe, chapters: Any) -> tuple[Phrase, ...]:
+def _note(recording: Recording, scribe: Scribe, chapters: tuple[Chapter, ...]) -> tuple[Phrase, ...]:
     notes = []
     steps = [step for chapter in chapters for step in chapter.steps]
     missing = [step.missing for step in steps if step.missing is not None]
@@ -110,8 +110,7 @@ def _find_shape(recording: Recording, words: Words) -> Literal["encoder", "decod
 
 def _describe_stacks(arrays: Arrays, words: Words) -> tuple[StackDescription, ...]:
     recording, found = arrays.recording, []
-    names = dict.fromkeys([*(each.stack for each in recording.maps), *recording.hidden])
-    for stack in names:
+    for stack in arrays.stacks():
         whole = [each for each in recording.maps if each.stack == stack and each.step is None]
         own = [each for each in whole if each.kind == "self"]
         states = recording.hidden.get(stack)

@@ -8,11 +8,10 @@ Out:  the file that ships; run it again when a topic, its words or a model has c
 
 from functools import cache
 
-from glassformer.recorders.recorder import load
 from glassformer.show.playground import FILE, Play, Saved
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.models import Shelf
-from glassformer.workbench.playground.models import Zoo
+from glassformer.workbench.playground.models import Zoo, open_model
 from glassformer.workbench.playground.playing import play
 from glassformer.workbench.playground.topics import read_parameters, read_topics
 
@@ -22,7 +21,7 @@ def save() -> Saved:
     shelf = Shelf(ZOO, (), offline=True)
     zoo = Zoo(
         [(model.name, str(model.folder)) for model in shelf.models()],
-        cache(lambda name, folder: load(folder, name=name)),
+        cache(open_model),
     )
 
     def run(name: str, parameters: dict[str, bool | int | float | str]) -> Play:

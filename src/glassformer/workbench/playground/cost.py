@@ -82,8 +82,7 @@ def measure(attention: SelfAttention, recurrent: nn.GRU) -> dict[str, list[float
     for length in LENGTHS:
         for name, found in measured.items():
             in_time = length <= LENGTHS[1] or (time.perf_counter() < end and found[-1] < SLOW)
-            work = prepare(name, attention, recurrent, length)
-            found.append(clock(work) if in_time else float("nan"))
+            found.append(clock(prepare(name, attention, recurrent, length)) if in_time else float("nan"))
     return measured
 
 

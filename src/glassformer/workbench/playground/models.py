@@ -9,14 +9,20 @@ from collections.abc import Callable, Sequence
 from glassformer.errors import GlassformerError, InputError
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.ours import OurSubject
+from glassformer.recorders.recorder import load
 
 Open = Callable[[str, str], object]  # name and folder → subject
+
+
+def open_model(name: str, folder: str) -> object:
+    """As a job opens it, once for each question."""
+    return load(folder, name=name)
 
 
 class Zoo:
     """Models of one folder; only Transformers of the house can be looked into."""
 
-    def __init__(self, candidates: Sequence[tuple[str, str]], open: Open) -> None:
+    def __init__(self, candidates: Sequence[tuple[str, str]] = (), open: Open = open_model) -> None:
         self.candidates = candidates
         self.open = open
 

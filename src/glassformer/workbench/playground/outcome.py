@@ -12,7 +12,6 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from glassformer.errors import InputError
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.ours import OurSubject
 from glassformer.show.playground import Axis, Figure, Matrix, Row, Series, Value
@@ -45,13 +44,6 @@ class Models(Protocol):
 
     def find(self, fits: Callable[[Transformer], bool], what: str) -> OurSubject:
         """The first whose network fits; InputError where none does."""
-
-
-class NoModels:
-    """Where there are none."""
-
-    def find(self, fits: Callable[[Transformer], bool], what: str) -> OurSubject:  # noqa: ARG002
-        raise InputError(f"This topic looks into {what}, and none is here. Install the zoo, and try again.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from typing import Any
 import torch
 
 from glassformer.show.playground import Play, Value
-from glassformer.workbench.playground.outcome import Models, NoModels, Outcome, Words
+from glassformer.workbench.playground.models import Zoo
+from glassformer.workbench.playground.outcome import Models, Outcome, Words
 
 Tell = Callable[[dict[str, Any]], None]
 
@@ -28,7 +29,7 @@ def play(
     started = time.perf_counter()
     with torch.random.fork_rng(devices=[]):
         outcome: Outcome = (
-            module.play(Words(parameters), models or NoModels())
+            module.play(Words(parameters), models or Zoo())
             if tell is None
             else module.stream(Words(parameters), tell)
         )
