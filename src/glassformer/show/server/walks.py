@@ -4,7 +4,7 @@ In:   a recording, the name of an array, a step.
 Out:  the plan and cells as JSON, arrays as binary frames.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
@@ -36,7 +36,6 @@ async def read_trace(
     rows: Span = None,
     columns: Span = None,
     head: HeadQuery = None,
-    precision: Annotated[Literal["float32"], Query(alias="as")] = "float32",  # noqa: ARG001 - named in links
 ) -> Response:
     """An array of the walk, "values": (column,), (row, column) or (head, row, column); at most 4 million."""
     return await answer(
