@@ -61,6 +61,16 @@ export class Arithmetic {
     this.element.replaceChildren(...children);
   }
 
+  /** What is on the screen as lines of text: the cell, then its terms. */
+  lines(): string[] {
+    const terms = [...this.element.querySelectorAll(".walk-terms")].map((line) =>
+      [...line.children]
+        .map((child) => child.querySelector("b")?.textContent ?? child.textContent ?? "")
+        .join(" "),
+    );
+    return [this.element.querySelector("h3")?.textContent ?? "", ...terms];
+  }
+
   private terms(cell: CellArithmetic, shown: readonly number[]): HTMLElement {
     const { terms, operation } = cell;
     const list = make("div", { class: "walk-terms" });

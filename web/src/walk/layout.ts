@@ -7,7 +7,7 @@
 
 import type { WalkStep } from "../types";
 import type { Loaded, Panel } from "./loading";
-import { LABELS } from "./matrix";
+import { LABELS } from "./look";
 
 export interface Item {
   readonly panel: Panel;

@@ -13,13 +13,21 @@ import type { CellArithmetic, WalkStep } from "../types";
 import type { TableData } from "../view";
 import { Arithmetic } from "./arithmetic";
 import { arrange, type Plan } from "./layout";
+import { litOf } from "./lighting";
 import { type Loaded, load, type Panel } from "./loading";
-import { LABELS, Matrix, symbol } from "./matrix";
+import { Matrix } from "./matrix";
+import { writeOperation } from "./operation_picture";
 import { type Drawn, type Home, headOf, type Part, rowOf } from "./part";
-import { shapeText } from "./values";
+import { equationOf, symbol } from "./symbols";
+import { brightest, tabulate } from "./values";
 
 const PAUSE = 70; // milliseconds a pointer rests before the server is asked
-const MOST_COLUMNS = 128; // of the data table
+const MOVES: Readonly<Record<string, readonly [down: number, right: number]>> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+};
 
 export class Operation implements Part {
   readonly element = make("div", { class: "walk-operation", "aria-busy": "true" });
@@ -90,55 +98,69 @@ export class Operation implements Part {
     this.layout = arrange(loaded, step, home.width());
     const area = make("div", { class: "walk-area", "data-layout": this.layout.kind });
     for (const { panel, cellWidth, cellHeight, sign, place } of this.layout.items) {
-      const result = panel === loaded.result;
-      const matrix = new Matrix(
-        panel.grid,
-        {
-          symbol: panel.symbol,
-          shape: panel.shape,
-          about: [
-            home.say[panel.role],
-            panel.whole && `⊂ ${panel.whole}`,
-            panel.shape.at(-1) !== panel.grid.columns && home.say.likeliest(panel.grid.columns),
-          ]
-            .filter(Boolean)
-            .join(" "),
-          role: panel.role,
-          cellWidth,
-          cellHeight,
-          theme: home.stage.theme,
-          still: home.stage.reducedMotion,
-          ...(panel.bands ? { bands: panel.bands } : {}),
-        },
-        (row, column) => result && this.point(row, column),
-        (row, column) => result && this.pin(row, column),
-      );
+      const matrix = this.makeMatrix(panel, cellWidth, cellHeight);
       this.matrices.set(panel, matrix);
-      if (result) this.makeFocusable(matrix);
-      const cell = make(
-        "div",
-        { class: "walk-place", "data-place": place, "data-bare": panel.grid.row === null },
-        sign ? make("span", { class: "walk-sign", "aria-hidden": "true" }, sign) : null,
-        matrix.element,
+      area.append(
+        make(
+          "div",
+          { class: "walk-place", "data-place": place, "data-bare": panel.grid.row === null },
+          sign ? make("span", { class: "walk-sign", "aria-hidden": "true" }, sign) : null,
+          matrix.element,
+        ),
       );
-      area.append(cell);
     }
     area.addEventListener("pointerleave", () => this.focus());
-    this.writeEquation(loaded);
-    const notes: HTMLElement[] = [];
-    if (step.operation === "product" && !loaded.panels.some((panel) => panel.role === "parameter"))
-      notes.push(make("p", { class: "hint" }, home.say.weightMissing));
-    if (step.operation === "activate") notes.push(make("p", { class: "hint" }, this.switchedOn(loaded)));
+    const equation = equationOf(step, loaded);
+    this.equation.replaceChildren(...equation);
+    this.text = equation.map((part) => (part.textContent ?? "").trim()).join(" ");
     const crossed = this.layout.kind === "cross";
     if (crossed) area.prepend(this.arithmetic.element);
     this.element.replaceChildren(
       this.equation,
       area,
-      ...notes,
+      ...this.notes(loaded),
       this.legend(loaded),
       ...(crossed ? [] : [this.arithmetic.element]),
     );
     if (this.animated) this.matrices.get(loaded.result)?.reveal(700);
+  }
+
+  private makeMatrix(panel: Panel, cellWidth: number, cellHeight: number): Matrix {
+    const { say, stage } = this.home;
+    const result = panel === this.loaded?.result;
+    const about = [
+      say[panel.role],
+      panel.whole && `⊂ ${panel.whole}`,
+      panel.shape.at(-1) !== panel.grid.columns && say.likeliest(panel.grid.columns),
+    ];
+    const matrix = new Matrix(
+      panel.grid,
+      {
+        symbol: panel.symbol,
+        shape: panel.shape,
+        about: about.filter(Boolean).join(" "),
+        role: panel.role,
+        cellWidth,
+        cellHeight,
+        theme: stage.theme,
+        still: stage.reducedMotion,
+        ...(panel.bands ? { bands: panel.bands } : {}),
+      },
+      (row, column) => result && this.point(row, column),
+      (row, column) => result && this.pin(row, column),
+    );
+    if (result) this.makeFocusable(matrix);
+    return matrix;
+  }
+
+  private notes(loaded: Loaded): HTMLElement[] {
+    const { say } = this.home;
+    const { operation } = this.step;
+    const notes: string[] = [];
+    if (operation === "product" && !loaded.panels.some((panel) => panel.role === "parameter"))
+      notes.push(say.weightMissing);
+    if (operation === "activate") notes.push(this.switchedOn(loaded));
+    return notes.map((note) => make("p", { class: "hint" }, note));
   }
 
   private legend({ result }: Loaded): HTMLElement {
@@ -162,42 +184,13 @@ export class Operation implements Part {
     return this.home.say.nonZero(percent(on / Math.max(1, values.length)));
   }
 
-  /** Q 7 × 64 = X 7 × 256 · W_Q 256 × 64 + b */
-  private writeEquation({ panels, result, bias }: Loaded): void {
-    const parts: Node[] = [];
-    const add = (panel: Panel) =>
-      parts.push(symbol(panel.symbol), make("span", { class: "walk-shape" }, shapeText(panel.shape)));
-    const sign = (text: string) => parts.push(make("i", {}, text));
-    const before = panels.filter((panel) => panel !== result);
-    before.forEach((panel, place) => {
-      if (place > 0) sign(signOf(this.step));
-      add(panel);
-    });
-    if (bias !== null) {
-      sign("+");
-      add(bias);
-    }
-    const own = ownSign(this.step);
-    if (own !== "") sign(own);
-    if (parts.length > 0) sign("→");
-    add(result);
-    this.equation.replaceChildren(...parts);
-    this.text = parts.map((part) => (part.textContent ?? "").trim()).join(" ");
-  }
-
   private makeFocusable(matrix: Matrix): void {
     const board = matrix.element.querySelector<HTMLElement>(".walk-board")!;
     board.tabIndex = 0;
     board.setAttribute("role", "application");
     board.setAttribute("aria-label", `${matrix.look.symbol.replace("_", " ")} · ${this.home.say.pointAt}`);
     board.addEventListener("keydown", (event) => {
-      const moves: Readonly<Record<string, readonly [number, number]>> = {
-        ArrowUp: [-1, 0],
-        ArrowDown: [1, 0],
-        ArrowLeft: [0, -1],
-        ArrowRight: [0, 1],
-      };
-      const move = moves[event.key];
+      const move = MOVES[event.key];
       if (move === undefined) return;
       event.preventDefault();
       event.stopPropagation();
@@ -226,11 +219,7 @@ export class Operation implements Part {
     const { values, columns } = this.loaded!.result.grid;
     const own = this.step.operation === "join" ? this.loaded!.panels[0]!.grid.columns : columns;
     const first = own === columns ? 0 : headOf(this.home.stage) * own; // in the columns of the head
-    let best = first;
-    for (let at = first; at < first + own; at++)
-      if (Math.abs(finite(values[row * columns + at]!)) > Math.abs(finite(values[row * columns + best]!)))
-        best = at;
-    return best;
+    return first + brightest(values.subarray(row * columns + first, row * columns + first + own));
   }
 
   private pin(row: number, column: number): void {
@@ -303,27 +292,9 @@ export class Operation implements Part {
   private light(row: number, column: number, cell: CellArithmetic | null): void {
     const { loaded, step } = this;
     if (loaded === null) return;
-    for (const [panel, matrix] of this.matrices) {
-      if (panel === loaded.result) matrix.light({ row, column });
-      else if (panel === loaded.bias) matrix.light({ row: 0, column });
-      else {
-        const read = cell?.reads.find((each) => each.name === panel.name);
-        const elsewhere =
-          step.operation === "join" && read?.head !== undefined && read.head !== headOf(this.home.stage);
-        if (elsewhere) matrix.light({});
-        else if (read === undefined) matrix.light(guess(step.operation, panel, row, column));
-        else {
-          const words = panel.role === "parameter" && loaded.column(column) !== column;
-          const at = read.row === null ? undefined : words ? column : read.row - panel.first;
-          const across = read.column === null ? undefined : loaded.drawn(read.column);
-          const lit = panel.turned ? { column: at, row: across } : { row: at, column: across };
-          matrix.light({
-            ...(lit.row === undefined || lit.row < 0 ? {} : { row: lit.row }),
-            ...(lit.column === undefined || lit.column < 0 ? {} : { column: lit.column }),
-          });
-        }
-      }
-    }
+    const head = headOf(this.home.stage);
+    for (const [panel, matrix] of this.matrices)
+      matrix.light(litOf(panel, loaded, step, [row, column], cell, head));
   }
 
   /** Another width. */
@@ -336,75 +307,22 @@ export class Operation implements Part {
   }
 
   picture(): Drawn {
-    const ink = inks(this.home.stage.theme);
-    let body = label(this.text, 0, 12, { fill: ink.soft, size: 12 });
-    let top = 28;
-    let width = 320;
-    if (this.loaded === null || this.layout === null) {
-      const missing = this.step.missing?.[this.home.stage.language] ?? "";
-      return { body: label(missing, 0, 12, { fill: ink.ink }), width: 640, height: 24 };
+    const { theme, language } = this.home.stage;
+    if (this.layout === null) {
+      const missing = this.step.missing?.[language] ?? "";
+      return { body: label(missing, 0, 12, { fill: inks(theme).ink }), width: 640, height: 24 };
     }
-    const drawn = this.layout.items.map((item) => ({ ...item, ...this.matrices.get(item.panel)!.picture() }));
-    if (this.layout.kind === "cross") {
-      const left = drawn.find((item) => item.place === "left")!;
-      const x = left.width + 28;
-      let y = top;
-      for (const item of drawn) {
-        if (item.place === "left") continue;
-        const shift = item.panel.grid.row === null ? LABELS : 0; // columns stand above each other
-        body += `<g transform="translate(${x + shift} ${y})">${item.body}</g>`;
-        if (item.place === "result")
-          body += `<g transform="translate(0 ${y + item.height - left.height})">${left.body}</g>`;
-        y += item.height + 16;
-        width = Math.max(width, x + shift + item.width);
-      }
-      top = y;
-    } else {
-      let [x, high] = [0, 0];
-      for (const item of drawn) {
-        const beside = this.layout.kind === "beside";
-        if (item.sign)
-          body += label(item.sign, x, top + (beside ? item.height / 2 : 12), { fill: ink.ink, size: 14 });
-        const shift = item.sign && beside ? 24 : 0;
-        body += `<g transform="translate(${x + shift} ${top})">${item.body}</g>`;
-        width = Math.max(width, x + shift + item.width);
-        if (beside) {
-          x += shift + item.width + 20;
-          high = Math.max(high, item.height);
-        } else top += item.height + 16;
-      }
-      if (this.layout.kind === "beside") top += high + 16;
-    }
-    const spelt = this.arithmetic.element.querySelector("h3")?.textContent ?? "";
-    const terms = [...this.arithmetic.element.querySelectorAll(".walk-terms")].map((line) =>
-      [...line.children]
-        .map((child) => child.querySelector("b")?.textContent ?? child.textContent ?? "")
-        .join(" "),
-    );
-    for (const line of [spelt, ...terms]) {
-      body += label(line, 0, top + 12, { fill: line === spelt ? ink.ink : ink.soft, size: 11 });
-      top += 18;
-    }
-    return { body, width, height: top };
+    const { kind, items } = this.layout;
+    const drawn = items.map((item) => ({ ...item, ...this.matrices.get(item.panel)!.picture() }));
+    return writeOperation(kind, drawn, this.text, this.arithmetic.lines(), theme);
   }
 
   table(): TableData {
     const { loaded, home } = this;
     const caption = home.say.tableCaption(this.step.id);
     if (loaded === null) return { caption, columns: [], rows: [] };
-    const { rows, columns, values, row, column } = loaded.result.grid;
-    const shown = Math.min(columns, MOST_COLUMNS);
-    return {
-      caption: `${caption} · ${this.text}`,
-      columns: [home.say.row, ...Array.from({ length: shown }, (_, at) => column?.(at) ?? String(at))],
-      rows: Array.from({ length: rows }, (_, at) => [
-        row?.(at) ?? String(at),
-        ...Array.from({ length: shown }, (_, across) => {
-          const value = values[at * columns + across]!;
-          return Number.isFinite(value) ? value : null;
-        }),
-      ]),
-    };
+    const { columns, rows } = tabulate(loaded.result.grid);
+    return { caption: `${caption} · ${this.text}`, columns: [home.say.row, ...columns], rows };
   }
 
   stop(): void {
@@ -414,54 +332,4 @@ export class Operation implements Part {
     for (const matrix of this.matrices.values()) matrix.stop();
     write(this.equation, "");
   }
-}
-
-function finite(value: number): number {
-  return Number.isFinite(value) ? value : 0;
-}
-
-/** Which part of an input a cell is made of. */
-export function guess(
-  operation: string,
-  panel: Panel,
-  row: number,
-  column: number,
-): { row?: number; column?: number } {
-  switch (operation) {
-    case "product":
-      return panel.role === "parameter" ? { column } : { row: panel.grid.rows === 1 ? 0 : row };
-    case "dot":
-    case "cosine":
-    case "bilinear":
-    case "additive":
-      return panel.turned ? { column } : { row };
-    case "mix":
-      return panel.grid.row !== null && panel.symbol.startsWith("V") ? { column } : { row };
-    case "norm":
-    case "softmax":
-    case "choose":
-      return { row: panel.grid.rows === 1 ? 0 : row };
-    case "join": {
-      return { row, column: column % Math.max(1, panel.grid.columns) };
-    }
-    case "pool":
-      return { column };
-    default:
-      return { row, column };
-  }
-}
-
-/** What stands between two inputs. */
-export function signOf({ operation }: WalkStep): string {
-  return operation === "add" ? "+" : "·";
-}
-
-/** What is done to a single input. */
-export function ownSign({ operation, numbers, words }: WalkStep): string {
-  if (operation === "scale") return `× ${digits(numbers.factor ?? 1, 4)}`;
-  if (operation === "divide") return `÷ √${numbers.head_width ?? "d"}`;
-  if (operation === "dot" && numbers.scale !== undefined) return `× ${digits(numbers.scale, 4)}`;
-  if (operation === "activate") return words.function ?? "";
-  if (operation === "softmax" || operation === "norm" || operation === "mask") return operation;
-  return "";
 }

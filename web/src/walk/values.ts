@@ -111,3 +111,31 @@ export function brief(value: number): string {
 export function shapeText(shape: readonly number[]): string {
   return shape.join(" × ");
 }
+
+const MOST_COLUMNS = 128; // of a data table
+
+/** A matrix as a data table; what is not finite is left out. */
+export function tabulate({ rows, columns, values, row, column }: Grid): {
+  readonly columns: string[];
+  readonly rows: (string | number | null)[][];
+} {
+  const across = Array.from({ length: Math.min(columns, MOST_COLUMNS) }, (_, at) => at);
+  return {
+    columns: across.map((at) => column?.(at) ?? String(at)),
+    rows: Array.from({ length: rows }, (_, at) => [
+      row?.(at) ?? String(at),
+      ...across.map((place) => {
+        const value = values[at * columns + place]!;
+        return Number.isFinite(value) ? value : null;
+      }),
+    ]),
+  };
+}
+
+/** The place of the finite number of largest size. */
+export function brightest(values: Float32Array): number {
+  let best = 0;
+  const size = (at: number) => (Number.isFinite(values[at]) ? Math.abs(values[at]!) : 0);
+  for (let at = 1; at < values.length; at++) if (size(at) > size(best)) best = at;
+  return best;
+}

@@ -1,0 +1,55 @@
+/**
+ * Letters with an index: W_Q, set as in a formula; and a step as an equation of them.
+ *
+ * In:   text in which what follows an underscore is set lower; the panels of a step.
+ * Out:  elements.
+ */
+
+import { digits } from "../marks/digits";
+import { make } from "../marks/make";
+import type { WalkStep } from "../types";
+import type { Loaded, Panel } from "./loading";
+import { shapeText } from "./values";
+
+/** A letter with an index: W_Q. */
+export function symbol(text: string): HTMLElement {
+  const [base = "", below] = text.split("_");
+  return make("b", { class: "walk-symbol" }, base, below === undefined ? null : make("sub", {}, below));
+}
+
+/** Words in which W_Q has its index set lower. */
+export function rich(text: string): (Node | string)[] {
+  return text.split(/(\b[A-Za-z]_[A-Za-z0-9]\b)/).map((part, at) => (at % 2 === 1 ? symbol(part) : part));
+}
+
+/** Q 7 × 64 = X 7 × 256 · W_Q 256 × 64 + b */
+export function equationOf(step: WalkStep, { panels, result, bias }: Loaded): HTMLElement[] {
+  const parts: HTMLElement[] = [];
+  const add = (panel: Panel) =>
+    parts.push(symbol(panel.symbol), make("span", { class: "walk-shape" }, shapeText(panel.shape)));
+  const sign = (text: string) => parts.push(make("i", {}, text));
+  const before = panels.filter((panel) => panel !== result);
+  before.forEach((panel, place) => {
+    if (place > 0) sign(step.operation === "add" ? "+" : "·");
+    add(panel);
+  });
+  if (bias !== null) {
+    sign("+");
+    add(bias);
+  }
+  const own = ownSign(step);
+  if (own !== "") sign(own);
+  if (parts.length > 0) sign("→");
+  add(result);
+  return parts;
+}
+
+/** What is done to a single input. */
+function ownSign({ operation, numbers, words }: WalkStep): string {
+  if (operation === "scale") return `× ${digits(numbers.factor ?? 1, 4)}`;
+  if (operation === "divide") return `÷ √${numbers.head_width ?? "d"}`;
+  if (operation === "dot" && numbers.scale !== undefined) return `× ${digits(numbers.scale, 4)}`;
+  if (operation === "activate") return words.function ?? "";
+  if (operation === "softmax" || operation === "norm" || operation === "mask") return operation;
+  return "";
+}
