@@ -6,7 +6,8 @@
  */
 
 import { asFloats, tensor } from "../bundle";
-import { type Plane, pauseFor, principalPlane, umapPlane } from "../marks/projection";
+import { pauseFor } from "../marks/pause";
+import { type Plane, principalPlane, umapPlane } from "../marks/projection";
 import type { RecordingSource } from "../source";
 import type { HiddenDescription } from "../types";
 

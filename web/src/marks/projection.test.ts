@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type Pause, principalPlane, procrustes, seeded, turnPoints, umapPlane } from "./projection";
+import type { Pause } from "./pause";
+import { principalPlane, umapPlane } from "./projection";
+import { seeded } from "./random";
+import { procrustes, turnPoints } from "./turn";
 
 const go: Pause = async () => {};
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { inks } from "./paper";
-import { UNTURNED } from "./projection";
 import { placeLabels, pointAt, type ScatterLook, spellScatter, toPaper, unit, WHOLE } from "./scatter";
+import { UNTURNED } from "./turn";
 
 const LOOK: ScatterLook = {
   width: 400,

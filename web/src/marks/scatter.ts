@@ -8,7 +8,7 @@
 import type { Theme } from "../view";
 import { pick, sequential } from "./colours";
 import { figure, type Inks, label } from "./paper";
-import type { Turn } from "./projection";
+import type { Turn } from "./turn";
 
 export interface Camera {
   readonly zoom: number; // 1: everything fits

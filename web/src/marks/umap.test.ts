@@ -1,6 +1,6 @@
 import { UMAP } from "umap-js";
 import { expect, it } from "vitest";
-import { seeded } from "./projection";
+import { seeded } from "./random";
 import { fuzzyGraph } from "./umap";
 
 it("weighs neighbourhoods as the reference does", () => {

@@ -8,7 +8,7 @@
  * worth of weight, joined by a + b − ab. Edges pull, random pairs push (two-dimensional, minimum distance 0.1).
  */
 
-import type { Pause } from "./projection";
+import type { Pause } from "./pause";
 
 export interface Neighbours {
   readonly indices: readonly (readonly number[])[]; // itself first
