@@ -8,14 +8,15 @@
 import { inBoth, introduce } from "../i18n/core";
 import { words as focusWords } from "../i18n/focus";
 import { words } from "../i18n/numbers";
-import { button, type Control, choice, list, slider, tick } from "../marks/controls";
-import { captionOf, copyText, SCREEN, saveText } from "../marks/focus";
+import { button, type Control, choice, list, slider } from "../marks/controls";
+import { captionOf, copyText, saveText } from "../marks/focus";
 import { make, write } from "../marks/make";
 import { inks, sheet } from "../marks/paper";
-import { drawStrip, reach } from "../marks/sparkline";
-import { type Column, type Sorting, SortTable, type TableLook, writeCsv } from "../marks/table";
+import { type Sorting, SortTable, type TableLook, writeCsv } from "../marks/table";
 import { makeCards, spellCards } from "../numbers/cards";
 import { ALONG, Choices, LEVELS } from "../numbers/choices";
+import { makeChooser } from "../numbers/chooser";
+import { makeColumns, plainTable } from "../numbers/columns";
 import { familiesOf, Grids } from "../numbers/grids";
 import { emptyRows, fillRows, type Level, type MeasureRow, measure } from "../numbers/measures";
 import { Sparks } from "../numbers/sparks";
@@ -188,41 +189,7 @@ class NumbersView implements Mounted {
           this.grids.legend,
         ),
       ),
-      this.chooser(),
-    );
-  }
-
-  /** Metrics beyond the panel's, by family. */
-  private chooser(): HTMLElement {
-    const { choices, say } = this;
-    const { language } = this.stage;
-    const extra = choices.offered.filter((metric) => !metric.panel && choices.allows(metric));
-    const groups = [...new Set(extra.map(({ family }) => family))].map((family) =>
-      make(
-        "fieldset",
-        {},
-        make("legend", {}, say.families(family)),
-        ...extra
-          .filter((metric) => metric.family === family)
-          .map((metric) => {
-            const on = choices.extras.includes(metric.name);
-            const control = tick(metric.label[language], on, (now) => choices.setMetric(metric.name, now));
-            const note = metric.needs === "weights" ? ` ${say.slow}` : "";
-            return make(
-              "div",
-              {},
-              control.element,
-              make("p", {}, metric.caption[language], make("small", {}, note)),
-            );
-          }),
-      ),
-    );
-    const open = choices.extras.length > 0;
-    return make(
-      "details",
-      { class: "chooser", open },
-      make("summary", {}, say.more),
-      make("div", {}, ...groups),
+      makeChooser(choices, stage.language, say),
     );
   }
 
@@ -281,7 +248,10 @@ class NumbersView implements Mounted {
     const chosen = (row: MeasureRow) => row.map === map && (row.head === null || row.head === head);
     return {
       caption: say.caption(say[choices.level]),
-      columns: this.columns(this.rows.find(chosen)),
+      columns: makeColumns(this.rows, this.rows.find(chosen), choices, this.stage.language, say, {
+        place: (row) => this.place(row),
+        spark: (row) => this.sparks.of(row, choices.along),
+      }),
       rows: this.rows,
       sorting: choices.sorting,
       none: say.undefined,
@@ -291,41 +261,6 @@ class NumbersView implements Mounted {
     };
   }
 
-  private columns(here: MeasureRow | undefined): Column<MeasureRow>[] {
-    const { say, choices } = this;
-    const { language } = this.stage;
-    const columns: Column<MeasureRow>[] = [
-      { name: "where", label: say.where, value: (row) => row.order, cell: (row) => this.place(row) },
-    ];
-    if (choices.level !== "model") {
-      const name = say.alongOf(choices.along);
-      columns.push({
-        name: "along",
-        label: `${say.along}: ${name}`,
-        title: say.alongMeans(name),
-        fixed: true,
-        value: (row) => row.order,
-        cell: (row) => this.sparks.of(row, choices.along),
-      });
-    }
-    for (const { name, label, caption, unit } of choices.metrics) {
-      const value = (row: MeasureRow) => row.readings.get(name)?.value ?? null;
-      const values = this.rows.map(value);
-      const domain = values.length < 3 ? null : reach(values);
-      const mark = here === undefined ? null : value(here);
-      const look = { width: 84, height: 12, ink: SCREEN.ink, markInk: SCREEN.accent, mark };
-      columns.push({
-        name,
-        label: label[language],
-        title: `${caption[language]} (${say.unit(unit)})`,
-        beside: domain === null ? undefined : drawStrip(values, { ...look, domain }),
-        value,
-        why: (row) => say.reason(row.readings.get(name)?.why ?? ""),
-      });
-    }
-    return columns;
-  }
-
   private go(row: MeasureRow): void {
     if (row.map === null) return;
     this.stage.selection.set({ map: row.map, head: row.head ?? "mean" });
@@ -333,21 +268,7 @@ class NumbersView implements Mounted {
   }
 
   private plain(): Pick<TableData, "columns" | "rows"> {
-    const { say } = this;
-    const { metrics } = this.choices;
-    const names = metrics.map((metric) => `${metric.label[this.stage.language]} (${say.unit(metric.unit)})`);
-    return {
-      columns: [say.columnStack, say.columnKind, say.columnLayer, say.columnHead, ...names],
-      rows: this.sorted
-        .rows()
-        .map((row) => [
-          row.stack,
-          row.kind,
-          row.layer,
-          row.head,
-          ...metrics.map(({ name }) => row.readings.get(name)?.value ?? null),
-        ]),
-    };
+    return plainTable(this.sorted.rows(), this.choices.metrics, this.stage.language, this.say);
   }
 
   private csv(): string {
