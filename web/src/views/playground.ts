@@ -13,8 +13,8 @@ import { spell } from "../marks/cells";
 import { digits } from "../marks/digits";
 import { make, write } from "../marks/make";
 import { inks, label, sheet, wrap } from "../marks/paper";
-import { TopicControls } from "../playground/controls";
 import { drawForPicture, FigureElement, figureRows, neighbours, wideOnes } from "../playground/figure";
+import { makePage, type TopicPage } from "../playground/page";
 import {
   chosenTopic,
   question,
@@ -24,7 +24,6 @@ import {
   withSettings,
 } from "../playground/settings";
 import { TopicList } from "../playground/topics";
-import { Training } from "../playground/training";
 import { Refusal } from "../source";
 import type { Play, PlayTopic } from "../types";
 import type { Mounted, Stage, TableData, View } from "../view";
@@ -52,7 +51,7 @@ class PlaygroundView implements Mounted {
   private readonly kept = new Map<string, Settings>(); // of topics one comes back to
   private topics: readonly PlayTopic[] = [];
   private topic: PlayTopic | null = null;
-  private parts: TopicParts | null = null;
+  private parts: TopicPage | null = null;
   private wish: Settings = {}; // what the controls say, ahead of the address
   private timer = 0;
   private asking: AbortController | null = null;
@@ -182,7 +181,7 @@ class PlaygroundView implements Mounted {
     this.play = null;
     this.parts?.training?.stop();
     this.list.choose(topic);
-    this.parts = makeParts(topic, settings, this.stage, {
+    this.parts = makePage(topic, settings, this.stage, {
       changed: this.stage.workbench ? (name, value) => this.change(name, value) : null,
       now: () => ({ play: this.play, settings: question(topic, this.wish) }),
       show: (play) => this.arrive(play),
@@ -306,73 +305,4 @@ class PlaygroundView implements Mounted {
       make("p", { class: "play-refusal" }, this.say.noServerHint),
     );
   }
-}
-
-interface TopicParts {
-  readonly elements: readonly HTMLElement[];
-  readonly controls: TopicControls;
-  readonly training: Training | null;
-  readonly found: HTMLElement;
-  readonly state: HTMLElement;
-  readonly trouble: HTMLElement;
-  readonly figures: HTMLElement;
-  readonly evidence: HTMLElement;
-  readonly shown: Map<string, FigureElement>;
-}
-
-/** The page of a topic, still without numbers. */
-function makeParts(
-  topic: PlayTopic,
-  settings: Settings,
-  stage: Stage,
-  acts: {
-    changed: ((name: string, value: string) => void) | null;
-    now(): { readonly play: Play | null; readonly settings: Settings };
-    show(play: Play): void;
-    explain(error: unknown): string;
-    again(): void;
-  },
-): TopicParts {
-  const { language } = stage;
-  const say = words(language);
-  const controls = new TopicControls(topic, settings, language, acts.changed);
-  const training = topic.streams ? new Training(stage, topic.name, acts.now, acts.show, acts.explain) : null;
-  const found = make("p", { class: "play-found", "aria-live": "polite" });
-  const state = make("span", { class: "play-state", role: "status" });
-  const trouble = make("p", { class: "play-trouble", role: "alert", hidden: true });
-  const figures = make("div", { class: "play-figures" });
-  const evidence = make("span");
-  const again = make(
-    "button",
-    { type: "button", class: "button quiet small", hidden: acts.changed === null, onclick: acts.again },
-    say.computeAgain,
-  );
-  const head = make(
-    "header",
-    { class: "play-head" },
-    make("h2", {}, topic.title[language]),
-    make("p", { class: "play-question" }, topic.question[language]),
-    topic.formula === null ? null : make("p", { class: "play-formula", dir: "ltr" }, topic.formula),
-    make(
-      "dl",
-      { class: "play-guide" },
-      make("dt", {}, say.change),
-      make("dd", {}, topic.change[language]),
-      make("dt", {}, say.see),
-      make("dd", {}, topic.see[language]),
-    ),
-  );
-  const whyNot = acts.changed === null ? make("p", { class: "play-hint" }, say.onlyDefaults) : null;
-  const desk = make(
-    "div",
-    { class: "play-desk" },
-    controls.element,
-    training?.element ?? null,
-    state,
-    whyNot,
-  );
-  const why = make("p", { class: "play-why" }, make("strong", {}, say.why), " ", topic.why[language]);
-  const foot = make("p", { class: "play-evidence" }, evidence, again);
-  const elements = [head, desk, found, trouble, figures, why, foot];
-  return { elements, controls, training, found, state, trouble, figures, evidence, shown: new Map() };
 }
