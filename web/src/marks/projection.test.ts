@@ -26,6 +26,25 @@ function gaussian(count: number, seed: number): Float32Array {
 }
 
 describe("principalPlane", () => {
+  it("gives way to the page from its first numbers on", async () => {
+    const [tokens, width] = [1000, 128];
+    const states = Float32Array.from({ length: tokens * width }, (_, at) => Math.sin(at * at));
+    let read = 0;
+    let most = 0;
+    const counted = new Proxy(states, {
+      get: (target, name) => {
+        read += 1;
+        return Reflect.get(target, name);
+      },
+    });
+    await principalPlane(counted, tokens, width, async () => {
+      most = Math.max(most, read);
+      read = 0;
+    });
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(1 << 16);
+  });
+
   it("is what NumPy's singular value decomposition gives, up to the sign of an axis", async () => {
     const { points, shares } = await principalPlane(STATES, 6, 4, go);
     for (const axis of [0, 1]) {

@@ -20,6 +20,7 @@ export interface Plane {
 
 const NEIGHBOURS = 15;
 const EPOCHS = 300;
+const PIECE = 1 << 16; // numbers between two pauses
 
 /** The two principal components of states (token, width). */
 export async function principalPlane(
@@ -29,9 +30,7 @@ export async function principalPlane(
   pause: Pause,
 ): Promise<Plane> {
   const points = new Float64Array(2 * tokens);
-  const centred = centre(states, tokens, width);
-  let total = 0; // the trace of the Gram matrix
-  for (const value of centred) total += value * value;
+  const { centred, total } = await centreStates(states, tokens, width, pause);
   if (total === 0 || tokens < 2) return { points, shares: [0, 0] };
   const multiply = gramProduct(centred, tokens, width);
   const { values, vectors } = await largestEigenpairs(multiply, tokens, 2, pause);
@@ -75,6 +74,36 @@ export function centre(rows: ArrayLike<number>, count: number, width: number): F
     }
   }
   return centred;
+}
+
+/** States less their mean, piece by piece; and their squares summed up, the trace of the Gram matrix. */
+async function centreStates(
+  states: Float32Array,
+  tokens: number,
+  width: number,
+  pause: Pause,
+): Promise<{ readonly centred: Float64Array; readonly total: number }> {
+  const mean = new Float64Array(width);
+  const step = Math.max(1, Math.floor(PIECE / width)); // rows
+  for (let start = 0; start < tokens; start += step) {
+    await pause();
+    for (let row = start; row < Math.min(tokens, start + step); row++)
+      for (let column = 0; column < width; column++) mean[column]! += states[row * width + column]!;
+  }
+  for (let column = 0; column < width; column++) mean[column]! /= tokens;
+  const centred = new Float64Array(tokens * width);
+  let total = 0;
+  for (let start = 0; start < tokens; start += step) {
+    await pause();
+    for (let row = start; row < Math.min(tokens, start + step); row++) {
+      for (let column = 0; column < width; column++) {
+        const value = states[row * width + column]! - mean[column]!;
+        centred[row * width + column] = value;
+        total += value * value;
+      }
+    }
+  }
+  return { centred, total };
 }
 
 /** v → X (Xᵀ v): the Gram matrix of centred rows, without building it. */
