@@ -3,16 +3,9 @@
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-import uvicorn
-
-from glassformer.show.library import Library
-from glassformer.show.server.app import create_app
-from glassformer.show.server.settings import Settings
 from glassformer.show.workbench import Event, Job, JobRequest, ModelDescription, Phrase, Preset, RefusalError
 
 
@@ -99,19 +92,3 @@ class Rehearsal:
     def warm_up(self) -> None: ...
 
     def close(self) -> None: ...
-
-
-@contextmanager
-def serve_rehearsal(library: Library, rehearsal: Rehearsal, static: Path) -> Iterator[str]:
-    """The address of a server with that workbench."""
-    app = create_app(library, rehearsal, Settings(static=static))
-    server = uvicorn.Server(
-        uvicorn.Config(app, port=0, log_level="warning", ws="none", timeout_graceful_shutdown=1)
-    )
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://localhost:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)

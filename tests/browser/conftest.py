@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,12 +13,17 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
 
+from browser.waiting import COUNT, PATIENCE
 from glassformer import bundle
 from glassformer.show.library import Library
 from glassformer.show.server.app import create_app
 from glassformer.show.server.settings import STATIC, Settings
 from glassformer.show.workbench import Workbench
+from glassformer.weights.hub import ZOO
+from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 from inventions import invent_decoder, invent_long, invent_translation
+from rehearsal import Rehearsal
+from tiny_models import build_zoo
 
 STATIC_HERE = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
 
@@ -38,27 +44,52 @@ class Served:
         return f"{self.url}/#{words}"
 
 
-def serve(
-    library: Library, workbench: Workbench | None = None, settings: Settings | None = None
-) -> Iterator[str]:
-    """Run a server in a thread; its address, while the caller holds on."""
+@dataclass
+class Bench:
+    """A running server with a workbench that runs models."""
+
+    url: str
+    library: Library
+    workbench: LocalWorkbench
+
+
+@contextmanager
+def serve(library: Library, workbench: Workbench | None = None) -> Iterator[str]:
+    """Run a server in a thread; its address, while the context lasts."""
     with socket.socket() as line:
         line.bind(("127.0.0.1", 0))
         line.listen(128)
-        config = uvicorn.Config(
-            create_app(library, workbench, settings or Settings(static=STATIC_HERE)),
-            log_level="warning",
-            ws="none",
-            timeout_graceful_shutdown=1,
+        app = create_app(library, workbench, Settings(static=STATIC_HERE))
+        server = uvicorn.Server(
+            uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1)
         )
-        server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [line]}, daemon=True)
         thread.start()
         while not server.started and thread.is_alive():
             time.sleep(0.01)
-        yield f"http://localhost:{line.getsockname()[1]}"
-        server.should_exit = True
-        thread.join(10)
+        try:
+            yield f"http://localhost:{line.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(60)
+
+
+@contextmanager
+def serve_workbench(folder: Path, zoo: Path = ZOO) -> Iterator[Bench]:
+    """A server that runs the models of a zoo in a worker of its own; its recordings go into the folder."""
+    library = Library(folder)
+    workbench = LocalWorkbench(
+        WorkbenchSettings(offline=True),
+        folder=library.folder,
+        add=lambda path, request: library.adopt(path, request=request),
+        zoo=zoo,
+    )
+    try:
+        with serve(library, workbench) as url:
+            yield Bench(url, library, workbench)
+    finally:
+        workbench.close()
+        library.close()
 
 
 def require_page() -> None:
@@ -98,8 +129,30 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Library,
 def served(library: tuple[Library, dict[str, str]]) -> Iterator[Served]:
     """The server with these recordings and no workbench."""
     require_page()
-    for url in serve(library[0]):
+    with serve(library[0]) as url:
         yield Served(url, *library)
+
+
+@pytest.fixture(scope="session")
+def working(served: Served) -> Iterator[Served]:
+    """The same recordings, on a server with a workbench that only rehearses."""
+    rehearsal = Rehearsal(served.ids["translation"])
+    with serve(served.library, rehearsal) as url:
+        yield Served(url, served.library, served.ids, workbench=rehearsal)
+
+
+@pytest.fixture(scope="session")
+def tiny_zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tiny model of each kind."""
+    return build_zoo(tmp_path_factory.mktemp("zoo"))
+
+
+@pytest.fixture(scope="module")
+def bench(tiny_zoo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """A server that runs tiny models, one for each file of tests."""
+    require_page()
+    with serve_workbench(tmp_path_factory.mktemp("made"), tiny_zoo) as bench:
+        yield bench
 
 
 @pytest.fixture(scope="module")
@@ -146,8 +199,9 @@ def open_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
             accept_downloads=True,
         )
         contexts.append(context)
+        context.add_init_script(COUNT)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
-        page.set_default_timeout(15_000)
         watch(page, url, faults)
         page.faults = faults  # type: ignore[attr-defined]
         page.goto(url)

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.conftest import Served
+from browser.waiting import measure_overflow, settle
 
 pytestmark = pytest.mark.browser
 
@@ -35,7 +36,7 @@ def states(served: Served, layer: int) -> np.ndarray:
 def wait(page: Page) -> None:
     """Until there are neighbours, or the hint that there is nothing in focus: the plane is drawn by then."""
     expect(page.locator(".embeddings-view aside > *").first).to_be_visible()
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    settle(page)
 
 
 def read_plane(page: Page) -> np.ndarray:
@@ -87,6 +88,8 @@ def test_points_can_be_pointed_at_and_chosen(served: Served, open_page: Open) ->
     expect(page.locator(".embeddings-view .tooltip b")).to_be_visible()
     page.mouse.click(x, y)
     expect(page).to_have_url(re.compile(f"query={token}"))
+    expect(page.locator(".embeddings-view aside li small").first).to_be_visible()
+    settle(page)
     near = page.locator(".embeddings-view aside li").first
     values = states(served, 1).astype(np.float64)
     unit = values / np.linalg.norm(values, axis=1, keepdims=True)
@@ -131,6 +134,7 @@ def test_distributions_of_values_and_norms(served: Served, open_page: Open) -> N
     hidden = served.library.get(served.ids["decoder"]).hidden["decoder"]
     caption = page.locator('figure[data-of="values"] figcaption')
     expect(caption).to_contain_text("384 numbers")
+    settle(page)
     assert float(caption.get_attribute("title") or "nan") == pytest.approx(float(hidden[3].mean()), abs=1e-6)
     caption = page.locator('figure[data-of="norms"] figcaption')
     norms = np.linalg.norm(hidden[3].astype(np.float64), axis=-1)
@@ -141,7 +145,7 @@ def test_distributions_of_values_and_norms(served: Served, open_page: Open) -> N
 def test_both_stacks_and_a_single_token(served: Served, open_page: Open) -> None:
     page = open_page(served.address("translation", view="embeddings", map=0, key=1))
     wait(page)
-    page.locator(".embeddings-view").get_by_role("radio", name="Decoder").check(force=True)
+    page.locator(".embeddings-view").get_by_role("radio", name="Decoder").check()
     expect(page).to_have_url(re.compile("embeddings.stack=decoder"))
     page.locator(".cloud").focus()
     page.keyboard.press("End")
@@ -151,7 +155,4 @@ def test_both_stacks_and_a_single_token(served: Served, open_page: Open) -> None
     )
     wait(page)
     expect(page.locator(".embeddings-view")).to_contain_text("精确主成分")
-    assert (
-        page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        <= 0
-    )
+    assert measure_overflow(page) <= 0

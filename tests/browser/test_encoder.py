@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.conftest import Served
+from browser.waiting import measure_overflow, settle
 
 pytestmark = pytest.mark.browser
 
@@ -24,6 +25,7 @@ def states(served: Served, name: str, stack: str = "decoder") -> np.ndarray:
 
 def point_at(page: Page, token: int, layer: int, layers: int) -> None:
     """Move the pointer to a cell."""
+    settle(page)
     box = page.locator(".encoder-view .grid canvas").bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + (layer + 0.5) * box["width"] / layers, box["y"] + (token + 0.5) * ROW)
@@ -40,15 +42,16 @@ def test_hovering_reads_norm_change_and_neuron(served: Served, open_page: Open) 
     hidden = states(served, "decoder")
     page = open_page(served.address("decoder", view="encoder"))
     expect(page.locator(".encoder-view .profile svg")).to_be_visible()
+    settle(page)
     point_at(page, 5, 2, 4)
     expect_value(page, np.linalg.norm(hidden[2, 5]))
-    page.get_by_role("radio", name="Change").check(force=True)
+    page.get_by_role("radio", name="Change").check()
     expect(page).to_have_url(re.compile("encoder.by=change"))
     point_at(page, 7, 3, 4)
     expect_value(page, np.linalg.norm(hidden[3, 7] - hidden[2, 7]))
     point_at(page, 7, 0, 4)
     expect(page.locator(".encoder-view .readout")).to_contain_text("undefined")
-    page.get_by_role("radio", name="Neuron").check(force=True)
+    page.get_by_role("radio", name="Neuron").check()
     number = page.get_by_role("spinbutton", name="Number")
     number.fill("11")
     number.press("Enter")
@@ -64,6 +67,7 @@ def test_darker_cells_have_larger_norms(served: Served, open_page: Open) -> None
     norms = np.linalg.norm(states(served, "decoder"), axis=-1)  # (layer, token)
     page = open_page(served.address("decoder", view="encoder"))
     expect(page.locator(".encoder-view .profile svg")).to_be_visible()
+    settle(page)
     canvas = page.locator(".encoder-view .grid canvas")
     read = """(canvas, places) => {
         const context = canvas.getContext('2d');
@@ -85,6 +89,7 @@ def test_darker_cells_have_larger_norms(served: Served, open_page: Open) -> None
 def test_a_click_focuses_and_keys_move(served: Served, open_page: Open) -> None:
     page = open_page(served.address("decoder", view="encoder"))
     expect(page.locator(".encoder-view .profile svg")).to_be_visible()
+    settle(page)
     box = page.locator(".encoder-view .grid canvas").bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 5, box["y"] + 4.5 * ROW)
@@ -99,7 +104,7 @@ def test_a_click_focuses_and_keys_move(served: Served, open_page: Open) -> None:
 def test_both_stacks_of_a_translator(served: Served, open_page: Open) -> None:
     page = open_page(served.address("translation", view="encoder", map=0))
     expect(page.locator(".encoder-view .labels span")).to_have_count(6)
-    page.get_by_role("radio", name="Decoder").and_(page.locator(".encoder-view input")).check(force=True)
+    page.get_by_role("radio", name="Decoder").and_(page.locator(".encoder-view input")).check()
     expect(page.locator(".encoder-view .labels span")).to_have_count(9)
     point_at(page, 8, 1, 3)
     expect_value(page, np.linalg.norm(states(served, "translation")[1, 8]))
@@ -108,6 +113,7 @@ def test_both_stacks_of_a_translator(served: Served, open_page: Open) -> None:
 def test_the_picture_and_the_table(served: Served, open_page: Open) -> None:
     page = open_page(served.address("decoder", view="encoder"))
     expect(page.locator(".encoder-view .profile svg")).to_be_visible()
+    settle(page)
     with page.expect_download() as download:
         page.locator('[data-action="save-svg"]').click()
     root = ElementTree.parse(download.value.path()).getroot()
@@ -118,6 +124,7 @@ def test_the_picture_and_the_table(served: Served, open_page: Open) -> None:
     assert sum(path.count("M") for path in paths) > 4 * 24 * 0.9  # neighbours of one colour are joined
     page.locator('[data-action="table"]').click()
     cell = page.locator("table.data tbody tr").nth(5).locator("td").nth(2 + 2)
+    expect(cell).not_to_be_empty()
     assert float(cell.inner_text()) == pytest.approx(
         np.linalg.norm(states(served, "decoder")[2, 5]), rel=1e-3
     )
@@ -133,7 +140,4 @@ def test_one_token_in_chinese_on_a_small_screen(served: Served, open_page: Open)
     page = open_page(served.address("single", view="encoder"), width=360, height=740, locale="zh-CN")
     expect(page.locator(".encoder-view .labels span")).to_have_count(1)
     expect(page.locator(".encoder-view")).to_contain_text("词元隐藏状态向量的长度。")
-    assert (
-        page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        <= 0
-    )
+    assert measure_overflow(page) <= 0

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from browser.waiting import COUNT, PATIENCE, settle
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
 from glassformer.show.html import EMBEDDED, export
 from inventions import invent_decoder, invent_translation
@@ -33,6 +34,8 @@ def open_file(chromium: Browser) -> Iterator[Open]:
     def open_one(path: Path, hash: str = "", **words: object) -> Page:
         context = chromium.new_context(offline=True, viewport={"width": 1280, "height": 800}, **words)
         contexts.append(context)
+        context.add_init_script(COUNT)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda message: message.type == "error" and faults.append(message.text))
@@ -88,7 +91,7 @@ def test_hostile_tokens_stay_text(open_file: Open, tmp_path: Path) -> None:
     for view in ("overview", "heatmap", "lines", "text", "numbers"):
         page = open_file(path, f"#view={view}")
         expect(page.get_by_role("tab").first).to_be_visible()
-        page.wait_for_timeout(200)
+        settle(page)
         assert not page.title().startswith("broken in")  # the text itself may stand there, as text
         assert page.locator("img[src=x]").count() == 0
 
@@ -96,6 +99,7 @@ def test_hostile_tokens_stay_text(open_file: Open, tmp_path: Path) -> None:
 def test_chinese_and_dark(open_file: Open, tmp_path: Path) -> None:
     page = open_file(export(invent_decoder(), tmp_path / "a.html"), locale="zh-CN", color_scheme="dark")
     expect(page.get_by_role("tab", name="热力图")).to_be_visible()
+    settle(page)
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
@@ -103,4 +107,12 @@ def test_a_link_opens_the_same_view(open_file: Open, tmp_path: Path) -> None:
     path = export(invent_decoder(), tmp_path / "a.html")
     page = open_file(path, "#view=numbers&map=2&head=1")
     expect(page.get_by_role("tab", name="Numbers", exact=True)).to_have_attribute("aria-selected", "true")
-    assert "head=1" in page.url
+    settle(page)
+    assert "head=1" in page.evaluate("location.hash")
+
+
+def test_a_recording_without_a_trace_says_why_there_is_no_walk(open_file: Open, tmp_path: Path) -> None:
+    page = open_file(export(invent_decoder(), tmp_path / "a.html"))
+    settle(page)
+    page.get_by_role("tab", name="Walk", exact=True).click()
+    expect(page.locator("[data-notice=does-not-fit]")).to_contain_text("trace")

@@ -10,17 +10,19 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from browser.waiting import measure_overflow
+from browser.waiting import settle as settle_view
 from glassformer.metrics.rollout import mix
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
 Open = Callable[..., Page]
 
 
 def settle(page: Page) -> None:
+    settle_view(page)
     expect(page.locator(".flow-note")).not_to_have_text("")
-    page.wait_for_timeout(150)
+    settle_view(page)
 
 
 def mixes_of(served: Any, name: str, stack: str) -> list[np.ndarray]:
@@ -145,4 +147,4 @@ def test_one_token_and_a_narrow_screen(served: Any, open_page: Open) -> None:
     settle(page)
     assert shares(page, 1) == [100.0]
     assert "来自输入" in page.locator(".flow-readout").inner_text()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert measure_overflow(page) <= 0

@@ -1,10 +1,8 @@
 """Generation: words, chances, attention and beams as they were recorded; words as they come."""
 
 import asyncio
-import os
 import re
 import threading
-import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import AsyncIterator, Callable, Iterator
 from math import log
@@ -13,20 +11,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-import uvicorn
 from playwright.sync_api import Page, expect
 
+from browser.conftest import serve
+from browser.waiting import measure_overflow, rest
+from browser.waiting import settle as settle_view
 from glassformer import bundle
 from glassformer.recording import Alternative, Generation, Output, Recording, Step, Tokens
 from glassformer.show.description import describe_step
 from glassformer.show.library import Library
-from glassformer.show.server.app import create_app
-from glassformer.show.server.settings import STATIC, Settings
 from glassformer.show.workbench import Event, Job, JobRequest
 from inventions import invent_evidence, invent_map, invent_tokens
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
 Open = Callable[..., Page]
 SAID = ("<s>", "le", " chat", " dort", " bien")  # ids are places
@@ -150,9 +147,9 @@ def written(served: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def settle(page: Page) -> None:
+    settle_view(page)
     expect(page.locator(".generation .bars-row").first).to_be_visible()
-    page.wait_for_load_state("networkidle")
-    page.wait_for_timeout(200)
+    settle_view(page)
 
 
 def bars(page: Page) -> list[tuple[str, float]]:
@@ -227,12 +224,12 @@ def test_slider_words_keyboard_and_play_walk_through_the_steps(written: Any, ope
     expect(page.locator(".generation-where")).to_have_text("step 1 of 4")
     page.locator(".generation-play").click()
     expect(page.locator(".generation-play")).to_have_text("Pause")
-    expect(page.locator(".generation-where")).to_have_text("step 4 of 4", timeout=10_000)
+    expect(page.locator(".generation-where")).to_have_text("step 4 of 4")
     expect(page.locator(".generation-play")).to_have_text("Play")
     expect(page.locator(".words-word").nth(3)).to_have_attribute("aria-selected", "true")
 
 
-def test_the_tree_can_be_clicked_walked_dragged_and_zoomed(written: Any, open_page: Open) -> None:
+def test_the_tree_can_be_clicked_and_walked(written: Any, open_page: Open) -> None:
     page = open_page(written.address("written", view="generation", map=2, query=0))
     settle(page)
     nodes = page.locator(".tree-node")
@@ -245,6 +242,7 @@ def test_the_tree_can_be_clicked_walked_dragged_and_zoomed(written: Any, open_pa
     expect(page.locator(".generation-path")).to_contain_text("␣w7 ␣w8 ␣w9")
     expect(page).to_have_url(re.compile("generation.node=5"))
     expect(page.locator(".generation-looked h2")).to_contain_text("dropped")
+    settle(page)
     assert bars(page)[0][1] == pytest.approx(0.5, abs=0.01)
     page.reload()
     settle(page)
@@ -255,19 +253,28 @@ def test_the_tree_can_be_clicked_walked_dragged_and_zoomed(written: Any, open_pa
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("query=3"))
     expect(page).not_to_have_url(re.compile("generation.node"))
+
+
+def test_the_tree_can_be_dragged_and_zoomed(written: Any, open_page: Open) -> None:
+    page = open_page(written.address("written", view="generation", map=2, query=3))
+    settle(page)
+    page.locator(".tree").focus()
     before = page.locator(".tree-node").first.bounding_box()
     page.keyboard.press("+")
+    settle(page)
     after = page.locator(".tree-node").first.bounding_box()
     assert before
     assert after
     assert after["width"] == pytest.approx(1.25 * before["width"], rel=0.05)
     page.keyboard.press("0")
+    settle(page)
     box = page.locator(".tree").bounding_box()
     assert box
     page.mouse.move(box["x"] + 500, box["y"] + 200)
     page.mouse.down()
     page.mouse.move(box["x"] + 440, box["y"] + 170, steps=4)
     page.mouse.up()
+    settle(page)
     moved = page.locator(".tree-node").first.bounding_box()
     assert moved
     assert moved["x"] == pytest.approx(before["x"] - 60, abs=3)
@@ -310,7 +317,7 @@ def test_a_narrow_screen_in_chinese(written: Any, open_page: Open) -> None:
     address = written.address("written", view="generation", map=2, query=1)
     page = open_page(address, width=360, height=740, locale="zh-CN", dark=True)
     settle(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert measure_overflow(page) <= 0
     expect(page.locator(".generation-where")).to_have_text("第 2 步，共 4 步")
 
 
@@ -324,18 +331,8 @@ def reciting(served: Any, tmp_path: Path) -> Iterator[Reciting]:
         bundle.save(invent_written(), path)
         ids.append(library.adopt(path, request=JobRequest(kind="record", model="writer", text=text)))
     reciter = Reciter(ids[1])
-    static = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
-    app = create_app(library, reciter, Settings(static=static))
-    config = uvicorn.Config(app, port=0, log_level="warning", ws="none", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    url = f"http://localhost:{server.servers[0].sockets[0].getsockname()[1]}"
-    yield f"{url}/#recording={ids[0]}&view=generation&map=2", reciter, ids[1]
-    server.should_exit = True
-    thread.join(10)
+    with serve(library, reciter) as url:
+        yield f"{url}/#recording={ids[0]}&view=generation&map=2", reciter, ids[1]
     library.close()
 
 
@@ -377,6 +374,7 @@ def test_predicting_can_be_cancelled(reciting: Reciting, open_page: Open) -> Non
     expect(page.locator(".generation-live .words-word")).to_have_count(2)
     page.locator("form.decoding").get_by_role("button", name="Cancel").click()
     expect(page.locator(".decoding-said")).to_have_text("Cancelled.")
+    rest(page)  # the page does not wait for the server to hear of it
     assert reciter.cancelled
     expect(page).not_to_have_url(re.compile("generation.predict"))
 
@@ -388,5 +386,6 @@ def test_fields_keep_what_is_out_of_range_from_being_sent(reciting: Reciting, op
     form = page.locator("form.decoding")
     form.locator("[name=count]").fill("0")
     page.locator("form.decoding button[type=submit]").click()
-    page.wait_for_timeout(200)
+    expect(form.locator("[name=count]:invalid")).to_be_focused()  # the browser leads there, and sends nothing
+    settle(page)
     assert reciter.requests == []

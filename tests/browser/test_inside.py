@@ -1,25 +1,18 @@
 """The debugging panel in Chromium: distributions, values, products and the multiplier as recorded."""
 
-import os
 import re
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-import uvicorn
 from playwright.sync_api import Locator, Page, expect
 
-from browser.conftest import Served
+from browser.conftest import Bench, Served
+from browser.test_running import TEXT, fill, press_run
+from browser.waiting import measure_overflow, settle
 from glassformer.recording import AttentionMap
-from glassformer.show.library import Library
-from glassformer.show.server.app import create_app
-from glassformer.show.server.settings import STATIC, Settings
-from glassformer.workbench import LocalWorkbench, WorkbenchSettings
-from tiny_models import build_zoo
 
 pytestmark = pytest.mark.browser
 
@@ -62,6 +55,7 @@ def test_distributions_count_what_was_recorded(served: Served, open_page: Open) 
     for name, numbers in wanted.items():
         caption = page.locator(f'figure[data-of="{name}"] figcaption')
         expect(caption).to_contain_text(f"{numbers.size:,}".replace(",", ""))
+        settle(page)
         mean, deviation = map(float, (caption.get_attribute("title") or "").split(" ± "))
         assert mean == pytest.approx(float(np.mean(numbers, dtype=np.float64)), abs=1e-6)
         assert deviation == pytest.approx(float(np.std(numbers, dtype=np.float64)), rel=1e-5)
@@ -134,10 +128,12 @@ def test_the_multiplier_shows_what_softmax_does(served: Served, open_page: Open)
     )
     slider = page.locator(".multiplier input[type=range]")
     expect(page.locator(".pairs rect[data-key]").first).to_be_visible()
+    settle(page)
     slider.focus()
     for _ in range(14):
         page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile("inside.factor=1.7"))
+    settle(page)
     scores = np.asarray(map_of(served, "decoder", 1).scores(2), dtype=np.float64)[11, :12]
     before, after = softmax(scores), softmax(1.7 * scores)
     for series, weights in ((0, before), (1, after)):
@@ -157,7 +153,7 @@ def test_pictures_are_whole(served: Served, open_page: Open) -> None:
     for part in ("distributions", "values", "products", "multiplier"):
         page = open_page(served.address("decoder", view="inside", map=1, head=2, query=11, inside__part=part))
         expect(page.locator(".inside-view .part > div")).to_be_visible()
-        page.wait_for_timeout(300)
+        settle(page)
         with page.expect_download() as download:
             page.locator('[data-action="save-svg"]').click()
         text = Path(download.value.path()).read_text(encoding="utf-8")
@@ -170,52 +166,22 @@ def test_chinese_on_a_small_screen(served: Served, open_page: Open) -> None:
     address = served.address("translation", view="inside", map=2)
     page = open_page(address, width=360, height=740, locale="zh-CN", dark=True)
     expect(page.locator('figure[data-of="queries"] figcaption')).to_contain_text("标准差")
-    assert (
-        page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        <= 0
-    )
+    assert measure_overflow(page) <= 0
 
 
-@pytest.fixture(scope="module")
-def bench(served: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that can run tiny models; its address."""
-    library = Library(tmp_path_factory.mktemp("made"))
-    workbench = LocalWorkbench(
-        WorkbenchSettings(offline=True),
-        folder=library.folder,
-        add=lambda path, request: library.adopt(path, request=request),
-        zoo=build_zoo(tmp_path_factory.mktemp("zoo")),
-    )
-    static = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
-    app = create_app(library, workbench, Settings(static=static))
-    config = uvicorn.Config(app, port=0, log_level="warning", ws="none", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://localhost:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
-    workbench.close()
-    library.close()
-
-
-def test_the_model_runs_again_with_other_scores(bench: str, open_page: Open) -> None:
-    page = open_page(bench)
-    page.get_by_label("Model", exact=True).select_option("zoo/decoder")
-    page.get_by_label("Text", exact=True).fill("the animal was too tired to cross the street")
-    page.get_by_role("button", name="Run model").click()
-    page.wait_for_url(re.compile(r"recording=(?!.*(?:shipped))[^&]*decoder"), timeout=60_000)
-    address = re.sub(r"view=\w+", "view=inside", page.url) + "&inside.part=multiplier&query=4"
-    page.goto(address)
+def test_the_model_runs_again_with_other_scores(bench: Bench, open_page: Open) -> None:
+    page = open_page(bench.url)
+    fill(page, "decoder", TEXT)
+    recording = press_run(page)
+    page.goto(f"{bench.url}/#recording={recording}&view=inside&inside.part=multiplier&query=4")
     slider = page.locator(".multiplier input[type=range]")
     expect(page.locator(".pairs rect[data-key]").first).to_be_visible()
+    settle(page)
     slider.focus()
     for _ in range(10):
         page.keyboard.press("ArrowRight")
     state = page.locator(".again .note")
-    expect(state).to_contain_text("The re-run confirms", timeout=60_000)
+    expect(state).to_contain_text("The re-run confirms")
     assert float(state.get_attribute("data-difference") or "nan") < 1e-5
     expect(page.locator(".result .outline")).to_have_attribute("d", re.compile("^M"))
     expect(page.locator(".outputs li").first).to_be_visible()

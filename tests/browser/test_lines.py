@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from browser.waiting import measure_overflow
+from browser.waiting import settle as settle_view
+
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
 Open = Callable[..., Page]
 
@@ -32,9 +34,9 @@ def token(page: Page, axis: str, row: int) -> Locator:
 
 def settle(page: Page) -> None:
     """Weights are there and drawn, exact ones included."""
+    settle_view(page)
     expect(page.locator(".lines-hidden")).to_contain_text(re.compile("weight|权重"))
-    page.wait_for_load_state("networkidle")
-    page.wait_for_timeout(150)
+    settle_view(page)
 
 
 def pixel(page: Page, canvas: str, x: float, y: float) -> list[int]:
@@ -87,13 +89,15 @@ def test_pointing_at_a_token_writes_its_weights(served: Any, open_page: Open) ->
     settle(page)
     weights = weights_of(served, "decoder", 2).mean(axis=0)
     token(page, "query", 12).hover()
-    page.wait_for_timeout(200)
+    expect(token(page, "key", 12).locator(".columns-value")).not_to_be_empty()
+    settle(page)
     for key in range(13):
         text = token(page, "key", key).locator(".columns-value").inner_text()
         assert abs(float(text or 0) - weights[12, key]) <= 0.006
     assert token(page, "key", 13).locator(".columns-value").inner_text() == ""  # causal: not seen
     token(page, "key", 3).hover()
-    page.wait_for_timeout(200)
+    expect(token(page, "query", 3).locator(".columns-value")).not_to_be_empty()
+    settle(page)
     for query in range(3, 9):
         text = token(page, "query", query).locator(".columns-value").inner_text()
         assert abs(float(text or 0) - weights[query, 3]) <= 0.006
@@ -120,29 +124,33 @@ def test_heads_are_chosen_by_click_shift_and_keyboard(served: Any, open_page: Op
     page = open_page(served.address("decoder", view="lines", map=0, head=0))
     settle(page)
     heads = page.locator(".headrow-head")
-    pressed = lambda: [each.get_attribute("aria-pressed") == "true" for each in heads.all()]  # noqa: E731
-    assert pressed() == [True, False, False, False]
+
+    def expect_pressed(*numbers: int) -> None:
+        for number in range(4):
+            expect(heads.nth(number)).to_have_attribute("aria-pressed", str(number in numbers).lower())
+
+    expect_pressed(0)
     heads.nth(2).click()
-    assert pressed() == [False, False, True, False]
+    expect_pressed(2)
     expect(page).to_have_url(re.compile(r"head=2"))
     heads.nth(3).click(modifiers=["Shift"])
-    assert pressed() == [False, False, True, True]
+    expect_pressed(2, 3)
     page.get_by_role("button", name="None").click()
-    assert pressed() == [False] * 4
-    assert page.locator(".lines-readout").inner_text() == "No head is chosen."
+    expect_pressed()
+    expect(page.locator(".lines-readout")).to_have_text("No head is chosen.")
     page.get_by_role("button", name="All", exact=True).click()
-    assert pressed() == [True] * 4
+    expect_pressed(0, 1, 2, 3)
     heads.nth(0).focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    assert pressed() == [False, True, False, False]
+    expect_pressed(1)
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Shift+Enter")
-    assert pressed() == [False, True, True, False]
+    expect_pressed(1, 2)
     expect(page).to_have_url(re.compile("lines.heads=1"))
     page.reload()
     settle(page)
-    assert pressed() == [False, True, True, False]
+    expect_pressed(1, 2)
 
 
 def test_a_click_keeps_a_token_and_a_link_brings_it_back(served: Any, open_page: Open) -> None:
@@ -155,7 +163,7 @@ def test_a_click_keeps_a_token_and_a_link_brings_it_back(served: Any, open_page:
     page.reload()
     settle(page)
     expect(token(page, "query", 7)).to_have_attribute("aria-selected", "true")
-    assert token(page, "key", 0).locator(".columns-value").inner_text() != ""
+    expect(token(page, "key", 0).locator(".columns-value")).not_to_be_empty()
     page.locator(".columns-list[data-axis=query]").focus()
     page.keyboard.press("Escape")
     expect(token(page, "query", 7)).to_have_attribute("aria-selected", "false")
@@ -182,7 +190,7 @@ def test_only_rows_in_view_exist(served: Any, open_page: Open) -> None:
     page = open_page(served.address("wide", view="lines", map=5, head="mean", query=120))
     settle(page)
     assert 10 < page.locator(".columns-list[data-axis=query] .columns-token").count() < 80
-    assert token(page, "query", 120).is_visible()  # the chosen one is scrolled to
+    expect(token(page, "query", 120)).to_be_visible()  # the chosen one is scrolled to
     weights = weights_of(served, "wide", 5).mean(axis=0)[120]
     text = token(page, "key", 118).locator(".columns-value").inner_text()
     assert abs(float(text or 0) - weights[118]) <= 0.001
@@ -199,10 +207,12 @@ def test_long_maps_are_fetched_in_blocks_of_queries(served: Any, open_page: Open
     settle(page)
     assert any("queries=0" in call for call in calls)
     page.locator(".columns").evaluate("element => { element.scrollTop = 2500 * 22 }")
-    page.wait_for_timeout(300)
+    expect(token(page, "query", 2510)).to_be_visible()
     settle(page)
+    idle = page.locator(".lines-readout").inner_text()
     token(page, "query", 2510).hover()
-    page.wait_for_timeout(300)
+    expect(page.locator(".lines-readout")).not_to_have_text(idle)
+    settle(page)
     weights = weights_of_row(served, 2510)
     text = token(page, "key", 2505).locator(".columns-value").inner_text()
     assert abs(float(text or 0) - weights[2505]) <= 0.001
@@ -256,8 +266,7 @@ def test_a_narrow_screen_in_chinese(served: Any, open_page: Open, name: str) -> 
     )
     settle(page)
     assert "查询" in page.locator(".lines-axis").first.inner_text()
-    wide = page.evaluate("document.documentElement.scrollWidth")
-    assert wide <= 360
+    assert measure_overflow(page) <= 0
     boxes = [page.locator(f".columns-list[data-axis={axis}]").bounding_box() for axis in ("query", "key")]
     assert boxes[0]
     assert boxes[1]

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from browser.waiting import PATIENCE
 from glassformer import bundle
 from glassformer.show.html import EMBEDDED
 from inventions import invent_decoder
@@ -26,7 +27,6 @@ pytestmark = [
     pytest.mark.skipif(not EMBEDDED.is_file(), reason="the page is not built: npm run build in web/"),
 ]
 
-PATIENCE = 60_000  # ms: kernels start slowly on a busy machine
 OPENING = """
 import glassformer as gf
 from glassformer import bundle
@@ -35,10 +35,12 @@ r = bundle.open({path!r})
 
 
 def find_port() -> int:
-    with socket.socket() as line:
-        line.bind(("127.0.0.1", 0))
-        port: int = line.getsockname()[1]
-        return port
+    """A free port among those that no system hands out by itself: nobody takes it meanwhile."""
+    for port in range(20_000 + os.getpid() % 10_000, 32_000):
+        with socket.socket() as line:
+            if line.connect_ex(("127.0.0.1", port)) != 0:
+                return port
+    raise AssertionError("every port is taken")
 
 
 @contextmanager
@@ -54,21 +56,27 @@ def running(words: list[str], address: str, folder: Path) -> Iterator[None]:
             words, cwd=folder, stdout=log, stderr=log, env=environment, start_new_session=True
         )
         try:
-            for _ in range(240):
-                try:
-                    urllib.request.urlopen(address, timeout=2).close()
-                    break
-                except OSError:
-                    assert process.poll() is None, (folder / "server.log").read_text()
-                    time.sleep(0.25)
+            wait_for_answer(address, process, folder / "server.log")
             yield
         finally:
             os.killpg(process.pid, signal.SIGTERM)
             try:
-                process.wait(10)
+                process.wait(20)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait(10)
+                process.wait()
+
+
+def wait_for_answer(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Until a server answers; one that ends instead fails the test with what it wrote."""
+    for _ in range(4 * PATIENCE // 1000):
+        try:
+            urllib.request.urlopen(address, timeout=30).close()
+            return
+        except OSError:
+            assert process.poll() is None, log.read_text()
+            time.sleep(0.25)
+    raise AssertionError(f"{address} does not answer: {log.read_text()}")
 
 
 @pytest.fixture
@@ -97,14 +105,14 @@ def run_cell(page: Page, number: int) -> None:
     before = cell.locator(".jp-InputPrompt").inner_text()
     cell.locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
-    expect(cell.locator(".jp-InputPrompt")).not_to_have_text(before, timeout=PATIENCE)
-    expect(cell.locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]:"), timeout=PATIENCE)
+    expect(cell.locator(".jp-InputPrompt")).not_to_have_text(before)
+    expect(cell.locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]:"))
 
 
 def read_until(page: Page, number: int, text: str) -> None:
     """Run a cell until it prints a text: what a page says reaches the kernel between two cells."""
     cell = page.locator(".jp-Notebook .jp-CodeCell").nth(number)
-    for _ in range(20):
+    for _ in range(100):
         run_cell(page, number)
         if text in cell.inner_text():
             return
@@ -127,19 +135,18 @@ def test_jupyterlab(chromium: Browser, recording: Path, tmp_path: Path) -> None:
     words += ["--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True", "--LabApp.news_url="]
     with running(words, f"http://localhost:{port}/api", tmp_path):
         page = chromium.new_page(viewport={"width": 1400, "height": 1200})
+        page.set_default_timeout(PATIENCE)
         faults: list[str] = []
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(f"http://localhost:{port}/lab/tree/book.ipynb")
-        expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(4, timeout=PATIENCE)
+        expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(4)
 
-        expect(page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]')).to_be_visible(
-            timeout=PATIENCE
-        )  # the kernel has started
+        expect(
+            page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]')
+        ).to_be_visible()  # the kernel has started
         run_cell(page, 0)
         first = page.locator(".jp-CodeCell").nth(0)
-        expect(first.get_by_role("tab", name="Lines", exact=True)).to_have_attribute(
-            "aria-selected", "true", timeout=PATIENCE
-        )
+        expect(first.get_by_role("tab", name="Lines", exact=True)).to_have_attribute("aria-selected", "true")
 
         read_until(page, 2, "chosen 0 0")  # what the page opened with has reached Python
 
@@ -153,11 +160,11 @@ def test_jupyterlab(chromium: Browser, recording: Path, tmp_path: Path) -> None:
         read_until(page, 2, "chosen 1 2")
 
         run_cell(page, 0)  # run again: a new widget in its place
-        expect(first.get_by_role("tab", name="Lines", exact=True)).to_be_visible(timeout=PATIENCE)
+        expect(first.get_by_role("tab", name="Lines", exact=True)).to_be_visible()
         run_cell(page, 3)  # a second widget on the same page
         expect(
             page.locator(".jp-CodeCell").nth(3).get_by_role("tab", name="Heat map", exact=True)
-        ).to_be_visible(timeout=PATIENCE)
+        ).to_be_visible()
         page.close()
     assert faults == []
 
@@ -187,8 +194,9 @@ if __name__ == "__main__":
     words = [sys.executable, "-m", "marimo", "run", "app.py", "--headless", f"--port={port}", "--no-token"]
     with running(words, f"http://localhost:{port}/health", tmp_path):
         page = chromium.new_page(viewport={"width": 1400, "height": 1200})
+        page.set_default_timeout(PATIENCE)
         page.goto(f"http://localhost:{port}")
-        expect(page.get_by_role("tab", name="Heat map", exact=True)).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_role("tab", name="Heat map", exact=True)).to_be_visible()
         page.get_by_role("tab", name="Numbers", exact=True).click()
-        expect(page.get_by_text(re.compile("chosen .*view=numbers"))).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text(re.compile("chosen .*view=numbers"))).to_be_visible()
         page.close()

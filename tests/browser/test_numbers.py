@@ -11,6 +11,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import Served
+from browser.waiting import measure_overflow
+from browser.waiting import settle as settle_view
 from glassformer.metrics import score
 from glassformer.recording import Recording
 
@@ -38,6 +40,7 @@ def card(page: Page, metric: str) -> Locator:
 
 
 def settle(page: Page) -> None:
+    settle_view(page)
     expect(page.locator(".numbers-view .cards section").first).to_be_visible()
     expect(page.locator(".numbers-view")).not_to_have_class(re.compile("stale"))
 
@@ -46,6 +49,7 @@ def see(page: Page, metric: str, value: float) -> None:
     """A card says the value: all digits on hover, a rounded one in sight."""
     wanted = re.compile(re.escape(f"{value:.6f}"[:6].rstrip("0").rstrip(".")))
     expect(card(page, metric)).to_have_attribute("title", wanted)
+    settle(page)
     assert float(card(page, metric).get_attribute("title") or "nan") == pytest.approx(value, rel=1e-12)
     shown = read(card(page, metric).evaluate("element => element.firstChild.textContent"))
     assert shown == pytest.approx(value, rel=2e-3)
@@ -92,7 +96,7 @@ def test_the_threshold_measures_anew(served: Served, open_page: Open) -> None:
     recording = recording_of(served, "decoder")
     for metric in PANEL[:4]:
         see(page, metric, score(recording, metric, over="model", threshold=0.032).value)
-    page.get_by_role("radio", name="times 1/n").check(force=True)
+    page.get_by_role("radio", name="times 1/n").check()
     expect(page).to_have_url(re.compile(r"numbers\.relative=1"))
     for metric in PANEL[:4]:
         see(page, metric, score(recording, metric, over="model", threshold=1.0, relative=True).value)
@@ -114,7 +118,7 @@ def test_levels_and_other_metrics(served: Served, open_page: Open) -> None:
     assert [float(title) for title in shown if title not in whys] == pytest.approx(
         [value for value in wanted if not math.isnan(value)], rel=1e-12
     )
-    page.get_by_role("radio", name="Whole model").check(force=True)
+    page.get_by_role("radio", name="Whole model").check()
     expect(page.locator(".sort-table tr[data-row]")).to_have_count(1)
 
 
@@ -140,6 +144,7 @@ def test_sorting_and_choosing(served: Served, open_page: Open) -> None:
     settle(page)
     page.locator('.sort-table th[data-column="entropy"] button').click()
     expect(page).to_have_url(re.compile("numbers.sort=-entropy"))
+    settle(page)
     cells = page.locator('.sort-table td[data-column="entropy"]')
     values = [float(title) for title in cells.evaluate_all("cells => cells.map(cell => cell.title)")]
     assert values == sorted(values, reverse=True)
@@ -193,7 +198,6 @@ def test_chinese_on_a_small_screen(served: Served, open_page: Open) -> None:
     settle(page)
     expect(page.locator(".cards")).to_contain_text("越低的值代表越稀疏。")
     expect(page.locator(".cards")).to_contain_text("奈特")
-    overflow = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert page.evaluate(overflow) <= 0
+    assert measure_overflow(page) <= 0
     box = page.locator(".numbers-view").evaluate("element => element.scrollWidth - element.clientWidth")
     assert box <= 0

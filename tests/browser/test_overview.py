@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import Served
-from browser.test_heatmap import hash_of, read_pixels
+from browser.test_heatmap import read_pixels
 from browser.test_heatmap import settle as wait_for_map
+from browser.waiting import chosen, measure_overflow, rest
 
 pytestmark = pytest.mark.browser
 
@@ -27,8 +28,9 @@ def count(page: Page) -> Locator:
 
 def settle(page: Page, all_heads: int) -> None:
     """Until scores and thumbnails are here and drawn."""
+    rest(page)
     expect(count(page)).to_have_text(re.compile(rf"\d+ of {all_heads} heads"))
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    rest(page)
 
 
 def ask(served: Served, path: str) -> Any:
@@ -131,11 +133,11 @@ def test_filter(served: Served, open_page: Callable[..., Page]) -> None:
     slider.press("Home")
     expect(count(page)).to_have_text("1 of 12 heads")
     page.wait_for_function("() => location.hash.includes('overview.keep')")
-    kept = hash_of(page)["overview.keep"]
+    kept = chosen(page)["overview.keep"]
     again = open_page(page.url)
     settle(again, 12)
     expect(count(again)).to_have_text("1 of 12 heads")
-    assert hash_of(again)["overview.keep"] == kept
+    assert chosen(again)["overview.keep"] == kept
 
 
 def test_keyboard_only(served: Served, open_page: Callable[..., Page]) -> None:
@@ -156,7 +158,7 @@ def test_keyboard_only(served: Served, open_page: Callable[..., Page]) -> None:
     expect(page.locator(".over-name")).to_contain_text("Layer 1, head 2")
     page.keyboard.press("Enter")
     expect(page.locator(".heat-heading")).to_have_text("Decoder layer 1, self-attention · head 2")
-    words = hash_of(page)
+    words = chosen(page)
     assert (words["view"], words["map"], words["head"]) == ("heatmap", "1", "2")
 
 
@@ -197,7 +199,7 @@ def test_chinese_on_a_telephone(served: Served, open_page: Callable[..., Page]) 
         served.address("wide", view="overview"), width=360, height=740, locale="zh-CN", dark=True
     )
     expect(count(page)).to_have_text("144 个头中的 144 个")
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    assert measure_overflow(page) <= 0
     area = scroller(page).bounding_box()
     assert area is not None
     assert area["width"] > 280

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from urllib.request import urlopen
@@ -11,15 +11,12 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from browser.conftest import Served, require_page, serve
-from glassformer.show.library import Library
-from glassformer.workbench import LocalWorkbench, WorkbenchSettings
-from tiny_models import build_zoo
+from browser.conftest import Bench, Served
+from browser.waiting import rest
 
 pytestmark = pytest.mark.browser
 
 Open = Callable[..., Page]
-PATIENCE = 60_000  # ms: the first answer starts the worker
 
 
 @dataclass
@@ -42,24 +39,14 @@ class Played:
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
-    require_page()
-    library = Library(tmp_path_factory.mktemp("made"))
-    workbench = LocalWorkbench(
-        WorkbenchSettings(offline=True),
-        folder=library.folder,
-        add=lambda path, request: library.adopt(path, request=request),
-        zoo=build_zoo(tmp_path_factory.mktemp("zoo")),
-    )
-    for url in serve(library, workbench):
-        yield Played(url)
-    workbench.close()
-    library.close()
+def played(bench: Bench) -> Played:
+    return Played(bench.url)
 
 
 def find_figure(page: Page, name: str) -> Locator:
     figure = page.locator(f'[data-figure="{name}"]')
-    figure.wait_for(timeout=PATIENCE)
+    expect(figure).to_be_visible()  # the first answer starts the worker
+    rest(page)
     return figure
 
 
@@ -111,10 +98,12 @@ def test_a_slider_asks_when_it_rests(played: Played, open_page: Open) -> None:
         slider.press("ArrowRight")
     expect(page).to_have_url(re.compile("playground.width=9"))
     expect(page.locator(".play-found")).to_have_text(played.ask("/scaling?width=9")["found"]["en"])
+    rest(page)
     assert asked[-1].endswith("width=9")
     number = len(asked)
     slider.press("ArrowLeft")
     slider.press("ArrowRight")
+    rest(page)
     expect(page.locator(".asking")).to_have_count(0)
     assert sum(url.endswith("width=9") for url in asked) == 1, (
         f"remembered, not asked again: {asked[number:]}"
@@ -132,11 +121,13 @@ def test_pointer_and_arrow_keys_read_numbers(played: Played, open_page: Open) ->
     svg.press("ArrowDown")
     read = figure.locator(".play-readout")
     expect(read).not_to_be_empty()
+    rest(page)
     assert float(read.inner_text().split(": ")[1]) == pytest.approx(values[1][1], rel=1e-3)
     cell = figure.locator("svg .play-ring").bounding_box()
     assert cell
+    before = read.inner_text()
     page.mouse.move(cell["x"] + cell["width"] / 2, cell["y"] + 3 * cell["height"] / 2)
-    expect(read).not_to_be_empty()
+    expect(read).not_to_have_text(before)
     assert float(read.inner_text().split(": ")[1]) == pytest.approx(values[2][1], rel=1e-3)
 
 
@@ -152,6 +143,7 @@ def test_topics_by_keyboard_and_both_languages(played: Played, open_page: Open) 
     after = names[names.index("masks") + 1]
     expect(page.locator(f'[data-topic="{after}"]')).to_be_focused()
     expect(page).to_have_url(re.compile(f"playground.topic={after}"))
+    rest(page)
     words = page.locator(".play-page").inner_text()
     assert re.search(r"[\u4e00-\u9fff]", words)
     for label in ("Why it matters", "Change", "Answered in"):
@@ -180,7 +172,7 @@ def test_training_is_watched_and_stopped(played: Played, open_page: Open) -> Non
     curve = find_figure(page, "loss")
     page.get_by_role("button", name="Train it now").click()
     state = page.locator(".play-training .play-state")
-    expect(state).to_have_text("Trained: 20 steps.", timeout=PATIENCE)
+    expect(state).to_have_text("Trained: 20 steps.")
     expect(curve.locator("circle")).to_have_count(21)
     expect(page.get_by_role("button", name="Train again")).to_be_visible()
     page.get_by_role("button", name="Train again").click()

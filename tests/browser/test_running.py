@@ -1,22 +1,13 @@
 """The page with a real worker: texts run, words come, a run is cancelled, a mistake is said."""
 
-import os
 import re
-import threading
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
-import uvicorn
 from playwright.sync_api import Page, expect
 
-from glassformer.show.library import Library
-from glassformer.show.server.app import create_app
-from glassformer.show.server.settings import STATIC, Settings
-from glassformer.workbench import LocalWorkbench, WorkbenchSettings
-from tiny_models import build_zoo
+from browser.conftest import Bench
+from browser.waiting import rest, settle
 
 pytestmark = pytest.mark.browser
 
@@ -24,43 +15,8 @@ TEXT = "the animal was too tired to cross the street"
 Open = Callable[..., Page]
 
 
-@dataclass
-class Bench:
-    """A running server with a workbench over tiny models."""
-
-    url: str
-    library: Library
-    workbench: LocalWorkbench
-
-
-@pytest.fixture(scope="module")
-def bench(served: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    """Without a built page `served` has skipped already."""
-    library = Library(tmp_path_factory.mktemp("made"))
-    workbench = LocalWorkbench(
-        WorkbenchSettings(offline=True),
-        folder=library.folder,
-        add=lambda path, request: library.adopt(path, request=request),
-        zoo=build_zoo(tmp_path_factory.mktemp("zoo")),
-    )
-    static = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
-    app = create_app(library, workbench, Settings(static=static))
-    config = uvicorn.Config(app, port=0, log_level="warning", ws="none", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield Bench(f"http://localhost:{port}", library, workbench)
-    server.should_exit = True
-    thread.join(10)
-    workbench.close()
-    library.close()
-
-
 def fill(page: Page, model: str, text: str | None = TEXT) -> None:
-    page.wait_for_url(re.compile("recording="))  # the page has opened something by itself
+    settle(page)  # the page has opened something by itself
     page.get_by_label("Model", exact=True).select_option(f"zoo/{model}")
     if text is not None:
         page.get_by_label("Text", exact=True).fill(text)
@@ -75,7 +31,7 @@ def press_run(page: Page) -> str:
 
 def wait_for_another(page: Page, before: str) -> str:
     """The recording that is shown next."""
-    page.wait_for_url(lambda url: find_recording(url) not in ("", before), timeout=60_000)
+    page.wait_for_url(lambda url: find_recording(url) not in ("", before))
     return find_recording(page.url)
 
 
@@ -97,9 +53,11 @@ def test_a_text_runs_and_is_shown(bench: Bench, open_page: Open) -> None:
 def test_the_keyboard_runs_it_too(bench: Bench, open_page: Open) -> None:
     page = open_page(bench.url)
     fill(page, "encoder", "the street was too tired")
+    before = find_recording(page.url)
     page.get_by_label("Text", exact=True).press("Control+Enter")
-    page.wait_for_url(re.compile("recording=zoo-encoder"))
-    assert bench.library.get(find_recording(page.url)).source.text == "the street was too tired"
+    recording = bench.library.get(wait_for_another(page, before))
+    assert recording.model == "zoo/encoder"
+    assert recording.source.text == "the street was too tired"
 
 
 def test_only_the_first_layers_run(bench: Bench, open_page: Open) -> None:
@@ -143,6 +101,7 @@ def test_a_long_run_shows_how_far_it_is_and_can_be_cancelled(bench: Bench, open_
     expect(page.get_by_text(re.compile(r"^\d+/24$"))).to_be_visible(timeout=60_000)
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator("[data-part=progress]")).to_have_count(0)
+    rest(page)  # the page does not wait for the server to hear of it
     assert bench.workbench.jobs()[0].state == "cancelled"
     assert find_recording(page.url) == before
     fill(page, "decoder", None)
@@ -156,9 +115,7 @@ def test_what_cannot_be_is_said_in_a_sentence(bench: Bench, open_page: Open) -> 
     fill(page, "decoder", "the animal " * 30)
     page.get_by_role("button", name="Run model").click()
     said = page.locator("[data-notice=run-failed]")
-    expect(said).to_contain_text(
-        "The text has 61 tokens, and zoo/decoder reads 24; shorten it.", timeout=60_000
-    )
+    expect(said).to_contain_text("The text has 61 tokens, and zoo/decoder reads 24; shorten it.")
     page.get_by_label("Text", exact=True).fill(TEXT)
     press_run(page)
     expect(said).to_have_count(0)

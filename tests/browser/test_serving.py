@@ -6,12 +6,14 @@ import httpx
 import pytest
 from playwright.sync_api import Page
 
+from browser.waiting import settle
+
 pytestmark = pytest.mark.browser
 
 
 def test_the_page_loads_without_a_single_error(served, open_page: Callable[..., Page]) -> None:
     page = open_page(served.address("decoder"))
-    page.wait_for_load_state("networkidle")
+    settle(page)
     assert "Glassformer" in page.title()
     assert page.locator("script:not([src])").count() == 0
     assert "script-src 'self'" in httpx.get(served.url).headers["content-security-policy"]

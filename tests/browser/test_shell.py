@@ -1,44 +1,23 @@
 """The shell in a real browser: languages, colours, the address, saving, the keyboard, small screens."""
 
 import gzip
-import os
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from browser.conftest import STATIC_HERE
+from browser.waiting import chosen, measure_overflow, settle
 from glassformer import bundle
-from glassformer.show.server.settings import STATIC
 from inventions import invent_decoder
-from rehearsal import Rehearsal, serve_rehearsal
 
 pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Page]
-
-
-def settle(page: Page) -> None:
-    """Wait until a view is mounted."""
-    expect(page.locator(".view-host > .view")).to_have_count(1)
-    expect(page.locator(".stage")).to_have_attribute("aria-busy", "false")
-
-
-def chosen(page: Page) -> dict[str, str]:
-    """The selection as the address states it."""
-    return dict(part.split("=", 1) for part in page.url.split("#", 1)[1].split("&"))
-
-
-@pytest.fixture(scope="module")
-def working(served: Any) -> Iterator[Any]:
-    """The same recordings, on a server with a workbench that only rehearses."""
-    static = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
-    rehearsal = Rehearsal(served.ids["translation"])
-    with serve_rehearsal(served.library, rehearsal, static) as url:
-        yield type(served)(url, served.library, served.ids, workbench=rehearsal)
 
 
 # ── first minute ─────────────────────────────────────────────────────────
@@ -50,7 +29,8 @@ def test_opens_by_itself_on_a_recording(served: Any, open_page: OpenPage) -> Non
     page.wait_for_url(re.compile("#recording="))
     first = served.library.entries()[0]
     assert chosen(page)["recording"] == first.id
-    assert page.locator("[data-action=recording]").input_value() == first.id
+    expect(page.locator("[data-action=recording]")).to_have_value(first.id)
+    expect(page.locator(".view-host")).not_to_be_empty()
     assert page.locator(".view-host").inner_text().strip()
 
 
@@ -78,6 +58,8 @@ def test_in_chinese_nothing_of_the_shell_is_english(served: Any, open_page: Open
     settle(page)
     for panel in ("input", "interpretability", "debugging", "about"):
         page.locator(f".panels [data-name={panel}]").click()
+        expect(page.locator(f"[data-panel={panel}]")).not_to_be_empty()
+        settle(page)
         labels = page.locator(".panel :is(label, legend, dt, button, summary)").all_inner_texts()
         names = re.compile(r"Glassformer|Hugging Face|τ|API|[\d\W_]+")
         english = [text for text in labels if re.search(r"[A-Za-z]{3}", names.sub(" ", text))]
@@ -107,15 +89,15 @@ def test_follows_the_systems_colours_until_told_otherwise(
 def test_a_link_reopens_the_exact_view(served: Any, open_page: OpenPage) -> None:
     page = open_page(served.address("translation", view="heatmap"))
     settle(page)
-    page.locator("[data-family=decoder-cross]").check(force=True)
+    page.locator("[data-family=decoder-cross]").check()
     page.locator("[data-head='1']").click()
     page.locator("[data-action=step]").fill("3")
     page.wait_for_url(re.compile("query=3"))
     page.locator("[data-name=lines]").click()
-    link = page.url
-    again = open_page(link)
+    page.wait_for_url(re.compile("view=lines"))
+    settle(page)
+    again = open_page(page.url)
     settle(again)
-    again.wait_for_timeout(400)
     assert chosen(again) == chosen(page)
     expect(again.locator("[data-family=decoder-cross]")).to_be_checked()
     expect(again.locator("[data-head='1']")).to_have_attribute("aria-checked", "true")
@@ -173,9 +155,9 @@ def test_play_walks_through_the_tokens_and_stops_at_the_end(served: Any, open_pa
     settle(page)
     page.locator("[data-action=play]").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    expect(page.locator("[data-action=step]")).to_have_value("5", timeout=10_000)
-    expect(page.get_by_role("button", name="Play")).to_be_visible(timeout=5_000)
-    assert chosen(page)["step"] == "5"
+    expect(page.locator("[data-action=step]")).to_have_value("5")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    page.wait_for_url(re.compile("step=5"))
 
 
 # ── what can be taken along ──────────────────────────────────────────────
@@ -186,7 +168,6 @@ def test_saved_svg_opens_again_with_legend_and_caption(
 ) -> None:
     page = open_page(served.address("decoder", view="heatmap", map=1, head=2))
     settle(page)
-    page.wait_for_timeout(500)
     with page.expect_download() as waiting:
         page.locator("[data-action=save-svg]").click()
     path = tmp_path / "picture.svg"
@@ -214,7 +195,6 @@ def test_saved_png_is_the_same_picture_twice_as_fine(
 ) -> None:
     page = open_page(served.address("decoder", view="heatmap", map=1, head=2), dark=True)
     settle(page)
-    page.wait_for_timeout(500)
     with page.expect_download() as svg:
         page.locator("[data-action=save-svg]").click()
     with page.expect_download() as png:
@@ -230,7 +210,6 @@ def test_saved_png_is_the_same_picture_twice_as_fine(
 def test_the_data_table_and_its_file(served: Any, open_page: OpenPage) -> None:
     page = open_page(served.address("decoder", view="heatmap"))
     settle(page)
-    page.wait_for_timeout(500)
     page.locator("[data-action=table]").click()
     dialog = page.locator("[data-dialog=table]")
     expect(dialog.locator("tbody tr").first).to_be_visible()
@@ -249,7 +228,7 @@ def test_copied_link_is_the_address(served: Any, open_page: OpenPage) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.locator("[data-action=link]").click()
     expect(page.locator(".message")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")
 
 
 def test_a_recording_can_be_downloaded(served: Any, open_page: OpenPage, tmp_path: Path) -> None:
@@ -348,7 +327,7 @@ def test_shortcuts_and_their_list(served: Any, open_page: OpenPage) -> None:
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     page.keyboard.press("[")
-    page.wait_for_timeout(300)
+    settle(page)
     assert chosen(page)["map"] == "1"  # switched off
 
 
@@ -358,13 +337,12 @@ def test_no_sideways_scrolling_at_any_width(served: Any, open_page: OpenPage, wi
     settle(page)
     for view in page.locator(".pictures [role=tab]").evaluate_all("all => all.map(tab => tab.dataset.name)"):
         page.locator(f".pictures [data-name={view}]").click()
-        page.wait_for_timeout(150)
-        across = page.evaluate("document.documentElement.scrollWidth")
-        assert across <= width, f"{view}: {across} px"
+        expect(page.locator(f".view-host > .view-{view}, [data-notice=does-not-fit]")).to_be_visible()
+        assert measure_overflow(page) <= 0, view
     for panel in ("input", "interpretability", "debugging", "about"):
         page.locator(f".panels [data-name={panel}]").click()
-        page.wait_for_timeout(100)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, panel
+        expect(page.locator(f"[data-panel={panel}]")).not_to_be_empty()
+        assert measure_overflow(page) <= 0, panel
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -375,7 +353,8 @@ def test_the_shell_is_axe_clean(working: Any, open_page: OpenPage, panel: str, d
     page = open_page(working.address("translation", view="heatmap", query=2, key=1), dark=dark)
     settle(page)
     page.locator(f".panels [data-name={panel}]").click()
-    page.wait_for_timeout(600)
+    expect(page.locator(f"[data-panel={panel}]")).not_to_be_empty()
+    settle(page)
     found = Axe().run(page, context={"exclude": [[".view-host"]]}).response["violations"]
     assert not found, [(each["id"], [node["target"] for node in each["nodes"]][:4]) for each in found]
 
@@ -400,6 +379,7 @@ def test_interpretability_numbers_are_the_apis_and_follow_tau(served: Any, open_
     page.locator("[data-name=interpretability]").click()
     entropy = page.locator("[data-metric=entropy] [data-level=head] [data-value]")
     expect(entropy).to_be_visible()
+    settle(page)
     answer = page.request.get(
         f"{served.url}/api/recordings/{served.ids['decoder']}/scores/entropy?over=head"
     ).json()
@@ -422,6 +402,7 @@ def test_debugging_shows_how_numbers_are_spread(served: Any, open_page: OpenPage
     page.locator("[data-name=debugging]").click()
     spread = page.locator("[data-spread=attention]")
     expect(spread.locator("svg rect").first).to_be_attached()
+    settle(page)
     assert spread.locator("svg rect").evaluate_all("all => all.some(bar => bar.height.baseVal.value > 10)")
     page.locator("[data-action=open-inside]").click()
     page.wait_for_url(re.compile("view=inside"))
@@ -446,7 +427,7 @@ def test_a_server_that_goes_and_comes_back(served: Any, open_page: OpenPage) -> 
     page.locator("[data-action=recording]").select_option(served.ids["translation"])
     expect(page.locator("[data-banner=unreachable]")).to_be_visible()
     page.context.set_offline(False)
-    expect(page.locator("[data-banner=unreachable]")).to_have_count(0, timeout=10_000)
+    expect(page.locator("[data-banner=unreachable]")).to_have_count(0)
     expect(page.locator("[data-action=recording]")).to_have_value(served.ids["translation"])
     page.faults.clear()  # type: ignore[attr-defined]
 
@@ -464,12 +445,18 @@ def test_a_link_to_a_recording_that_is_gone(served: Any, open_page: OpenPage) ->
 
 
 def test_the_page_is_small(served: Any, open_page: OpenPage) -> None:
-    """At most 150 KiB gzip of scripts and styles without lessons; at most 1 MB before the first picture."""
-    static = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
+    """At most 150 kB gzip of scripts and styles in one language, and 1 MB before the first picture; lessons
+    are fetched when they are opened."""
     lessons = ("walk-", "playground-")
-    parts = [path for path in (static / "assets").glob("*.*s") if not path.name.startswith(lessons)]
-    assert sum(len(gzip.compress(path.read_bytes(), 9)) for path in parts) <= 150 * 1024
+    parts = [path for path in (STATIC_HERE / "assets").glob("*.*s") if not path.name.startswith(lessons)]
+    for other in ("en", "zh"):
+        loaded = [path for path in parts if not path.name.startswith(f"words-{other}-")]
+        assert len(loaded) == len(parts) - 1
+        assert sum(len(gzip.compress(path.read_bytes(), 9)) for path in loaded) <= 150_000
     page = open_page(served.address("wide", view="overview"))
     settle(page)
     sizes = page.evaluate("performance.getEntriesByType('resource').map(e => [e.name, e.transferSize])")
     assert sum(size for _, size in sizes) <= 1_000_000, sizes
+    names = "performance.getEntriesByType('resource').map(e => e.name.split('/').pop())"
+    page.wait_for_function(f"() => {names}.some(name => name.startsWith('more-'))")  # the other views
+    assert not [name for name in page.evaluate(names) if name.startswith((*lessons, "words-zh-"))]

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from browser.waiting import measure_overflow
+from browser.waiting import settle as settle_view
+
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
 Open = Callable[..., Page]
 
@@ -26,9 +28,9 @@ def token(page: Page, number: int, pane: int = 0) -> Locator:
 
 
 def settle(page: Page) -> None:
+    settle_view(page)
     expect(page.locator(".text-largest")).not_to_have_text("")
-    page.wait_for_load_state("networkidle")
-    page.wait_for_timeout(300)
+    settle_view(page)
 
 
 def darkness(page: Page, pane: int = 0) -> list[float]:
@@ -65,6 +67,7 @@ def test_words_are_the_darker_the_more_the_chosen_one_looks_at_them(served: Any,
     largest = float(page.locator(".text-largest").inner_text())
     assert abs(largest - weights.max()) < 6e-4
     token(page, 3).hover()
+    settle(page)
     said = re.findall(r"([\d.]+(?:e-\d+)?)$", page.locator(".text-readout").inner_text())[0]
     assert abs(float(said) - weights[3]) < 6e-4
 
@@ -95,8 +98,10 @@ def test_arrow_keys_choose_the_token(served: Any, open_page: Open) -> None:
     page.keyboard.press("Home")
     expect(page).to_have_url(re.compile("query=0"))
     page.keyboard.press("ArrowDown")
-    chosen = page.locator(".passage-token[aria-selected=true]")
-    first, below = token(page, 0).bounding_box(), chosen.bounding_box()
+    below = page.locator(".passage-token[aria-selected=true]")
+    expect(below).not_to_have_attribute("data-token", "0")
+    settle(page)
+    first, below = token(page, 0).bounding_box(), below.bounding_box()
     assert first
     assert below
     assert below["y"] > first["y"] + first["height"] / 2  # the line below
@@ -138,7 +143,7 @@ def test_texts_are_stacked_on_a_narrow_screen(served: Any, open_page: Open) -> N
     assert panes[1]
     assert panes[1]["y"] >= panes[0]["y"] + panes[0]["height"]
     assert "源文" in page.locator(".text-heading").first.inner_text()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert measure_overflow(page) <= 0
 
 
 def test_layer_and_model_averages(served: Any, open_page: Open) -> None:

@@ -1,30 +1,25 @@
 """The walk in a browser: steps, cells with their arithmetic, scrubbing, links, keys, languages, phones."""
 
 import json
-import os
 import re
 import struct
-import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 import numpy as np
 import pytest
-import uvicorn
 from playwright.sync_api import Page, Position, expect
 
+from browser.conftest import Bench, require_page, serve
+from browser.test_running import fill, press_run
+from browser.waiting import measure_overflow, rest
 from glassformer import bundle, load
 from glassformer.show.frames import decode
 from glassformer.show.library import Library
-from glassformer.show.server.app import create_app
-from glassformer.show.server.settings import STATIC, Settings
-from glassformer.show.workbench import Workbench
-from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 from tiny_models import build_model
 
 pytestmark = pytest.mark.browser
@@ -64,28 +59,10 @@ class Walks:
         return np.asarray(frame.arrays["values"].array)
 
 
-@contextmanager
-def running(library: Library, workbench: Workbench | None = None) -> Iterator[str]:
-    """A server while the context lasts; its address."""
-    static = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
-    app = create_app(library, workbench, Settings(static=static))
-    server = uvicorn.Server(
-        uvicorn.Config(app, port=0, log_level="warning", ws="none", timeout_graceful_shutdown=1)
-    )
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    try:
-        yield f"http://localhost:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(10)
-
-
 @pytest.fixture(scope="module")
-def walks(served: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walks]:
-    """Traced recordings of three shapes, and one without its trace. Without a page, `served` has skipped."""
+def walks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walks]:
+    """Traced recordings of three shapes, and one without its trace."""
+    require_page()
     folder = tmp_path_factory.mktemp("walks")
     library = Library(folder / "made")
     ids = {}
@@ -99,7 +76,7 @@ def walks(served: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             path = folder / f"{name}.bundle"
             bundle.save(subject.record(TEXT, target, want=want), path)
             ids[name] = library.open_file(path)
-    with running(library) as url:
+    with serve(library) as url:
         yield Walks(url, ids)
     library.close()
 
@@ -107,14 +84,16 @@ def walks(served: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def settled(page: Page, step: str) -> None:
     expect(page.locator(f'.walk[data-scene="{step}"]')).to_be_visible()
     expect(page.locator(".walk-scene > [aria-busy=true]")).to_have_count(0)
+    rest(page)
 
 
 @pytest.mark.parametrize("name", ["encoder", "decoder", "encoder-decoder"])
 def test_every_step_is_shown_with_its_arithmetic(walks: Walks, open_page: Open, name: str) -> None:
     page = open_page(walks.address(name))
-    settled(page, page.locator(".walk[data-scene]").get_attribute("data-scene") or "")
-    for step in walks.steps(name):
-        while page.locator(".walk").get_attribute("data-scene") != step["id"]:
+    steps = walks.steps(name)
+    settled(page, steps[0]["id"])
+    for before, step in pairwise([None, *steps]):
+        if before is not None:
             page.locator(".walk-title").press("ArrowRight")
         settled(page, step["id"])
         assert page.locator(".walk-missing").count() == 0, step["id"]
@@ -154,10 +133,11 @@ def test_hovering_shows_another_cell_and_clicking_pins_it(walks: Walks, open_pag
     board.hover(position=place)
     shown = page.locator(".walk-arithmetic h3 > b")
     expect(shown).to_have_attribute("title", re.compile(f"^{float(weights[6, 2]):.4}"[:6]))
-    assert "walk.cell" not in page.url
+    rest(page)
+    assert "walk.cell" not in page.evaluate("location.hash")
     board.click(position=place)
     page.wait_for_url(re.compile(r"walk\.cell=6,2"))
-    assert "query=6" in page.url
+    assert "query=6" in page.evaluate("location.hash")
 
 
 def test_colours_are_those_of_the_numbers(walks: Walks, open_page: Open) -> None:
@@ -190,7 +170,7 @@ def test_scrubbing_and_chapters(walks: Walks, open_page: Open) -> None:
     settled(page, "decoder.0.cross.queries")
     slider = page.locator(".walk-scrub input")
     slider.fill("3")
-    assert page.locator(".walk").get_attribute("data-scene") == "encoder.embedding.positions"
+    settled(page, "encoder.embedding.positions")
     page.get_by_role("button", name="Last step").click()
     settled(page, "tree")
     page.get_by_role("button", name="First step").click()
@@ -222,6 +202,7 @@ def test_keys_layer_head_and_link(walks: Walks, open_page: Open) -> None:
     page.wait_for_url(re.compile("head=1"))
     page.locator(".walk-controls select").nth(2).select_option("4")
     page.wait_for_url(re.compile("query=4"))
+    rest(page)
     shown = page.locator(".walk-arithmetic h3").inner_text()
     again = open_page(page.url)
     settled(again, "decoder.1.self.keys")
@@ -239,8 +220,10 @@ def test_playing_goes_on_and_pauses(walks: Walks, open_page: Open) -> None:
     page.locator(".walk-play").click()
     page.wait_for_function("() => Number(document.querySelector('.walk-scrub input').value) >= 2")
     page.locator(".walk-play").click()
+    expect(page.locator(".walk-play")).to_have_attribute("aria-pressed", "false")
     at = page.locator(".walk-scrub input").input_value()
-    page.wait_for_timeout(1000)
+    assert int(at) < int(page.locator(".walk-scrub input").get_attribute("max") or 0)
+    rest(page)  # no timer is left that would go on
     assert page.locator(".walk-scrub input").input_value() == at
 
 
@@ -265,7 +248,7 @@ def test_chinese_and_small_screens(walks: Walks, open_page: Open) -> None:
     expect(page.locator(".walk-title")).to_have_text("值的加权和")
     expect(page.locator(".walk-map")).to_be_hidden()
     expect(page.locator(".walk-jump")).to_be_visible()
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    assert measure_overflow(page) <= 0
     page.locator(".walk-jump").select_option(index=0)
     settled(page, "encoder.text")
 
@@ -278,7 +261,7 @@ def test_step_as_svg_and_walk_as_gif(walks: Walks, open_page: Open, tmp_path: Pa
     svg = Path(download.value.path()).read_text(encoding="utf-8")
     assert "Every query is multiplied with every key" in svg
     assert svg.count("<rect") > 100
-    with page.expect_download(timeout=60_000) as download:
+    with page.expect_download() as download:
         page.locator(".walk-save").click()
     gif = Path(download.value.path()).read_bytes()
     assert gif[:6] == b"GIF89a"
@@ -289,28 +272,14 @@ def test_step_as_svg_and_walk_as_gif(walks: Walks, open_page: Open, tmp_path: Pa
     assert gif.count(b"\x21\xf9\x04\x04") == len(walks.steps("decoder"))
 
 
-def test_the_model_runs_again_for_its_trace(served: object, open_page: Open, tmp_path: Path) -> None:
-    library = Library(tmp_path / "made")
-    build_model(tmp_path / "zoo" / "gpt2", "decoder")
-    workbench = LocalWorkbench(
-        WorkbenchSettings(offline=True),
-        folder=library.folder,
-        add=lambda path, request: library.adopt(path, request=request),
-        zoo=tmp_path / "zoo",
-    )
-    with running(library, workbench) as url:
-        page = open_page(f"{url}/#view=overview")
-        page.get_by_label("Model", exact=True).select_option("zoo/gpt2")
-        page.get_by_label("Text", exact=True).fill(TEXT)
-        page.get_by_role("button", name="Run model").click()
-        page.wait_for_url(re.compile("recording=zoo-gpt2"), timeout=60_000)
-        page.get_by_role("tab", name="Walk").click()
-        expect(page.locator(".walk-title")).to_have_text("Text becomes tokens")
-        expect(page.locator(".walk-notice")).to_be_hidden(timeout=60_000)
-        page.locator(".walk-title").press("ArrowRight")
-        settled(page, "decoder.embedding.tokens")
-        expect(page.locator(".walk-arithmetic h3 > b")).to_contain_text("=")
-        expect(page.locator(".walk-missing")).to_have_count(0)
-        page.close()
-    workbench.close()
-    library.close()
+def test_the_model_runs_again_for_its_trace(bench: Bench, open_page: Open) -> None:
+    page = open_page(f"{bench.url}/#view=overview")
+    fill(page, "decoder", TEXT)
+    press_run(page)
+    page.get_by_role("tab", name="Walk").click()
+    expect(page.locator(".walk-title")).to_have_text("Text becomes tokens")
+    expect(page.locator(".walk-notice")).to_be_hidden()
+    page.locator(".walk-title").press("ArrowRight")
+    settled(page, "decoder.embedding.tokens")
+    expect(page.locator(".walk-arithmetic h3 > b")).to_contain_text("=")
+    expect(page.locator(".walk-missing")).to_have_count(0)
