@@ -1,26 +1,35 @@
 """What statistics cost on a GPU: two kernels against flash attention, a whole GPT-2 with and without them.
 
 In:   nothing; fresh random bf16 inputs, never zeros.
-Out:  largest errors against float64; milliseconds and ratios, printed.
+Out:  largest errors against float64; milliseconds and ratios, printed. Of the whole model: the plain pass,
+      with statistics left on the GPU, with statistics fetched and checked, and the Recording that a person
+      gets; interleaved, wall time from start to end; and the parts that this time goes into.
 
-    python benchmarks/head_statistics_gpu.py [--skip-model]
+    python benchmarks/head_statistics_gpu.py [--skip-kernels] [--skip-model] [--tokens 16384] [--rounds 11]
 """
 
 import argparse
 import gc
 import math
 import statistics
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import torch
+from measure import compare
 from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from glassformer.recorders.findings import pack
+from glassformer.recorders.huggingface import HuggingFaceSubject
+from glassformer.recorders.maps import FETCHERS
 from glassformer.recorders.scoring import Scoring
 from glassformer.recorders.statistics import Measured, attend_and_measure
 from glassformer.recorders.statistics_gpu import find_log_sum_exp, measure_weights
+from glassformer.recording import THRESHOLD, AttentionMap, Tokens
 
 SHAPES = ((144, 1024), (48, 4096), (12, 16384), (12, 65536), (4, 131072))  # heads, tokens; head width 64
 CAUSAL = Scoring(0.125, causal=True)
@@ -89,57 +98,126 @@ def compare_kernels() -> None:
         )
 
 
-def compare_models(tokens: int = 16_384, repeats: int = 7) -> None:
-    """A whole GPT-2 small in bf16: plain, with statistics left on the GPU, and with statistics fetched."""
-    from transformers import AttentionInterface, GPT2Config, GPT2LMHeadModel
-    from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
+class Pass:
+    """A whole GPT-2 small in bf16, plain and watched."""
 
-    kept: list[Measured] = []
+    def __init__(self, tokens: int) -> None:
+        from transformers import AttentionInterface, GPT2Config, GPT2LMHeadModel
+        from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
+
+        AttentionInterface.register("measured", self.attend)
+        AttentionMaskInterface.register("measured", sdpa_mask)
+        torch.manual_seed(0)
+        self.model = GPT2LMHeadModel(GPT2Config(n_positions=tokens)).eval().to("cuda", torch.bfloat16)
+        self.ids = torch.randint(0, 50257, (1, tokens), device="cuda")
+        self.numbers = self.ids[0].tolist()
+        self.subject = HuggingFaceSubject(self.model)
+        self.kept: list[Measured] = []
 
     def attend(
-        _: Any, query: Tensor, key: Tensor, value: Tensor, __: Tensor | None, **words: Any
+        self, _: Any, query: Tensor, key: Tensor, value: Tensor, __: Tensor | None, **words: Any
     ) -> tuple[Tensor, None]:
         scoring = Scoring(words.get("scaling") or query.shape[-1] ** -0.5, causal=True)
         measured = attend_and_measure(query[0], key[0], value[0], scoring)
         output, measured.output = measured.output, None  # the network's own affair
-        kept.append(measured)
+        self.kept.append(measured)
         assert output is not None
         return output.transpose(0, 1)[None], None
 
-    AttentionInterface.register("measured", attend)
-    AttentionMaskInterface.register("measured", sdpa_mask)
-    torch.manual_seed(0)
-    model = GPT2LMHeadModel(GPT2Config(n_positions=tokens)).eval().to("cuda", torch.bfloat16)
-    ids = torch.randint(0, 50257, (1, tokens), device="cuda")
-
-    def run(kernel: str, fetch: bool = False) -> None:
-        kept.clear()
-        model.set_attn_implementation(kernel)
+    def run(self, kernel: str, **words: Any) -> None:
+        self.kept.clear()
+        self.model.set_attn_implementation(kernel)
         with torch.inference_mode():
-            model(ids, use_cache=False)
-        if fetch:
-            _ = [measured.statistics for measured in kept]
+            self.model(self.ids, use_cache=False, **words)
 
+    def run_and_fetch(self) -> None:
+        """As MapMaker does: each layer as soon as it has run."""
+        self.run("measured")
+        with ThreadPoolExecutor(FETCHERS) as fetchers:
+            assert all(fetchers.map(lambda measured: measured.statistics is not None, self.kept))
+
+    def record(self) -> None:
+        self.model.set_attn_implementation("sdpa")
+        recording = self.subject.record(self.numbers, want=("statistics",))
+        assert len(recording.maps) == self.model.config.n_layer
+
+
+def compare_models(tokens: int, rounds: int) -> None:
+    """Plain, with statistics left on the GPU, with statistics fetched and checked, and recorded."""
+    model = Pass(tokens)
     variants: dict[str, Callable[[], None]] = {
-        "sdpa": lambda: run("sdpa"),
-        "with statistics": lambda: run("measured"),
-        "with statistics, fetched and checked": lambda: run("measured", fetch=True),
+        "plain, sdpa": lambda: model.run("sdpa"),
+        "plain, logits of the last token alone": lambda: model.run("sdpa", logits_to_keep=1),
+        "with statistics, left on the GPU": lambda: model.run("measured"),
+        "with statistics, fetched and checked": model.run_and_fetch,
+        "Recording, pyramids included": model.record,
     }
-    plain_time = plain_memory = 0.0
-    for name, call in variants.items():
-        kept.clear()
+    model.record()  # self-check and hash come with the first
+    timings = compare(variants, repeats=rounds, settle=torch.cuda.synchronize)
+    print(f"GPT-2 small, {tokens} tokens, wall time, {rounds} interleaved rounds")
+    least = 0.0
+    for timing in timings:
+        model.kept.clear()
         gc.collect()
         torch.cuda.empty_cache()
-        time_taken = time_call(call, repeats)
         torch.cuda.reset_peak_memory_stats()
-        call()
+        variants[timing.name]()
         memory = torch.cuda.max_memory_allocated() / 2**30
-        plain_time, plain_memory = plain_time or time_taken, plain_memory or memory
+        least = least or memory
+        middle, low, high = (1 / ratio for ratio in timing.interval())
         print(
-            f"GPT-2 small, {tokens} tokens, {name}: {time_taken:.1f} ms, "
-            f"{time_taken / plain_time:.2f} × plain, peak {memory:.2f} GiB, {memory - plain_memory:+.2f}",
+            f"  {timing.name}: {1e3 * timing.median:.1f} ms ({1e3 * min(timing.seconds):.1f}–"
+            f"{1e3 * max(timing.seconds):.1f}), {middle:.2f} × plain ({high:.2f}–{low:.2f}), "
+            f"peak {memory:.2f} GiB, {memory - least:+.2f}",
             flush=True,
         )
+    show_parts(model, tokens, rounds)
+
+
+def show_parts(model: Pass, tokens: int, rounds: int) -> None:
+    """What one layer's statistics cost, step by step, and what a recording costs before its first kernel."""
+    whole = torch.randn(1, tokens, 3, 12, 64, device="cuda", dtype=torch.bfloat16)
+    query, key, value = (each[0].transpose(0, 1) for each in whole.unbind(2))  # as a network has them: views
+    together = query.contiguous(), key.contiguous()
+    _, given = find_log_sum_exp(query, key, value, CAUSAL)
+    found = measure_weights(query, key, CAUSAL, given, pyramids=range(12))
+    on_gpu: dict[str, Callable[[], object]] = {
+        "flash attention": lambda: find_log_sum_exp(query, key, value, CAUSAL),
+        "kernels": lambda: measure_weights(query, key, CAUSAL, given),
+        "kernels, each head's vectors together": lambda: measure_weights(*together, CAUSAL, given),
+        "kernels, with 12 pyramids": lambda: measure_weights(query, key, CAUSAL, given, pyramids=range(12)),
+        "arithmetic and packing": lambda: pack(*found, CAUSAL, range(12), None, None),
+        "extremes": lambda: [torch.aminmax(each) for each in (query, key, value)],
+    }
+    print("  a layer, on the GPU, ms:")
+    for name, call in on_gpu.items():
+        print(f"    {name}: {time_call(call, rounds):.3f}", flush=True)
+    axis = Tokens.positional("source", tokens)
+    steps: dict[str, Callable[[Any], Any]] = {
+        "fetch": lambda findings: findings.fetch(),
+        "check": lambda numbers: numbers.check(None, THRESHOLD),
+        "make the map": lambda checked: AttentionMap(
+            "decoder", 0, "self", axis, axis, checked, dtype="bfloat16"
+        ),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in steps}
+    for _ in range(rounds):
+        thing: Any = pack(*found, CAUSAL, range(12), None, None)
+        torch.cuda.synchronize()
+        for name, step in steps.items():
+            start = time.perf_counter()
+            thing = step(thing)
+            seconds[name].append(time.perf_counter() - start)
+    print("  a layer, on the CPU, ms:")
+    for name, seen in seconds.items():
+        print(f"    {name}: {1e3 * statistics.median(seen):.2f}")
+    before: dict[str, Callable[[], object]] = {
+        "read ids": lambda: model.subject._give(model.numbers, None, None, None),
+        "glance at the weights": model.subject.identity.hash,
+    }
+    print("  before the first kernel, ms:")
+    for timing in compare(before, repeats=rounds, settle=torch.cuda.synchronize):
+        print(f"    {timing.name}: {1e3 * timing.median:.2f}")
 
 
 def main() -> None:
@@ -147,15 +225,19 @@ def main() -> None:
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    options.add_argument("--skip-kernels", action="store_true")
     options.add_argument("--skip-model", action="store_true")
+    options.add_argument("--tokens", type=int, default=16_384)
+    options.add_argument("--rounds", type=int, default=11)
     chosen = options.parse_args()
     print(torch.cuda.get_device_name(), torch.__version__)
     for heads, tokens in ((3, 1000), (2, 4096), (1, 8192)):
         errors = check(heads, tokens)
         print(f"{tokens} × {heads}:", ", ".join(f"{name} {error:.1e}" for name, error in errors.items()))
-    compare_kernels()
+    if not chosen.skip_kernels:
+        compare_kernels()
     if not chosen.skip_model:
-        compare_models()
+        compare_models(chosen.tokens, chosen.rounds)
 
 
 if __name__ == "__main__":
