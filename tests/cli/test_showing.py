@@ -10,7 +10,7 @@ import pytest
 
 from glassformer import bundle, cli, record
 from glassformer.show.html import EMBEDDED
-from glassformer.workbench import WorkbenchSettings
+from glassformer.show.server.settings import Settings
 
 TEXT = "the animal was too tired to cross the street"
 
@@ -74,7 +74,7 @@ def test_doctor_names_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert states["numpy"] == states["torch"] == "good"
     assert code == int("missing" in states.values())
     [limits] = [finding["text"] for finding in findings if finding["topic"] == "limits"]
-    assert f"{WorkbenchSettings().tokens:,} tokens" in limits
+    assert f"{Settings().tokens:,} tokens, {Settings().seconds:g} seconds, " in limits  # those that serve has
     assert all(finding["do"] for finding in findings if finding["state"] == "missing")
 
 

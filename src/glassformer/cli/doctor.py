@@ -125,14 +125,15 @@ def _see_compiler() -> Iterator[Finding]:
 
 
 def _see_limits() -> Iterator[Finding]:
+    from glassformer.show.server.settings import Settings
     from glassformer.workbench import WorkbenchSettings
 
-    words = WorkbenchSettings()
+    words, memory = Settings(), WorkbenchSettings().memory
     yield Finding(
         "limits",
         "note",
-        f"a run in the page: {words.tokens:,} tokens, {words.seconds:g} seconds, "
-        f"{words.memory / 2**30:.1f} GiB, {words.queue} runs waiting; the command line has none of these",
+        f"a run in the page: {words.tokens:,} tokens, {words.seconds:g} seconds, {memory / 2**30:.1f} GiB, "
+        f"{words.queue} runs waiting; the command line has none of these",
     )
 
 
