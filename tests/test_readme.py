@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,11 @@ def blocks(document: Path, *tags: str) -> list[str]:
 def test_python_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of one document share their names, as they do for a reader.
 
-    What is marked `python no-run` needs a hub, or names that the page leaves to its reader.
+    What is marked `python no-run` needs a hub, or names that the page leaves to its reader. Pandas, which
+    a fresh installation does not have, is not needed.
     """
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     names: dict[str, object] = {"__name__": "__main__"}
     for body in blocks(document, "python"):
         exec(compile(body, str(document), "exec"), names)
