@@ -5,8 +5,7 @@ Out:  seconds by length, how much a doubling costs, and the table of complexity,
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import torch
 from torch import nn
@@ -29,8 +28,7 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     width = int(words.text("width"))
     config = ModelConfig(vocabulary_size=1, shape="encoder", width=width, heads=HEADS, feed_forward=width)
     attention, recurrent = SelfAttention(config).eval(), nn.GRU(width, width, batch_first=True).eval()
-    with alone():
-        measured = measure(attention, recurrent)
+    measured = measure(attention, recurrent)  # on one thread, as every topic runs
     growth = grow(measured["attention"])
     lines = Lines(
         id="seconds",
@@ -62,17 +60,6 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         f"从 {longest // 2} 到 {longest} 个词元，注意力乘积的耗时变为 {growth:.1f} 倍（按 n² 应为 4 倍）。",
     )
     return Outcome(found, (lines, _compare(), _list(measured)))
-
-
-@contextmanager
-def alone() -> Iterator[None]:
-    """One thread: where others use the processor too, many would measure how they wait for one another."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def measure(attention: SelfAttention, recurrent: nn.GRU) -> dict[str, list[float]]:
