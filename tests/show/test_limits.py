@@ -179,6 +179,26 @@ def test_a_file_that_does_not_fit_on_the_disk_leaves_nothing(site: Any, invented
     assert site.app.state.uploads == 0
 
 
+@pytest.mark.skipif(resource is None, reason="only Unix limits the size of files")
+def test_a_file_that_does_not_fit_is_heard_to_its_end(site: Any) -> None:
+    """Who still sends hears no answer: a browser would say that the server is gone."""
+    heard = 0
+
+    def pieces() -> Iterator[dict[str, Any]]:
+        nonlocal heard
+        for number in range(8):
+            heard += 1
+            yield {"type": "http.request", "body": bytes(1000), "more_body": number < 7}
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, before[1]))
+    try:
+        assert send_file(site, pieces())[0] == 413
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert heard == 8
+
+
 def test_who_leaves_in_the_middle_of_a_file_is_no_bug(site: Any, caplog: pytest.LogCaptureFixture) -> None:
     left = ({"type": "http.request", "body": b"abc", "more_body": True}, {"type": "http.disconnect"})
     assert send_file(site, left)[0] == 499

@@ -271,7 +271,10 @@ class LocalWorkbench:
                     self._finish(entry, path)
                 return True
             case "failed":
-                self.board.fail(entry, message["sentence"], message["code"])
+                sentence = message["sentence"].replace(
+                    str(path), "The recording"
+                )  # where it lay is ours alone
+                self.board.fail(entry, sentence, message["code"])
                 return True
             case "cancelled":
                 return True

@@ -127,6 +127,8 @@ export const panels = defineStrings({
     download: "Download the recording",
     upload: "Open a recording …",
     uploadHint: "A .bundle file made by Glassformer; or drop it on the page.",
+    fileTooLarge: (bytes: number, most: number) =>
+      `The file has ${bytes.toLocaleString("en")} bytes; at most ${most.toLocaleString("en")} are taken. Open it with glassformer serve FILE.`,
     remove: "Remove it from this server",
     removed: "The recording is removed.",
     dropHere: "Drop the recording to open it.",
@@ -250,6 +252,8 @@ export const panels = defineStrings({
     download: "下载此记录",
     upload: "打开记录……",
     uploadHint: "由 Glassformer 生成的 .bundle 文件；也可以拖放到页面上。",
+    fileTooLarge: (bytes: number, most: number) =>
+      `文件有 ${bytes.toLocaleString("zh")} 字节，最多接收 ${most.toLocaleString("zh")} 字节。请用 glassformer serve 文件名 打开。`,
     remove: "从服务器移除",
     removed: "记录已移除。",
     dropHere: "松开即可打开记录。",

@@ -4,6 +4,7 @@ In:   ids, sides, bundles.
 Out:  descriptions as JSON; bundles as they are.
 """
 
+from pathlib import Path as FilePath
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
@@ -132,9 +133,7 @@ async def add_recording(request: Request, desk: AtDesk) -> Added:
     state.uploads += 1
     path = desk.library.new_part()
     try:
-        with path.open("xb") as file:
-            async for piece in request.stream():  # pieces are small: a thread would cost more than writing
-                file.write(piece)
+        await _write(request, path)
         return Added(id=await desk.threads.run(request, lambda: desk.library.receive(path)))
     except OSError as error:
         raise RefusalError(
@@ -151,6 +150,19 @@ async def add_recording(request: Request, desk: AtDesk) -> Added:
     finally:
         path.unlink(missing_ok=True)
         state.uploads -= 1
+
+
+async def _write(request: Request, path: FilePath) -> None:
+    """The body into a file. On a full disk the rest is read, too: who still speaks hears no answer."""
+    pieces = request.stream()
+    try:
+        with path.open("xb") as file:
+            async for piece in pieces:  # they are small: a thread would cost more than writing
+                file.write(piece)
+    except OSError:
+        async for _ in pieces:
+            pass
+        raise
 
 
 @router.delete("/{id}", status_code=204)

@@ -153,6 +153,9 @@ function Files(props: { readonly source: RecordingSource; readonly removable: bo
 export async function openFile(app: App, file: Blob): Promise<void> {
   if (!app.bench) return;
   try {
+    const most = app.about.peek()?.limits.upload_bytes;
+    if (most !== undefined && file.size > most)
+      throw new Error(app.words.peek().fileTooLarge(file.size, most));
     const id = await app.bench.upload(file);
     await app.refreshRecordings();
     await app.go(id);
