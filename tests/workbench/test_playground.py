@@ -16,7 +16,7 @@ from glassformer.show.playground import Play, read_saved
 from glassformer.show.workbench import RefusalError
 from glassformer.workbench.playground import lengths
 from glassformer.workbench.playground.models import Zoo
-from glassformer.workbench.playground.outcome import Outcome, say
+from glassformer.workbench.playground.outcome import Models, Outcome, Words, say
 from glassformer.workbench.playground.playing import play
 from glassformer.workbench.playground.topics import find_topic, read_parameters, read_topics
 
@@ -520,11 +520,12 @@ def test_smoothed_targets_stop_short_of_certainty(run: Run) -> None:
 def test_a_topic_runs_on_one_thread_and_gives_the_others_back(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
     before = torch.get_num_threads()
-    outcome = Outcome(say("One.", "一。"), ())
-    monkeypatch.setattr(
-        "glassformer.workbench.playground.masks.play",
-        lambda words, models: seen.append(torch.get_num_threads()) or outcome,  # noqa: ARG005
-    )
+
+    def look(words: Words, models: Models) -> Outcome:
+        seen.append(torch.get_num_threads())
+        return Outcome(say("One.", "一。"), ())
+
+    monkeypatch.setattr("glassformer.workbench.playground.masks.play", look)
     torch.set_num_threads(2)
     try:
         play("masks", {})
