@@ -121,7 +121,7 @@ function mountView(
   const fail = (error: unknown): void => {
     if (gone || (error instanceof DOMException && error.name === "AbortError")) return;
     setFailure(error);
-    app.announce(sentenceOf(error, app));
+    app.mourn(error);
   };
   const guarded = (act: () => void): void => {
     try {

@@ -37,8 +37,12 @@ function memory(first: Record<string, string> = {}): Remembering & { readonly ke
 function build(jobs: () => readonly Job[], session = memory(), resume?: Bench["resume"]) {
   const opened: string[] = [];
   const cancelled: string[] = [];
+  const listed: string[] = [];
   const source = {
-    recordings: async () => [],
+    recordings: async () => {
+      listed.push("again");
+      return [];
+    },
     metrics: async () => [],
     open: (id: string) => {
       opened.push(id);
@@ -71,7 +75,7 @@ function build(jobs: () => readonly Job[], session = memory(), resume?: Bench["r
     root,
   );
   const see = (selector: string): HTMLElement | null => root.querySelector(selector);
-  return { app, session, opened, cancelled, see };
+  return { app, session, opened, cancelled, listed, see };
 }
 
 beforeEach(() => void vi.useFakeTimers());
@@ -157,4 +161,12 @@ describe("in a second window", () => {
     expect(cancelled).toEqual(["j1"]);
     expect(see(".progress")).toBeNull();
   });
+});
+
+test("a recording that is gone leaves the list", async () => {
+  const { app, listed } = build(() => []);
+  app.complain(new Refusal("Too long.", "too_long", 422));
+  expect(listed).toEqual([]);
+  app.complain(new Refusal("There is no recording.", "no_recording", 404));
+  expect(listed).toEqual(["again"]);
 });

@@ -232,7 +232,14 @@ export class App {
   complain(error: unknown, again: (() => void) | null = null): void {
     if (error instanceof DOMException && error.name === "AbortError") return;
     this.trouble.value = { error, again };
+    this.mourn(error);
+  }
+
+  /** Say what went wrong to those who do not see it; a recording that is gone leaves the list, too. */
+  mourn(error: unknown): void {
     this.announce(sentenceOf(error, this));
+    if (error instanceof Refusal && error.code === "no_recording")
+      void this.refreshRecordings().catch(() => {});
   }
 
   /** The server is there again: what failed meanwhile is tried once more. */
