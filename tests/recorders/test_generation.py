@@ -1,6 +1,7 @@
 """Generation, recorded step by step: what eager attention gave at each step, and the whole tree of beams."""
 
 import math
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -344,6 +345,27 @@ def test_a_text_that_grows_long_is_held_to_its_steps(monkeypatch: pytest.MonkeyP
     )
     with pytest.raises(RecordingError, match="The attention of single steps is"):
         HuggingFaceSubject(model).record(PROMPT, decode=FULL)
+
+
+@pytest.mark.parametrize(
+    ("precision", "off", "fits"), [("half", 0.01, True), ("half", 0.05, False), ("float", 0.01, False)]
+)
+def test_half_precision_has_a_wider_seam(
+    precision: str, off: float, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = getattr(make("GPT-2"), precision)()
+    find = generating._find_peaks
+    monkeypatch.setattr("glassformer.recorders.huggingface.LONGEST_DENSE", len(PROMPT))
+    monkeypatch.setattr("glassformer.recorders.maps.LONGEST_DENSE", len(PROMPT))
+    monkeypatch.setattr(
+        generating,
+        "_find_peaks",
+        lambda steps: {place: [each + off for each in passes] for place, passes in find(steps).items()},
+    )
+    refusal = nullcontext() if fits else pytest.raises(RecordingError, match="The attention of single steps")
+    with refusal:
+        recording = HuggingFaceSubject(model).record(PROMPT, decode=FULL)
+        assert any("steps are at most" in note for note in recording.evidence.notes)
 
 
 @pytest.mark.parametrize("beams", [1, 3])

@@ -28,10 +28,12 @@ from glassformer.recorders.peaks import Peak, Peaks
 from glassformer.recorders.restore import on_loan
 from glassformer.recorders.search import Search
 from glassformer.recording import AttentionMap, Generation
+from glassformer.recording.attention_map import HALVES
 
 ALTERNATIVES = 5  # kept for each word where nothing else is said
 MOST_NEW = 128  # words where neither the settings nor the model say
 SEAM = 1e-3  # how far steps may be from one pass
+HALF_SEAM = 2e-2  # the same in half precision, where one row is not computed as many are
 ONE_PASS = "maps are those of one pass over the finished text"
 
 
@@ -66,7 +68,7 @@ class Written:
             self.seam = max(self.seam, float((whole - weights[0, :, done:total]).abs().max()))
             weights[0, :, done:total] = whole
             done = total
-        self._check_seam(call.place)
+        self._check_seam(call.place, str(weights.dtype).removeprefix("torch."))
         call.weights = weights
         note = f"rows of {len(rows)} generation steps; the largest difference from one pass is "
         self.notes = [f"{note}{self.seam:.1e}"]
@@ -78,13 +80,13 @@ class Written:
             for peak, total in zip(self.peaks.get(place, ()), self.read, strict=False):
                 apart = np.abs(each.statistics.peak[:, total - 1] - peak)
                 self.seam = max(self.seam, float(apart.max()))
-            self._check_seam(place)
+            self._check_seam(place, each.dtype)
         if self.peaks:
             count = len(self.read)
             self.notes = [f"{ONE_PASS}; the peaks of {count} steps are at most {self.seam:.1e} away from it"]
 
-    def _check_seam(self, place: Place) -> None:
-        if self.seam > SEAM:
+    def _check_seam(self, place: Place, dtype: str) -> None:
+        if self.seam > (HALF_SEAM if dtype in HALVES else SEAM):
             raise RecordingError(
                 f"The attention of single steps is {self.seam:.1e} from that of one pass over the whole text "
                 f"({place}). The model does not generate with the attention it reads with; "
