@@ -58,7 +58,8 @@ class Rehearsal:
 
     def submit(self, request: JobRequest) -> Job:
         if request.text and "refuse" in request.text:
-            raise RefusalError("Eight runs wait already. Try again in a minute.", "queue_full", 429)
+            full = "8 jobs are waiting already, as many as may; try again when one is done, or cancel one."
+            raise RefusalError(full, "queue_full", 429)
         self.requests.append(request)
         return self._job("queued")
 
