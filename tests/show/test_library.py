@@ -83,6 +83,44 @@ def test_what_was_made_is_kept_with_what_made_it(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_view_made_on_the_way_is_in_no_list_and_there_once(tmp_path: Path) -> None:
+    library = Library(tmp_path, shipped=None)
+    request = JobRequest(kind="record", model="zoo/tiny", text="fox")
+    hidden = request.model_copy(update={"listed": False})
+    ids = []
+    for tokens, made_by in ((5, request), (6, hidden), (7, hidden), (8, request)):
+        path = library.new_path()
+        bundle.save(invent_decoder(tokens=tokens), path)
+        ids.append(library.adopt(path, request=made_by))
+    assert [entry.id for entry in library.entries()] == [ids[3], ids[0]]
+    assert len(library.get(ids[2]).source) == 7  # it can be opened all the same
+    with pytest.raises(RefusalError, match="no recording"):
+        library.get(ids[1])
+    assert len(list(tmp_path.glob("*.bundle"))) == 3
+    library.close()
+    again = Library(tmp_path, shipped=None)
+    assert {entry.id for entry in again.entries()} == {ids[0], ids[3]}
+    again.close()
+
+
+def test_what_is_in_no_list_makes_room_first(tmp_path: Path) -> None:
+    library = Library(tmp_path, shipped=None)
+    request = JobRequest(kind="record", model="zoo/tiny", text="fox")
+    ids = []
+    for tokens, listed in ((5, True), (6, False)):
+        path = library.new_path()
+        bundle.save(invent_decoder(tokens=tokens), path)
+        ids.append(library.adopt(path, request=request.model_copy(update={"listed": listed})))
+    library._disk = sum(each.stat().st_size for each in tmp_path.glob("*.bundle"))
+    path = library.new_path()
+    bundle.save(invent_decoder(tokens=4), path)
+    newest = library.adopt(path, request=request)
+    assert {entry.id for entry in library.entries()} == {ids[0], newest}
+    with pytest.raises(RefusalError, match="no recording"):
+        library.get(ids[1])
+    library.close()
+
+
 def test_a_broken_bundle_is_refused_and_removed() -> None:
     library = Library(shipped=None)
     path = library.new_path()

@@ -111,3 +111,24 @@ def test_closing_cancels_everything(ask: Ask) -> None:
     assert board.take(0.0) is None
     with pytest.raises(RefusalError, match="closing"):
         board.submit(ask(), MODEL)
+
+
+def test_the_same_job_is_found_unless_nothing_came_of_it(ask: Ask) -> None:
+    board = Board(queue=5, kept=5)
+    hidden = ask(listed=False)
+    assert board.find(hidden) is None
+    board.submit(ask(), MODEL)  # in the list: another request
+    assert board.find(hidden) is None
+    first = board.submit(hidden, MODEL)
+    assert not first.listed
+    assert board.find(hidden) == first
+    board.cancel(first.id)
+    assert board.find(hidden) is None
+    second = board.submit(hidden, MODEL)
+    for _ in range(2):
+        entry = board.take(0.0)
+        assert entry is not None
+        board.finish(entry, f"recording-{entry.id}")
+    found = board.find(hidden)
+    assert found is not None
+    assert (found.id, found.recording) == (second.id, f"recording-{second.id}")

@@ -63,6 +63,11 @@ class _Place:
     own: bool  # the file is the library's, to be removed with the recording
     size: int  # bytes on disk
 
+    @property
+    def listed(self) -> bool:
+        """Whether people see it, and not only a view that made it on the way."""
+        return self.card.request is None or self.card.request.listed
+
 
 class Library:
     """All recordings that a page can show. Safe to use from several threads."""
@@ -105,7 +110,7 @@ class Library:
     def entries(self) -> tuple[RecordingEntry, ...]:
         """What there is: made ones first, the newest of them on top; then files; then what ships."""
         with self._lock:
-            found = [place.entry for place in self._places.values()]
+            found = [place.entry for place in self._places.values() if place.listed]
         order = ("made", "file", "shipped")
         newest = [entry for entry in reversed(found) if entry.origin == "made"]
         rest = [entry for entry in found if entry.origin != "made"]
@@ -177,7 +182,12 @@ class Library:
             for each in (given, place):
                 _remove_file(each)
             raise
-        return self._add(recording, place, origin, card, own=True)
+        id = self._add(recording, place, origin, card, own=True)
+        with self._lock:
+            for other, its in list(self._places.items()):
+                if not its.listed and other != id and its.card.request == request:
+                    self._forget(other, its)  # of what is in no list, the newest of a kind is enough
+        return id
 
     def receive(self, part: Path) -> str:
         """Add a file that somebody sent: one that cannot be read never gets the name of a bundle."""
@@ -311,6 +321,7 @@ class Library:
         """Forget the oldest recordings of our own while they take too much of the disk."""
         with self._lock:
             own = [id for id, place in self._places.items() if place.own and id != newest]
+            own.sort(key=lambda id: self._places[id].listed)  # what nobody sees goes first
             used = sum(place.size for place in self._places.values() if place.own)
             for id in own:
                 if used <= self._disk:

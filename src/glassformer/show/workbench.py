@@ -93,6 +93,7 @@ class JobRequest(Question):
     want: tuple[Want, ...] | None = None  # None: what fits the length
     edits: Annotated[tuple[EditRequest, ...], Field(max_length=1000)] = ()
     decode: DecodeRequest | None = None
+    listed: bool = True  # False: made on the way by a view; it can be opened, but is in no list
 
 
 class PlayRequest(Question):
@@ -106,6 +107,11 @@ class PlayRequest(Question):
     def model(self) -> str:
         """What a list of jobs shows."""
         return f"playground/{self.topic}"
+
+    @property
+    def listed(self) -> bool:
+        """Whether a recording comes of it."""
+        return False
 
 
 class Job(Answer):
@@ -123,6 +129,7 @@ class Job(Answer):
     zh: str | None = None  # the sentence in Chinese
     model: str
     created: float  # seconds since 1970
+    listed: bool = True  # whether what it makes is in the list of recordings
 
 
 class Event(Answer):

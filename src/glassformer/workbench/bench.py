@@ -71,10 +71,11 @@ class LocalWorkbench:
         return list_presets({model.name for model in self.shelf.models()})
 
     def submit(self, request: JobRequest) -> Job:
-        """Queue a run, or refuse it in one sentence."""
+        """Queue a run, or refuse it in one sentence. What is in no list is made once."""
         model = self.shelf.find(request.model)
         check_request(request, model, self.settings)
-        job = self.board.submit(request, model)
+        known = None if request.listed else self.board.find(request)
+        job = known or self.board.submit(request, model)
         self._start()
         return job
 

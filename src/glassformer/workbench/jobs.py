@@ -65,6 +65,7 @@ class Entry:
             zh=self.zh,
             model=self.request.model,
             created=self.created,
+            listed=self.request.listed,
         )
 
 
@@ -98,6 +99,12 @@ class Board:
             self._forget()
             self._changed.notify_all()
             return entry.show()
+
+    def find(self, request: JobRequest) -> Job | None:
+        """The job that does, or did, exactly this; one that failed or was cancelled is none."""
+        with self._changed:
+            same = (entry for entry in self._entries.values() if entry.request == request)
+            return next((entry.show() for entry in same if entry.state not in ("failed", "cancelled")), None)
 
     def take(self, seconds: float) -> Entry | None:
         """The next job, now running; None where none came in this time."""
