@@ -32,19 +32,44 @@ export function splitWords(): Plugin {
     transform(code, id) {
       const [, file, language] = ROOM.exec(id) ?? [];
       if (!file) return null;
-      const found = findDefinitions(this.parse(code, { lang: "ts" }) as unknown as Node, code);
-      let text = code;
-      for (const each of found.toReversed()) {
-        const here = each[language as "en" | "zh"];
+      const program = this.parse(code, { lang: "ts" }) as unknown as Node;
+      const definitions = findDefinitions(program, code);
+      if (language) return keepWords(program, code, definitions, language as "en" | "zh");
+      const changes = definitions.map(({ name, start, end }) => {
         const files = ["en", "zh"].map(
-          (which) => `${which}: () => import("./${file}?${which}").then((room) => room.${each.name})`,
+          (which) => `${which}: () => import("./${file}?${which}").then((room) => room.${name})`,
         );
-        const now = here ? code.slice(here.start, here.end) : `fetchStrings({ ${files.join(", ")} })`;
-        text = text.slice(0, each.start) + now + text.slice(each.end);
-      }
-      return language ? text : `import { fetchStrings } from "./core";\n${text}`;
+        return { start, end, text: `fetchStrings({ ${files.join(", ")} })` };
+      });
+      return `import { fetchStrings } from "./core";\n${change(code, changes)}`;
     },
   };
+}
+
+/** The words of one language and what they are made with: no neighbours, which would bring the page along with them. */
+function keepWords(
+  program: Node,
+  code: string,
+  definitions: readonly Definition[],
+  language: "en" | "zh",
+): string {
+  const words = definitions.map((each) => ({
+    ...each,
+    text: code.slice(each[language].start, each[language].end),
+  }));
+  const others = nodes(program.body).flatMap((node) => {
+    const text = code.slice(node.start, node.end);
+    if (node.type === "ImportDeclaration") return /"\.\/\w+";?$/.test(text) ? [{ ...node, text: "" }] : [];
+    const holds = definitions.some(({ start, end }) => node.start < start && end < node.end);
+    return text.startsWith("export ") && !holds ? [{ ...node, text: text.slice("export ".length) }] : [];
+  });
+  return change(code, [...words, ...others]);
+}
+
+function change(code: string, changes: readonly (Span & { readonly text: string })[]): string {
+  return [...changes]
+    .sort((one, other) => other.start - one.start)
+    .reduce((text, each) => text.slice(0, each.start) + each.text + text.slice(each.end), code);
 }
 
 /** `const name = defineStrings({ en: …, zh: … })` at the top of a file, exported or not. */
