@@ -275,7 +275,7 @@ def test_zoom_and_pan_are_in_the_link(served: Served, open_page: Callable[..., P
     page.mouse.move(5, 5)
     page.wait_for_function("near => !location.hash.includes(`heatmap.at=${near}`)", arg=near)
     settle(page)
-    again = open_page(page.url)
+    again = open_page(page.evaluate("location.href"))
     settle(again)
     np.testing.assert_array_equal(read_pixels(cells(page)), read_pixels(cells(again)))
     assert not np.array_equal(whole, read_pixels(cells(again)))

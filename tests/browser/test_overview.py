@@ -134,7 +134,7 @@ def test_filter(served: Served, open_page: Callable[..., Page]) -> None:
     expect(count(page)).to_have_text("1 of 12 heads")
     page.wait_for_function("() => location.hash.includes('overview.keep')")
     kept = chosen(page)["overview.keep"]
-    again = open_page(page.url)
+    again = open_page(page.evaluate("location.href"))
     settle(again, 12)
     expect(count(again)).to_have_text("1 of 12 heads")
     assert chosen(again)["overview.keep"] == kept
@@ -158,6 +158,7 @@ def test_keyboard_only(served: Served, open_page: Callable[..., Page]) -> None:
     expect(page.locator(".over-name")).to_contain_text("Layer 1, head 2")
     page.keyboard.press("Enter")
     expect(page.locator(".heat-heading")).to_have_text("Decoder layer 1, self-attention · head 2")
+    wait_for_map(page)
     words = chosen(page)
     assert (words["view"], words["map"], words["head"]) == ("heatmap", "1", "2")
 

@@ -204,7 +204,7 @@ def test_keys_layer_head_and_link(walks: Walks, open_page: Open) -> None:
     page.wait_for_url(re.compile("query=4"))
     rest(page)
     shown = page.locator(".walk-arithmetic h3").inner_text()
-    again = open_page(page.url)
+    again = open_page(page.evaluate("location.href"))
     settled(again, "decoder.1.self.keys")
     expect(again.locator(".walk-arithmetic h3")).to_have_text(shown)
     again.locator(".walk-title").press("ArrowLeft")
