@@ -1,6 +1,7 @@
 """What a GPU computes is recorded as what a CPU computes: whole recordings, made in every way there is."""
 
 import copy
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from glassformer.recorders.edits import AblateHead, CutEdge
 from glassformer.recorders.huggingface import HuggingFaceSubject
 from glassformer.recorders.maps import SHORTEST_PYRAMID
 from glassformer.recorders.ours import OurSubject
+from glassformer.recorders.scoring import Scoring
+from glassformer.recorders.statistics import attend_and_measure
 from glassformer.recording import Recording, tile
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
@@ -82,6 +85,25 @@ def test_very_long_texts_have_pyramids_of_every_head(device: str) -> None:
     for head, pyramid in wanted.pyramids.items():
         assert np.abs(seen.pyramids[head].mean - pyramid.mean).max() <= 1e-6
         assert np.abs(seen.pyramids[head].maximum - pyramid.maximum).max() <= 1e-4
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("pyramids", [(), (0, 1), range(4)])
+def test_measuring_waits_for_nothing(pyramids: Collection[int]) -> None:
+    """Whoever waited would keep the next layers from being queued, and their work from hiding the journey."""
+    chance = torch.Generator().manual_seed(0)
+    states = [
+        torch.randn(4, SHORTEST_PYRAMID, 64, generator=chance).to("cuda", torch.bfloat16) for _ in "qkv"
+    ]
+    scoring = Scoring(0.125, causal=True)
+    attend_and_measure(*states, scoring, pyramids=pyramids)  # kernels are compiled
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        measured = attend_and_measure(*states, scoring, pyramids=pyramids)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert measured.statistics.entropy.shape == (4, SHORTEST_PYRAMID)
+    assert list(measured.pyramids) == list(pyramids)
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -89,12 +89,10 @@ class Findings:
     def fetch(self) -> Numbers:
         """Everything here; waits for the kernels of this attention, and for nothing that came after them."""
         arrays = self.parcel.open()
-        mean, maximum = arrays.pop("pyramid_mean", None), arrays.pop("pyramid_max", None)
-        pyramids = {
-            head: Pyramid(self.level, mean[place], maximum[place])
-            for place, head in enumerate(self.pyramids)
-            if mean is not None and maximum is not None
-        }
+        pyramids = {}
+        if self.pyramids:
+            mean, maximum = arrays.pop("pyramid_mean"), arrays.pop("pyramid_max")
+            pyramids = {head: Pyramid(self.level, mean[head], maximum[head]) for head in self.pyramids}
         if "allowed" not in arrays:
             queries, keys = arrays["entropy"].shape[1], arrays["mass"].shape[1]
             arrays["allowed"] = self.scoring.to("cpu").count_allowed(queries, keys).numpy()
@@ -118,11 +116,10 @@ def pack(
     tensors["mass"] = torch.cat([each.mass for each in columns])
     tensors["thumbnail_mean"] = torch.cat([sums for sums, _ in thumbnails]) / _count_cells(shape, level, rows)
     tensors["thumbnail_max"] = torch.cat([maxima for _, maxima in thumbnails])
-    if pyramids:
-        chosen = list(pyramids)
+    if pyramids:  # of every head that was pooled so finely: to choose among them here would be to wait
         sums, maxima = pixels[0]
-        tensors["pyramid_mean"] = sums[chosen] / _count_cells(shape, columns[0].level, rows)
-        tensors["pyramid_max"] = maxima[chosen]
+        tensors["pyramid_mean"] = sums / _count_cells(shape, columns[0].level, rows)
+        tensors["pyramid_max"] = maxima
     if weights is not None:
         tensors["weights"] = weights
     return Findings(Parcel(tensors), scoring, tuple(pyramids), columns[0].level, output)

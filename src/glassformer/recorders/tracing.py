@@ -27,9 +27,8 @@ from glassformer.model.similarity import ProductSimilarity, ScaledDotSimilarity,
 from glassformer.model.transformer import Embeddings, Stack, Transformer
 from glassformer.recorders.edits import FirstLayers
 from glassformer.recorders.keeping import as_numbers
+from glassformer.recording import LONGEST_TRACE
 from glassformer.recording.arrays import Floats
-
-LONGEST = 256  # tokens that are followed step by step
 
 Hook = Callable[[nn.Module, Any, Any], None]
 Name = Callable[[], str]  # the name of a place, when it is the place's turn
@@ -58,10 +57,10 @@ def check_traceable(
                 "leave 'trace' or the edit out."
             )
     longest = max(len(side) for side in sides if side is not None)
-    if longest > LONGEST:
+    if longest > LONGEST_TRACE:
         raise InputError(
-            f"A trace keeps every number of the pass, and the text has {longest} tokens; at most {LONGEST} "
-            "are followed. Shorten the text, or leave 'trace' out."
+            f"A trace keeps every number of the pass, and the text has {longest} tokens; at most "
+            f"{LONGEST_TRACE} are followed. Shorten the text, or leave 'trace' out."
         )
 
 
