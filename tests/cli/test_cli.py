@@ -147,3 +147,27 @@ def test_it_runs_as_a_module() -> None:
         [sys.executable, "-m", "glassformer", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout == f"glassformer {__version__}\n"
+
+
+def test_a_word_without_end_is_cut_and_does_not_steer_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert cli.main(["show", "x" * 5000 + "\x1b[2J.bundle"]) == 2
+    said = capsys.readouterr().err
+    assert len(said) < 400
+    assert "\x1b" not in said
+    assert said.startswith("glassformer: xxx")
+
+
+def test_where_stderr_is_closed_nothing_goes_to_stdout(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    assert cli.main(["metrics", "nothing"]) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_a_folder_of_models_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["serve", "--models", str(tmp_path / "none"), "--no-browser", "--port", "0"]) == 2
+    assert "to take models from" in capsys.readouterr().err

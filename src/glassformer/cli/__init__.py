@@ -82,8 +82,9 @@ def build_parser() -> Parser:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command. Exit codes: 0 done, 2 a person can mend it, 130 interrupted, 141 nobody reads on."""
-    if sys.stdout is None:  # closed by whoever started us
-        sys.stdout = io.StringIO()
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, io.StringIO())
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ░ or 中 shows ? instead of failing
     try:
@@ -97,7 +98,10 @@ def main(words: Sequence[str] | None = None) -> int:
     except (MemoryError, RuntimeError) as error:
         if not isinstance(error, MemoryError) and "memory" not in str(error):
             raise
-        return refuse("There is too little memory here; take fewer beams, a shorter text or a smaller model.")
+        return refuse(
+            "There is too little memory here; take fewer beams, fewer new tokens, "
+            "a shorter text or a smaller model."
+        )
     except BrokenPipeError:
         # Python flushes stdout once more on its way out: give it somewhere to write.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -82,6 +82,9 @@ def run_serve(arguments: Arguments) -> None:
     from glassformer.show.library import Library
     from glassformer.show.server.app import create_app
 
+    for folder in arguments.models:
+        if not Path(folder).expanduser().is_dir():
+            raise InputError(f"There is no folder {str(folder)!r} to take models from; check --models.")
     lines, note = _listen(arguments.host, PORT if arguments.port is None else arguments.port)
     library = None
     try:

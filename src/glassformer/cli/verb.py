@@ -20,6 +20,7 @@ from glassformer.errors import InputError
 Arguments = argparse.Namespace
 
 MODEL = "a folder, a zoo name, or a name on the Hugging Face hub; `glassformer models` lists some"
+ENDLESS = re.compile(r"(\S{60})\S{200,}(\S{20})")  # a word that nobody reads to its end
 WIDEST = 160  # columns that a picture takes
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # not tab, not line feed
 
@@ -70,7 +71,8 @@ class Verb:
 
 def refuse(message: str) -> int:
     """Say in one line what is wrong; the exit code for what a person can mend."""
-    print(f"glassformer: {message}", file=sys.stderr)
+    shown = ENDLESS.sub(lambda word: f"{word[1]}…{word[2]}", message)
+    print(f"glassformer: {for_people(shown, sys.stderr)}", file=sys.stderr)
     return 2
 
 
