@@ -27,8 +27,8 @@ function gaussian(count: number, seed: number): Float32Array {
 
 describe("principalPlane", () => {
   it("gives way to the page from its first numbers on", async () => {
-    const [tokens, width] = [1000, 128];
-    const states = Float32Array.from({ length: tokens * width }, (_, at) => Math.sin(at * at));
+    const [tokens, width] = [400, 200];
+    const states = Float32Array.from({ length: tokens * width }, (_, at) => Math.floor(at / width) % 5); // one axis
     let read = 0;
     let most = 0;
     const counted = new Proxy(states, {
