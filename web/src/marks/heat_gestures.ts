@@ -15,6 +15,17 @@ export interface Hands {
 
 const SLACK = 4; // CSS pixels a tap may wander
 
+/** Arrow keys: to the next cell. */
+export const ARROWS: Readonly<Record<string, readonly [down: number, right: number]>> = {
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+};
+
+/** Keys that zoom in, out, and show all. */
+export const ZOOMS: Readonly<Record<string, -1 | 0 | 1>> = { "+": 1, "=": 1, "-": -1, "0": 0 };
+
 /** Returns what takes the listeners away again. */
 export function listen(element: HTMLElement, hands: Hands): () => void {
   const fingers = new Map<number, { x: number; y: number }>();

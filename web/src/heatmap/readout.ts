@@ -5,8 +5,9 @@
  * Out:  elements whose text changes; they are made once.
  */
 
-import { digits, exact } from "./digits";
-import { make, write } from "./make";
+import { digits, exact } from "../marks/digits";
+import { make, write } from "../marks/make";
+import { Tooltip } from "../marks/tooltip";
 
 export interface Reading {
   readonly query: { readonly number: number; readonly text: string };
@@ -81,5 +82,27 @@ export class Readout {
     this.element.dataset.kind = reading.kind;
     write(this.pooled, reading.pooled ?? "");
     this.pooled.hidden = reading.pooled === null;
+  }
+}
+
+/** A readout beside the pointer. */
+export class FloatingReadout {
+  private readonly readout: Readout;
+  private readonly tooltip: Tooltip;
+
+  constructor(area: HTMLElement, words: ReadoutWords) {
+    this.readout = new Readout(words);
+    this.tooltip = new Tooltip(area);
+    this.tooltip.fill(this.readout.element);
+  }
+
+  show(reading: Reading, [x, y]: readonly [x: number, y: number]): void {
+    this.readout.show(reading);
+    this.tooltip.refresh();
+    this.tooltip.show(x, y);
+  }
+
+  hide(): void {
+    this.tooltip.hide();
   }
 }

@@ -5,21 +5,16 @@
  * Out:  elements; `show` brings them up to date.
  */
 
-import { choice, list } from "./controls";
-import { digits } from "./digits";
-import { type Reading, Readout } from "./heat_readout";
-import type { Leave, Subject, Words } from "./heat_subject";
-import type { How, Scale } from "./heat_supply";
-import { Legend, type LegendWords } from "./legend";
-import { make, write } from "./make";
+import { choice, list } from "../marks/controls";
+import { digits } from "../marks/digits";
+import type { How, Scale } from "../marks/heat_supply";
+import { Legend, type LegendWords } from "../marks/legend";
+import { make, write } from "../marks/make";
+import { type Reading, Readout } from "./readout";
+import type { Options } from "./settings";
+import type { Leave, Subject, Words } from "./subject";
 
 const POOLED = 256; // tokens up to which a pixel hardly ever shows more than one weight
-
-export interface Options {
-  readonly scale: Scale;
-  readonly how: How;
-  readonly leave: Leave;
-}
 
 export class Desk {
   readonly element: HTMLElement;

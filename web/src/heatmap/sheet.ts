@@ -5,13 +5,13 @@
  * Out:  a standalone SVG (rectangles for few cells, an embedded image for many), and rows of numbers.
  */
 
+import { css } from "../marks/colours";
+import { FLAG, indexScene, NOTHING, type Placement, type Scene } from "../marks/heat";
+import { type Frame, sketchAxes, type Tick, type Word } from "../marks/heat_axes";
+import { paint } from "../marks/heat_canvas";
+import { type LegendWords, sketchLegend } from "../marks/legend";
+import { figure, inks, sheet } from "../marks/paper";
 import type { Theme } from "../view";
-import { css } from "./colours";
-import { FLAG, indexScene, NOTHING, type Placement, type Scene } from "./heat";
-import { type Frame, sketchAxes, type Tick, type Word } from "./heat_axes";
-import { paint } from "./heat_canvas";
-import { type LegendWords, sketchLegend } from "./legend";
-import { figure, inks, sheet } from "./paper";
 
 const RECTANGLES = 4096; // cells up to which each is a rectangle of its own
 

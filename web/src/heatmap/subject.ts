@@ -6,15 +6,11 @@
  */
 
 import type { words } from "../i18n/heatmap";
-import type { RecordingSource } from "../source";
-import type { MapDescription } from "../types";
-import type { Head } from "../weights";
-import { digits } from "./digits";
-import type { Extent, Mask, Placement, Top } from "./heat";
-import type { Axis } from "./heat_axes";
-import { Exact } from "./heat_exact";
-import type { Cell } from "./heat_overlay";
-import type { Reading } from "./heat_readout";
+import { digits } from "../marks/digits";
+import type { Extent, Mask, Placement, Top } from "../marks/heat";
+import type { Axis } from "../marks/heat_axes";
+import { Exact } from "../marks/heat_exact";
+import type { Cell } from "../marks/heat_overlay";
 import {
   causalOf,
   glance,
@@ -24,7 +20,12 @@ import {
   readMask,
   type Scale,
   type Supply,
-} from "./heat_supply";
+} from "../marks/heat_supply";
+import type { RecordingSource } from "../source";
+import type { MapDescription } from "../types";
+import type { Head } from "../weights";
+import type { Axes } from "./axes";
+import type { Reading } from "./readout";
 
 export type Leave = "none" | "first" | "special";
 export type Words = ReturnType<typeof words>;
@@ -44,7 +45,7 @@ export class Subject {
     readonly map: MapDescription,
     readonly head: Head,
     readonly how: How,
-    readonly axes: { readonly query: Axis; readonly key: Axis },
+    readonly axes: Axes,
     readonly supply: Supply,
     private readonly changed: () => void,
   ) {

@@ -5,15 +5,16 @@
  * Out:  SVG, and a table of exact weights.
  */
 
+import type { Camera, Scene } from "../marks/heat";
+import { type Axis, type Frame, layAxes } from "../marks/heat_axes";
+import { isFitted } from "../marks/heat_camera";
+import { glance } from "../marks/heat_supply";
 import type { Description } from "../types";
 import type { TableData, Theme } from "../view";
-import type { Camera, Scene } from "./heat";
-import { type Axis, type Frame, layAxes } from "./heat_axes";
-import { isFitted } from "./heat_camera";
-import { legendWords, type Options } from "./heat_desk";
-import { print } from "./heat_sheet";
-import type { Subject, Words } from "./heat_subject";
-import { glance } from "./heat_supply";
+import { legendWords } from "./desk";
+import type { Options } from "./settings";
+import { print } from "./sheet";
+import type { Subject, Words } from "./subject";
 
 const TABLE = 24; // rows and columns
 
