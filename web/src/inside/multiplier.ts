@@ -6,7 +6,6 @@
  * Out:  weights before and after side by side, entropy, score distributions and outputs of the re-run.
  */
 
-import { asFloats, tensor } from "../bundle";
 import { spell } from "../marks/cells";
 import { button, choice, slider } from "../marks/controls";
 import { digits, exact } from "../marks/digits";
@@ -15,20 +14,13 @@ import { drawHistogram } from "../marks/histogram";
 import { draw, make, write } from "../marks/make";
 import { type Inks, inks, label } from "../marks/paper";
 import { TokenLine } from "../marks/tokens";
-import type { EditRequest, Job, StepDescription } from "../types";
+import type { Job, StepDescription } from "../types";
 import type { Stage, TableData } from "../view";
-import { drawPairs, heaviest, pairsHeight, type Series } from "./pairs";
+import { drawHeaviest, type Series } from "./pairs";
 import { type Drawing, type Focus, focusOf, isAbort, type Part, type Words } from "./part";
 import { makeReport, RERUN_INK } from "./report";
-import { compare, type Rerun } from "./rerun";
-import { entropyOf, rescale } from "./softmax";
-
-const SHOWN = 16; // keys in the chart
-
-interface Row {
-  readonly scores: Float32Array;
-  readonly weights: Float32Array;
-}
+import { compare, type Rerun, scaling } from "./rerun";
+import { measureRow, readScoredRow, rescaleRow, type ScoredRow } from "./scored_row";
 
 export class Multiplier implements Part {
   readonly element = make("div", { class: "multiplier" });
@@ -42,7 +34,7 @@ export class Multiplier implements Part {
   private readonly control: ReturnType<typeof slider>;
   private readonly tokens: { query: TokenLine; key: TokenLine };
   private readonly runButton: HTMLButtonElement;
-  private row: Row | null = null;
+  private row: ScoredRow | null = null;
   private rerun: Rerun | null = null;
   private shown = "";
   private factor: number;
@@ -185,19 +177,11 @@ export class Multiplier implements Part {
     };
   }
 
-  private async load({ map, oneHead, query }: Focus, name: string): Promise<void> {
-    const { source } = this.stage;
-    const where = { head: oneHead, queries: [query, query + 1] } as const;
+  private async load(focus: Focus, name: string): Promise<void> {
     try {
-      const [scores, weights] = await Promise.all([
-        source.scores(map.index, where),
-        source.weights(map.index, where, "float32"),
-      ]);
+      const row = await readScoredRow(this.stage.source, focus);
       if (this.ended || this.shown !== name) return;
-      this.row = {
-        scores: asFloats(tensor(scores, "scores")),
-        weights: asFloats(tensor(weights, "weights")),
-      };
+      this.row = row;
       this.draw();
       if (this.rerun !== null) await this.look(this.rerun.id, this.rerun.factor, this.rerun.everywhere);
     } catch (error) {
@@ -236,19 +220,12 @@ export class Multiplier implements Part {
   }
 
   private measures(): [string, number, number][] {
-    if (this.row === null) return [];
-    const after = rescale(this.row.scores, this.row.weights, this.factor);
-    const [one, other] = [entropyOf(this.row.weights), entropyOf(after)];
-    return [
-      [this.say.entropy, one, other],
-      [this.say.spread, Math.exp(one), Math.exp(other)],
-      [this.say.peak, Math.max(...this.row.weights), Math.max(...after)],
-    ];
+    return this.row === null ? [] : measureRow(this.row, this.factor, this.say);
   }
 
   private series(ink: Inks): Series[] {
     if (this.row === null) return [];
-    const after = rescale(this.row.scores, this.row.weights, this.factor);
+    const after = rescaleRow(this.row, this.factor);
     const all: Series[] = [
       { name: this.say.before, weights: this.row.weights, ink: ink.faint },
       { name: this.say.after, weights: after, ink: ink.accent },
@@ -259,24 +236,16 @@ export class Multiplier implements Part {
   }
 
   private pairs(width: number, ink: Inks): { group: SVGGElement; height: number } {
-    const series = this.series(ink);
-    const keys = heaviest(
-      series.map(({ weights }) => weights),
-      SHOWN,
-    );
     const { map } = focusOf(this.stage);
-    const group = drawPairs(series, keys, (key) => this.keyName(map.key_start + key), width, ink);
-    const height = pairsHeight(keys.length, series.length);
-    if (keys.length < map.keys) {
-      group.append(
-        draw(
-          "text",
-          { x: 0, y: height + 10, "font-size": 11, fill: ink.soft },
-          this.say.topKeys(keys.length, map.keys),
-        ),
-      );
-    }
-    return { group, height: height + 16 };
+    const name = (key: number) => this.keyName(map.key_start + key);
+    return drawHeaviest(
+      this.series(ink),
+      map.keys,
+      name,
+      (shown) => this.say.topKeys(shown, map.keys),
+      width,
+      ink,
+    );
   }
 
   /** A key's token; where many look alike, with its place. */
@@ -288,7 +257,10 @@ export class Multiplier implements Part {
   /** Run the model again with this multiplier; an older run is given up. */
   private async run(): Promise<void> {
     const { workbench } = this.stage;
-    const request = this.whyNot() === null ? workbench?.again({ edits: [this.edit()] }) : null;
+    const request =
+      this.whyNot() === null
+        ? workbench?.again({ edits: [scaling(focusOf(this.stage), this.factor, this.everywhere())] })
+        : null;
     if (!workbench || !request) return;
     this.round?.abort();
     const round = new AbortController();
@@ -325,7 +297,7 @@ export class Multiplier implements Part {
   private showRerun(rerun: Rerun, focus: Focus): void {
     const { say } = this;
     if (this.row !== null && rerun.row !== null) {
-      const alone = rescale(this.row.scores, this.row.weights, rerun.factor);
+      const alone = rescaleRow(this.row, rerun.factor);
       const difference = Math.max(...alone.map((weight, key) => Math.abs(weight - rerun.row![key]!)));
       const same = !rerun.everywhere || focus.map.layer === 0;
       write(this.state, (same ? say.confirmed : say.inputsChanged)(digits(difference, 2)));
@@ -333,12 +305,6 @@ export class Multiplier implements Part {
     }
     const width = Math.max(260, this.again.clientWidth || 420);
     this.result.replaceChildren(...makeReport(rerun, width, say, () => this.stage.workbench?.go(rerun.id)));
-  }
-
-  private edit(): EditRequest {
-    const { map } = focusOf(this.stage);
-    if (this.everywhere()) return { kind: "scale", factor: this.factor };
-    return { kind: "scale", factor: this.factor, stack: map.stack, attention: map.kind, layer: map.layer };
   }
 
   /** Why the model cannot run again here. */

@@ -15,11 +15,12 @@ export interface Series {
   readonly ink: string;
 }
 
+const SHOWN = 16; // keys
 const BAR = 11;
 const TOP = 26;
 
 /** The keys that are heaviest in any of the rows, in the order of the text. */
-export function heaviest(rows: readonly ArrayLike<number>[], most: number): number[] {
+function heaviest(rows: readonly ArrayLike<number>[], most: number): number[] {
   const count = rows[0]?.length ?? 0;
   const peak = (key: number) => Math.max(...rows.map((row) => row[key]!));
   const keys = Array.from({ length: count }, (_, key) => key).filter((key) => peak(key) > 0);
@@ -27,11 +28,11 @@ export function heaviest(rows: readonly ArrayLike<number>[], most: number): numb
   return keys.slice(0, most).sort((one, other) => one - other);
 }
 
-export function pairsHeight(keys: number, series: number): number {
+function pairsHeight(keys: number, series: number): number {
   return TOP + keys * (series * BAR + 6) + 4;
 }
 
-export function drawPairs(
+function drawPairs(
   series: readonly Series[],
   keys: readonly number[],
   name: (key: number) => string,
@@ -89,4 +90,26 @@ export function drawPairs(
     });
   });
   return group;
+}
+
+/** The heaviest keys; what stands below says how many of all these are. */
+export function drawHeaviest(
+  series: readonly Series[],
+  count: number,
+  name: (key: number) => string,
+  tell: (shown: number) => string,
+  width: number,
+  inks: Inks,
+): { group: SVGGElement; height: number } {
+  const keys = heaviest(
+    series.map(({ weights }) => weights),
+    SHOWN,
+  );
+  const group = drawPairs(series, keys, name, width, inks);
+  const height = pairsHeight(keys.length, series.length);
+  if (keys.length < count) {
+    const look = { x: 0, y: height + 10, "font-size": 11, fill: inks.soft };
+    group.append(draw("text", look, tell(keys.length)));
+  }
+  return { group, height: height + 16 };
 }

@@ -8,44 +8,17 @@
 import { asFloats, tensor } from "../bundle";
 import { spell } from "../marks/cells";
 import { button, choice, whole } from "../marks/controls";
-import { digits, exact, round } from "../marks/digits";
+import { digits, exact } from "../marks/digits";
 import { captionOf, mapName, SCREEN } from "../marks/focus";
 import { draw, make, write } from "../marks/make";
-import { type Inks, inks, label } from "../marks/paper";
-import { linear } from "../marks/scale";
-import { reach } from "../marks/sparkline";
+import { inks, label } from "../marks/paper";
 import { ValueGrid } from "../marks/table";
 import { TokenLine } from "../marks/tokens";
 import type { MapDescription } from "../types";
 import type { Stage, TableData } from "../view";
 import { type Drawing, type Focus, focusOf, isAbort, type Part, type Words } from "./part";
-
-const HEIGHT = 240;
-const CLOSE = 2e-5; // of the larger: what rounding of float32 may leave
-
-export interface Pair {
-  readonly query: Float32Array; // of one token, (width)
-  readonly key: Float32Array;
-  readonly products: Float64Array;
-  readonly sum: number;
-  readonly score: number | null; // as recorded; minus infinity where masked
-  readonly weight: number | null;
-}
-
-/** Products of two vectors and their sum, in double precision. */
-export function multiplyPair(
-  query: Float32Array,
-  key: Float32Array,
-): { products: Float64Array; sum: number } {
-  const products = Float64Array.from(query, (value, at) => value * key[at]!);
-  return { products, sum: products.reduce((total, each) => total + each, 0) };
-}
-
-/** Whether the scaled sum is the recorded score, up to rounding of float32. */
-export function matches(scaled: number, score: number, products: Float64Array, scale: number): boolean {
-  const size = products.reduce((total, each) => total + Math.abs(each), 0) * Math.abs(scale);
-  return Math.abs(scaled - score) <= CLOSE * Math.max(size, 1e-3);
-}
+import { drawProducts, HEIGHT } from "./product_bars";
+import { matches, type Pair, peakOf, readPair } from "./score";
 
 export class Products implements Part {
   readonly element = make("div", { class: "products" });
@@ -144,7 +117,7 @@ export class Products implements Part {
     const ink = inks(this.stage.theme);
     const focus = focusOf(this.stage);
     const width = 640;
-    let body = this.pair === null ? "" : spell(this.bars(this.pair, width, ink));
+    let body = this.pair === null ? "" : spell(drawProducts(this.pair, this.bySize(), width, ink));
     body += label(this.sentence(), 0, HEIGHT + 20, { fill: ink.ink, size: 12 });
     const names = `${this.tokens.query.shown(focus.map.query_start + focus.query)} → ${this.keyName(focus)}`;
     return {
@@ -170,35 +143,15 @@ export class Products implements Part {
   }
 
   private async load(focus: Focus, name: string): Promise<void> {
-    const { source } = this.stage;
-    const { map, oneHead, query } = focus;
     try {
-      const row = [query, query + 1] as const;
-      const [queries, keys, weights, scores] = await Promise.all([
-        source.vectors(map.index, "queries", oneHead),
-        source.vectors(map.index, "keys", oneHead),
-        map.has_weights ? source.weights(map.index, { head: oneHead, queries: row }, "float32") : null,
-        map.has_scores ? source.scores(map.index, { head: oneHead, queries: row }) : null,
-      ]);
+      const found = await readPair(this.stage.source, focus);
       if (this.ended || this.shown !== name) return;
-      const weightRow = weights === null ? null : asFloats(tensor(weights, "weights"));
-      const key = focus.key ?? (weightRow === null ? 0 : peakOf(weightRow));
-      const vector = (frame: typeof queries, of: string, at: number) => {
-        const { shape, ...rest } = tensor(frame, of);
-        const width = shape.at(-1)!;
-        return asFloats({ shape, ...rest }).subarray(at * width, (at + 1) * width);
-      };
-      const [q, k] = [vector(queries, "queries", query), vector(keys, "keys", key)];
-      const score = scores === null ? null : asFloats(tensor(scores, "scores"))[key]!;
-      this.pair = { query: q, key: k, ...multiplyPair(q, k), score, weight: weightRow?.[key] ?? null };
-      this.key = key;
+      this.pair = found;
       this.draw();
     } catch (error) {
       this.fail(error);
     }
   }
-
-  private key = 0;
 
   private draw(): void {
     if (this.ended) return;
@@ -208,13 +161,13 @@ export class Products implements Part {
     this.inputs.query.set(map.query_start + focus.query);
     write(this.names.query, this.tokens.query.shown(map.query_start + focus.query));
     if (this.pair === null) return;
-    this.inputs.key.set(map.key_start + this.key);
+    this.inputs.key.set(map.key_start + (this.pair?.at ?? 0));
     write(this.names.key, this.keyName(focus));
     const width = Math.max(280, this.element.clientWidth || 720);
     this.chart.setAttribute("width", String(width));
     this.chart.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
     this.chart.setAttribute("aria-label", this.sentence());
-    this.chart.replaceChildren(this.bars(this.pair, width, SCREEN));
+    this.chart.replaceChildren(drawProducts(this.pair, this.bySize(), width, SCREEN));
     this.grid.show(this.gridLook());
     this.showEquation(this.pair);
   }
@@ -260,77 +213,6 @@ export class Products implements Part {
     return `${this.say.sum} ${digits(sum)} × ${digits(scale)} = ${digits(sum * scale)}${kept}${end}`;
   }
 
-  private bars(pair: Pair, width: number, ink: Inks): SVGGElement {
-    const group = draw("g");
-    const order = Array.from(pair.products.keys());
-    if (this.bySize())
-      order.sort((one, other) => Math.abs(pair.products[other]!) - Math.abs(pair.products[one]!));
-    let total = 0;
-    const running = order.map((at) => (total += pair.products[at]!));
-    const span = reach([0, ...pair.products, ...running]) ?? [0, 1];
-    const [left, right, top, bottom] = [48, width - 8, 10, HEIGHT - 26];
-    const y = linear(span[0] === span[1] ? [-1, 1] : span, [bottom, top]);
-    const step = (right - left) / order.length;
-    for (const value of y.ticks(5)) {
-      group.append(
-        draw("line", {
-          x1: left,
-          x2: right,
-          y1: y(value),
-          y2: y(value),
-          stroke: value === 0 ? ink.faint : ink.line,
-        }),
-        draw(
-          "text",
-          { x: left - 6, y: y(value) + 4, "text-anchor": "end", "font-size": 11, fill: ink.soft },
-          round(value),
-        ),
-      );
-    }
-    const every = Math.max(1, Math.ceil(28 / step));
-    order.forEach((dimension, at) => {
-      const product = pair.products[dimension]!;
-      const bar = draw("rect", {
-        x: left + at * step + step * 0.1,
-        y: Math.min(y(0), y(product)),
-        width: Math.max(0.8, step * 0.8),
-        height: Math.abs(y(product) - y(0)),
-        fill: product < 0 ? "#c4622d" : ink.accent,
-        "data-dimension": dimension,
-      });
-      bar.append(
-        draw(
-          "title",
-          {},
-          `${dimension}: ${exact(pair.query[dimension])} × ${exact(pair.key[dimension])} = ${digits(product)}`,
-        ),
-      );
-      group.append(bar);
-      if (at % every === 0) {
-        group.append(
-          draw(
-            "text",
-            {
-              x: left + (at + 0.5) * step,
-              y: HEIGHT - 10,
-              "text-anchor": "middle",
-              "font-size": 10,
-              fill: ink.soft,
-            },
-            dimension,
-          ),
-        );
-      }
-    });
-    const line = running
-      .map((value, at) => `${(left + (at + 0.5) * step).toFixed(1)} ${y(value).toFixed(1)}`)
-      .join("L");
-    group.append(
-      draw("path", { d: `M${line}`, fill: "none", stroke: ink.ink, "stroke-width": 1.5, class: "running" }),
-    );
-    return group;
-  }
-
   private gridLook() {
     const { pair } = this;
     const rows = pair === null ? [] : [pair.query, pair.key, pair.products];
@@ -366,7 +248,7 @@ export class Products implements Part {
   }
 
   private keyName({ map }: Focus): string {
-    return this.tokens.key.shown(map.key_start + this.key);
+    return this.tokens.key.shown(map.key_start + (this.pair?.at ?? 0));
   }
 
   private scale(): number {
@@ -386,10 +268,4 @@ export class Products implements Part {
   private fail(error: unknown): void {
     if (!this.ended && !isAbort(error)) this.stage.fail(error);
   }
-}
-
-export function peakOf(row: Float32Array): number {
-  let peak = 0;
-  for (let at = 1; at < row.length; at++) if (row[at]! > row[peak]!) peak = at;
-  return peak;
 }

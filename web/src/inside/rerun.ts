@@ -7,7 +7,7 @@
 
 import { asFloats, tensor } from "../bundle";
 import type { RecordingSource } from "../source";
-import type { Choice, Distribution, MapDescription } from "../types";
+import type { Choice, Distribution, EditRequest, MapDescription } from "../types";
 import type { Focus } from "./part";
 
 export interface Rerun {
@@ -22,6 +22,12 @@ export interface Rerun {
   readonly outputBefore: readonly Choice[] | null;
   readonly outputAfter: readonly Choice[] | null;
   readonly classes: boolean;
+}
+
+/** Scores times a factor, in the layer in focus or everywhere. */
+export function scaling({ map }: Focus, factor: number, everywhere: boolean): EditRequest {
+  if (everywhere) return { kind: "scale", factor };
+  return { kind: "scale", factor, stack: map.stack, attention: map.kind, layer: map.layer };
 }
 
 export async function compare(

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { matches, multiplyPair } from "../inside/products";
+import { matches, multiplyPair } from "../inside/score";
 import { frame, invent, makeMap, setStage, settle } from "../testing/recording";
 import type { Distribution, JobRequest } from "../types";
 import type { Workbench } from "../view";
