@@ -67,7 +67,11 @@ class Rehearsal:
         return self._job()
 
     def jobs(self) -> Sequence[Job]:
-        return [self._job()]
+        if not self.requests or self.cancelled.is_set():
+            return []
+        done = self.ends == "done"
+        job = self._job("done" if done else "running")
+        return [job.model_copy(update={"recording": self.made if done else None})]
 
     def cancel(self, id: str) -> Job:
         self.cancelled.set()
