@@ -15,6 +15,8 @@ ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 GALLERY = ("recording", "bundle", "runlog", "metrics", "show")
+PAGE = sorted(path for ending in ("*.ts", "*.tsx") for path in (ROOT / "web" / "src").rglob(ending))
+CIRCLE = {ROOT / "web/src/app/runs.ts": {ROOT / "web/src/app/state.ts"}}  # to be opened
 MOST_LINES = 350
 
 
@@ -54,6 +56,29 @@ def test_a_room_is_small_and_has_a_sign_on_its_door(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.count("\n") <= MOST_LINES, f"over {MOST_LINES} lines: split the room"
     assert ast.get_docstring(ast.parse(text)), "the module docstring says what happens here"
+
+
+@pytest.mark.parametrize("path", PAGE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_room_of_the_page_is_small_and_has_a_sign_on_its_door(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= MOST_LINES, f"over {MOST_LINES} lines: split the room"
+    assert ".test." in path.name or text.startswith("/**"), "the first comment says what happens here"
+
+
+def imports_of(path: Path) -> set[Path]:
+    """The files of the page that one of them needs to run: types are gone by then."""
+    text = re.sub(r"^(?:import|export) type [^;]*;", "", path.read_text(encoding="utf-8"), flags=re.M)
+    names = re.findall(r'^(?:import|export|\}).*? from "(\.[^"]+)";$', text, re.M)
+    stems = [(path.parent / name).resolve() for name in names]
+    return {file for stem in stems for ending in (".ts", ".tsx") if (file := Path(f"{stem}{ending}")) in PAGE}
+
+
+def test_no_room_of_the_page_imports_itself_by_a_detour() -> None:
+    waiting = {path: imports_of(path) - CIRCLE.get(path, set()) for path in PAGE}
+    assert sum(map(len, waiting.values())) > len(PAGE)
+    while ready := {path for path, wanted in waiting.items() if not wanted & waiting.keys()}:
+        waiting = {path: wanted for path, wanted in waiting.items() if path not in ready}
+    assert not waiting, [str(path.relative_to(ROOT)) for path in waiting]
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

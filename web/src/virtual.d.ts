@@ -1,3 +1,5 @@
+/** What the build makes up: the list of views for their tabs (vite.views.ts). */
+
 declare module "virtual:views" {
   const list: readonly import("./views").ViewTitle[];
   export default list;
