@@ -90,6 +90,8 @@ def test_the_wheel_holds_page_zoo_and_recordings(wheel: Path) -> None:
     for wanted in (
         "glassformer/show/static/index.html",
         "glassformer/show/static/embedded/embedded.js",
+        "glassformer/show/static/embedded/file.js",
+        "glassformer/show/static/embedded/loader.js",
         "glassformer/zoo/translator/model.safetensors",
         "glassformer/workbench/presets.toml",
     ):
