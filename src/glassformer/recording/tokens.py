@@ -50,8 +50,8 @@ class Tokens(Rebuilt):
             )
         keep(self, texts=tuple(self.texts))
         count = len(self.texts)
-        strange = next((text for text in self.texts if not isinstance(text, str)), None)
-        if strange is not None:
+        if not all(issubclass(kind, str) for kind in set(map(type, self.texts))):
+            strange = next(text for text in self.texts if not isinstance(text, str))
             refuse(
                 f"A token's text is {strange!r}.", "Wanted a string.", "Decode each token before recording."
             )
