@@ -9,7 +9,7 @@ from glassformer.recording.evidence import Evidence
 from glassformer.recording.factors import Factors
 from glassformer.recording.generation import Alternative, Generation, Output, Step
 from glassformer.recording.pooling import count_pixels, pool_max, pool_mean
-from glassformer.recording.recording import Recording
+from glassformer.recording.recording import LONGEST_TRACE, Recording
 from glassformer.recording.statistics import (
     BINS,
     THRESHOLD,
@@ -23,6 +23,7 @@ from glassformer.recording.tokens import Side, Tokens
 
 __all__ = [
     "BINS",
+    "LONGEST_TRACE",
     "THRESHOLD",
     "Alternative",
     "AttentionMap",

@@ -29,6 +29,7 @@ from glassformer.recording.generation import Generation, Output
 from glassformer.recording.tokens import Tokens
 
 Word = str | int | float | bool | None
+LONGEST_TRACE = 256  # tokens of a text that is followed step by step
 _WORDS = (str, int, float, type(None))
 _DO = "Record again; if it stays, the recorder is at fault."
 

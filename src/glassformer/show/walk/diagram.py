@@ -56,7 +56,7 @@ def draw(chapters: Sequence[Chapter], stacks: Sequence[StackDescription]) -> Dia
     for chapter in chapters:
         steps = {step.id.removeprefix(f"{chapter.id}."): step for step in chapter.steps}
         first = chapter.steps[0]
-        if chapter.kind == "embedding":
+        if chapter.stack is not None and chapter.stack not in draft.last:
             draft.put(chapter, first, "tokens", "text")
         below = draft.last.get(chapter.stack or "")
         if "normed" in steps:

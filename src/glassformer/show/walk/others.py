@@ -21,7 +21,8 @@ def write_others(scribe: Scribe) -> None:
     recording = arrays.recording
     for stack in sorted(arrays.stacks(), key=lambda name: name == "decoder"):  # the others keep their order
         side = arrays.tokens(stack).side
-        scribe.open(f"{stack}.embedding", "embedding", stack)
+        cells = "cell" in arrays.words  # a recurrent network: its states are what its cells made
+        scribe.open(f"{stack}.embedding", "states" if cells else "embedding", stack)
         scribe.write("states", "states", [f"{stack}/ids"], f"{stack}/hidden/0", (side, "feature"))
         layers = [each.layer for each in recording.maps if each.stack == stack and each.step is None]
         for layer in range(max(layers, default=-1) + 1):
@@ -56,7 +57,8 @@ def _write_attention(scribe: Scribe, found: AttentionMap) -> None:
     else:
         write("weights", "states", [f"{place}/scores"], f"{place}/weights", matrix)
     write("mixed", "mix", [f"{place}/weights", f"{place}/values"], f"{place}/mixed", query)
-    scribe.missing_step("output", f"{place}/output", query[1:])
+    if "cell" not in scribe.arrays.words:  # there the cells read what was mixed
+        scribe.missing_step("output", f"{place}/output", query[1:])
 
 
 def _follow(found: AttentionMap) -> bool:

@@ -8,7 +8,7 @@ Out:  WalkPlan. Where the architecture is known, every step of it; otherwise the
 from math import prod
 from typing import Literal, cast
 
-from glassformer.recording import Recording
+from glassformer.recording import LONGEST_TRACE, Recording
 from glassformer.show.axes import is_causal
 from glassformer.show.walk.arrays import Arrays
 from glassformer.show.walk.diagram import draw
@@ -21,7 +21,6 @@ from glassformer.show.walk.sentences import (
     NO_WINDOWS,
     NOT_KEPT,
     OUTSIDE,
-    RECURRENT,
 )
 from glassformer.show.walk.types import Chapter, StackDescription, WalkPlan
 from glassformer.show.walk.writing import Scribe
@@ -38,13 +37,17 @@ def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
     arrays = Arrays(recording)
     words = arrays.words
     recurrent, ours = "cell" in words, "norm_position" in words
-    scribe = Scribe(arrays, NO_TRACE if ours else NOT_KEPT, RECURRENT if recurrent else OUTSIDE)
+    scribe = Scribe(arrays, NO_TRACE if ours else NOT_KEPT, OUTSIDE)
     if ours:
         OurPlan(words, scribe).write()
     else:
         write_others(scribe)
     chapters = scribe.close()
     stacks = _describe_stacks(arrays, words)
+    traced = any(not name.startswith("parameters/") for name in recording.trace)
+    parameters = any(name.startswith("parameters/") for name in recording.trace)
+    short = max((each.tokens for each in stacks), default=0) <= LONGEST_TRACE
+    unkept = any(step.missing is scribe.missing for chapter in chapters for step in chapter.steps)
     plan = WalkPlan(
         model=recording.model,
         shape=_find_shape(recording, words),
@@ -52,8 +55,9 @@ def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
         recurrent=recurrent,
         norm_position=cast(Literal["pre", "post"] | None, words.get("norm_position")),
         architecture=words or None,
-        traced=any(not name.startswith("parameters/") for name in recording.trace),
-        parameters=any(name.startswith("parameters/") for name in recording.trace),
+        traced=traced,
+        parameters=parameters,
+        more=(short and not (traced and parameters)) if ours else unkept,
         stacks=stacks,
         chapters=chapters,
         diagram=draw(chapters, stacks),
@@ -89,7 +93,7 @@ def _note(recording: Recording, scribe: Scribe, chapters: tuple[Chapter, ...]) -
     steps = [step for chapter in chapters for step in chapter.steps]
     missing = [step.missing for step in steps if step.missing is not None]
     if scribe.unseen in missing:
-        notes.append(NO_WINDOWS if scribe.unseen is OUTSIDE else scribe.unseen)
+        notes.append(NO_WINDOWS)
     if scribe.missing in missing:
         notes.append(scribe.missing)
     kept = set(recording.trace)

@@ -22,11 +22,6 @@ NO_WINDOWS = Phrase(
     zh="这个模型来自 transformers，记录里有注意力的输入和输出，以及各层之间的状态。其间的步骤没有显示："
     "嵌入与位置、查询/键/值和输出的投影、残差连接、归一化、前馈部分、各个词的得分。",
 )
-RECURRENT = Phrase(
-    en="The cells of a recurrent network run one word after the other inside torch and show only their "
-    "states, so this step cannot be followed number by number.",
-    zh="循环网络的单元在 torch 内部逐词运行，只露出状态，所以这一步无法逐个数字地跟踪。",
-)
 NOT_KEPT = Phrase(
     en="This recording did not keep this step. Record again with queries, keys, values, scores and hidden "
     "states to see it.",

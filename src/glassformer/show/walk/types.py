@@ -146,6 +146,7 @@ class WalkPlan(Answer):
     architecture: dict[str, str | int | float | bool | None] | None
     traced: bool
     parameters: bool
+    more: bool  # whether the same run could be recorded with more to show
     stacks: tuple[StackDescription, ...]
     chapters: tuple[Chapter, ...]
     diagram: Diagram
