@@ -43,84 +43,69 @@ export function gridSize({
 }
 
 export function drawHeadGrid(cells: readonly HeadCell[], look: HeadGridLook): SVGGElement {
-  const { cell, inks, layers } = look;
-  const group = draw("g", { class: "head-grid" });
-  group.append(
-    draw("text", { x: 0, y: 12, fill: inks.ink, "font-size": 12, "font-weight": 600 }, look.title),
-    draw(
-      "text",
-      { x: LEFT - 6, y: TOP - 6, fill: inks.faint, "font-size": 10, "text-anchor": "end" },
-      look.names.layer,
-    ),
-    draw(
-      "text",
-      { x: LEFT + look.heads * cell, y: TOP - 18, fill: inks.faint, "font-size": 10, "text-anchor": "end" },
-      look.names.head,
-    ),
-  );
-  const every = Math.max(1, Math.ceil(16 / cell));
-  for (let head = 0; head < look.heads; head += every) {
-    group.append(
-      draw(
-        "text",
-        {
-          x: LEFT + (head + 0.5) * cell,
-          y: TOP - 6,
-          fill: inks.soft,
-          "font-size": 10,
-          "text-anchor": "middle",
-        },
-        head,
-      ),
-    );
-  }
-  layers.forEach((layer, row) => {
-    if (row % every === 0) {
-      group.append(
-        draw(
-          "text",
-          {
-            x: LEFT - 6,
-            y: TOP + (row + 0.5) * cell + 4,
-            fill: inks.soft,
-            "font-size": 10,
-            "text-anchor": "end",
-          },
-          layer,
-        ),
-      );
-    }
-  });
+  const group = draw("g", { class: "head-grid" }, ...drawNames(look), ...drawNumbers(look));
   let mark: SVGElement | null = null;
-  for (const { layer, head, value, title, chosen } of cells) {
-    const row = layers.indexOf(layer);
-    const [x, y] = [LEFT + head * cell, TOP + row * cell];
-    const inset = cell >= 10 ? 0.5 : 0;
-    const rect = draw("rect", {
+  for (const each of cells) {
+    group.append(drawCell(each, look));
+    if (each.chosen) mark = drawMark(each, look);
+  }
+  if (mark !== null) group.append(mark); // above the cells beside it
+  return group;
+}
+
+function drawNames({ title, names, heads, cell, inks }: HeadGridLook): SVGElement[] {
+  const faint = { fill: inks.faint, "font-size": 10, "text-anchor": "end" };
+  return [
+    draw("text", { x: 0, y: 12, fill: inks.ink, "font-size": 12, "font-weight": 600 }, title),
+    draw("text", { x: LEFT - 6, y: TOP - 6, ...faint }, names.layer),
+    draw("text", { x: LEFT + heads * cell, y: TOP - 18, ...faint }, names.head),
+  ];
+}
+
+/** Heads above the columns and layers beside the rows, as many as there is room for. */
+function drawNumbers({ layers, heads, cell, inks }: HeadGridLook): SVGElement[] {
+  const soft = { fill: inks.soft, "font-size": 10 };
+  const every = Math.max(1, Math.ceil(16 / cell));
+  const numbers: SVGElement[] = [];
+  for (let head = 0; head < heads; head += every) {
+    const x = LEFT + (head + 0.5) * cell;
+    numbers.push(draw("text", { x, y: TOP - 6, ...soft, "text-anchor": "middle" }, head));
+  }
+  for (let row = 0; row < layers.length; row += every) {
+    const y = TOP + (row + 0.5) * cell + 4;
+    numbers.push(draw("text", { x: LEFT - 6, y, ...soft, "text-anchor": "end" }, layers[row]!));
+  }
+  return numbers;
+}
+
+function cornerOf({ layer, head }: HeadCell, { cell, layers }: HeadGridLook): readonly [number, number] {
+  return [LEFT + head * cell, TOP + layers.indexOf(layer) * cell];
+}
+
+function drawCell(of: HeadCell, look: HeadGridLook): SVGElement {
+  const [x, y] = cornerOf(of, look);
+  const inset = look.cell >= 10 ? 0.5 : 0;
+  const side = look.cell - 2 * inset;
+  return draw(
+    "rect",
+    {
       x: x + inset,
       y: y + inset,
-      width: cell - 2 * inset,
-      height: cell - 2 * inset,
-      fill: look.scale.css(value) ?? look.none,
-      "data-layer": layer,
-      "data-head": head,
-    });
-    rect.append(draw("title", {}, title));
-    group.append(rect);
-    if (chosen)
-      mark = draw("rect", {
-        x: x - 0.5,
-        y: y - 0.5,
-        width: cell + 1,
-        height: cell + 1,
-        fill: "none",
-        stroke: inks.ink,
-        "stroke-width": 2,
-        rx: 1,
-      });
-  }
-  if (mark !== null) group.append(mark);
-  return group;
+      width: side,
+      height: side,
+      fill: look.scale.css(of.value) ?? look.none,
+      "data-layer": of.layer,
+      "data-head": of.head,
+    },
+    draw("title", {}, of.title),
+  );
+}
+
+function drawMark(of: HeadCell, look: HeadGridLook): SVGElement {
+  const [x, y] = cornerOf(of, look);
+  const side = look.cell + 1;
+  const line = { fill: "none", stroke: look.inks.ink, "stroke-width": 2, rx: 1 };
+  return draw("rect", { x: x - 0.5, y: y - 0.5, width: side, height: side, ...line });
 }
 
 /** A cell in words, for its title. */

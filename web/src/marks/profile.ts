@@ -40,99 +40,96 @@ export function summarise(values: Float32Array, layers: number, tokens: number):
   });
 }
 
+interface Axes {
+  readonly x: ReturnType<typeof linear>; // of a layer
+  readonly y: ReturnType<typeof linear>; // of a value
+}
+
+const DASHED = { "stroke-width": 1.5, "stroke-dasharray": "4 3" };
+const [LEFT, TOP, BELOW] = [44, 34, 24]; // margins
+
 export function drawProfile(
   levels: readonly Level[],
   way: readonly (number | null)[] | null,
   look: ProfileLook,
 ): SVGSVGElement {
-  const { width, height, inks, from } = look;
-  const svg = draw("svg", {
-    width,
-    height,
-    viewBox: `0 0 ${width} ${height}`,
-    role: "img",
-    "aria-label": look.names.way || look.names.median,
-  });
+  const { width, height, names, from } = look;
   const used = levels.slice(from);
   const span = reach([...used.flatMap((level) => [level.low, level.high]), ...(way ?? [])]) ?? [0, 1];
-  const [left, right, top, bottom] = [44, width - 10, 34, height - 24];
-  const x = linear([0, Math.max(1, levels.length - 1)], [left, right]);
-  const y = linear(span[0] === span[1] ? [span[0] - 0.5, span[1] + 0.5] : span, [bottom, top]);
-  for (const value of y.ticks(4)) {
-    svg.append(
-      draw("line", { x1: left, x2: right, y1: y(value), y2: y(value), stroke: inks.line }),
-      draw(
-        "text",
-        { x: left - 6, y: y(value) + 4, fill: inks.soft, "font-size": 11, "text-anchor": "end" },
-        round(value),
-      ),
-    );
-  }
-  const every = Math.max(1, Math.ceil(levels.length / 7));
-  for (let layer = 0; layer < levels.length; layer += every) {
-    svg.append(
-      draw(
-        "text",
-        { x: x(layer), y: height - 6, fill: inks.soft, "font-size": 11, "text-anchor": "middle" },
-        layer,
-      ),
-    );
-  }
-  const point = (layer: number, value: number) => `${x(layer).toFixed(1)} ${y(value).toFixed(1)}`;
-  const upper = used.map((level, at) => point(from + at, level.high));
-  const lower = used.map((level, at) => point(from + at, level.low)).reverse();
-  svg.append(
-    draw("path", { d: `M${[...upper, ...lower].join("L")}z`, fill: inks.faint, "fill-opacity": 0.16 }),
-    draw("path", {
-      d: `M${used.map((level, at) => point(from + at, level.median)).join("L")}`,
-      fill: "none",
-      stroke: inks.faint,
-      "stroke-width": 1.5,
-      "stroke-dasharray": "4 3",
-    }),
-    draw("line", {
-      x1: x(look.mark),
-      x2: x(look.mark),
-      y1: top,
-      y2: bottom,
-      stroke: inks.faint,
-      "stroke-dasharray": "1 3",
-    }),
+  const domain = span[0] === span[1] ? ([span[0] - 0.5, span[1] + 0.5] as const) : span;
+  const axes = {
+    x: linear([0, Math.max(1, levels.length - 1)], [LEFT, width - 10]),
+    y: linear(domain, [height - BELOW, TOP]),
+  };
+  return draw(
+    "svg",
+    {
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      role: "img",
+      "aria-label": names.way || names.median,
+    },
+    ...drawAxes(axes, levels.length, look),
+    ...drawMiddle(axes, used, look),
+    ...(way === null ? [] : drawWay(axes, way, look)),
+    drawLegend(way !== null, look),
   );
-  if (way !== null) {
-    const points = way.flatMap((value, layer) => (value === null ? [] : [point(layer, value)]));
-    svg.append(
-      draw("path", {
-        d: `M${points.join("L")}`,
-        fill: "none",
-        stroke: inks.accent,
-        "stroke-width": 2,
-        class: "way",
-      }),
-    );
-    const marked = way[look.mark];
-    if (marked !== null && marked !== undefined)
-      svg.append(draw("circle", { cx: x(look.mark), cy: y(marked), r: 4, fill: inks.accent }));
-  }
-  const legend = draw("g", { "font-size": 11, fill: inks.soft });
-  legend.append(
-    draw("line", {
-      x1: left,
-      x2: left + 16,
-      y1: 24,
-      y2: 24,
-      stroke: inks.faint,
-      "stroke-dasharray": "4 3",
-      "stroke-width": 1.5,
-    }),
-    draw("text", { x: left + 20, y: 28 }, `${look.names.median}, ${look.names.band}`),
+}
+
+function drawAxes({ x, y }: Axes, layers: number, { width, height, inks }: ProfileLook): SVGElement[] {
+  const look = { fill: inks.soft, "font-size": 11 };
+  const lines = y
+    .ticks(4)
+    .flatMap((value) => [
+      draw("line", { x1: LEFT, x2: width - 10, y1: y(value), y2: y(value), stroke: inks.line }),
+      draw("text", { x: LEFT - 6, y: y(value) + 4, ...look, "text-anchor": "end" }, round(value)),
+    ]);
+  const every = Math.max(1, Math.ceil(layers / 7));
+  const names: SVGElement[] = [];
+  for (let layer = 0; layer < layers; layer += every)
+    names.push(draw("text", { x: x(layer), y: height - 6, ...look, "text-anchor": "middle" }, layer));
+  return [...lines, ...names];
+}
+
+/** The band and the median of all tokens, and the layer in focus. */
+function drawMiddle({ x, y }: Axes, used: readonly Level[], look: ProfileLook): SVGElement[] {
+  const { inks, from, mark, height } = look;
+  const line = (name: keyof Level) =>
+    used.map((level, at) => `${x(from + at).toFixed(1)} ${y(level[name]).toFixed(1)}`);
+  const band = [...line("high"), ...line("low").reverse()].join("L");
+  const here = { x1: x(mark), x2: x(mark), y1: TOP, y2: height - BELOW };
+  return [
+    draw("path", { d: `M${band}z`, fill: inks.faint, "fill-opacity": 0.16 }),
+    draw("path", { d: `M${line("median").join("L")}`, fill: "none", stroke: inks.faint, ...DASHED }),
+    draw("line", { ...here, stroke: inks.faint, "stroke-dasharray": "1 3" }),
+  ];
+}
+
+function drawWay({ x, y }: Axes, way: readonly (number | null)[], { inks, mark }: ProfileLook): SVGElement[] {
+  const points = way.flatMap((value, layer) =>
+    value === null ? [] : [`${x(layer).toFixed(1)} ${y(value).toFixed(1)}`],
   );
-  if (way !== null) {
+  const look = { fill: "none", stroke: inks.accent, "stroke-width": 2, class: "way" };
+  const line = draw("path", { d: `M${points.join("L")}`, ...look });
+  const marked = way[mark] ?? null;
+  if (marked === null) return [line];
+  return [line, draw("circle", { cx: x(mark), cy: y(marked), r: 4, fill: inks.accent })];
+}
+
+function drawLegend(way: boolean, { inks, names }: ProfileLook): SVGElement {
+  const stroke = (y: number) => ({ x1: LEFT, x2: LEFT + 16, y1: y, y2: y });
+  const legend = draw(
+    "g",
+    { "font-size": 11, fill: inks.soft },
+    draw("line", { ...stroke(24), stroke: inks.faint, ...DASHED }),
+    draw("text", { x: LEFT + 20, y: 28 }, `${names.median}, ${names.band}`),
+  );
+  if (way) {
     legend.append(
-      draw("line", { x1: left, x2: left + 16, y1: 9, y2: 9, stroke: inks.accent, "stroke-width": 2 }),
-      draw("text", { x: left + 20, y: 13, fill: inks.ink }, look.names.way),
+      draw("line", { ...stroke(9), stroke: inks.accent, "stroke-width": 2 }),
+      draw("text", { x: LEFT + 20, y: 13, fill: inks.ink }, names.way),
     );
   }
-  svg.append(legend);
-  return svg;
+  return legend;
 }
