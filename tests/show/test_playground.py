@@ -15,10 +15,16 @@ def test_a_workbench_that_plays_is_asked(site: Any) -> None:
     answer = site.json("/api/playground/lookup?keys=2&question=谁")
     assert Play.model_validate(answer) == read_saved().plays["lookup"]
     assert site.workbench.played == [("lookup", {"keys": "2", "question": "谁"})]
-    assert site.refusal("/api/playground/masks", 429)["code"] == "busy"
+    assert site.refusal("/api/playground/masks?mask=none", 429)["code"] == "busy"
     started = site.client.post("/api/playground/output?steps=3")
     assert started.status_code == 202
     assert (started.json()["kind"], started.json()["model"]) == ("play", "playground/output")
+
+
+def test_first_settings_are_there_at_once_and_nobody_computes(site: Any) -> None:
+    for name, expected in read_saved().plays.items():
+        assert Play.model_validate(site.json(f"/api/playground/{name}")) == expected
+    assert site.workbench.played == []
 
 
 def test_too_much_is_refused_before_anybody_is_asked(site: Any) -> None:

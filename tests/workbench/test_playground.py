@@ -126,7 +126,7 @@ def test_soft_lookup_is_the_softmax_of_shared_characters(run: Run) -> None:
     assert np.allclose(weights, softmax(scores / 2), atol=1e-6)
     rows = figure(played, "table").rows
     assert [line[1] for line in rows] == scores.tolist()
-    assert rows[1][3] == "段延庆"
+    assert (rows[1][3].zh, rows[1][3].en) == ("段延庆", "段延庆 (Duan Yanqing)")
 
 
 def test_the_scores_of_the_example_and_the_best_keys_alone(run: Run) -> None:
@@ -148,7 +148,7 @@ def test_the_scores_of_the_example_and_the_best_keys_alone(run: Run) -> None:
         ({"question": "abc", "keys": 1}, "No key fits better"),
         (
             {"question": "段"},
-            "art” and “Duan Yu's father by birth” and “Duan Yu's sworn brothers” fit equally well (30%",
+            "art” and “Duan Yu's father by birth” and “Duan Yu's sworn brothers” fit equally well (30\u202f%",
         ),
         ({"question": "段", "keys": 2}, "3 keys fit equally well"),
         ({"question": "段誉结拜兄弟的招牌武功", "keys": 1}, "2 keys fit equally well"),
@@ -187,6 +187,7 @@ def test_five_similarities_of_a_models_own_vectors(run: Run, zoo: Path) -> None:
     last = run("similarity", function="bilinear", text=TEXT, head=15)  # more than there are: the last
     assert np.allclose(values(last, "scores"), expected["bilinear"], atol=1e-5)
     assert last.parameters["head"] == 1
+    assert last.ranges["head"].maximum == 1
     untrained = values(run("similarity", function="additive", text=TEXT), "scores")
     assert untrained.shape == (len(ids), len(ids))
     assert not np.allclose(untrained, untrained.T)  # W and U differ
@@ -269,12 +270,34 @@ def test_sinusoids_their_products_and_the_shift(run: Run) -> None:
     degrees, error = (item.value for item in figure(played, "rotation").items)
     assert degrees == pytest.approx(np.degrees(4 / 10_000 ** (2 / 32)), rel=1e-6)
     assert error < 1e-6
+    assert [arrow.label for arrow in figure(played, "circle").arrows] == [
+        "0",
+        "1",
+        "2",
+        "0 + 4",
+        "1 + 4",
+        "2 + 4",
+    ]
     before, after = (
         [arrow for arrow in figure(played, "circle").arrows if arrow.group == group] for group in (0, 1)
     )
     for one, other in zip(before, after, strict=True):
         turned = (np.arctan2(other.y, other.x) - np.arctan2(one.y, one.x)) % (2 * np.pi)
         assert turned == pytest.approx(np.radians(degrees), abs=1e-5)
+
+
+@pytest.mark.parametrize("shift", range(1, 11))
+def test_no_arrow_lies_on_another(run: Run, shift: int) -> None:
+    places = [
+        sum(map(int, arrow.label.split(" + ")))
+        for arrow in figure(run("positions", shift=shift), "circle").arrows
+    ]
+    assert len(set(places)) == 6
+
+
+def test_the_first_settings_turn_two_fans_apart(run: Run) -> None:
+    angle = figure(run("positions"), "rotation").items[0].value
+    assert 30 < angle < 90
 
 
 def test_rotary_products_know_distance_only(run: Run) -> None:
@@ -291,6 +314,8 @@ def test_rotary_products_know_distance_only(run: Run) -> None:
 
 def test_naive_positions_fail_as_the_example_says(run: Run) -> None:
     count = run("positions", kind="count", length=11)
+    for name in ("codes", "products"):  # nothing is below 0: no colour is kept for it
+        assert (figure(count, name).scale, figure(count, name).low) == ("sequential", 0.0)
     assert np.array_equal(values(count, "products"), np.outer(np.arange(11), np.arange(11)))
     parts = run("positions", kind="share", length=11)
     assert np.allclose(values(parts, "codes")[:, 0], np.arange(11) / 10)
@@ -412,6 +437,10 @@ def test_heads_are_those_of_a_recording(run: Run, zoo: Path) -> None:
     last = run("heads", text=TEXT, layer=11, query=39)  # more than there are: the last ones
     assert np.allclose(values(last, "heads")[:2], weights[:, -1], atol=1e-6)
     assert (last.parameters["layer"], last.parameters["query"]) == (1, len(recording.source) - 1)
+    assert last.ranges["layer"].maximum == 1
+    names = last.ranges["query"].labels
+    assert last.ranges["query"].maximum == len(names) - 1 == len(recording.source) - 1
+    assert names == figure(last, "heads").columns.labels
 
 
 # Lengths

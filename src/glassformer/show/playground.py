@@ -175,6 +175,13 @@ class Numbers(Answer):
 Figure = Annotated[Matrix | Bars | Lines | Points | Table | Numbers, Field(discriminator="kind")]
 
 
+class Range(Answer):
+    """How far a whole number can go here, and what its values are called."""
+
+    maximum: int
+    labels: tuple[str, ...] = ()
+
+
 class Play(Answer):
     """What came of one set of parameters."""
 
@@ -182,8 +189,9 @@ class Play(Answer):
     parameters: dict[str, Value]  # those used, defaults filled in
     found: Phrase  # what these numbers show, in one sentence
     figures: tuple[Figure, ...]
+    ranges: dict[str, Range] = Field(default_factory=dict)  # parameters that the text or the model limits
     model: str | None = None  # whose numbers they are, where a model of the zoo was used
-    seconds: float | None = None  # that it took
+    seconds: float | None = None  # that it took; None: computed before, and shipped
 
 
 class Saved(Answer):

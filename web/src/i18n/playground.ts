@@ -28,6 +28,8 @@ export const words = defineStrings({
     computeAgain: "Compute again",
     computed: (model: string, seconds: string) => `Computed with ${model} in ${seconds} s.`,
     computedPlain: (seconds: string) => `Answered in ${seconds} s by the project's own code.`,
+    shipped: "Computed beforehand by the project's own code.",
+    shippedWith: (model: string) => `Computed beforehand with ${model}.`,
     noServer:
       "This page has no models behind it (a saved file or a notebook), so nothing can be computed here.",
     noServerHint: "Open Glassformer with “glassformer” in a terminal to play with it.",
@@ -60,6 +62,8 @@ export const words = defineStrings({
     computeAgain: "重新计算",
     computed: (model: string, seconds: string) => `由 ${model} 计算，用时 ${seconds} 秒。`,
     computedPlain: (seconds: string) => `由本项目自己的代码给出，用时 ${seconds} 秒。`,
+    shipped: "由本项目自己的代码预先算好。",
+    shippedWith: (model: string) => `由 ${model} 预先算好。`,
     noServer: "此页面没有模型可用（它是保存的文件或笔记本），因此无法计算。",
     noServerHint: "在终端运行“glassformer”打开 Glassformer 即可试验。",
     onlyDefaults:

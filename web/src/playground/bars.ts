@@ -8,7 +8,17 @@
 import { digits } from "../marks/digits";
 import { draw } from "../marks/make";
 import type { PlayBars } from "../types";
-import { colourOf, type Drawn, drawLegend, type Look, lengthOf, short, shorten, write } from "./drawing";
+import {
+  alike,
+  colourOf,
+  type Drawn,
+  drawLegend,
+  type Look,
+  lengthOf,
+  short,
+  shorten,
+  write,
+} from "./drawing";
 
 const BAR = 14;
 const GAP = 8;
@@ -34,6 +44,7 @@ export function drawBars(figure: PlayBars, look: Look, none: string): Drawn {
   const values = series.flatMap((each) => each.values.filter((value) => value !== null));
   const high = figure.high ?? Math.max(...values, 1e-12);
   const low = Math.min(0, ...values);
+  const spell = alike(values);
   const across = (value: number) => left + ((value - low) / (high - low || 1)) * (right - left);
   element.append(
     write(heading[0] ?? "", left - 8, top + 12, { fill: look.inks.faint, size: 11, anchor: "end" }),
@@ -73,7 +84,7 @@ export function drawBars(figure: PlayBars, look: Look, none: string): Drawn {
           "stroke-dasharray": each.dashed ? "3 2" : null,
           "data-value": value,
         }),
-        write(value === null ? "–" : digits(value, 3), look.width, y + index * BAR + 11, {
+        write(spell(value), look.width, y + index * BAR + 11, {
           fill: look.inks.soft,
           size: 11,
           anchor: "end",

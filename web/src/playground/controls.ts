@@ -2,13 +2,14 @@
  * The controls of a topic, made from its parameters. The first is the one to play with, and is drawn large.
  *
  * In:   a topic, its settings, what to do when one changes.
- * Out:  an element; `set` shows other settings and hides what does nothing now.
+ * Out:  an element; `set` shows other settings and hides what does nothing now, `limit` shortens sliders to what
+ *       the text and the model have, and names their places.
  */
 
 import { choice, list, slider, tick, whole } from "../marks/controls";
 import { round } from "../marks/digits";
 import { make } from "../marks/make";
-import type { Language, PlayParameter, PlayTopic } from "../types";
+import type { Language, PlayParameter, PlayRange, PlayTopic } from "../types";
 import { lengthOf } from "./drawing";
 import { applies, type Settings } from "./settings";
 
@@ -19,6 +20,7 @@ const MANY = 200; // values of a slider; more are typed
 interface Knob {
   readonly element: HTMLElement;
   set(value: string): void;
+  limit?(range: PlayRange): void;
 }
 
 export class TopicControls {
@@ -48,6 +50,13 @@ export class TopicControls {
     for (const [parameter, knob] of this.knobs) {
       knob.set(settings[parameter.name]!);
       knob.element.hidden = !applies(parameter, settings);
+    }
+  }
+
+  limit(ranges: Readonly<Record<string, PlayRange>>): void {
+    for (const [{ name }, knob] of this.knobs) {
+      const range = ranges[name];
+      if (range) knob.limit?.(range);
     }
   }
 }
@@ -88,18 +97,36 @@ function makeSlider(
   value: string,
   changed: (value: string) => void,
 ): Knob {
+  let names: readonly string[] = [];
+  let wish = Number(value); // kept for a longer text
   const control = slider(
     {
       label,
       minimum: parameter.minimum ?? 0,
       maximum: parameter.maximum ?? 100,
       step: parameter.step ?? (parameter.kind === "integer" ? 1 : "any"),
-      value: Number(value),
-      text: (now) => round(now),
+      value: wish,
+      text: (now) => (names[now] === undefined ? round(now) : `${round(now)}: ${names[now]}`),
     },
-    (now) => changed(String(now)),
+    (now) => {
+      wish = now;
+      changed(String(now));
+    },
   );
-  return { element: control.element, set: (now) => control.set(Number(now)) };
+  const { element, input } = control;
+  const show = () => control.set(Math.min(wish, Number(input.max)));
+  return {
+    element,
+    set(now) {
+      wish = Number(now);
+      show();
+    },
+    limit({ maximum, labels }) {
+      input.max = String(maximum);
+      names = labels;
+      show();
+    },
+  };
 }
 
 /** A seed: one of so many that a slider would not do. */

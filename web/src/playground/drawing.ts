@@ -6,6 +6,7 @@
  */
 
 import { headColour } from "../marks/colours";
+import { digits } from "../marks/digits";
 import { draw } from "../marks/make";
 import type { Inks } from "../marks/paper";
 import type { Language, Phrase } from "../types";
@@ -44,6 +45,27 @@ export function lengthOf(text: string, size = 12): number {
   let sum = 0;
   for (const letter of text) sum += WIDE.test(letter) ? size : size * 0.64;
   return sum;
+}
+
+/** Whether letters are squares that can stand below one another, as in Chinese. */
+export function isWide(text: string): boolean {
+  return WIDE.test(text);
+}
+
+const PLACES = 4; // after the point, at most
+
+/** Numbers that stand below one another: all with as many places as the smallest needs for two digits. */
+export function alike(values: readonly (number | null)[]): (value: number | null) => string {
+  const sizes = values.filter((value) => value !== null && value !== 0).map((value) => Math.abs(value!));
+  const least = Math.min(...sizes);
+  const whole = sizes.every(Number.isInteger);
+  const places = whole ? 0 : Math.max(0, Math.min(PLACES, 1 - Math.floor(Math.log10(least))));
+  return (value) => {
+    if (value === null || value === 0) return value === null ? "–" : "0";
+    const size = Math.abs(value);
+    if (whole || size >= 1e5 || size < 0.5 * 10 ** -places) return digits(value, 2);
+    return (value < 0 ? "−" : "") + size.toFixed(places);
+  };
 }
 
 /** As much of a text as fits. */

@@ -8,7 +8,7 @@
 import { digits, round } from "../marks/digits";
 import { draw } from "../marks/make";
 import { ticks } from "../marks/scale";
-import type { PlayLines } from "../types";
+import type { PlayLines, PlaySeries } from "../types";
 import { colourOf, type Drawn, drawLegend, type Look, short, write } from "./drawing";
 
 const TALL = 232; // of the plot
@@ -73,6 +73,7 @@ export function drawLines(figure: PlayLines, look: Look, none: string): Drawn {
   );
   if (figure.mark !== null) {
     const at = across.place(figure.mark);
+    const side = at > right - 32 ? -1 : 1; // its number stays inside
     element.append(
       draw("line", {
         x1: at,
@@ -82,18 +83,23 @@ export function drawLines(figure: PlayLines, look: Look, none: string): Drawn {
         stroke: look.inks.accent,
         "stroke-dasharray": "3 3",
       }),
-      write(round(figure.mark), at + 4, top + 10, { fill: look.inks.accent, size: 11 }),
+      write(round(figure.mark), at + 4 * side, top + 10, {
+        fill: look.inks.accent,
+        size: 11,
+        anchor: side < 0 ? "end" : "start",
+      }),
     );
   }
   const height = (value: number) => (figure.y_scale === "log" && value <= 0 ? bottom : up.place(value));
   series.forEach((each, index) => {
     const colour = colourOf(index, series.length, look);
+    const below = series.slice(index + 1).filter((other) => lieTogether(each, other, height)).length;
     element.append(
       draw("path", {
         d: path(each.values, x, across.place, height),
         fill: "none",
         stroke: colour,
-        "stroke-width": 2,
+        "stroke-width": 2 + 4 * below, // seen on both sides of those that lie on it
         "stroke-linejoin": "round",
         "stroke-dasharray": each.dashed ? "5 4" : null,
         "data-series": index,
@@ -102,7 +108,9 @@ export function drawLines(figure: PlayLines, look: Look, none: string): Drawn {
     if (x.length <= DOTS && !each.dashed)
       each.values.forEach((value, at) => {
         if (value === null) return;
-        element.append(draw("circle", { cx: across.place(x[at]!), cy: height(value), r: 3, fill: colour }));
+        element.append(
+          draw("circle", { cx: across.place(x[at]!), cy: height(value), r: 3 + 2 * below, fill: colour }),
+        );
       });
   });
   return {
@@ -151,6 +159,15 @@ function drawFrame(
       write(round(value), at, bottom + 17, { fill: look.inks.soft, size: 11, anchor: "middle" }),
     );
   }
+}
+
+/** Whether two curves are one to the eye. */
+function lieTogether(one: PlaySeries, other: PlaySeries, height: (value: number) => number): boolean {
+  return one.values.every((value, at) => {
+    const against = other.values[at] ?? null;
+    if (value === null || against === null) return value === against;
+    return Math.abs(height(value) - height(against)) < 1;
+  });
 }
 
 function path(

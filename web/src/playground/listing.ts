@@ -8,7 +8,7 @@
 import { digits, exact } from "../marks/digits";
 import { draw, make } from "../marks/make";
 import type { Language, Phrase, PlayNumbers, PlayTable } from "../types";
-import { type Look, lengthOf, shorten, write } from "./drawing";
+import { alike, type Look, lengthOf, shorten, write } from "./drawing";
 
 type Entry = PlayTable["rows"][number][number];
 
@@ -18,8 +18,23 @@ export function spellEntry(entry: Entry, language: Language): string {
   return typeof entry === "string" ? entry : (entry as Phrase)[language];
 }
 
+/** How each column spells its entries: numbers of one column alike. */
+function spellColumns(figure: PlayTable, language: Language): ((entry: Entry) => string)[] {
+  return figure.columns.map((_, place) => {
+    const entries = figure.rows.map((row) => row[place] ?? null);
+    const spell = alike(entries.filter((entry) => typeof entry === "number"));
+    return (entry) => (typeof entry === "number" ? spell(entry) : spellEntry(entry, language));
+  });
+}
+
+/** A number with its unit; degrees belong to the number. */
+function spellValue(value: number | null, unit: string | null): string {
+  return unit === "°" ? `${digits(value)}°` : digits(value);
+}
+
 export function makeTable(figure: PlayTable, language: Language): HTMLElement {
   const numeric = (place: number) => figure.rows.some((row) => typeof row[place] === "number");
+  const spell = spellColumns(figure, language);
   const rows = figure.rows.map((row, at) =>
     make(
       "tr",
@@ -34,7 +49,7 @@ export function makeTable(figure: PlayTable, language: Language): HTMLElement {
             title: number ? exact(entry) : null,
             dir: number ? null : "auto",
           },
-          spellEntry(entry, language),
+          spell[place]!(entry),
         );
       }),
     ),
@@ -70,7 +85,12 @@ export function makeNumbers(figure: PlayNumbers, language: Language): HTMLElemen
         "div",
         { "data-good": good === null ? null : String(good) },
         make("dt", {}, name[language]),
-        make("dd", { title: exact(value) }, digits(value), unit ? make("span", {}, unit) : null),
+        make(
+          "dd",
+          { title: exact(value) },
+          spellValue(value, unit),
+          unit && unit !== "°" ? make("span", {}, unit) : null,
+        ),
       ),
     ),
   );
@@ -80,9 +100,10 @@ const ROW = 22;
 
 /** A table in a saved picture. */
 export function drawTable(figure: PlayTable, look: Look): { element: SVGGElement; height: number } {
+  const spell = spellColumns(figure, look.language);
   const cells = [
     figure.columns.map((column) => column[look.language]),
-    ...figure.rows.map((row) => row.map((entry) => spellEntry(entry, look.language))),
+    ...figure.rows.map((row) => row.map((entry, place) => spell[place]!(entry))),
   ];
   const lengths = figure.columns.map((_, place) =>
     Math.max(...cells.map((row) => lengthOf(row[place] ?? "") + 20)),
@@ -124,11 +145,16 @@ export function drawNumbers(figure: PlayNumbers, look: Look): { element: SVGGEle
   figure.items.forEach(({ name, value, unit }, at) => {
     element.append(
       write(name[look.language], 0, at * ROW + 15, { fill: look.inks.soft }),
-      write(`${digits(value)}${unit ? ` ${unit}` : ""}`, look.width, at * ROW + 15, {
-        fill: look.inks.ink,
-        anchor: "end",
-        weight: 600,
-      }),
+      write(
+        `${spellValue(value, unit)}${unit && unit !== "°" ? ` ${unit}` : ""}`,
+        look.width,
+        at * ROW + 15,
+        {
+          fill: look.inks.ink,
+          anchor: "end",
+          weight: 600,
+        },
+      ),
     );
   });
   return { element, height: figure.items.length * ROW };

@@ -10,7 +10,7 @@ import { wantsDarkInk } from "../marks/colours";
 import { digits } from "../marks/digits";
 import { draw } from "../marks/make";
 import type { PlayMatrix } from "../types";
-import { type Drawn, type Look, lengthOf, shorten, write } from "./drawing";
+import { type Drawn, isWide, type Look, lengthOf, shorten, write } from "./drawing";
 
 const LARGEST = 56; // a cell
 const DARK = "#14161c";
@@ -21,7 +21,28 @@ interface Plan {
   readonly top: number;
   readonly wide: number;
   readonly tall: number;
-  readonly turned: boolean; // labels of columns
+  readonly every: number; // columns from one name to the next
+}
+
+const SIZE = 11; // letters of labels
+const LONGEST = 88; // pixels of a label that does not lie
+const LINE = 12; // from letter to letter of one that stands
+
+/** How a column's name is written: lying where it fits, letters below one another in Chinese, else turned. */
+export function pose(label: string, room: number): "lying" | "standing" | "turned" {
+  if (lengthOf(label, SIZE) <= room) return "lying";
+  return [...label].every(isWide) ? "standing" : "turned";
+}
+
+function heightOf(label: string, room: number): number {
+  switch (pose(label, room)) {
+    case "lying":
+      return LINE;
+    case "standing":
+      return Math.min([...label].length * LINE, LONGEST);
+    case "turned":
+      return Math.min(lengthOf(label, SIZE), LONGEST) + 4;
+  }
 }
 
 export function drawMatrix(figure: PlayMatrix, look: Look, none: string): Drawn {
@@ -108,15 +129,17 @@ function planOf(figure: PlayMatrix, look: Look): Plan {
   const tall = square
     ? Math.min(wide, Math.max(24, 440 / rows), 44)
     : Math.max(3, Math.min(24, wide * 2, 380 / rows));
-  const head = Math.max(0, ...figure.columns.labels.map((label) => lengthOf(label, 11)));
-  const numeric = figure.columns.labels.every((label) => /^-?\d+$/.test(label));
-  const turned = !numeric && head > wide - 4;
-  const top = (figure.columns.title || figure.rows.title ? 18 : 0) + (turned ? Math.min(head, 88) + 10 : 18);
-  return { left, top, wide, tall: Math.max(tall, 3), turned };
+  const names = figure.columns.labels;
+  const numeric = names.every((label) => /^-?\d+$/.test(label));
+  const widest = Math.max(1, ...names.map((label) => lengthOf(label, SIZE)));
+  const every = Math.max(1, Math.ceil((numeric ? widest + 6 : LINE) / wide));
+  const head = Math.max(LINE, ...names.map((label) => heightOf(label, every * wide - 2)));
+  const top = (figure.columns.title || figure.rows.title ? 18 : 0) + head + 6;
+  return { left, top, wide, tall: Math.max(tall, 3), every };
 }
 
 function labels(figure: PlayMatrix, plan: Plan, look: Look): SVGTextElement[] {
-  const { left, top, wide, tall, turned } = plan;
+  const { left, top, wide, tall, every } = plan;
   const fill = look.inks.soft;
   const [down, over] = [figure.rows.title?.[look.language], figure.columns.title?.[look.language]];
   const titles = [down ? `${down} ↓` : "", over ? `${over} →` : ""].filter((each) => each !== "");
@@ -132,16 +155,19 @@ function labels(figure: PlayMatrix, plan: Plan, look: Look): SVGTextElement[] {
       }),
     );
   });
-  const longest = Math.max(...figure.columns.labels.map((label) => lengthOf(label, 11)), 1);
-  const everyColumn = Math.max(1, Math.ceil((turned ? 12 : longest + 6) / wide));
   figure.columns.labels.forEach((label, column) => {
-    if (column % everyColumn !== 0) return;
+    if (column % every !== 0) return;
     const x = left + (column + 0.5) * wide;
-    found.push(
-      turned
-        ? write(shorten(label, 88, 11), x + 4, top - 6, { fill, size: 11, turn: -90 })
-        : write(label, x, top - 6, { fill, size: 11, anchor: "middle" }),
-    );
+    const how = pose(label, every * wide - 2);
+    if (how === "turned") {
+      found.push(write(shorten(label, LONGEST, SIZE), x + 4, top - 6, { fill, size: SIZE, turn: -90 }));
+      return;
+    }
+    const lines = how === "lying" ? [label] : [...shorten(label, LONGEST - LINE, SIZE)];
+    lines.forEach((line, at) => {
+      const y = top - 6 - (lines.length - 1 - at) * LINE;
+      found.push(write(line, x, y, { fill, size: SIZE, anchor: "middle" }));
+    });
   });
   return found;
 }

@@ -7,18 +7,15 @@
 
 import { words } from "../i18n/playground";
 import { make } from "../marks/make";
-import type { Play, PlayTopic } from "../types";
+import type { PlayTopic } from "../types";
 import type { Stage } from "../view";
 import { TopicControls } from "./controls";
 import type { FigureElement } from "./figure";
 import type { Settings } from "./settings";
-import { Training } from "./training";
+import { Training, type TrainingActs } from "./training";
 
-export interface TopicActs {
+export interface TopicActs extends TrainingActs {
   readonly changed: ((name: string, value: string) => void) | null; // null: nothing can be changed here
-  now(): { readonly play: Play | null; readonly settings: Settings };
-  show(play: Play): void;
-  explain(error: unknown): string;
   again(): void;
 }
 
@@ -39,7 +36,7 @@ export function makePage(topic: PlayTopic, settings: Settings, stage: Stage, act
   const { language } = stage;
   const say = words(language);
   const controls = new TopicControls(topic, settings, language, acts.changed);
-  const training = topic.streams ? new Training(stage, topic.name, acts.now, acts.show, acts.explain) : null;
+  const training = topic.streams ? new Training(stage, topic, acts) : null;
   const found = make("p", { class: "play-found", "aria-live": "polite" });
   const state = make("span", { class: "play-state", role: "status" });
   const trouble = make("p", { class: "play-trouble", role: "alert", hidden: true });

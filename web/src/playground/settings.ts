@@ -60,6 +60,12 @@ export function question(topic: PlayTopic, settings: Settings): Settings {
   return found;
 }
 
+/** Every setting that does something, by name: the server then computes, also what ships. */
+export function everything(topic: PlayTopic, settings: Settings): Settings {
+  const used = topic.parameters.filter((parameter) => applies(parameter, settings));
+  return Object.fromEntries(used.map(({ name }) => [name, settings[name]!]));
+}
+
 /** The options of a selection with this topic and these settings; other views' options stay. */
 export function withSettings(
   options: Selection["options"],

@@ -1,7 +1,7 @@
 /**
  * Training live: a button that starts and stops it, and what its steps say put into the figures.
  *
- * In:   the workbench's `play`, the play shown before.
+ * In:   the workbench's `play`; the play shown before, if one came: its figures are filled.
  * Out:  plays on the way (the curve grows, the output changes), and the last one from the server.
  */
 
@@ -10,9 +10,18 @@ import { words } from "../i18n/playground";
 import { digits } from "../marks/digits";
 import { make, write } from "../marks/make";
 import { Refusal } from "../source";
-import type { Play, PlayFigure, PlayLines, PlayMatrix, PlayStep } from "../types";
+import type { Play, PlayFigure, PlayLines, PlayMatrix, PlayStep, PlayTopic } from "../types";
 import type { Stage } from "../view";
-import type { Settings } from "./settings";
+import { question, type Settings } from "./settings";
+
+export interface TrainingActs {
+  /** What is shown now, and what the controls say. */
+  now(): { readonly play: Play | null; readonly settings: Settings };
+  /** It starts: nothing else is waited for. */
+  begin(): void;
+  show(play: Play): void;
+  explain(error: unknown): string;
+}
 
 export class Training {
   readonly element: HTMLElement;
@@ -24,11 +33,8 @@ export class Training {
 
   constructor(
     private readonly stage: Stage,
-    private readonly topic: string,
-    /** What is shown now, and how to ask for it. */
-    private readonly now: () => { readonly play: Play | null; readonly settings: Settings },
-    private readonly show: (play: Play) => void,
-    private readonly explain: (error: unknown) => string,
+    private readonly topic: PlayTopic,
+    private readonly acts: TrainingActs,
   ) {
     const say = words(stage.language);
     this.element = make("div", { class: "play-training" }, this.button, this.state);
@@ -49,9 +55,11 @@ export class Training {
   }
 
   private async start(): Promise<void> {
-    const { play: first, settings } = this.now();
+    const { play: before, settings } = this.acts.now();
     const play = this.stage.workbench?.play;
-    if (!play || !first) return;
+    if (!play) return;
+    const first = before && hasShape(before, this.topic, settings) ? before : null;
+    this.acts.begin();
     const say = words(this.stage.language);
     const mine = new AbortController();
     this.running = mine;
@@ -59,16 +67,21 @@ export class Training {
     write(this.button, say.stop);
     write(this.state, say.waiting);
     try {
-      const last = await play(this.topic, settings, (step) => this.hear(first, step), mine.signal);
+      const last = await play(
+        this.topic.name,
+        question(this.topic, settings),
+        (step) => this.hear(first, step),
+        mine.signal,
+      );
       if (mine.signal.aborted) return;
       cancelAnimationFrame(this.drawing);
-      this.show(last);
+      this.acts.show(last);
       write(this.state, say.trained(this.steps.at(-1)?.step ?? 0));
       this.stage.announce(say.trained(this.steps.at(-1)?.step ?? 0));
     } catch (error) {
       const stopped = error instanceof DOMException && error.name === "AbortError";
       if (!stopped && !(error instanceof Refusal)) this.stage.fail(error);
-      write(this.state, stopped ? say.stopped(this.steps.at(-1)?.step ?? 0) : this.explain(error));
+      write(this.state, stopped ? say.stopped(this.steps.at(-1)?.step ?? 0) : this.acts.explain(error));
     } finally {
       this.running = null;
       write(this.button, say.trainAgain);
@@ -76,7 +89,7 @@ export class Training {
   }
 
   /** At most one drawing a frame, however fast steps come. */
-  private hear(first: Play, step: PlayStep): void {
+  private hear(first: Play | null, step: PlayStep): void {
     this.steps.push(step);
     cancelAnimationFrame(this.drawing);
     this.drawing = requestAnimationFrame(() => {
@@ -84,9 +97,16 @@ export class Training {
       const last = this.steps.at(-1);
       if (!last || this.running === null) return;
       write(this.state, say.training(last.step, digits(last.loss)));
-      this.show(withSteps(first, this.steps));
+      if (first) this.acts.show(withSteps(first, this.steps));
     });
   }
+}
+
+/** Choices decide what is drawn, numbers only what stands there. */
+function hasShape(play: Play, topic: PlayTopic, settings: Settings): boolean {
+  return topic.parameters.every(
+    ({ kind, name }) => kind !== "choice" || String(play.parameters[name]) === settings[name],
+  );
 }
 
 /** A play with the steps so far in its figure "loss" and the last output in its figure "output". */

@@ -36,7 +36,7 @@ export function aTopic(name: string, parameters: readonly PlayParameter[], strea
 }
 
 export function aPlay(topic: string, figures: readonly PlayFigure[], found = "Found."): Play {
-  return { topic, parameters: {}, found: word(found), figures, model: null, seconds: 0.01 };
+  return { topic, parameters: {}, found: word(found), figures, ranges: {}, model: null, seconds: 0.01 };
 }
 
 /** One figure of each kind. */

@@ -111,14 +111,21 @@ export interface PlayNumbers extends PlayHead {
 
 export type PlayFigure = PlayMatrix | PlayBars | PlayLines | PlayPoints | PlayTable | PlayNumbers;
 
+/** How far a whole number can go here, and what its values are called. */
+export interface PlayRange {
+  readonly maximum: number;
+  readonly labels: readonly string[];
+}
+
 /** What a topic shows with certain settings. */
 export interface Play {
   readonly topic: string;
   readonly parameters: Readonly<Record<string, PlayValue>>;
   readonly found: Phrase;
   readonly figures: readonly PlayFigure[];
+  readonly ranges: Readonly<Record<string, PlayRange>>; // parameters that the text or the model limits
   readonly model: string | null;
-  readonly seconds: number | null;
+  readonly seconds: number | null; // null: computed before, and shipped
 }
 
 /** Where a live training stands. */

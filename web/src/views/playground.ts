@@ -17,6 +17,7 @@ import { drawForPicture, FigureElement, figureRows, neighbours, wideOnes } from 
 import { makePage, type TopicPage } from "../playground/page";
 import {
   chosenTopic,
+  everything,
   question,
   readSettings,
   type Settings,
@@ -42,6 +43,10 @@ const LONG = 2500; // ms before saying why it takes longer
 const COLUMN = 360; // the narrowest figure beside another
 const WIDEST = 960;
 const GAP = 32;
+
+function spellQuestion(topic: PlayTopic, settings: Settings): string {
+  return JSON.stringify([topic.name, question(topic, settings)]);
+}
 
 class PlaygroundView implements Mounted {
   private readonly say;
@@ -183,7 +188,8 @@ class PlaygroundView implements Mounted {
     this.list.choose(topic);
     this.parts = makePage(topic, settings, this.stage, {
       changed: this.stage.workbench ? (name, value) => this.change(name, value) : null,
-      now: () => ({ play: this.play, settings: question(topic, this.wish) }),
+      now: () => ({ play: this.play, settings: this.wish }),
+      begin: () => this.giveWay(topic),
       show: (play) => this.arrive(play),
       explain: (error) => this.explain(error),
       again: () => {
@@ -210,8 +216,18 @@ class PlaygroundView implements Mounted {
     }, PAUSE);
   }
 
+  /** Training brings its own answer: what is asked is not waited for, what was refused is forgotten. */
+  private giveWay(topic: PlayTopic): void {
+    this.asking?.abort();
+    this.asking = null;
+    this.asked = spellQuestion(topic, this.wish);
+    this.root.classList.remove("asking");
+    write(this.parts!.state, "");
+    this.parts!.trouble.hidden = true;
+  }
+
   private async ask(topic: PlayTopic, settings: Settings, anew = false): Promise<void> {
-    const asked = JSON.stringify([topic.name, question(topic, settings)]);
+    const asked = spellQuestion(topic, settings);
     if (asked === this.asked && !anew) return this.coming as Promise<void>;
     this.asked = asked;
     if (!topic.keeps && !this.stage.workbench) {
@@ -226,7 +242,8 @@ class PlaygroundView implements Mounted {
     const slow = window.setTimeout(() => write(state, this.say.computing), PATIENCE);
     const slower = window.setTimeout(() => write(state, this.say.starting), LONG);
     try {
-      const play = await this.stage.playground!.ask(topic.name, question(topic, settings), mine.signal, anew);
+      const words = anew ? everything(topic, settings) : question(topic, settings);
+      const play = await this.stage.playground!.ask(topic.name, words, mine.signal, anew);
       if (mine.signal.aborted || this.gone) return;
       write(state, "");
       this.arrive(play);
@@ -245,6 +262,7 @@ class PlaygroundView implements Mounted {
     this.play = play;
     write(this.parts!.found, play.found[this.stage.language]);
     write(this.parts!.evidence, this.evidence());
+    this.parts!.controls.limit(play.ranges);
     this.parts!.trouble.hidden = true;
     this.parts!.figures.classList.remove("stale");
     this.draw();
@@ -273,7 +291,9 @@ class PlaygroundView implements Mounted {
   }
 
   private evidence(): string {
-    if (!this.play || this.play.seconds === null) return this.play?.model ?? "";
+    if (!this.play) return "";
+    if (this.play.seconds === null)
+      return this.play.model ? this.say.shippedWith(this.play.model) : this.say.shipped;
     const seconds = digits(this.play.seconds, 2);
     return this.play.model ? this.say.computed(this.play.model, seconds) : this.say.computedPlain(seconds);
   }

@@ -38,10 +38,11 @@ async def list_topics(request: Request, desk: AtDesk) -> Response:
 async def play_topic(request: Request, desk: AtDesk, topic: TopicName) -> Response:
     """What comes of it. Other words in the address are its parameters, as width=6; the rest are defaults.
 
-    Where nothing can be computed, the defaults were computed before.
+    Without any the answer was computed before, and ships: it is there at once, also where nothing can be
+    computed. Name a parameter, and it is computed here.
     """
     given = _read(request)
-    if not isinstance(desk.workbench, Playground) and not given and topic in read_saved().plays:
+    if not given and topic in read_saved().plays:
         return await answer(request, desk, lambda: read_saved().plays[topic], keep=CHECK)
     playground = _require(desk)
     return await answer(request, desk, lambda: playground.play(topic, given), keep=NEVER, slow=True)

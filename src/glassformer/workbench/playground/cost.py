@@ -133,7 +133,7 @@ def _list(measured: dict[str, list[float]]) -> Table:
             say("recurrent", "循环"),
         ),
         rows=tuple(
-            (str(length), *(plain(measured[name][place]) for name in measured))
+            (float(length), *(plain(measured[name][place]) for name in measured))
             for place, length in enumerate(LENGTHS)
         ),
     )

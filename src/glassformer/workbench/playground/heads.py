@@ -9,7 +9,7 @@ from torch import Tensor
 
 from glassformer.errors import InputError
 from glassformer.model.transformer import Transformer
-from glassformer.show.playground import Bars, Measure, Numbers
+from glassformer.show.playground import Bars, Measure, Numbers, Range
 from glassformer.workbench.playground.outcome import (
     Models,
     Outcome,
@@ -89,7 +89,11 @@ def play(words: Words, models: Models) -> Outcome:
         f"{float(entropies[-1]):.2f}，"
         f"各头的熵平均为 {float(entropies[:-1].mean()):.2f}。",
     )
-    return Outcome(found, figures, subject.name, {"layer": layer, "query": query})
+    ranges = {
+        "query": Range(maximum=len(labels) - 1, labels=tuple(labels)),
+        "layer": Range(maximum=subject.network.config.layers - 1),
+    }
+    return Outcome(found, figures, subject.name, {"layer": layer, "query": query}, ranges)
 
 
 @torch.no_grad()

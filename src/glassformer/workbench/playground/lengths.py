@@ -50,7 +50,7 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         rows=tuple(
             (
                 _name(bucket),
-                str(bucket["sentences"]),
+                float(bucket["sentences"]),
                 *(plain(each["bleu"][place]) for each in networks),
             )
             for place, bucket in enumerate(buckets)

@@ -10,7 +10,7 @@ from torch import Tensor
 from glassformer.model.similarity import dot, hard
 from glassformer.show.playground import Bars, Table
 from glassformer.show.workbench import Phrase
-from glassformer.workbench.playground.outcome import Models, Outcome, Words, plain, say, series
+from glassformer.workbench.playground.outcome import Models, Outcome, Words, percent, plain, say, series
 
 TABLE = (  # key, value, and both in English
     ("段誉的招牌武功", "六脉神剑", "Duan Yu's signature art", "Six Meridians Divine Sword"),
@@ -37,10 +37,14 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
             say("Score", "得分"),
             say("Weight", "权重"),
             say("Value", "值"),
-            say("In English", "英文"),
         ),
         rows=tuple(
-            (key, plain(float(scores[i])), plain(float(weights[i])), value, f"{english}: {meaning}")
+            (
+                say(f"{key} ({english})", key),
+                plain(float(scores[i])),
+                plain(float(weights[i])),
+                say(f"{value} ({meaning})", value),
+            )
             for i, (key, value, english, meaning) in enumerate(TABLE)
         ),
         marked=tuple(i for i in range(len(TABLE)) if weights[i] > 0),
@@ -74,7 +78,7 @@ def _mix(weights: Tensor, column: int) -> str:
 def _find(scores: Tensor, weights: Tensor, count: int) -> Phrase:
     """What the weights say. Keys that fit equally well are named, and no more is said of them than that."""
     best, keys = int(weights.argmax()), [entry[0] for entry in TABLE]
-    share, highest = f"{float(weights[best]):.0%}", float(scores.max())
+    share, highest = percent(float(weights[best])), float(scores.max())
     tied = [place for place, score in enumerate(scores.tolist()) if score == highest]
     english = [f"“{TABLE[place][2]}”" for place in tied]
     named = "、".join(f"“{keys[place]}”" for place in tied)

@@ -10,7 +10,17 @@ from torch import Tensor
 from glassformer.model.attention import combine
 from glassformer.model.similarity import scaled_dot, soft
 from glassformer.show.workbench import Phrase
-from glassformer.workbench.playground.outcome import Models, Outcome, Words, axis, flags, matrix, say, seeded
+from glassformer.workbench.playground.outcome import (
+    Models,
+    Outcome,
+    Words,
+    axis,
+    flags,
+    matrix,
+    percent,
+    say,
+    seeded,
+)
 
 TITLES = ("青花瓷", "爱在西元前", "星晴")
 PADDING = "<pad>"
@@ -93,10 +103,10 @@ def _find(kind: str, allowed: Tensor, weights: Tensor, real: Tensor) -> Phrase:
     later = float(weights.triu(1).sum(-1).mean())
     if kind == "none":
         return say(
-            f"Nothing is hidden: {lost:.0%} of what a real word looks at is padding, and "
-            f"{later:.0%} of all weight "
-            "lies on words that come later.",
-            f"什么都没遮住：真实词的注意力有 {lost:.0%} 落在填充上，全部权重的 {later:.0%} 落在后面的词上。",
+            f"Nothing is hidden: {percent(lost)} of what a real word looks at is padding, and "
+            f"{percent(later)} of all weight lies on words that come later.",
+            f"什么都没遮住：真实词的注意力有 {percent(lost)} 落在填充上，"
+            f"全部权重的 {percent(later)} 落在后面的词上。",
         )
     names = {
         "padding": ("padding", "填充"),

@@ -18,6 +18,7 @@ from glassformer.workbench.playground.outcome import (
     Words,
     axis,
     matrix,
+    percent,
     plain,
     say,
     seeded,
@@ -85,8 +86,8 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         )
     else:
         found = say(
-            f"The order matters: outputs change by up to {largest:.0%} when the words change places.",
-            f"词序有影响：词换了位置，输出最多改变 {largest:.0%}。",
+            f"The order matters: outputs change by up to {percent(largest)} when the words change places.",
+            f"词序有影响：词换了位置，输出最多改变 {percent(largest)}。",
         )
     return Outcome(found, (bars, distances, numbers))
 

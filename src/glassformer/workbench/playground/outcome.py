@@ -14,7 +14,7 @@ from torch import Tensor
 
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.ours import OurSubject
-from glassformer.show.playground import Axis, Figure, Matrix, Row, Series, Value
+from glassformer.show.playground import Axis, Figure, Matrix, Range, Row, Series, Value
 from glassformer.show.workbench import Phrase
 
 DIGITS = 7  # that single precision has
@@ -54,6 +54,7 @@ class Outcome:
     figures: Sequence[Figure]
     model: str | None = None
     used: Mapping[str, Value] = field(default_factory=dict)  # where a parameter was more than there is
+    ranges: Mapping[str, Range] = field(default_factory=dict)  # how far parameters can go with this text
 
 
 def say(en: str, zh: str) -> Phrase:
@@ -79,6 +80,11 @@ def write(number: float, form: str) -> str:
     return (base + mark + (str(int(power)) if mark else "")).replace("-", "−")
 
 
+def percent(number: float) -> str:
+    """A part of a whole for a sentence: 62 %, in one piece, as the page writes it everywhere."""
+    return f"{100 * number:.0f}\u202f%"
+
+
 def series(en: str, zh: str, values: Tensor | Sequence[float], *, dashed: bool = False) -> Series:
     """A named row."""
     return Series(name=say(en, zh), values=row(values), dashed=dashed)
@@ -99,10 +105,11 @@ def matrix(
     ends: tuple[float, float] | None = None,
     note: Phrase | None = None,
 ) -> Matrix:
-    """Numbers as colours; without `ends` they go from minus to plus the largest."""
-    finite = values[torch.isfinite(values)].abs()
-    largest = float(finite.max()) if finite.numel() else 1.0
-    low, high = ends or (-(largest or 1.0), largest or 1.0)
+    """Numbers as colours; without `ends` from minus to plus the largest, or from 0 where none is below."""
+    finite = values[torch.isfinite(values)]
+    largest = (float(finite.abs().max()) if finite.numel() else 1.0) or 1.0
+    lowest = -largest if (finite < 0).any() else 0.0
+    low, high = ends or (lowest, largest)
     return Matrix(
         id=id,
         title=title,

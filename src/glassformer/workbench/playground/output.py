@@ -20,6 +20,7 @@ from glassformer.workbench.playground.outcome import (
     Words,
     axis,
     matrix,
+    percent,
     plain,
     row,
     say,
@@ -190,13 +191,13 @@ def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], s
         draw("output", f"Output after {steps} steps", f"训练 {steps} 步后的输出", output),
         curve,
     )
+    reached, guess = percent(float(right.mean())), percent(1 / len(WORDS))
     floor = " Smoothed targets keep it from reaching 1." if smoothing else ""
     chinese_floor = "平滑过的目标使它到不了 1。" if smoothing else ""
     found = say(
-        f"After {steps} steps the right words have {float(right.mean()):.0%} of the probability "
-        "on average "
-        f"(a guess: 17%); the likeliest words read “{said}”.{floor}",
-        f"训练 {steps} 步后，正确的词平均得到 {float(right.mean()):.0%} 的概率（随机猜是 17%）；"
+        f"After {steps} steps the right words have {reached} of the probability on average "
+        f"(a guess: {guess}); the likeliest words read “{said}”.{floor}",
+        f"训练 {steps} 步后，正确的词平均得到 {reached} 的概率（随机猜是 {guess}）；"
         f"最可能的词连起来是“{said}”。{chinese_floor}",
     )
     return Outcome(found, figures)

@@ -39,6 +39,7 @@ def play(
         parameters={**parameters, **outcome.used},
         found=outcome.found,
         figures=tuple(outcome.figures),
+        ranges=dict(outcome.ranges),
         model=outcome.model,
         seconds=round(time.perf_counter() - started, 4),
     )

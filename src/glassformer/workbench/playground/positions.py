@@ -20,6 +20,7 @@ from glassformer.workbench.playground.outcome import (
     Words,
     axis,
     matrix,
+    percent,
     plain,
     say,
     seeded,
@@ -29,6 +30,7 @@ from glassformer.workbench.playground.outcome import (
 
 WIDTH = 32  # features of the codes that we make ourselves
 FARTHEST = 10  # distance up to which products are compared
+ARROWS = 3  # positions on the circle
 CIRCLES = ("sinusoidal", "rotary")
 
 
@@ -122,7 +124,8 @@ def turn(pair: int, shift: int, length: int, kind: str) -> list[Figure]:
         dim=-1,
     )
     error = float((turned - points[shift : shift + length]).abs().max())
-    shown = range(0, min(8, length))
+    # As many as can be told apart, and none where a shifted one lies.
+    shown = [place for place in range(length) if shift == 0 or place // shift % 2 == 0][:ARROWS]
     arrows = [_arrow(points, position, pair, f"{position}", 0) for position in shown]
     arrows += [_arrow(points, position + shift, pair, f"{position} + {shift}", 1) for position in shown]
     degrees = angle * 180 / torch.pi
@@ -197,10 +200,10 @@ def _find(kind: str, differ: float, spread: float, codes: Tensor) -> Phrase:
             share = differ / spread if spread else 0.0
             return say(
                 "Nobody told this model what distance is: its curves differ by up to "
-                f"{differ:.2f}, {share:.0%} of the "
+                f"{differ:.2f}, {percent(share)} of the "
                 "range; what lies beyond the table's last row, it cannot read at all.",
                 f"没有人告诉模型什么是距离：各条曲线最多相差 {differ:.2f}，占取值范围的 "
-                f"{share:.0%}；超出表格最后一行的位置它根本读不了。",
+                f"{percent(share)}；超出表格最后一行的位置它根本读不了。",
             )
         case _:
             return say(

@@ -9,7 +9,16 @@ from torch import Tensor
 
 from glassformer.model.similarity import dot, scaled_dot, soft
 from glassformer.show.playground import Bars, Lines, Measure, Numbers
-from glassformer.workbench.playground.outcome import Models, Outcome, Words, plain, say, seeded, series
+from glassformer.workbench.playground.outcome import (
+    Models,
+    Outcome,
+    Words,
+    percent,
+    plain,
+    say,
+    seeded,
+    series,
+)
 
 QUERIES = 512  # from which variances are measured
 WIDEST = 10  # 2**10
@@ -71,9 +80,9 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         mark=float(width),
     )
     found = say(
-        f"At d_k = {width} the largest weight is {peaks[0]:.0%} on average without the factor and "
-        f"{peaks[1]:.0%} with it; the gradient is {slopes[0]:.3f} against {slopes[1]:.3f}.",
-        f"d_k = {width} 时，最大权重平均为 {peaks[0]:.0%}（不缩放）和 {peaks[1]:.0%}（缩放）；"
+        f"At d_k = {width} the largest weight is {percent(peaks[0])} on average without the factor and "
+        f"{percent(peaks[1])} with it; the gradient is {slopes[0]:.3f} against {slopes[1]:.3f}.",
+        f"d_k = {width} 时，最大权重平均为 {percent(peaks[0])}（不缩放）和 {percent(peaks[1])}（缩放）；"
         f"梯度为 {slopes[0]:.3f} 和 {slopes[1]:.3f}。",
     )
     return Outcome(found, (bars, numbers, lines))

@@ -11,7 +11,7 @@ from torch import Tensor
 from glassformer.errors import InputError
 from glassformer.model.similarity import AdditiveSimilarity, additive, bilinear, cosine, dot, scaled_dot, soft
 from glassformer.model.transformer import Transformer
-from glassformer.show.playground import Measure, Numbers
+from glassformer.show.playground import Measure, Numbers, Range
 from glassformer.workbench.playground.outcome import (
     Models,
     Outcome,
@@ -19,6 +19,7 @@ from glassformer.workbench.playground.outcome import (
     axis,
     label_tokens,
     matrix,
+    percent,
     plain,
     say,
     write,
@@ -73,14 +74,15 @@ def play(words: Words, models: Models) -> Outcome:
         ),
     )
     low, high = write(float(scores.min()), ".2f"), write(float(scores.max()), ".2f")
+    spread = percent(entropy / most if most else 0.0)
     found = say(
-        f"Scores from {low} to {high}: on average a word gives {own:.0%} of its attention to itself, and a "
-        f"row has {entropy / most if most else 0:.0%} of the largest entropy there can be (100%: all words "
-        "alike).",
-        f"得分从 {low} 到 {high}：一个词平均把 {own:.0%} 的注意力给自己，每行的熵平均是最大可能的 "
-        f"{entropy / most if most else 0:.0%}（100% 表示对所有词一视同仁）。",
+        f"Scores from {low} to {high}: on average a word gives {percent(own)} of its attention to itself, "
+        f"and a row has {spread} of the largest entropy there can be ({percent(1)}: all words alike).",
+        f"得分从 {low} 到 {high}：一个词平均把 {percent(own)} 的注意力给自己，每行的熵平均是最大可能的 "
+        f"{spread}（{percent(1)} 表示对所有词一视同仁）。",
     )
-    return Outcome(found, figures, subject.name, {"head": head})
+    ranges = {"head": Range(maximum=subject.network.config.heads - 1)}
+    return Outcome(found, figures, subject.name, {"head": head}, ranges)
 
 
 def embed(network: Transformer, ids: Tensor) -> Tensor:
