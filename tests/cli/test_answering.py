@@ -164,6 +164,7 @@ def test_a_single_word_is_a_model_and_the_refusal_says_what_else_to_type(
         ("Hello!", False),
         ("[MASK]", False),
         ("either/or, she said", False),
+        (" ", False),
         ("x" * 5000, False),
     ],
 )
@@ -218,7 +219,7 @@ def test_what_goes_wrong_on_the_way_leaves_no_file(
     assert "mend it, or convert" in said
 
 
-@pytest.mark.parametrize("device", ["gpu", "cpu:x", "vulkan"])
+@pytest.mark.parametrize("device", ["gpu", "cpu:x", "vulkan", "meta"])
 def test_a_device_that_is_not_there(device: str, decoder: Path, complain: Command) -> None:
     assert f"Nothing runs on {device!r}" in complain("generate", decoder, TEXTS[0], "--device", device)
 

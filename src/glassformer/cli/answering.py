@@ -257,18 +257,12 @@ def _read_texts(arguments: Arguments) -> Iterator[str]:
 
 def _check_request(arguments: Arguments) -> None:
     """Settle which model it is, and refuse what cannot be before it is opened."""
-    import torch
+    from glassformer.recorders.recorder import check_device
 
     _settle_model(arguments)
     if arguments.texts and arguments.input is not None:
         raise InputError("There are texts and an --input; give one of the two.")
-    if arguments.device is None:
-        return
-    try:
-        torch.empty(0, device=arguments.device)
-    except (RuntimeError, AssertionError) as error:  # an unknown word; a device that torch was built without
-        reason = str(error).splitlines()[0]
-        raise InputError(f"Nothing runs on {arguments.device!r} here ({reason}); try cpu.") from error
+    check_device(arguments.device)
 
 
 def _settle_model(arguments: Arguments) -> None:

@@ -45,7 +45,9 @@ def find_folder(name: str | Path) -> Path:
 
 def could_be_model(word: str) -> bool:
     """Whether a word may name a model: a path, or a name as the hub has them; no sentence does."""
-    if not word.strip() or not _is_path(word) or word.startswith(("/", "./", "../", "~/")):
+    if not word.strip():
+        return False
+    if not _is_path(word) or word.startswith(("/", "./", "../", "~/")):
         return True
     parted = ("/" in word or "\\" in word) and not re.search(r"\s", word)
     return parted or _find_path(word).exists()
