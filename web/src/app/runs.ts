@@ -100,6 +100,7 @@ export function createRuns(app: App): Runs {
   ): Promise<string> => {
     const { bench } = app;
     if (!bench) throw new Refusal(app.words.peek().noWorkbench, "no_workbench", 0);
+    if (request.listed === false) return bench.run(request, heard, signal); // nobody but its view looks for it
     return remembering(request, heard, (told) => bench.run(request, told, signal));
   };
 
@@ -212,7 +213,7 @@ export function createRuns(app: App): Runs {
         return attend(again, started.request, null);
       }
       keep(null);
-      const models = jobs.filter(({ kind }) => kind !== "play");
+      const models = jobs.filter(({ kind, listed }) => kind !== "play" && listed !== false);
       const next =
         models.find(({ state }) => state === "running") ?? models.findLast(({ state }) => state === "queued");
       if (next) void watch(bench, next);

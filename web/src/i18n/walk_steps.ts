@@ -55,6 +55,7 @@ export const titles = defineStrings({
     training: "Training beside inference",
     words: "Word by word",
     tree: "Beam search: a tree that grows",
+    cells: "Cells: one word after another",
     states: "What was recorded",
     other: "One step",
   },
@@ -110,6 +111,7 @@ export const titles = defineStrings({
     training: "训练与推理对照",
     words: "逐词生成",
     tree: "束搜索：一棵生长的树",
+    cells: "循环单元：逐词读入",
     states: "记录下来的内容",
     other: "一步运算",
   },
@@ -203,6 +205,8 @@ export const sentences = defineStrings({
     words:
       "One word is chosen from the probabilities (greedy search takes the likeliest; sampling and beam search may take another) and put at the end of the text; then the model runs again for the next one, until it says the end token or the text is as long as it may be.",
     tree: "Beam search keeps the few best beginnings instead of one. Each step tries the likeliest words after every kept beginning; the number under a word is the sum of log-probabilities so far. Finished texts are compared by this sum divided by their length, and the best one is the result.",
+    cells:
+      "A cell reads one word and the state that the word before it left behind, and makes the next state of both, so words have to wait for one another. Each row is the state after that word; what happens inside a cell (its gates) is not recorded.",
     states: "This recording holds the result, but not how the model came to it.",
     other: "One operation of the network.",
   },
@@ -274,6 +278,8 @@ export const sentences = defineStrings({
     words:
       "按概率选一个词（贪心搜索取最可能的；采样和束搜索可能取别的），接在文本末尾，模型再算一遍得到下一个词，直到它给出结束词元，或达到长度上限。",
     tree: "束搜索同时保留几个最好的开头，而不是一个。每一步都在每个保留的开头后面尝试最可能的词；词下面的数是到此为止的对数概率之和。写完的文本按这个和除以长度来比较，最好的一个就是结果。",
+    cells:
+      "循环单元每次读入一个词和前一个词留下的状态，由两者得到新的状态，所以每个词都要等前一个词算完。每一行是读完该词之后的状态；单元内部（各个门）的计算没有记录。",
     states: "这份记录保存了结果，但没有保存模型怎样得到它。",
     other: "网络的一步运算。",
   },

@@ -77,6 +77,7 @@ export interface WalkPlan {
   readonly architecture: Readonly<Record<string, string | number | boolean | null>> | null;
   readonly traced: boolean;
   readonly parameters: boolean;
+  readonly more?: boolean; // whether the same run could be recorded with more to show
   readonly stacks: readonly {
     readonly stack: Stack;
     readonly side: SideName;

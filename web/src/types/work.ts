@@ -59,6 +59,7 @@ export interface JobRequest {
   readonly want?: readonly string[];
   readonly edits?: readonly EditRequest[];
   readonly decode?: DecodeRequest;
+  readonly listed?: boolean; // false: made on the way by a view, and in no list
 }
 
 export type JobStage = "queued" | "loading" | "tokenising" | "running" | "statistics" | "saving";
@@ -75,6 +76,7 @@ export interface Job {
   readonly code?: string | null;
   readonly zh?: string | null; // the sentence in Chinese
   readonly model: string;
+  readonly listed?: boolean; // false: what it makes is in no list
 }
 
 export interface Preset {

@@ -3,20 +3,43 @@ import { describe, expect, test, vi } from "vitest";
 import { Refusal } from "../source";
 import { setStage, settle } from "../testing/recording";
 import { arrays, inventWalk, plan } from "../testing/walk";
+import type { Job, JobRequest } from "../types";
 import type { Workbench } from "../view";
 import { view } from "./walk";
+
+let opened = 0; // recordings: what a run has made is remembered by recording
 
 async function open(
   selection: Parameters<typeof setStage>[1] = {},
   change = {},
   workbench: Workbench | null = null,
 ) {
-  const { source, asked } = inventWalk(change);
+  const { source: invented, asked } = inventWalk(change);
+  const source = { ...invented, description: { ...invented.description, id: `walk-${++opened}` } };
   const set = setStage(source, selection, workbench);
   const mounted = view.mount(set.stage);
   set.selection.subscribe((now, before) => mounted.update(now, before));
   await settle();
   return { ...set, mounted, asked, source };
+}
+
+/** A workbench whose run has come to 12.6 % and ends when it is told to. */
+function benchOf(opened: Workbench["open"]) {
+  const wanted: JobRequest[] = [];
+  let finish = () => {};
+  const workbench: Workbench = {
+    run: (request, heard) => {
+      wanted.push(request);
+      heard({ job: { share: 0.126 } as Job });
+      return new Promise((resolve) => {
+        finish = () => resolve("again");
+      });
+    },
+    again: () => ({ kind: "record", model: "tiny", sequence: "text", text: "Once upon a" }),
+    open: opened,
+    go: () => {},
+  };
+  return { workbench, wanted, finish: () => finish() };
 }
 
 const at = (step: string) => ({ options: { "walk.step": step } });
@@ -63,7 +86,7 @@ describe("walk", () => {
     view.mount(stage);
     await settle();
     expect(element.querySelectorAll(".walk-matrix").length).toBe(2);
-    expect(element.textContent).toContain("The parameters are not in this recording");
+    expect(element.textContent).toContain("The learned parameters are not in this recording");
   });
 
   test("the arithmetic of the pinned cell is asked for and written", async () => {
@@ -148,25 +171,59 @@ describe("walk", () => {
 
   test("without a trace, the model is run again by itself, with every step kept", async () => {
     const traced = inventWalk();
-    const wanted: (readonly string[] | undefined)[] = [];
-    const workbench: Workbench = {
-      run: async (request) => {
-        wanted.push(request.want);
-        return "again";
-      },
-      again: () => ({ kind: "record", model: "tiny", sequence: "text", text: "Once upon a" }),
-      open: async () => traced.source,
-      go: () => {},
-    };
-    const { element } = await open(
-      at("decoder.0.self.queries"),
-      { traced: false, parameters: false },
-      workbench,
-    );
+    const { workbench, wanted, finish } = benchOf(async () => traced.source);
+    const bare = { traced: false, parameters: false, more: true };
+    const { element } = await open(at("decoder.0.self.mixed"), bare, workbench);
     expect(wanted.length).toBe(1);
-    expect(wanted[0]).toEqual(expect.arrayContaining(["trace", "parameters", "weights"]));
-    expect(traced.asked).toContain("trace decoder/0/self/queries 0");
+    expect(wanted[0]!.want).toEqual(expect.arrayContaining(["trace", "parameters", "weights"]));
+    expect(wanted[0]!.listed).toBe(false); // nobody finds it in the list of recordings
+    expect(element.querySelector(".walk-notice")!.textContent).toContain("13\u202f%");
+    expect(element.querySelector(".walk-missing")!.textContent).toContain("on their way");
+    expect(element.textContent).not.toContain("Not in this recording");
+    finish();
+    await settle();
     expect(element.querySelector<HTMLElement>(".walk-notice")!.hidden).toBe(true);
+    expect(element.querySelector(".walk-missing")!.textContent).toContain("It was not kept.");
+    press(element, "ArrowLeft");
+    await settle();
+    expect(traced.asked).toContain("trace decoder/0/self/weights 0");
+  });
+
+  test("of a model of transformers only that is asked for which its recorder can give", async () => {
+    const more = inventWalk({ ours: false, notes: [{ en: "Some steps are never shown.", zh: "有些。" }] });
+    const { workbench, wanted, finish } = benchOf(async () => more.source);
+    const { element } = await open({}, { ours: false, traced: false, more: true }, workbench);
+    finish();
+    await settle();
+    expect(wanted[0]!.want).not.toContain("trace");
+    expect(wanted[0]!.want).not.toContain("parameters");
+    expect(wanted[0]!.want).toEqual(expect.arrayContaining(["queries", "scores", "hidden"]));
+    expect(element.querySelector(".walk-notice")!.textContent).toBe("Some steps are never shown.");
+    const whole = await open({}, { ours: false, traced: false, more: false }, workbench);
+    expect(wanted.length).toBe(1);
+    whole.mounted.unmount();
+  });
+
+  test("where the second run fails, steps say again what they lack", async () => {
+    const { workbench, finish } = benchOf(() => Promise.reject(new Refusal("It broke.", "failed", 422)));
+    const bare = { traced: false, parameters: false, more: true };
+    const { element } = await open(at("decoder.0.self.mixed"), bare, workbench);
+    finish();
+    await settle();
+    expect(element.querySelector(".walk-notice")!.textContent).toContain("It broke.");
+    expect(element.querySelector(".walk-missing")!.textContent).toContain("It was not kept.");
+  });
+
+  test("numbers that follow from others are said to, and a number without arithmetic says why", async () => {
+    const chapters = plan.chapters.map((chapter) => ({
+      ...chapter,
+      steps: chapter.steps.map((step) => ({ ...step, arithmetic: false, words: { origin: "computed" } })),
+    }));
+    const { element } = await open(at("decoder.0.self.products"), { chapters });
+    expect(element.textContent).toContain("Computed here from numbers that the recording kept");
+    expect(element.querySelector(".walk-arithmetic")!.textContent).toContain(
+      "The learned parameters are not",
+    );
   });
 
   test("without a workbench, it says that steps are missing", async () => {
@@ -181,11 +238,11 @@ describe("walk", () => {
     const { source } = inventWalk();
     const long = {
       ...source,
-      description: { ...source.description, source: { ...source.description.source, count: 300 } },
+      description: { ...source.description, source: { ...source.description.source, count: 1300 } },
     };
     expect(view.fits(long)).toMatchObject({
-      en: expect.stringContaining("300"),
-      zh: expect.stringContaining("300"),
+      en: expect.stringContaining("1300"),
+      zh: expect.stringContaining("1300"),
     });
     expect(plan.traced).toBe(true);
   });

@@ -8,7 +8,6 @@
 import { inBoth, introduce } from "../i18n/core";
 import { words } from "../i18n/walk";
 import { sentences, titles } from "../i18n/walk_steps";
-import { percent } from "../marks/digits";
 import { make, write } from "../marks/make";
 import { sheet } from "../marks/paper";
 import type { Selection } from "../selection";
@@ -24,12 +23,12 @@ import { Player } from "../walk/player";
 import { Route } from "../walk/route";
 import { Saver } from "../walk/saver";
 import { makePart } from "../walk/scene";
-import type { Scene } from "../walk/script";
+import { type Scene, stepsOf } from "../walk/script";
 import { rich } from "../walk/symbols";
 import { canTrace, trace } from "../walk/tracing";
 import "../styles/walk.css";
 
-const LONGEST = 256;
+const LONGEST = 1024; // tokens: of longer texts no matrix is kept
 
 export const view: View = {
   name: "walk",
@@ -60,6 +59,7 @@ class WalkView implements Mounted {
   private part: Part | null = null;
   private shown = ""; // scene, layer and head on the screen
   private width = 0;
+  private awaited = false; // the model runs once more
   private gone = false;
 
   constructor(private readonly stage: Stage) {
@@ -120,36 +120,47 @@ class WalkView implements Mounted {
     try {
       const plan = await stage.source.walk();
       if (this.gone) return;
+      this.awaited = canTrace(plan, stage);
       await this.take(stage.source, plan);
       if (this.gone) return;
-      if (canTrace(plan, stage)) {
+      if (this.awaited) {
         this.notify(say.tracing);
-        await this.traceAgain();
-      } else if (!plan.traced) {
-        const unknown = stage.workbench !== null && stage.workbench.again({}) === null;
-        const notes = plan.notes.map((note) => note[stage.language]);
-        this.notify([say.noTrace, unknown && say.noTraceBench, ...notes].filter(Boolean).join(" "));
-      }
+        await this.traceAgain(plan);
+      } else this.notify(this.lacks(plan));
     } catch (error) {
       if (!this.gone) stage.fail(error);
     }
   }
 
   /** Run the model once more, keeping every step; what was there stays on the screen until then. */
-  private async traceAgain(): Promise<void> {
+  private async traceAgain(first: WalkPlan): Promise<void> {
     const { stage, say } = this;
     try {
-      const source = await trace(stage, (share) => {
-        if (!this.gone && share !== null) this.notify(say.tracingStage(percent(share)));
+      const source = await trace(stage, first, (share) => {
+        if (!this.gone && share !== null) this.notify(say.tracingStage(Math.round(100 * share)));
       });
       const plan = await source.walk();
       if (this.gone) return;
+      this.awaited = false;
       await this.take(source, plan);
-      this.notify("");
+      this.notify(this.lacks(plan));
     } catch (error) {
       if (this.gone) return;
-      this.notify(say.traceFailed(sentenceOf(error)));
+      this.awaited = false;
+      await this.take(stage.source, first);
+      const why = sentenceOf(error);
+      this.notify(say.traceFailed(why.split(/(?<=[.。？?]) ?(?=[^\d])/u)[0]!), why);
     }
+  }
+
+  /** What the recording does not hold; what a step says of itself is not said for all. */
+  private lacks(plan: WalkPlan): string {
+    const { stage, say } = this;
+    const missing = new Set(stepsOf(plan).flatMap((step) => step.missing?.en ?? []));
+    const unknown = plan.more && stage.workbench !== null && stage.workbench.again({}) === null;
+    const notes = plan.notes.filter((note) => !missing.has(note.en)).map((note) => note[stage.language]);
+    const named = plan.more && missing.size > 0;
+    return [named && say.noTrace, unknown && say.noTraceBench, ...notes].filter(Boolean).join(" ");
   }
 
   private async take(source: RecordingSource, plan: WalkPlan): Promise<void> {
@@ -164,6 +175,7 @@ class WalkView implements Mounted {
       source,
       plan,
       say: this.say,
+      awaited: this.awaited,
       tokens: { source: first, target: second },
       width: () => Math.max(280, this.body.clientWidth || 960),
       failed: (error) => {
@@ -175,8 +187,10 @@ class WalkView implements Mounted {
     this.show();
   }
 
-  private notify(sentence: string): void {
+  /** `whole`: all of it, where only its first sentence is shown. */
+  private notify(sentence: string, whole = ""): void {
     this.notice.hidden = sentence === "";
+    this.notice.title = whole;
     write(this.notice, sentence);
   }
 
@@ -268,16 +282,16 @@ class WalkView implements Mounted {
   private async drawAlone(scene: Scene): Promise<string> {
     const part = this.makePart(scene, this.home!, false);
     await part.ready;
+    part.finish?.();
     const svg = this.sheetOf(scene, part);
     part.stop();
     return svg;
   }
 
-  /** Every step of the stack that is looked at, with the open layer. */
+  /** Every scene that has something to show, with the open layer of each stack. */
   private scenesToSave(): readonly Scene[] {
-    const { scene, scenes } = this.route;
-    const stack = scene?.stack ?? scenes.findLast((each) => each.layer !== null)?.stack;
-    return scenes.filter((each) => each.kind === "step" && each.stack === stack);
+    const grown = (this.home?.source.description.generation?.nodes.length ?? 0) > 0;
+    return this.route.scenes.filter(({ kind, step }) => step?.missing == null && (kind !== "tree" || grown));
   }
 
   async picture(): Promise<string> {

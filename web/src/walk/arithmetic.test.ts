@@ -1,7 +1,8 @@
 // @vitest-environment happy-dom
 import { describe, expect, test } from "vitest";
-import type { CellTerm } from "../types";
-import { bars } from "./arithmetic";
+import { words } from "../i18n/walk";
+import type { CellArithmetic, CellTerm } from "../types";
+import { Arithmetic, bars } from "./arithmetic";
 
 function term(index: number, product: number): CellTerm {
   return { index, label: `word ${index}`, left: product, right: 1, product, large: false };
@@ -22,5 +23,68 @@ describe("the bars of a sum", () => {
       [249.1, "walk-less", "word 1999"],
       [255.1, "walk-more", "word 2047"],
     ]);
+  });
+});
+
+function cell(
+  operation: string,
+  terms: readonly CellTerm[],
+  change: Partial<CellArithmetic>,
+): CellArithmetic {
+  const nothing = { left_out: 0, rest: 0, bias: null, numbers: {}, sum: null, value: null, shown: null };
+  const where = { step: "a", head: null, row: 0, column: 0, difference: null, reads: [] };
+  return { ...where, ...nothing, operation, terms, ...change };
+}
+
+function write(given: CellArithmetic, drawn: number, letter?: (name: string) => string): string[] {
+  const panel = new Arithmetic(words("en"));
+  panel.show(given, document.createElement("span"), drawn, letter);
+  return panel.lines();
+}
+
+describe("the arithmetic of a cell", () => {
+  test("exponentials are those that are added up and divided by", () => {
+    const scores = [1.77, 7.58, null];
+    const terms = scores.map((left, index) => {
+      const right = left === null ? 0 : Math.exp(left - 7.58);
+      return { index, label: `key ${index}`, left, right, product: right / 1.003, large: false };
+    });
+    const sum = terms.reduce((total, { right }) => total + right, 0);
+    const numbers = { score: 7.58, highest: 7.58, power: 1 };
+    const [title, added, result] = write(cell("softmax", terms, { sum, numbers }), 1 / sum);
+    expect(title).toBe(" = 0.9970");
+    expect(added).toBe("e^(1.77 − 7.58) = 0.0030 + e^(7.58 − 7.58) = 1 + e^(−∞) = 0");
+    expect(result).toContain("÷ 1.003");
+  });
+
+  test("what is added has no factor and is called as on the page", () => {
+    const terms = [3.5, -1].map((left, index) => ({
+      ...term(index, left),
+      label: `encoder/0/self/${index}`,
+    }));
+    const panel = new Arithmetic(words("en"));
+    panel.show(
+      cell("add", terms, { sum: 2.5 }),
+      document.createElement("span"),
+      2.5,
+      (name) => `X${name.at(-1)}`,
+    );
+    expect(panel.lines()[1]).toBe("3.50 + (−1)");
+    const names = [...panel.element.querySelectorAll(".walk-terms small")].map((name) => name.textContent);
+    expect(names.slice(0, 2)).toEqual(["X0", "X1"]);
+  });
+
+  test("a masked score is minus infinity, what is not known is not", () => {
+    const numbers = { scale: 0.125, allowed: 0 };
+    const masked = write(
+      cell("dot", [term(0, 8), term(1, 8)], { sum: 16, numbers }),
+      Number.NEGATIVE_INFINITY,
+    );
+    expect(masked.join()).toContain("× 0.125");
+    expect(masked.join()).toContain("→ −∞");
+    expect(masked.join()).not.toContain("allowed");
+    expect(masked[0]).toBe(" = −∞");
+    const unknown = write(cell("activate", [], { numbers: { input: null } }), Number.NaN);
+    expect(unknown.join()).not.toContain("∞");
   });
 });

@@ -37,22 +37,22 @@ export class Arithmetic {
   }
 
   /** Only what the number is, and why there is no more. */
-  tell(name: Node, value: number | null, why = ""): void {
+  tell(name: Node, value: number, why: string): void {
     this.element.replaceChildren(title(name, value), make("p", { class: "hint" }, why));
   }
 
-  /** `name` is the cell, such as Q [cat, 3]. */
-  show(cell: CellArithmetic, name: Node): void {
+  /** `name` is the cell, such as Q [cat, 3]; `drawn` its number on the screen; `letter` what arrays are called. */
+  show(cell: CellArithmetic, name: Node, drawn: number, letter = (label: string) => label): void {
     const { say } = this;
     const { terms } = cell;
     const shown = largest(terms);
     const all = terms.length + cell.left_out;
-    const children: Node[] = [title(name, cell.value)];
+    const children: Node[] = [title(name, drawn)];
     if (all > 0) {
       const heading = shown.length < all ? say.largest(shown.length, all) : say.allTerms(all);
-      children.push(make("p", { class: "hint walk-largest" }, heading), this.terms(cell, shown));
+      children.push(make("p", { class: "hint walk-largest" }, heading), this.terms(cell, shown, letter));
     }
-    children.push(chips(this.result(cell)));
+    children.push(chips(this.result(cell, drawn)));
     if (terms.length > SHOWN) children.push(bars(terms, all));
     if (cell.shown !== null && cell.difference !== null) {
       const sentence = say.again(digits(cell.shown, 6), digits(Math.abs(cell.difference), 2));
@@ -71,37 +71,41 @@ export class Arithmetic {
     return [this.element.querySelector("h3")?.textContent ?? "", ...terms];
   }
 
-  private terms(cell: CellArithmetic, shown: readonly number[]): HTMLElement {
-    const { terms, operation } = cell;
+  private terms(
+    cell: CellArithmetic,
+    shown: readonly number[],
+    letter: (label: string) => string,
+  ): HTMLElement {
+    const { terms } = cell;
+    const soft = cell.operation === "softmax";
     const list = make("div", { class: "walk-terms" });
     let named = 0;
     shown.forEach((at, place) => {
-      const { left, right, product, label } = terms[at]!;
-      named += product ?? 0;
-      const text =
-        operation === "softmax"
-          ? `e^${bracket(said(left, 3))} → ${digits(product, 3)}`
-          : `${said(left, 3)} × ${bracket(said(right, 3))} = ${said(product, 3)}`;
-      if (place > 0) list.append(make("i", {}, operation === "softmax" ? "·" : "+"));
-      list.append(chip([text, label, product]));
+      const term = terms[at]!;
+      const added = soft ? term.right : term.product;
+      named += added ?? 0;
+      if (place > 0) list.append(make("i", {}, "+"));
+      list.append(chip([soft ? powerText(cell, term) : productText(term), letter(term.label), added]));
     });
     const others = terms.length + cell.left_out - shown.length;
     if (others > 0) {
-      const sum = terms.reduce((total, term) => total + (term.product ?? 0), cell.rest);
+      const sum = soft
+        ? (cell.sum ?? Number.NaN)
+        : terms.reduce((total, term) => total + (term.product ?? 0), cell.rest);
       list.append(make("i", {}, "+"), chip([digits(sum - named, 3), this.say.rest(others), sum - named]));
     }
     return list;
   }
 
   /** What is done with the sum, or with the one number that was read. */
-  private result(cell: CellArithmetic): Chip[] {
+  private result(cell: CellArithmetic, drawn: number): Chip[] {
     const { say } = this;
-    const { numbers: found, value } = cell;
-    const end: Chip = [`= ${said(value, 5)}`, say.result, value];
-    const at = (name: string, text = (value: string) => value, label = name): Chip[] =>
+    const { numbers: found } = cell;
+    const end: Chip = [`= ${digits(drawn, 5)}`, say.result, drawn];
+    const at = (name: string, text = (value: string) => value): Chip[] =>
       found[name] === undefined
         ? []
-        : [[text(said(found[name] ?? null, 4)), NAMES[label]?.(say) ?? label, found[name] ?? null]];
+        : [[text(digits(found[name], 4)), NAMES[name]?.(say) ?? name, found[name] ?? null]];
     switch (cell.operation) {
       case "norm":
         return [
@@ -110,17 +114,13 @@ export class Arithmetic {
           ...at("deviation", (deviation) => `÷ ${deviation}`),
           ...at("standard", (standard) => `= ${standard}`),
           ...at("gain", (gain) => `× ${bracket(gain)}`),
-          [`+ ${bracket(said(cell.bias, 4))}`, "β", cell.bias],
+          [`+ ${bracket(digits(cell.bias, 4))}`, "β", cell.bias],
           end,
         ];
       case "activate":
         return [...at("input"), end];
       case "mask":
-        return [
-          ...at("input"),
-          [found.allowed ? "→" : "→ −∞", found.allowed ? say.visible : say.hidden, null],
-          end,
-        ];
+        return [...at("input"), allowed(found.allowed, say), end];
       case "waves": {
         const sine = found.sine === 1 ? "sin" : "cos";
         return [
@@ -132,20 +132,40 @@ export class Arithmetic {
       }
       case "softmax":
         return [
-          ...at("score"),
+          ...at("score", (score) => (found.power === 0 && found.score === null ? "−∞" : score)),
           ...at("highest", (highest) => `− ${bracket(highest)}`),
           ...at("power", (power) => `e^… = ${power}`),
-          [`÷ ${said(cell.sum, 4)}`, say.powers, cell.sum],
+          [`÷ ${digits(cell.sum, 4)}`, say.powers, cell.sum],
           end,
         ];
       default: {
-        const sum: Chip[] = cell.terms.length > 1 ? [[said(cell.sum, 5), say.sum, cell.sum]] : [];
+        const sum: Chip[] = cell.terms.length > 1 ? [[digits(cell.sum, 5), say.sum, cell.sum]] : [];
         const bias: Chip[] =
-          cell.bias === null ? [] : [[`+ ${bracket(said(cell.bias, 4))}`, say.bias, cell.bias]];
-        return [...sum, ...Object.keys(found).flatMap((name) => at(name)), ...bias, end];
+          cell.bias === null ? [] : [[`+ ${bracket(digits(cell.bias, 4))}`, say.bias, cell.bias]];
+        const more = Object.keys(found).flatMap((name) => {
+          if (name === "allowed") return [allowed(found.allowed, say)];
+          return at(name, name === "scale" ? (scale) => `× ${bracket(scale)}` : undefined);
+        });
+        return [...sum, ...more, ...bias, end];
       }
     }
   }
+}
+
+/** 0.86 × (−0.21) = −0.18; a factor of one is not spelt out. */
+function productText({ left, right, product }: CellTerm): string {
+  if (right === 1) return bracket(digits(left, 3));
+  return `${digits(left, 3)} × ${bracket(digits(right, 3))} = ${digits(product, 3)}`;
+}
+
+/** e^(1.77 − 7.58) = 0.0030: what is added up below the fraction line. */
+function powerText({ numbers }: CellArithmetic, { left, right }: CellTerm): string {
+  if (left === null) return right === 0 ? "e^(−∞) = 0" : digits(right, 3);
+  return `e^(${digits(left, 3)} − ${bracket(digits(numbers.highest, 3))}) = ${digits(right, 3)}`;
+}
+
+function allowed(may: number | null | undefined, say: WalkWords): Chip {
+  return may ? ["→", say.visible, null] : ["→ −∞", say.hidden, null];
 }
 
 const NAMES: Readonly<Record<string, (say: WalkWords) => string>> = {
@@ -166,15 +186,12 @@ const NAMES: Readonly<Record<string, (say: WalkWords) => string>> = {
   scale: (say) => say.factor,
   probability: (say) => say.chance,
   rank: (say) => say.rank,
+  query_length: (say) => say.queryLength,
+  key_length: (say) => say.keyLength,
 };
 
-function title(name: Node, value: number | null): HTMLElement {
-  const finite = value !== null && Number.isFinite(value) ? value : null;
-  return make("h3", {}, name, make("b", { title: exact(finite) }, ` = ${said(finite, 5)}`));
-}
-
-function said(value: number | null, significant: number): string {
-  return value === null ? "−∞" : digits(value, significant);
+function title(name: Node, value: number): HTMLElement {
+  return make("h3", {}, name, make("b", { title: exact(value) }, ` = ${digits(value, 5)}`));
 }
 
 function chip([text, name, value]: Chip): HTMLElement {

@@ -44,7 +44,7 @@ export class Choosers {
     const names = home.tokens[about?.side ?? "source"]?.shown ?? [];
     const tokens = names.map((text, at) => ({ value: String(at), text: `${at} ${text}` }));
     this.lists = [
-      list(say.layer, numbers(about?.layers ?? 1), "0", (value) =>
+      list(say.layer, numbers(about?.layers || 1), "0", (value) =>
         this.route.openLayer(stack, Number(value)),
       ),
       list(say.head, numbers(about?.heads ?? 1), "0", (value) =>

@@ -8,7 +8,7 @@
 import type { WalkWords } from "../i18n/walk";
 import { draw } from "../marks/make";
 import type { WalkBlock, WalkPlan } from "../types";
-import { depths } from "./script";
+import { depths, layerIn } from "./script";
 
 const WIDE = 112; // a block
 const HIGH = 28;
@@ -124,8 +124,7 @@ export class Diagram {
 
   /** Rows of a column from below: blocks, and bars for layers that are not opened. */
   private rowsOf(stack: string): { block: WalkBlock | null; layer: number; high: number }[] {
-    const depth = depths(this.plan).get(stack) ?? 0;
-    const open = Math.min(this.layer, depth - 1);
+    const open = layerIn(this.plan, stack, this.layer);
     const rows: { block: WalkBlock | null; layer: number; high: number }[] = [];
     const barred = new Set<number>();
     for (const block of this.plan.diagram.blocks) {
@@ -145,7 +144,7 @@ export class Diagram {
     const { say, plan } = this;
     const name = stack === "encoder" ? say.encoder : say.decoder;
     const depth = depths(plan).get(stack) ?? 0;
-    return `${name} · ${say.layers(depth)}`;
+    return depth === 0 ? name : `${name} · ${say.layers(depth)}`;
   }
 
   private block(block: WalkBlock, x: number, y: number, high: number): SVGGElement {
@@ -223,7 +222,7 @@ export class Diagram {
       case "output":
         return say.output;
       default:
-        return say.states;
+        return this.plan.recurrent ? say.cells : say.states;
     }
   }
 

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { encodeGif, quantise } from "./gif";
+import { type GifFrame, GifWriter, quantise } from "./gif";
+
+function encodeGif(frames: readonly GifFrame[], width: number, height: number): Uint8Array {
+  const gif = new GifWriter(width, height);
+  for (const frame of frames) gif.add(frame);
+  return gif.end();
+}
 
 /** Reads a GIF as the standard says; written apart from the encoder. */
 function readGif(bytes: Uint8Array) {

@@ -40,29 +40,39 @@ class Bytes {
   }
 }
 
-export function encodeGif(
-  frames: readonly GifFrame[],
-  width: number,
-  height: number,
-): Uint8Array<ArrayBuffer> {
-  const out = new Bytes();
-  out.text("GIF89a");
-  out.short(width);
-  out.short(height);
-  out.push(0x70); // no colour table for all frames; eight bits a colour
-  out.push(0);
-  out.push(0);
-  out.push(0x21); // for ever
-  out.push(0xff);
-  out.push(11);
-  out.text("NETSCAPE2.0");
-  out.push(3);
-  out.push(1);
-  out.short(0);
-  out.push(0);
-  for (const frame of frames) writeFrame(out, frame, width, height);
-  out.push(0x3b);
-  return out.all();
+/** One frame after the other: of a long film only the bytes are kept. */
+export class GifWriter {
+  private readonly out = new Bytes();
+
+  constructor(
+    private readonly width: number,
+    private readonly height: number,
+  ) {
+    const { out } = this;
+    out.text("GIF89a");
+    out.short(width);
+    out.short(height);
+    out.push(0x70); // no colour table for all frames; eight bits a colour
+    out.push(0);
+    out.push(0);
+    out.push(0x21); // for ever
+    out.push(0xff);
+    out.push(11);
+    out.text("NETSCAPE2.0");
+    out.push(3);
+    out.push(1);
+    out.short(0);
+    out.push(0);
+  }
+
+  add(frame: GifFrame): void {
+    writeFrame(this.out, frame, this.width, this.height);
+  }
+
+  end(): Uint8Array<ArrayBuffer> {
+    this.out.push(0x3b);
+    return this.out.all();
+  }
 }
 
 function writeFrame(out: Bytes, frame: GifFrame, width: number, height: number): void {

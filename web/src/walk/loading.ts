@@ -39,7 +39,10 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   tokens: "E",
   positions: "P",
   segments: "G",
+  sum: "X′",
   normed: "X̂",
+  norm: "X̂",
+  final: "X̂",
   queries: "Q",
   keys: "K",
   values: "V",
@@ -72,7 +75,9 @@ const LEARNED: Readonly<Record<string, string>> = {
 /** A letter for an array; what follows an underscore is set lower. */
 export function symbolOf(name: string, head: number | null, mark = ""): string {
   const word = lastWord(name);
-  const base = word === "scaled" ? (name.includes("embedding") ? "√d E" : "S") : (SYMBOLS[word] ?? "X");
+  const embedding = name.includes("/embedding/");
+  const scaled = embedding ? "√d E" : "S";
+  const base = word === "scaled" ? scaled : embedding && word === "sum" ? "X" : (SYMBOLS[word] ?? "X");
   return head === null ? base + mark : `${base}${mark}_${head}`;
 }
 
@@ -117,7 +122,8 @@ export async function load(home: Home, step: WalkStep, signal: AbortSignal): Pro
     step.inputs.map((name, place) => loadInput(home, step, name, place, words, signal)),
   );
   const learned = step.operation === "product" ? await findWeight(home, step, words, signal) : null;
-  const result = await loadResult(home, step, words, signal);
+  const made = await loadResult(home, step, words, signal);
+  const result = { ...made, symbol: freshen(made.symbol, inputs) };
   const before = [...inputs, learned?.weight ?? null].filter((panel) => panel !== null);
   return {
     panels: [...before, result],
@@ -126,6 +132,13 @@ export async function load(home: Home, step: WalkStep, signal: AbortSignal): Pro
     column: (drawn) => words?.ids[drawn] ?? drawn,
     drawn: (column) => (words === null ? column : words.ids.indexOf(column)),
   };
+}
+
+/** A letter that no input has: other numbers are not called the same. */
+function freshen(symbol: string, inputs: readonly (Panel | null)[]): string {
+  const [base = "", below] = symbol.split("_");
+  const taken = inputs.some((panel) => panel?.symbol === symbol);
+  return taken ? freshen(`${base}′${below === undefined ? "" : `_${below}`}`, inputs) : symbol;
 }
 
 interface Likely {

@@ -6,8 +6,8 @@
  */
 
 import { exact } from "../marks/digits";
-import { make } from "../marks/make";
-import { LABELS, type Lit, type Look, type Size, sizeOf } from "./look";
+import { make, write } from "../marks/make";
+import { isHan, LABELS, type Lit, type Look, type Size, sizeOf, turns } from "./look";
 import { writeMatrix } from "./matrix_picture";
 import type { Drawn } from "./part";
 import { pixelsOf, shrink } from "./pixels";
@@ -21,6 +21,7 @@ export class Matrix {
   private readonly rowMark = make("div", { class: "walk-mark", hidden: true });
   private readonly columnMark = make("div", { class: "walk-mark", hidden: true });
   private readonly cellMark = make("div", { class: "walk-mark walk-cell", hidden: true });
+  private readonly pinned = make("bdi", { class: "walk-pinned", "data-lit": true, hidden: true }); // a row in between
   private readonly size: Size;
   private frame = 0;
   private lit: Lit = {};
@@ -88,10 +89,21 @@ export class Matrix {
       this.size.height,
     );
     frameAt(this.cellMark, both, (lit.column ?? 0) * w, (lit.row ?? 0) * h, w, h);
+    this.pin(lit.row);
     for (const name of this.element.querySelectorAll<HTMLElement>("[data-row]"))
       name.toggleAttribute("data-lit", Number(name.dataset.row) === lit.row);
     for (const name of this.element.querySelectorAll<HTMLElement>("[data-column]"))
       name.toggleAttribute("data-lit", Number(name.dataset.column) === lit.column);
+  }
+
+  /** The name of a row that has no room for one, over those of its neighbours. */
+  private pin(row: number | undefined): void {
+    const { grid, look, size, pinned } = this;
+    pinned.hidden = row === undefined || size.rows < 2;
+    if (row === undefined || pinned.hidden) return;
+    write(pinned, grid.row!(row));
+    const top = Math.min(size.height - 12, row * look.cellHeight);
+    pinned.style.setProperty("inset-block-start", `${Math.max(0, top)}px`);
   }
 
   value(row: number, column: number): number | undefined {
@@ -146,14 +158,14 @@ export class Matrix {
     if (row === null) return null;
     const list = make("div", { class: "walk-rows", "aria-hidden": "true" });
     list.style.setProperty("width", `${LABELS}px`);
-    if (this.size.rows) {
-      for (let at = 0; at < rows; at++) {
-        const name = make("bdi", { "data-row": at, title: row(at) }, row(at));
-        name.style.setProperty("height", `${cellHeight}px`);
-        name.style.setProperty("line-height", `${cellHeight}px`);
-        list.append(name);
-      }
+    const every = this.size.rows;
+    for (let at = 0; at < rows && (every === 1 || at + every <= rows); at += every) {
+      const name = make("bdi", { "data-row": at, title: row(at) }, row(at));
+      name.style.setProperty("height", `${every * cellHeight}px`);
+      name.style.setProperty("line-height", `${Math.max(cellHeight, 11)}px`);
+      list.append(name);
     }
+    if (every > 1) list.append(this.pinned);
     return list;
   }
 
@@ -161,14 +173,12 @@ export class Matrix {
     const { column, columns, row } = this.grid;
     const { cellWidth } = this.look;
     if (column === null || !this.size.columns) return null;
-    const list = make("div", {
-      class: "walk-columns",
-      "aria-hidden": "true",
-      "data-upright": this.size.upright,
-    });
+    const list = make("div", { class: "walk-columns", "aria-hidden": "true" });
     list.style.setProperty("margin-inline-start", row === null ? "0" : `${LABELS}px`);
     for (let at = 0; at < columns; at++) {
-      const name = make("bdi", { "data-column": at, title: column(at) }, column(at));
+      const text = column(at);
+      const turned = turns(text, cellWidth) ? (isHan(text) ? "han" : "word") : null;
+      const name = make("bdi", { "data-column": at, "data-turned": turned, title: text }, text);
       name.style.setProperty("width", `${cellWidth}px`);
       list.append(name);
     }

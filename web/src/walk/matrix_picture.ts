@@ -7,7 +7,7 @@
 
 import { css, diverging, sequential } from "../marks/colours";
 import { escapeText, figure, inks, label } from "../marks/paper";
-import { LABELS, type Lit, type Look, type Size, sizeOf } from "./look";
+import { isHan, LABELS, type Lit, type Look, type Size, sizeOf, turns } from "./look";
 import type { Drawn } from "./part";
 import { pixelsOf } from "./pixels";
 import { brief, type Grid, inkOn, place, shapeText } from "./values";
@@ -22,8 +22,8 @@ export function writeMatrix(grid: Grid, look: Look, lit: Lit): Drawn {
   const top = 24 + (size.columns ? (size.upright ? TOP : 16) : 0);
   const title = `${look.symbol.replace("_", " ")}   ${shapeText(look.shape ?? [grid.rows, grid.columns])}`;
   let body = label(title, left, 12, { fill: ink.ink, size: 12, weight: 600 });
-  if (size.rows) body += writeRowNames(grid, look, left, top, ink.soft);
-  if (size.columns) body += writeColumnNames(grid, look, left, top, size.upright, ink.soft);
+  if (size.rows > 0) body += writeRowNames(grid, look, size.rows, left, top, ink.soft);
+  if (size.columns) body += writeColumnNames(grid, look, left, top, ink.soft);
   for (const { from, to, colour } of look.bands ?? [])
     body += `<rect x="${figure(left + from * look.cellWidth)}" y="${top - 6}" width="${figure((to - from) * look.cellWidth)}" height="4" fill="${colour}"/>`;
   const cells = writeCells(grid, look, size) + writeLit(lit, look, size, ink.accent);
@@ -31,30 +31,38 @@ export function writeMatrix(grid: Grid, look: Look, lit: Lit): Drawn {
   return { body, width: left + size.width, height: top + size.height };
 }
 
-function writeRowNames(grid: Grid, { cellHeight }: Look, left: number, top: number, fill: string): string {
+function writeRowNames(
+  grid: Grid,
+  { cellHeight }: Look,
+  every: number,
+  left: number,
+  top: number,
+  fill: string,
+): string {
   let body = "";
-  for (let row = 0; row < grid.rows; row++) {
+  for (let row = 0; row < grid.rows; row += every) {
     const y = top + (row + 0.5) * cellHeight + 4;
     body += label(cut(grid.row!(row)), left - 6, y, { fill, size: 11, anchor: "end" });
   }
   return body;
 }
 
-function writeColumnNames(
-  grid: Grid,
-  { cellWidth }: Look,
-  left: number,
-  top: number,
-  upright: boolean,
-  fill: string,
-): string {
+function writeColumnNames(grid: Grid, { cellWidth }: Look, left: number, top: number, fill: string): string {
   let body = "";
   for (let column = 0; column < grid.columns; column++) {
     const x = left + (column + 0.5) * cellWidth;
-    const text = escapeText(cut(grid.column!(column)));
-    body += upright
-      ? `<text transform="translate(${figure(x + 4)} ${top - 4}) rotate(-90)" font-size="11" fill="${fill}">${text}</text>`
-      : `<text x="${figure(x)}" y="${top - 4}" font-size="11" fill="${fill}" text-anchor="middle">${text}</text>`;
+    const name = grid.column!(column);
+    const text = escapeText(cut(name));
+    const lying = (letters: string, y: number) =>
+      `<text x="${figure(x)}" y="${y}" font-size="11" fill="${fill}" text-anchor="middle">${letters}</text>`;
+    if (!turns(name, cellWidth)) body += lying(text, top - 4);
+    else if (isHan(name)) {
+      const letters = [...name].slice(0, 5);
+      letters.forEach((letter, at) => {
+        body += lying(escapeText(letter), top - 4 - 12 * (letters.length - 1 - at));
+      });
+    } else
+      body += `<text transform="translate(${figure(x + 4)} ${top - 4}) rotate(-90)" font-size="11" fill="${fill}">${text}</text>`;
   }
   return body;
 }

@@ -14,6 +14,7 @@ import type { Chapter, Scene } from "./script";
 /** The part of the model that a chapter is about. */
 function partName(chapter: Chapter, stack: string | null, plan: WalkPlan, say: WalkWords): string {
   const causal = plan.stacks.find((each) => each.stack === stack)?.causal === true;
+  if (chapter === "states" && plan.recurrent) return say.cells;
   return chapter === "attention" && causal ? say.masked : say[chapter];
 }
 
@@ -39,9 +40,19 @@ export function sceneName(
 /** Where chapters begin. */
 export function marksOf(scenes: readonly Scene[], plan: WalkPlan, say: WalkWords): Mark[] {
   const marks: (Mark & { key: string })[] = [];
+  const both = plan.shape === "encoder-decoder";
+  let last: string | null = null;
   scenes.forEach(({ chapter, stack }, at) => {
     const key = `${chapter} ${stack ?? ""}`;
-    if (marks.at(-1)?.key !== key) marks.push({ at, name: partName(chapter, stack, plan, say), key });
+    if (marks.at(-1)?.key === key) return;
+    const begins = both && stack !== null && stack !== last;
+    marks.push({
+      at,
+      name: partName(chapter, stack, plan, say),
+      stack: begins ? (stack === "encoder" ? say.encoder : say.decoder) : "",
+      key,
+    });
+    last = stack;
   });
   return marks;
 }

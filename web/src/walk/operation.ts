@@ -57,15 +57,10 @@ export class Operation implements Part {
     const { home, step } = this;
     if (step.missing !== null) {
       this.element.setAttribute("aria-busy", "false");
-      this.element.append(
-        make(
-          "p",
-          { class: "walk-missing" },
-          make("b", {}, home.say.missing),
-          " ",
-          step.missing[home.stage.language],
-        ),
-      );
+      const why = home.awaited
+        ? [home.say.awaited]
+        : [make("b", {}, home.say.missing), " ", step.missing[home.stage.language]];
+      this.element.append(make("p", { class: "walk-missing" }, ...why));
       return;
     }
     try {
@@ -88,7 +83,8 @@ export class Operation implements Part {
       this.home.failed(error);
       return;
     }
-    this.element.replaceChildren(make("p", { class: "walk-missing" }, error.sentence));
+    const sentence = error.code === "not_in_file" ? this.home.say.notInFile : error.sentence;
+    this.element.replaceChildren(make("p", { class: "walk-missing" }, sentence));
   }
 
   private build(loaded: Loaded): void {
@@ -155,9 +151,10 @@ export class Operation implements Part {
 
   private notes(loaded: Loaded): HTMLElement[] {
     const { say } = this.home;
-    const { operation } = this.step;
+    const { operation, words, arithmetic } = this.step;
     const notes: string[] = [];
-    if (operation === "product" && !loaded.panels.some((panel) => panel.role === "parameter"))
+    if (words.origin === "computed") notes.push(say.computed);
+    if (operation === "product" && arithmetic && !loaded.panels.some((panel) => panel.role === "parameter"))
       notes.push(say.weightMissing);
     if (operation === "activate") notes.push(this.switchedOn(loaded));
     return notes.map((note) => make("p", { class: "hint" }, note));
@@ -253,12 +250,24 @@ export class Operation implements Part {
     clearTimeout(this.timer);
     this.asking?.abort();
     if (!step.arithmetic) {
-      const value = loaded.result.grid.values[row * loaded.result.grid.columns + column] ?? null;
-      this.arithmetic.tell(this.name(row, column), value);
+      this.arithmetic.tell(this.name(row, column), this.value(row, column), this.silence());
       return;
     }
     if (pause === 0) this.told = this.ask(row, column, real, key);
     else this.timer = setTimeout(() => void this.ask(row, column, real, key), pause);
+  }
+
+  private value(row: number, column: number): number {
+    const { values, columns } = this.loaded!.result.grid;
+    return values[row * columns + column] ?? Number.NaN;
+  }
+
+  /** Why nobody can say how a number of this step came about. */
+  private silence(): string {
+    const { say, awaited } = this.home;
+    if (awaited) return say.awaited;
+    if (this.step.operation === "states") return say.onlyResult;
+    return this.step.shape.inputs.includes(null) ? say.inputMissing : say.weightMissing;
   }
 
   private async ask(row: number, column: number, real: number, key: string): Promise<void> {
@@ -270,14 +279,22 @@ export class Operation implements Part {
       const where = { row, column: real, ...(headed ? { head: headOf(home.stage) } : {}) };
       const cell = await home.source.cell(step.id, where, asking.signal);
       if (asking.signal.aborted || this.stop_.signal.aborted || this.shown !== key) return;
-      this.arithmetic.show(cell, this.name(row, column));
+      this.arithmetic.show(cell, this.name(row, column), this.value(row, column), (name) =>
+        this.letter(name),
+      );
       this.light(row, column, cell);
     } catch (error) {
       if (asking.signal.aborted || this.stop_.signal.aborted) return;
-      const value = this.loaded?.result.grid.values[row * this.loaded.result.grid.columns + column] ?? null;
       const known = error instanceof Refusal && error.code !== "not_in_file";
-      this.arithmetic.tell(this.name(row, column), value, known ? error.sentence : home.say.noArithmetic);
+      const why = known ? error.sentence : home.say.noArithmetic;
+      this.arithmetic.tell(this.name(row, column), this.value(row, column), why);
     }
+  }
+
+  /** What the page calls an array; terms that are no arrays keep their names. */
+  private letter(name: string): string {
+    const panel = this.loaded?.panels.find((each) => each.name === name);
+    return panel?.symbol.replace("_", "") ?? name;
   }
 
   private name(row: number, column: number): HTMLElement {

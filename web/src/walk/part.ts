@@ -13,6 +13,7 @@ export interface Home {
   readonly source: RecordingSource; // the one with every step, where there is one
   readonly plan: WalkPlan;
   readonly say: WalkWords;
+  readonly awaited: boolean; // the model runs again, and more is on its way
   readonly tokens: Readonly<Record<SideName, TokenSlice | null>>;
   /** Pixels across. */
   width(): number;
@@ -33,6 +34,8 @@ export interface Part {
   follow(): void;
   /** While the walk plays: one beat more; false when there is nothing more to show here. */
   beat?(): boolean;
+  /** For a picture of the whole walk: show the end of what grows. */
+  finish?(): void;
   picture(): Drawn;
   table(): TableData;
   stop(): void;
@@ -64,9 +67,10 @@ export function rowOf(home: Home, rows: number, last = false): number {
   return Math.max(0, Math.min(rows - 1, row));
 }
 
-/** The row whose output matters most: the last one writes the next word; a masked model fills its mask. */
+/** The row whose output matters most: the last goes on with the text, the first begins one; masks are filled. */
 function speaking(home: Home, rows: number): number {
-  if (home.plan.shape !== "encoder") return rows - 1;
+  if (home.plan.shape === "decoder") return rows - 1;
+  if (home.plan.shape === "encoder-decoder") return 0;
   const slice = home.tokens.source;
   return (slice === null ? undefined : findMasks(slice)[0]) ?? 1;
 }

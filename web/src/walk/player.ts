@@ -27,6 +27,7 @@ function icon(shape: keyof typeof SHAPES): SVGSVGElement {
 export interface Mark {
   readonly at: number;
   readonly name: string;
+  readonly stack: string; // whose chapters begin here; "": the same as before
 }
 
 export class Player {
@@ -110,16 +111,14 @@ export class Player {
     if (this.marks.dataset.key !== key) {
       this.marks.dataset.key = key;
       this.marks.replaceChildren(
-        ...marks.map((mark, place) => {
-          const end = marks[place + 1]?.at ?? count;
-          const node = make(
+        ...marks.flatMap((mark) => [
+          mark.stack === "" ? "" : make("b", {}, mark.stack),
+          make(
             "button",
-            { type: "button", "data-at": mark.at, title: mark.name, onclick: () => this.move(mark.at) },
+            { type: "button", "data-at": mark.at, onclick: () => this.move(mark.at) },
             mark.name,
-          );
-          node.style.setProperty("flex-grow", String(end - mark.at));
-          return node;
-        }),
+          ),
+        ]),
       );
     }
     const current = marks.findLast((mark) => mark.at <= at);

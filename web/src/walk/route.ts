@@ -7,7 +7,7 @@
 
 import type { Description, MapDescription, WalkPlan } from "../types";
 import type { Stage } from "../view";
-import { depths, findMap, type Scene, writeScript } from "./script";
+import { findMap, layerIn, type Scene, writeScript } from "./script";
 
 const STEP = "walk.step"; // the scene, in the link
 const CELL = "walk.cell";
@@ -37,8 +37,7 @@ export class Route {
 
   /** The open layer of a stack: where it has fewer, its last. */
   layerOf(stack: string): number {
-    const depth = this.plan === null ? 1 : (depths(this.plan).get(stack) ?? 1);
-    return Math.max(0, Math.min(this.layer, depth - 1));
+    return this.plan === null ? 0 : layerIn(this.plan, stack, this.layer);
   }
 
   /** Another plan: a link to a step opens its layer. */

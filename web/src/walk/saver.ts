@@ -1,5 +1,5 @@
 /**
- * The button that saves the walk: every step of the stack that is looked at as one moving picture.
+ * The button that saves the walk, every scene of it, as one moving picture; pressed again, it gives up.
  *
  * In:   the scenes, and how one is drawn.
  * Out:  a file in the browser's download folder.
@@ -26,15 +26,18 @@ export interface Saving {
   failed(error: unknown): void;
 }
 
+const DRAWN = 0.4; // of the work: the rest is looking for colours
+
 export class Saver {
   readonly element: HTMLButtonElement;
+  private stopping: AbortController | null = null; // while it draws
 
   constructor(
     private readonly say: WalkWords,
     private readonly theme: Theme,
     private readonly saving: Saving,
   ) {
-    const onclick = () => void this.save();
+    const onclick = () => (this.stopping === null ? void this.save() : this.stopping.abort());
     this.element = make("button", { type: "button", class: "button small walk-save", onclick }, say.save);
   }
 
@@ -42,24 +45,30 @@ export class Saver {
     const { say, saving, element } = this;
     const scenes = saving.scenes();
     if (scenes.length === 0) return;
-    const tell = (at: number) => write(element, say.saving(at + 1, scenes.length));
-    element.disabled = true;
+    const tell = (share: number) => write(element, say.saving(Math.round(100 * share)));
+    const stopping = new AbortController();
+    const over = () => stopping.signal.aborted || saving.over();
+    this.stopping = stopping;
+    tell(0);
     try {
       const shots: Shot[] = [];
       for (const [at, scene] of scenes.entries()) {
-        tell(at);
         const svg = await saving.draw(scene);
         shots.push({ svg, ...sizeOf(svg) });
-        if (saving.over()) return;
+        if (over()) return;
+        tell((DRAWN * (at + 1)) / scenes.length);
       }
-      const bytes = await makeGif(shots, inks(this.theme).ground, tell);
-      if (saving.over()) return;
+      const bytes = await makeGif(shots, inks(this.theme).ground, (at) => {
+        tell(DRAWN + ((1 - DRAWN) * (at + 1)) / scenes.length);
+        return !over();
+      });
+      if (bytes === null) return;
       save(new Blob([bytes], { type: "image/gif" }), fileName(["walk", saving.model()], "gif"));
       saving.saved();
     } catch (error) {
       if (!saving.over()) saving.failed(error);
     } finally {
-      element.disabled = false;
+      this.stopping = null;
       write(element, say.save);
     }
   }

@@ -5,7 +5,7 @@
  * Out:  bytes of a GIF, all frames of one size.
  */
 
-import { encodeGif, type GifFrame } from "./gif";
+import { GifWriter } from "./gif";
 
 const WIDEST = 1000;
 const TALLEST = 760;
@@ -24,21 +24,20 @@ export function frameSize(shots: readonly Shot[]): { readonly width: number; rea
   return { width: Math.ceil(width), height: Math.ceil(height) };
 }
 
-/** Draws and encodes, with a pause after each frame so that the page stays alive. */
+/** Draws and encodes, with a pause after each frame so that the page stays alive; null: `told` said to stop. */
 export async function makeGif(
   shots: readonly Shot[],
   ground: string,
-  told: (at: number) => void,
-): Promise<Uint8Array<ArrayBuffer>> {
+  told: (at: number) => boolean,
+): Promise<Uint8Array<ArrayBuffer> | null> {
   const { width, height } = frameSize(shots);
   const canvas = document.createElement("canvas");
   canvas.width = width;
   canvas.height = height;
   const context = canvas.getContext("2d", { willReadFrequently: true });
   if (!context) throw new Error("This browser has no canvas to draw on.");
-  const frames: GifFrame[] = [];
+  const gif = new GifWriter(width, height);
   for (const [at, shot] of shots.entries()) {
-    told(at);
     const url = URL.createObjectURL(new Blob([shot.svg], { type: "image/svg+xml;charset=utf-8" }));
     try {
       const image = new Image();
@@ -48,11 +47,12 @@ export async function makeGif(
       context.fillStyle = ground;
       context.fillRect(0, 0, width, height);
       context.drawImage(image, 0, 0, shot.width * scale, shot.height * scale);
-      frames.push({ pixels: context.getImageData(0, 0, width, height).data, seconds: SECONDS });
+      gif.add({ pixels: context.getImageData(0, 0, width, height).data, seconds: SECONDS });
     } finally {
       URL.revokeObjectURL(url);
     }
     await new Promise((resolve) => setTimeout(resolve, 0));
+    if (!told(at)) return null;
   }
-  return encodeGif(frames, width, height);
+  return gif.end();
 }

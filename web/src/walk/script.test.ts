@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { words } from "../i18n/walk";
 import { sentences, titles } from "../i18n/walk_steps";
 import { invent } from "../testing/recording";
 import { plan } from "../testing/walk";
 import type { WalkPlan } from "../types";
+import { chapterName } from "./names";
 import { blockOf, keyOf, stepsOf, writeScript } from "./script";
 
 const { source } = invent();
@@ -49,6 +51,27 @@ describe("the script", () => {
     );
     expect(kinds).not.toContain("training");
     expect(kinds).not.toContain("tree");
+  });
+
+  test("a recurrent network: its cells, where it looks, and no layers at a glance", () => {
+    const cells = {
+      ...stepsOf(plan)[0]!,
+      id: "decoder.embedding.states",
+      kind: "states" as const,
+      operation: "states",
+    };
+    const [first, layer] = plan.chapters;
+    const recurrent: WalkPlan = {
+      ...plan,
+      recurrent: true,
+      stacks: [{ ...plan.stacks[0]!, layers: 0 }],
+      chapters: [{ ...first!, kind: "states", steps: [cells] }, layer!],
+    };
+    const scenes = writeScript(recurrent, source.description, 0);
+    expect(scenes.map((scene) => scene.id)).toContain("decoder.0.self.weights");
+    expect(scenes.map((scene) => scene.kind)).not.toContain("glance");
+    expect(scenes[1]).toMatchObject({ chapter: "states", key: "cells" });
+    expect(chapterName(scenes[1]!, recurrent, words("zh"))).toBe("循环单元");
   });
 
   test("every step has words in both languages, and a block of the diagram", () => {

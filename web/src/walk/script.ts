@@ -69,15 +69,19 @@ export function findMap(
   return fits.find((map) => map.step === null) ?? fits[0] ?? null;
 }
 
+/** The layer of a stack that is open: where it has fewer, its last. */
+export function layerIn(plan: WalkPlan, stack: string, layer: number): number {
+  return Math.max(0, Math.min(layer, (depths(plan).get(stack) ?? 1) - 1));
+}
+
 /** Scenes with one layer opened: `layer`, or the last one of a stack that has fewer. */
 export function writeScript(plan: WalkPlan, description: Description, layer: number): Scene[] {
-  const depth = depths(plan);
   const scenes: Scene[] = [];
   const glanced = new Set<string>();
   let stack: string | null = null;
   let inLayers = false;
   const glance = () => {
-    if (stack === null || !inLayers || glanced.has(stack)) return;
+    if (stack === null || !inLayers || plan.recurrent || glanced.has(stack)) return; // cells are no stack of layers
     glanced.add(stack);
     scenes.push({ ...plain("glance", "glance", `${stack}.glance`, stack, "glance"), block: "" });
   };
@@ -95,8 +99,7 @@ export function writeScript(plan: WalkPlan, description: Description, layer: num
       continue;
     }
     inLayers = true;
-    const open = Math.min(layer, (depth.get(step.stack ?? "") ?? 1) - 1);
-    if (step.layer === open) scenes.push(stepScene(step));
+    if (step.layer === layerIn(plan, step.stack ?? "", layer)) scenes.push(stepScene(step));
   }
   glance();
   return [...scenes, ...epilogue(plan, description)];
@@ -204,6 +207,7 @@ export function keyOf(step: WalkStep): TextKey {
   }
   if (chapter === "output") return outputKey(operation, word, step.axes.length === 1);
   if (operation === "activate") return "activate";
+  if (kind === "states" && step.layer === null) return "cells";
   if (operation === "states" && STATES[word]) return STATES[word];
   if (operation === "product" || operation === "split" || operation === "states")
     return productKey(word, kind, chapter) ?? PLAIN[operation] ?? "other";

@@ -10,17 +10,21 @@ import type { WalkPlan } from "../types";
 import type { Stage } from "../view";
 
 const made = new Map<string, Promise<RecordingSource>>();
-const WANTED = ["weights", "output", "hidden", "queries", "keys", "values", "scores", "trace", "parameters"];
+const ANY = ["weights", "output", "hidden", "queries", "keys", "values", "scores"]; // what every model can give
+const OURS = [...ANY, "trace", "parameters"];
 
 /** Whether running the model again would show more. */
 export function canTrace(plan: WalkPlan, stage: Stage): boolean {
-  if (plan.traced && plan.parameters) return false;
-  const request = stage.workbench?.again({}) ?? null;
-  return request !== null && !plan.recurrent && (request.edits ?? []).length === 0;
+  const request = plan.more ? (stage.workbench?.again({}) ?? null) : null;
+  return request !== null && (request.edits ?? []).length === 0;
 }
 
 /** The same run, with every step kept; `heard` is told how far it is (0 … 1, or null). */
-export function trace(stage: Stage, heard: (share: number | null) => void): Promise<RecordingSource> {
+export function trace(
+  stage: Stage,
+  { ours }: WalkPlan,
+  heard: (share: number | null) => void,
+): Promise<RecordingSource> {
   const { id } = stage.source.description;
   const known = made.get(id);
   if (known !== undefined) return known;
@@ -29,7 +33,7 @@ export function trace(stage: Stage, heard: (share: number | null) => void): Prom
   if (workbench === null || request === null) return Promise.reject(new Error("nothing to run"));
   const run = workbench
     .run(
-      { ...request, want: WANTED },
+      { ...request, want: ours ? OURS : ANY, listed: false },
       (event) => {
         if ("job" in event) heard(event.job.share);
       },

@@ -60,6 +60,7 @@ export class TreeScene implements Part {
         this.note,
       );
       this.grow(stage.reducedMotion ? this.last : 0);
+      queueMicrotask(() => this.grow(this.level)); // once it stands on the page, the newest word is brought into view
       return;
     }
     const request =
@@ -84,7 +85,7 @@ export class TreeScene implements Part {
     if (workbench === null || request === null) return;
     write(this.note, say.growing);
     try {
-      const id = await workbench.run(request, () => {}, this.ending.signal);
+      const id = await workbench.run({ ...request, listed: false }, () => {}, this.ending.signal);
       const { description } = await workbench.open(id);
       if (this.ending.signal.aborted || description.generation === null) return;
       searched.set(stage.source.description.id, description.generation);
@@ -130,6 +131,10 @@ export class TreeScene implements Part {
     if (this.generation === null || this.level >= this.last) return false;
     this.grow(this.level + 1);
     return true;
+  }
+
+  finish(): void {
+    this.grow(this.last);
   }
 
   follow(): void {}

@@ -112,6 +112,12 @@ export class WordsScene implements Part {
     return true;
   }
 
+  finish(): void {
+    if (this.only === "one") return;
+    this.at = Math.max(0, this.moments.length - 1);
+    this.show();
+  }
+
   picture(): Drawn {
     const ink = inks(this.home.stage.theme);
     const moment = this.moments[this.at];
