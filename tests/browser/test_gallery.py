@@ -75,8 +75,10 @@ def test_an_example_opens_at_its_point(name: str, zoo: Bench, open_page: Open) -
 
 
 def test_the_list_of_recordings_opens_the_example(zoo: Bench, open_page: Open) -> None:
-    page = open_page(f"{zoo.url}/#recording={zoo.library.find_preset('red-car')}")
+    page = open_page(f"{zoo.url}/#recording={zoo.library.find_preset('red-car')}&view=lines")
     expect(page.locator(".preset-note")).to_be_visible()
+    page.get_by_role("tab", name="Overview").click()
+    expect(page.locator(".preset-note")).to_have_count(0)  # it speaks of the lines
     fox = zoo.library.find_preset("fox")
     assert fox is not None
     page.get_by_role("combobox", name="Recording").select_option(fox)

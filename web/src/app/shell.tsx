@@ -30,6 +30,8 @@ export function Shell() {
   }, [app]);
   const close = useCallback(() => setDoor(null), []);
   const open = app.open.value;
+  // The playground has no recording: what belongs to one would do nothing beside it.
+  const alone = app.view.value === "playground";
 
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => onKey(app, event, { help, table });
@@ -60,15 +62,15 @@ export function Shell() {
       </a>
       <Header help={help} />
       <Banner />
-      <main class="desk">
+      <main class={alone ? "desk alone" : "desk"}>
         <section class="pictures" aria-label={say.picture}>
           <ViewTabs id={id} />
           <Toolbar table={table} />
           <PresetNote />
           <Canvas id={`${id}-stage`} prefix={`${id}-view`} />
-          {open && <Transport source={open} />}
+          {open && !alone && <Transport source={open} />}
         </section>
-        <section class="panel" aria-label={say.panel}>
+        <section class="panel" aria-label={say.panel} hidden={alone}>
           {open && <Choice source={open} />}
           <Panels id={id} />
         </section>
@@ -151,9 +153,8 @@ function PresetNote() {
   const app = useApp();
   const say = app.words.value;
   const preset = app.preset.value;
-  // A note about a recording says nothing on a page that shows none, unless it leads there.
-  const elsewhere = app.view.value === "playground" && preset?.selection?.view !== "playground";
-  if (!preset || elsewhere) return null;
+  // A note speaks of the view that its example opens in.
+  if (!preset || app.view.value !== (preset.selection?.view ?? app.view.value)) return null;
   return (
     <aside class="preset-note" aria-label={say.lookAt}>
       <p>
