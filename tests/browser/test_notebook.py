@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -102,11 +102,16 @@ def write_notebook(path: Path, cells: list[str]) -> None:
 def run_cell(page: Page, number: int) -> None:
     """Run one cell of JupyterLab and wait until it has run."""
     cell = page.locator(".jp-Notebook .jp-CodeCell").nth(number)
-    before = cell.locator(".jp-InputPrompt").inner_text()
-    cell.locator(".cm-content").click()
-    page.keyboard.press("Control+Enter")
-    expect(cell.locator(".jp-InputPrompt")).not_to_have_text(before)
-    expect(cell.locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]:"))
+    prompt = cell.locator(".jp-InputPrompt")
+    before = prompt.inner_text()
+    for _ in range(10):  # JupyterLab shows its cells before it listens to keys, and does not say when it does
+        cell.locator(".cm-content").click()
+        page.keyboard.press("Control+Enter")
+        with suppress(AssertionError):
+            expect(prompt).not_to_have_text(before, timeout=PATIENCE / 10)
+            break
+    expect(prompt).not_to_have_text(before)
+    expect(prompt).to_have_text(re.compile(r"\[\d+\]:"))
 
 
 def read_until(page: Page, number: int, text: str) -> None:
