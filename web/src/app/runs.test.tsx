@@ -54,7 +54,7 @@ function build(jobs: () => readonly Job[], session = memory(), resume?: Bench["r
     resume: resume ?? (() => new Promise(() => {})),
     cancel: async (id: string) => void cancelled.push(id),
   } as unknown as Bench;
-  const root = document.createElement("div");
+  const root = document.body.appendChild(document.createElement("div"));
   const app = new App({
     root,
     source,
@@ -70,7 +70,12 @@ function build(jobs: () => readonly Job[], session = memory(), resume?: Bench["r
   });
   render(
     <AppContext.Provider value={app}>
-      <Progress />
+      <form>
+        <Progress />
+        <button type="button" data-action="run">
+          Run
+        </button>
+      </form>
     </AppContext.Provider>,
     root,
   );
@@ -156,8 +161,10 @@ describe("in a second window", () => {
     const { app, cancelled, see } = build(() => [{ ...running, id: "play", kind: "play" }, running]);
     await app.runs.resume();
     await vi.advanceTimersByTimeAsync(10);
+    see("[data-action=cancel]")?.focus();
     see("[data-action=cancel]")?.click();
     await vi.advanceTimersByTimeAsync(10);
+    expect(document.activeElement).toBe(see("[data-action=run]")); // not nowhere
     expect(cancelled).toEqual(["j1"]);
     expect(see(".progress")).toBeNull();
   });

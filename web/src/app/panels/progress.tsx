@@ -1,5 +1,6 @@
 /** How far a run is: its stages by name, a bar, a way to stop it; afterwards what went wrong, if something did. */
 
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Job, JobStage } from "../../types";
 import { useApp } from "../context";
 import { sentenceOf } from "../state";
@@ -63,6 +64,15 @@ function Stages(props: {
   const app = useApp();
   const say = app.words.value;
   const { job } = props;
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(
+    () => () => {
+      if (!button.current?.matches(":focus")) return; // whoever cancelled by keys goes on where a run begins
+      const form = button.current.closest("form");
+      setTimeout(() => form?.querySelector<HTMLElement>("[data-action=run]")?.focus());
+    },
+    [],
+  );
   const names: Readonly<Record<JobStage, string>> = {
     queued: say.queued,
     loading: say.loading,
@@ -91,7 +101,7 @@ function Stages(props: {
       <progress aria-label={names[stage]} max={1} {...(share === null ? {} : { value: share })} />
       <div class="progress-end">
         <span class="hint">{job?.detail}</span>
-        <button type="button" class="button" data-action="cancel" onClick={props.cancel}>
+        <button type="button" class="button" data-action="cancel" ref={button} onClick={props.cancel}>
           {say.cancel}
         </button>
       </div>
