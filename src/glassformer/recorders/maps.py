@@ -110,13 +110,12 @@ class MapMaker:
         for word in call.unknown:
             self.notes[f"not verified: attention was given {word!r}, which is not known here"] = None
         finite = Parcel({"finite": _find_finite(call)})
-        if call.weights is not None:
-            _require_finite(call.place, finite)
-            self._receive_exact(call, call.weights[0])
-            return None
-        if not call.queries.is_cuda:
-            _require_finite(call.place, finite)  # at once: there is nothing to wait for
-        return self._receive_fast(call, finite)
+        if call.weights is not None or not call.queries.is_cuda:
+            _require_finite(call.place, finite)  # at once; of what a GPU computes, when it is fetched
+        if call.weights is None:
+            return self._receive_fast(call, finite)
+        self._receive_exact(call, call.weights[0])
+        return None
 
     def finish(self) -> list[AttentionMap]:
         """The maps. Of what a GPU computes, each is fetched and checked as soon as its layer has run, while
@@ -169,8 +168,7 @@ class MapMaker:
         states = self._keep_states(call, ("queries", "keys") if factored else ())
 
         def make() -> AttentionMap:
-            if on_gpu:
-                _require_finite(place, finite)
+            _require_finite(place, finite)
             statistics = measured.statistics
             parts = Parts(dense=measured.weights, pyramids=measured.pyramids)
             if factored:
@@ -179,8 +177,7 @@ class MapMaker:
                 parts.sink = _weigh_sink(call_sink, statistics, parts.dense)
             return self._make(place, statistics, parts, states)
 
-        # The rest of the call may be forgotten.
-        place, call_sink, on_gpu = call.place, call.sink, call.queries.is_cuda
+        place, call_sink = call.place, call.sink  # the rest of the call may be forgotten
         self.waiting.append(make)
         output, measured.output = measured.output, None  # the model has it; who waits need not keep it, too
         assert output is not None
