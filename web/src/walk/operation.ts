@@ -5,7 +5,6 @@
  * Out:  pictures that light the row and the column behind a cell, with its arithmetic below.
  */
 
-import { digits, percent } from "../marks/digits";
 import { make, write } from "../marks/make";
 import { inks, label } from "../marks/paper";
 import { Refusal } from "../source";
@@ -18,6 +17,7 @@ import { type Loaded, load, type Panel } from "./loading";
 import { Matrix } from "./matrix";
 import { writeOperation } from "./operation_picture";
 import { type Drawn, type Home, headOf, type Part, rowOf } from "./part";
+import { makeLegend, makeNotes } from "./remarks";
 import { equationOf, symbol } from "./symbols";
 import { brightest, tabulate } from "./values";
 
@@ -114,8 +114,8 @@ export class Operation implements Part {
     this.element.replaceChildren(
       this.equation,
       area,
-      ...this.notes(loaded),
-      this.legend(loaded),
+      ...makeNotes(step, loaded, home.say),
+      makeLegend(loaded, home.say),
       ...(crossed ? [] : [this.arithmetic.element]),
     );
     if (this.animated) this.matrices.get(loaded.result)?.reveal(700);
@@ -147,38 +147,6 @@ export class Operation implements Part {
     );
     if (result) this.makeFocusable(matrix);
     return matrix;
-  }
-
-  private notes(loaded: Loaded): HTMLElement[] {
-    const { say } = this.home;
-    const { operation, words, arithmetic } = this.step;
-    const notes: string[] = [];
-    if (words.origin === "computed") notes.push(say.computed);
-    if (operation === "product" && arithmetic && !loaded.panels.some((panel) => panel.role === "parameter"))
-      notes.push(say.weightMissing);
-    if (operation === "activate") notes.push(this.switchedOn(loaded));
-    return notes.map((note) => make("p", { class: "hint" }, note));
-  }
-
-  private legend({ result }: Loaded): HTMLElement {
-    const { say } = this.home;
-    const limit = digits(result.grid.limit, 3);
-    return make(
-      "p",
-      { class: "walk-legend hint" },
-      make("span", {
-        class: result.grid.signed ? "walk-ramp" : "walk-ramp walk-ramp-up",
-        "aria-hidden": "true",
-      }),
-      result.grid.signed ? say.scaleNote(limit) : say.scaleUp(limit),
-    );
-  }
-
-  private switchedOn({ result }: Loaded): string {
-    const { values } = result.grid;
-    let on = 0;
-    for (const value of values) if (value > 0) on += 1;
-    return this.home.say.nonZero(percent(on / Math.max(1, values.length)));
   }
 
   private makeFocusable(matrix: Matrix): void {
