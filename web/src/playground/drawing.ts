@@ -54,12 +54,12 @@ export function isWide(text: string): boolean {
 
 const PLACES = 4; // after the point, at most
 
-/** Numbers that stand below one another: all with as many places as the smallest needs for two digits. */
+/** Numbers that stand below one another: all with as many places as the smallest needs for two digits, at least one. */
 export function alike(values: readonly (number | null)[]): (value: number | null) => string {
   const sizes = values.filter((value) => value !== null && value !== 0).map((value) => Math.abs(value!));
   const least = Math.min(...sizes);
   const whole = sizes.every(Number.isInteger);
-  const places = whole ? 0 : Math.max(0, Math.min(PLACES, 1 - Math.floor(Math.log10(least))));
+  const places = whole ? 0 : Math.max(1, Math.min(PLACES, 1 - Math.floor(Math.log10(least))));
   return (value) => {
     if (value === null || value === 0) return value === null ? "–" : "0";
     const size = Math.abs(value);

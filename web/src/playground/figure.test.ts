@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { inks } from "../marks/paper";
 import { figures } from "../testing/playground";
-import type { PlayLines, PlayMatrix } from "../types";
+import type { PlayLines, PlayMatrix, PlayNumbers, PlayTable } from "../types";
+import { alike } from "./drawing";
 import { drawForPicture, FigureElement, figureRows, neighbours, wideOnes } from "./figure";
 import { drawLines } from "./lines";
-import { brief, drawMatrix } from "./matrix";
+import { makeNumbers, makeTable } from "./listing";
+import { brief, drawMatrix, pose } from "./matrix";
 
 const look = { width: 480, inks: inks("light"), theme: "light", language: "en" } as const;
 
@@ -60,7 +62,62 @@ describe("a matrix", () => {
     expect(brief(0, 50)).toBe("0");
     expect(brief(123.4, 50)).toBe("123");
     expect(brief(9.97, 34)).toBe("10");
+    expect(brief(-0.04, 34)).toBe("0.0"); // no minus before nothing
+    expect(brief(-0.06, 34)).toBe("−0.1");
   });
+});
+
+describe("names of columns", () => {
+  test("lie where they fit, stand in Chinese, are turned else: each by itself", () => {
+    expect(pose("I", 20)).toBe("lying");
+    expect(pose("because", 20)).toBe("turned");
+    expect(pose("爱", 20)).toBe("lying");
+    expect(pose("我爱你", 20)).toBe("standing");
+  });
+
+  test("letters that stand are never on their side", () => {
+    const labels = ["I", "我爱你", "because"];
+    const values = [[1, 0, 0.5]];
+    const narrow = { ...(figures[0] as PlayMatrix), rows: { title: null, labels: ["I"] } };
+    const drawn = drawMatrix(
+      { ...narrow, columns: { title: null, labels }, values, mark: [] },
+      { ...look, width: 90 },
+      "",
+    );
+    const turned = [...drawn.element.querySelectorAll("text[transform]")].map((each) => each.textContent);
+    expect(turned).toEqual(["because"]);
+    const letters = [...drawn.element.querySelectorAll("text")].filter(({ textContent }) =>
+      "我爱你".includes(textContent || "-"),
+    );
+    expect(letters.map((each) => each.textContent)).toEqual(["我", "爱", "你"]);
+    const heights = letters.map((each) => Number(each.getAttribute("y")));
+    expect(heights).toEqual([...heights].sort((one, other) => one - other));
+    expect(Math.min(...heights)).toBeGreaterThan(8); // inside the picture
+  });
+});
+
+test("numbers that stand below one another have the same places", () => {
+  const spell = alike([0.4643, 0.0085, 0, null]);
+  expect([0.4643, 0.0085, 0, null].map(spell)).toEqual(["0.4643", "0.0085", "0", "–"]);
+  expect([33.16, 8.13, 11].map(alike([33.16, 8.13, 11]))).toEqual(["33.2", "8.1", "11.0"]);
+  expect([50.4, 11.6].map(alike([50.4, 11.6]))).toEqual(["50.4", "11.6"]);
+  expect([7, 12345].map(alike([7, 12345]))).toEqual(["7", "12\u202f345"]);
+  expect([0.2, -1.6e-7].map(alike([0.2, -1.6e-7]))).toEqual(["0.2000", "−1.6e−7"]);
+  const table = figures[4] as PlayTable;
+  const rows = [
+    ["a", 33.16],
+    ["b", 4.91],
+  ];
+  const cells = makeTable({ ...table, rows }, "en").querySelectorAll("td");
+  expect([...cells].map((each) => each.textContent)).toEqual(["33.2", "4.9"]);
+});
+
+test("degrees belong to the number, other units stand beside it", () => {
+  const numbers = figures[5] as PlayNumbers;
+  const items = [{ ...numbers.items[0]!, value: 54.36, unit: "°" }, numbers.items[0]!];
+  const shown = makeNumbers({ ...numbers, items }, "en");
+  expect([...shown.querySelectorAll("dd")].map((each) => each.textContent)).toEqual(["54.36°", "1.500nats"]);
+  expect(shown.querySelectorAll("dd span")).toHaveLength(1);
 });
 
 describe("lines", () => {
@@ -87,6 +144,24 @@ describe("lines", () => {
     const [a, b, c] = [0, 1, 2].map((at) => drawn.spot(0, at)!);
     expect(b!.x - a!.x).toBeCloseTo(c!.x - b!.x, 6);
     expect(b!.y - a!.y).toBeCloseTo(c!.y - b!.y, 6);
+  });
+  test("curves that lie on one another can all be seen", () => {
+    const [first] = figure.series;
+    const other = { ...first!, values: [0.5, 1, 2] };
+    const drawn = drawLines({ ...figure, series: [first!, first!, other] }, look, "");
+    const widths = [...drawn.element.querySelectorAll("[data-series]")].map((each) =>
+      Number(each.getAttribute("stroke-width")),
+    );
+    expect(widths).toEqual([6, 2, 2]);
+  });
+  test("the number of a mark at the right end stands left of it", () => {
+    const place = (mark: number) => {
+      const drawn = drawLines({ ...figure, x: [0, 500, 1024], mark }, look, "");
+      return [...drawn.element.querySelectorAll("text")]
+        .findLast((each) => each.textContent === String(mark))!
+        .getAttribute("text-anchor");
+    };
+    expect([place(500), place(1024)]).toEqual(["start", "end"]);
   });
   test("a gap is a gap", () => {
     const series = [{ ...figure.series[0]!, values: [2, null, 0.5] }];

@@ -207,7 +207,8 @@ function writeNumbers(figure: PlayMatrix, { wide, tall }: Plan, scale: ColourSca
 export function brief(value: number, wide: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e4) return digits(value);
   if (Math.abs(value) >= 9.95) return digits(Math.round(value));
-  return value.toFixed(wide < 40 ? 1 : 2).replace("-", "−");
+  const text = value.toFixed(wide < 40 ? 1 : 2);
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 }
 
 function inkOn(scale: ColourScale, value: number): string {

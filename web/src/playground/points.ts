@@ -12,7 +12,8 @@ import type { PlayPoints } from "../types";
 import { colourOf, type Drawn, drawLegend, type Look, short, shorten, write } from "./drawing";
 
 const LARGEST = 420;
-const PADDING = 40; // for labels
+const PADDING = 40; // for labels at the sides
+const EDGE = 16; // above and below
 
 export function drawPoints(figure: PlayPoints, look: Look): Drawn {
   const { arrows, groups, reach } = figure;
@@ -29,7 +30,8 @@ export function drawPoints(figure: PlayPoints, look: Look): Drawn {
   }
   const side = Math.min(LARGEST, look.width);
   const across = linear([-reach, reach], [PADDING, side - PADDING]);
-  const up = linear([-reach, reach], [top + side - PADDING, top + PADDING]);
+  const tall = side - 2 * PADDING + 2 * EDGE; // the same unit on both axes
+  const up = linear([-reach, reach], [top + tall - EDGE, top + EDGE]);
   const written: (readonly [number, number])[] = []; // labels never lie on one another
   for (const value of across.ticks(4).filter((each) => each > 0)) {
     element.append(
@@ -70,7 +72,7 @@ export function drawPoints(figure: PlayPoints, look: Look): Drawn {
   }
   return {
     element,
-    height: top + side,
+    height: top + tall,
     rows: 1,
     columns: arrows.length,
     spot: (_, column) => {

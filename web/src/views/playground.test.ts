@@ -99,6 +99,42 @@ describe("the playground", () => {
     expect(asked).toHaveLength(1);
   });
 
+  test("computing again names every setting, so that what ships is not shown again", async () => {
+    const { element, asked } = open();
+    await settle();
+    element.querySelector<HTMLButtonElement>(".play-evidence button")!.click();
+    await settle();
+    expect(asked).toEqual(["masks {}", 'masks {"mask":"false"}']);
+  });
+
+  test("what was computed before says so", async () => {
+    const { element } = open({}, async (topic) => ({
+      ...aPlay(topic, figures),
+      seconds: null,
+      model: "zoo/bert",
+    }));
+    await settle();
+    expect(text(element, ".play-evidence span")).toBe("Computed beforehand with zoo/bert.");
+  });
+
+  test("a slider ends where the text does, and names its places", async () => {
+    const { element, selection } = open(
+      { "playground.topic": "output", "playground.steps": "7" },
+      async (topic, settings) => {
+        const labels = settings.steps === "7" ? ["the", "animal", "it"] : ["the", "animal"];
+        return { ...aPlay(topic, figures), ranges: { steps: { maximum: labels.length - 1, labels } } };
+      },
+    );
+    await settle();
+    const slider = element.querySelector<HTMLInputElement>("input[type=range]")!;
+    const shown = () => [slider.max, slider.value, text(element, ".slide output")];
+    expect(shown()).toEqual(["2", "2", "2: it"]);
+    expect(slider.getAttribute("aria-valuetext")).toBe("2: it");
+    selection.option("playground.steps", "1");
+    await settle();
+    expect(shown()).toEqual(["1", "1", "1: animal"]);
+  });
+
   test("only the last answer counts", async () => {
     const held: (() => void)[] = [];
     const { element, selection } = open(
@@ -165,7 +201,7 @@ describe("the playground", () => {
 });
 
 describe("live training", () => {
-  function trained() {
+  function trained(answer?: () => Promise<Play>) {
     let tell: (step: PlayStep) => void = () => {};
     let finish: (play: Play) => void = () => {};
     let signal: AbortSignal | null = null;
@@ -178,7 +214,7 @@ describe("live training", () => {
         });
       },
     } as unknown as Workbench;
-    const opened = open({ "playground.topic": "output" }, undefined, workbench);
+    const opened = open({ "playground.topic": "output" }, answer, workbench);
     return {
       ...opened,
       tell: (step: PlayStep) => tell(step),
@@ -205,6 +241,25 @@ describe("live training", () => {
     expect(text(element, ".play-found")).toBe("All learnt.");
     expect(dots()).toBe(3);
     expect(button.textContent).toBe("Train again");
+  });
+
+  test.each([
+    ["has not come", () => new Promise<Play>(() => {})],
+    ["was refused", () => Promise.reject(new Refusal("No answer came in time.", "too_slow", 422))],
+  ])("it starts at once where the first answer %s", async (_, answer) => {
+    const { element, tell, finish } = trained(answer);
+    await settle();
+    const button = element.querySelector<HTMLButtonElement>(".play-training button")!;
+    button.click();
+    expect(button.textContent).toBe("Stop");
+    expect(element.querySelector(".asking")).toBeNull();
+    expect(element.querySelector<HTMLElement>(".play-trouble")!.hidden).toBe(true);
+    tell({ step: 3, loss: 1, rows: [[1]] });
+    await vi.waitFor(() => expect(text(element, ".play-training .play-state")).toBe("Step 3, loss 1"));
+    finish(aPlay("output", figures, "All learnt."));
+    await settle();
+    expect(text(element, ".play-found")).toBe("All learnt.");
+    expect(element.querySelectorAll(".play-figure")).toHaveLength(figures.length);
   });
 
   test("it can be stopped, and stops when one leaves", async () => {
