@@ -458,3 +458,15 @@ def test_the_page_is_small(served: Any, open_page: OpenPage, locale: str, other:
     names = "performance.getEntriesByType('resource').map(e => e.name.split('/').pop())"
     page.wait_for_function(f"() => {names}.some(name => name.startsWith('more-'))")  # the other views
     assert not [name for name in page.evaluate(names) if name.startswith(wanted_later)]
+
+
+def test_a_page_without_words_says_what_to_do(served: Any, open_page: OpenPage) -> None:
+    page = open_page(served.address("decoder"))
+    settle(page)
+    page.route("**/words-en-*", lambda route: route.abort())
+    page.reload()
+    expect(page.locator("#glassformer")).to_contain_text("reload")
+    page.unroute("**/words-en-*")
+    page.faults.clear()  # type: ignore[attr-defined]
+    page.reload()
+    expect(page.get_by_role("tablist").first).to_be_visible()

@@ -9,6 +9,9 @@ import { learn, preferredLanguage } from "./i18n/core";
 import { createHttpBench } from "./workbench";
 
 const PAUSE = 2000; // ms between questions whether the server is back
+const WORDLESS =
+  "The words of this page did not arrive. See that Glassformer is running, then reload. · " +
+  "页面文字未能加载。请确认 Glassformer 正在运行，然后刷新页面。";
 
 let app: App | null = null;
 let waiting = false;
@@ -57,7 +60,12 @@ const remember: Remembering = {
 /** The first picture has its words already. */
 async function start(element: HTMLElement): Promise<void> {
   const language = preferredLanguage([remember.get("language") ?? "", ...navigator.languages]);
-  await learn(language);
+  try {
+    await learn(language);
+  } catch {
+    element.textContent = WORDLESS; // a browser asks for a module once: only loading it all again helps
+    return;
+  }
   mount(element, createHttpSource(connection), {
     bench: createHttpBench(connection),
     place: addressBar(window),
