@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import Bench, Served
 from browser.waiting import rest
+from glassformer.show.workbench import JobRequest
 
 pytestmark = pytest.mark.browser
 
@@ -40,6 +42,12 @@ class Played:
 
 @pytest.fixture(scope="module")
 def played(bench: Bench) -> Played:
+    """With a worker that has started: a run may wait for that for minutes, a question only for a while."""
+    job = bench.workbench.submit(
+        JobRequest(kind="record", model="zoo/decoder", sequence="text", text="the street")
+    )
+    while bench.workbench.job(job.id).state in ("queued", "running"):
+        time.sleep(0.05)
     return Played(bench.url)
 
 
@@ -178,6 +186,49 @@ def test_training_is_watched_and_stopped(played: Played, open_page: Open) -> Non
     page.get_by_role("button", name="Train again").click()
     page.get_by_role("button", name="Stop").click()
     expect(state).to_have_text(re.compile(r"Stopped after step \d+\."))
+
+
+def test_training_starts_before_the_first_answer(played: Played, open_page: Open) -> None:
+    page = open_page(played.address("output", steps=12, seed=3))
+    page.get_by_role("button", name="Train it now").click()
+    expect(page.locator(".play-training .play-state")).to_have_text("Trained: 12 steps.")
+    expect(find_figure(page, "loss").locator("circle")).to_have_count(13)
+    expect(page.locator(".play-trouble")).to_be_hidden()
+
+
+def test_opening_a_topic_computes_nothing_and_computing_again_does(played: Played, open_page: Open) -> None:
+    page = open_page(played.address("masks"))
+    find_figure(page, "weights")
+    evidence = page.locator(".play-evidence span")
+    expect(evidence).to_have_text("Computed beforehand by the project's own code.")
+    page.get_by_role("button", name="Compute again").click()
+    expect(evidence).to_have_text(re.compile(r"Answered in .+ s by the project's own code\."))
+
+
+def test_a_slider_names_the_words_of_the_sentence(played: Played, open_page: Open) -> None:
+    page = open_page(played.address("heads"))
+    find_figure(page, "heads")
+    words = played.ask("/heads")["ranges"]["query"]["labels"]
+    slider = page.locator('[data-parameter="query"] input')
+    expect(slider).to_have_attribute("max", str(len(words) - 1))
+    expect(page.locator('[data-parameter="query"] output')).to_have_text(f"10: {words[10]}")
+    desk, field = (
+        page.locator(each).bounding_box() for each in (".play-controls", '[data-parameter="text"]')
+    )
+    assert desk
+    assert field
+    assert field["width"] > 0.9 * desk["width"], "a text takes its row"
+
+
+def test_what_belongs_to_a_recording_is_away_while_one_plays(served: Served, open_page: Open) -> None:
+    page = open_page(served.address("decoder", view="playground"))
+    find_figure(page, "table")
+    panel, transport = page.locator(".panel"), page.locator(".transport")
+    expect(panel).to_be_hidden()
+    expect(transport).to_have_count(0)
+    page.get_by_role("tab", name="Heat map").click()
+    expect(panel).to_be_visible()
+    expect(transport).to_be_visible()
 
 
 def test_picture_and_table(played: Played, open_page: Open) -> None:
