@@ -39,11 +39,12 @@ export interface Drawn {
 }
 
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[\u{1f300}-\u{1faff}]/u;
+const BROAD = /[<>=+~@%mwMW…]/;
 
 /** About how long a text is in pixels: wide scripts count as squares. */
 export function lengthOf(text: string, size = 12): number {
   let sum = 0;
-  for (const letter of text) sum += WIDE.test(letter) ? size : size * 0.64;
+  for (const letter of text) sum += size * (WIDE.test(letter) ? 1 : BROAD.test(letter) ? 0.88 : 0.64);
   return sum;
 }
 
