@@ -85,3 +85,18 @@ def test_a_closed_workbench_plays_no_more(fresh: Fresh) -> None:
     with pytest.raises(RefusalError, match="closing"):
         bench.play("lookup", {})
     assert bench.worker is None
+
+
+def test_a_play_whose_worker_was_killed_speaks_of_no_text(
+    fresh: Fresh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise EOFError
+
+    bench = fresh()
+    monkeypatch.setattr("glassformer.workbench.bench.ask", die)
+    monkeypatch.setattr(bench, "_find_worker", lambda: None)
+    monkeypatch.setattr(bench, "_end_worker", lambda: -9)
+    with pytest.raises(RefusalError, match="killed, perhaps for lack of memory; ask again") as caught:
+        bench.play("masks", {})
+    assert caught.value.code == "crashed"

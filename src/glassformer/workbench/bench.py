@@ -114,7 +114,7 @@ class LocalWorkbench:
             self._start()  # who minds the queue also ends the worker
             return ask(self._find_worker(), topic, parameters, self.shelf.models(), self._closing.is_set)
         except EOFError:
-            raise RefusalError(self._explain_end(), "crashed", 409) from None
+            raise RefusalError(self._explain_end("ask again"), "crashed", 409) from None
         except TimeoutError:
             self._end_worker()
             raise RefusalError("No answer came in time. Ask for less, or again.", "too_slow", 422) from None
@@ -321,16 +321,14 @@ class LocalWorkbench:
         worker, self.worker = self.worker, None
         return None if worker is None else worker.end()
 
-    def _explain_end(self) -> str:
+    def _explain_end(self, advice: str = "shorten the text and run again") -> str:
         """Why the worker is gone, as far as its end tells."""
         worker = self.worker
         errors = list(worker.errors) if worker is not None else []
         code = self._end_worker()
         log.warning("the worker process ended with %s: %s", code, "\n".join(errors))
         if code == -signal.SIGKILL:
-            return (
-                "The worker process was killed, perhaps for lack of memory; shorten the text and run again."
-            )
+            return f"The worker process was killed, perhaps for lack of memory; {advice}."
         if code is not None and code < 0:
             name = signal.Signals(-code).name
             return f"The worker process crashed ({name}); run again, or choose another model."
