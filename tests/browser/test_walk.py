@@ -166,6 +166,8 @@ def test_colours_are_those_of_the_numbers(walks: Walks, open_page: Open) -> None
 def test_scrubbing_and_chapters(walks: Walks, open_page: Open) -> None:
     page = open_page(walks.address("encoder-decoder"))
     settled(page, "encoder.text")
+    whole = "(all) => all.every((each) => each.scrollWidth <= each.clientWidth)"
+    assert page.locator(".walk-marks button").evaluate_all(whole)  # no chapter's name is cut
     page.locator(".walk-marks button", has_text="Cross-attention").click()
     settled(page, "decoder.0.cross.queries")
     slider = page.locator(".walk-scrub input")
@@ -251,6 +253,11 @@ def test_chinese_and_small_screens(walks: Walks, open_page: Open) -> None:
     assert measure_overflow(page) <= 0
     page.locator(".walk-jump").select_option(index=0)
     settled(page, "encoder.text")
+    page.goto(walks.address("encoder-decoder", walk__step="training"))
+    settled(page, "training")
+    said, table = page.locator(".walk-said").first, page.locator(".walk-scroll")
+    ends = [each.evaluate("(node) => node.getBoundingClientRect().right") for each in (said, table)]
+    assert ends[0] <= ends[1] + 1  # what the model says is seen without scrolling
 
 
 def test_step_as_svg_and_walk_as_gif(walks: Walks, open_page: Open, tmp_path: Path) -> None:
@@ -261,15 +268,22 @@ def test_step_as_svg_and_walk_as_gif(walks: Walks, open_page: Open, tmp_path: Pa
     svg = Path(download.value.path()).read_text(encoding="utf-8")
     assert "Every query is multiplied with every key" in svg
     assert svg.count("<rect") > 100
+    save = page.locator(".walk-save")
+    save.click()
+    expect(save).to_contain_text("Cancel")
+    save.click()  # given up: the next one is the only file that comes
+    expect(save).to_have_text("Save walk (GIF)")
     with page.expect_download() as download:
-        page.locator(".walk-save").click()
+        save.click()
     gif = Path(download.value.path()).read_bytes()
     assert gif[:6] == b"GIF89a"
     assert gif[-1:] == b";"
     width, height = struct.unpack("<HH", gif[6:10])
     assert width > 300
     assert height > 200
-    assert gif.count(b"\x21\xf9\x04\x04") == len(walks.steps("decoder"))
+    scenes = page.locator(".walk-jump option").count()
+    assert scenes > len(walks.steps("decoder")) + 2  # text and layers at a glance, too
+    assert gif.count(b"\x21\xf9\x04\x04") == scenes - 1  # all of them but a tree that was not grown
 
 
 def test_the_model_runs_again_for_its_trace(bench: Bench, open_page: Open) -> None:
@@ -283,3 +297,11 @@ def test_the_model_runs_again_for_its_trace(bench: Bench, open_page: Open) -> No
     settled(page, "decoder.embedding.tokens")
     expect(page.locator(".walk-arithmetic h3 > b")).to_contain_text("=")
     expect(page.locator(".walk-missing")).to_have_count(0)
+    # The second run is in no list, and whoever comes back finds it done.
+    listed = [entry.id for entry in bench.library.entries()]
+    page.reload()
+    settled(page, "decoder.embedding.tokens")
+    expect(page.locator(".walk-notice")).to_be_hidden()
+    expect(page.locator(".walk-arithmetic h3 > b")).to_contain_text("=")
+    assert [entry.id for entry in bench.library.entries()] == listed
+    assert listed[0] in page.url

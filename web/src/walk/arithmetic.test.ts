@@ -51,10 +51,24 @@ describe("the arithmetic of a cell", () => {
     });
     const sum = terms.reduce((total, { right }) => total + right, 0);
     const numbers = { score: 7.58, highest: 7.58, power: 1 };
-    const [title, added, result] = write(cell("softmax", terms, { sum, numbers }), 1 / sum);
+    const panel = new Arithmetic(words("en"));
+    panel.show(cell("softmax", terms, { sum, numbers }), document.createElement("span"), 1 / sum);
+    const [title, added, result] = panel.lines();
     expect(title).toBe(" = 0.9970");
-    expect(added).toBe("e^(1.77 − 7.58) = 0.0030 + e^(7.58 − 7.58) = 1 + e^(−∞) = 0");
+    const chips = [...panel.element.querySelectorAll(".walk-terms:not(.walk-result) b")];
+    expect(chips.map((chip) => chip.textContent)).toEqual([
+      "e^(1.77 − 7.58) = 0.0030",
+      "e^(7.58 − 7.58) = 1",
+      "e^(−∞) = 0",
+    ]);
+    expect(added).toBe("e^(1.77 − 7.58) + e^(7.58 − 7.58) + e^(−∞)"); // on paper
     expect(result).toContain("÷ 1.003");
+  });
+
+  test("on paper a sum is no chain of equations, and what is left out has a name", () => {
+    const terms = [1, 2, 3, 4, 5, 0.5].map((left, index) => ({ ...term(index, 2 * left), left, right: 2 }));
+    const [, added] = write(cell("product", terms, { sum: 31 }), 31);
+    expect(added).toBe("1 × 2 + 2 × 2 + 3 × 2 + 4 × 2 + 5 × 2 + (1 more: 1)");
   });
 
   test("what is added has no factor and is called as on the page", () => {

@@ -64,9 +64,7 @@ export class Arithmetic {
   /** What is on the screen as lines of text: the cell, then its terms. */
   lines(): string[] {
     const terms = [...this.element.querySelectorAll(".walk-terms")].map((line) =>
-      [...line.children]
-        .map((child) => child.querySelector("b")?.textContent ?? child.textContent ?? "")
-        .join(" "),
+      [...line.children].map((child) => spell(child, line.matches(".walk-result"))).join(" "),
     );
     return [this.element.querySelector("h3")?.textContent ?? "", ...terms];
   }
@@ -92,7 +90,9 @@ export class Arithmetic {
       const sum = soft
         ? (cell.sum ?? Number.NaN)
         : terms.reduce((total, term) => total + (term.product ?? 0), cell.rest);
-      list.append(make("i", {}, "+"), chip([digits(sum - named, 3), this.say.rest(others), sum - named]));
+      const rest = chip([digits(sum - named, 3), this.say.rest(others), sum - named]);
+      rest.toggleAttribute("data-rest", true);
+      list.append(make("i", {}, "+"), rest);
     }
     return list;
   }
@@ -150,6 +150,13 @@ export class Arithmetic {
       }
     }
   }
+}
+
+/** A chip in a line of text. In a sum, what a term makes is left out: a chain of equations would be false. */
+function spell(part: Element, result: boolean): string {
+  const text = part.querySelector("b")?.textContent ?? part.textContent ?? "";
+  if (part.matches("[data-rest]")) return `(${part.querySelector("small")?.textContent}: ${text})`;
+  return result ? text : text.split(" = ")[0]!;
 }
 
 /** 0.86 × (−0.21) = −0.18; a factor of one is not spelt out. */

@@ -90,8 +90,11 @@ export class Matrix {
     );
     frameAt(this.cellMark, both, (lit.column ?? 0) * w, (lit.row ?? 0) * h, w, h);
     this.pin(lit.row);
-    for (const name of this.element.querySelectorAll<HTMLElement>("[data-row]"))
-      name.toggleAttribute("data-lit", Number(name.dataset.row) === lit.row);
+    for (const name of this.element.querySelectorAll<HTMLElement>("[data-row]")) {
+      const away = Number(name.dataset.row) - (lit.row ?? Number.NaN);
+      name.toggleAttribute("data-lit", away === 0);
+      name.toggleAttribute("data-under", this.size.rows > 1 && Math.abs(away) * h < 12); // the pinned name is there
+    }
     for (const name of this.element.querySelectorAll<HTMLElement>("[data-column]"))
       name.toggleAttribute("data-lit", Number(name.dataset.column) === lit.column);
   }

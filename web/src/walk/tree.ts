@@ -25,6 +25,7 @@ export class TreeScene implements Part {
   private readonly ending = new AbortController();
   private generation: GenerationDescription | null;
   private level = 0;
+  private chosen = 0;
 
   constructor(private readonly home: Home) {
     const { say, stage, source } = home;
@@ -60,7 +61,7 @@ export class TreeScene implements Part {
         this.note,
       );
       this.grow(stage.reducedMotion ? this.last : 0);
-      queueMicrotask(() => this.grow(this.level)); // once it stands on the page, the newest word is brought into view
+      queueMicrotask(() => this.choose(this.chosen)); // once it stands on the page, the newest word is brought into view
       return;
     }
     const request =
@@ -117,6 +118,7 @@ export class TreeScene implements Part {
   }
 
   private choose(node: number): void {
+    this.chosen = node;
     this.tree.mark(node);
     const nodes = this.generation?.nodes ?? [];
     write(

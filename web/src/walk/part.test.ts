@@ -1,0 +1,36 @@
+import { describe, expect, test } from "vitest";
+import { isHan, turns } from "./look";
+import { type Home, rowOf } from "./part";
+
+describe("the row that speaks", () => {
+  const home = (shape: string, query: number | null = null) =>
+    ({
+      stage: { selection: { get: () => ({ query, options: {} }) } },
+      plan: { shape },
+      tokens: { source: null, target: null },
+    }) as unknown as Home;
+
+  test("the last of a text that goes on, the first of a translation; a chosen one before either", () => {
+    expect(rowOf(home("decoder"), 5, true)).toBe(4);
+    expect(rowOf(home("encoder-decoder"), 5, true)).toBe(0);
+    expect(rowOf(home("encoder"), 5, true)).toBe(1);
+    expect(rowOf(home("encoder-decoder", 3), 5, true)).toBe(3);
+    expect(rowOf(home("encoder-decoder"), 5)).toBe(1); // of matrices that say no word
+  });
+});
+
+describe("names of columns", () => {
+  test("lie where they fit, each for itself", () => {
+    expect(turns("I", 12)).toBe(false);
+    expect(turns("'", 12)).toBe(false);
+    expect(turns("爱", 14)).toBe(false);
+    expect(turns("voiture", 22)).toBe(true);
+    expect(turns("我爱你", 22)).toBe(true);
+  });
+
+  test("Chinese letters stand one below the other, others are turned", () => {
+    expect(isHan("青花瓷")).toBe(true);
+    expect(isHan("␣voiture")).toBe(false);
+    expect(isHan("<s>")).toBe(false);
+  });
+});
