@@ -154,14 +154,14 @@ describe("lines", () => {
     );
     expect(widths).toEqual([6, 2, 2]);
   });
-  test("the number of a mark at the right end stands left of it", () => {
+  test("the number of a mark stays inside, above the curves", () => {
     const place = (mark: number) => {
       const drawn = drawLines({ ...figure, x: [0, 500, 1024], mark }, look, "");
       return [...drawn.element.querySelectorAll("text")]
         .findLast((each) => each.textContent === String(mark))!
         .getAttribute("text-anchor");
     };
-    expect([place(500), place(1024)]).toEqual(["start", "end"]);
+    expect([place(0), place(500), place(1024)]).toEqual(["start", "middle", "end"]);
   });
   test("a gap is a gap", () => {
     const series = [{ ...figure.series[0]!, values: [2, null, 0.5] }];

@@ -73,7 +73,8 @@ export function drawLines(figure: PlayLines, look: Look, none: string): Drawn {
   );
   if (figure.mark !== null) {
     const at = across.place(figure.mark);
-    const side = at > right - 32 ? -1 : 1; // its number stays inside
+    const free = at > 120; // its number stands above the plot, but for the name of the axis there
+    const anchor = at > right - 16 ? "end" : "middle"; // and stays inside
     element.append(
       draw("line", {
         x1: at,
@@ -83,11 +84,16 @@ export function drawLines(figure: PlayLines, look: Look, none: string): Drawn {
         stroke: look.inks.accent,
         "stroke-dasharray": "3 3",
       }),
-      write(round(figure.mark), at + 4 * side, top + 10, {
-        fill: look.inks.accent,
-        size: 11,
-        anchor: side < 0 ? "end" : "start",
-      }),
+      write(
+        round(figure.mark),
+        free ? (anchor === "end" ? look.width : at) : at + 4,
+        top + (free ? -6 : 10),
+        {
+          fill: look.inks.accent,
+          size: 11,
+          anchor: free ? anchor : "start",
+        },
+      ),
     );
   }
   const height = (value: number) => (figure.y_scale === "log" && value <= 0 ? bottom : up.place(value));
