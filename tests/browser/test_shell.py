@@ -167,6 +167,7 @@ def test_saved_svg_opens_again_with_legend_and_caption(
     served: Any, open_page: OpenPage, tmp_path: Path
 ) -> None:
     page = open_page(served.address("decoder", view="heatmap", map=1, head=2))
+    expect(page.locator(".heat-plot")).to_have_attribute("aria-busy", "false")
     settle(page)
     with page.expect_download() as waiting:
         page.locator("[data-action=save-svg]").click()
@@ -194,6 +195,7 @@ def test_saved_png_is_the_same_picture_twice_as_fine(
     served: Any, open_page: OpenPage, tmp_path: Path
 ) -> None:
     page = open_page(served.address("decoder", view="heatmap", map=1, head=2), dark=True)
+    expect(page.locator(".heat-plot")).to_have_attribute("aria-busy", "false")
     settle(page)
     with page.expect_download() as svg:
         page.locator("[data-action=save-svg]").click()
