@@ -195,4 +195,14 @@ test("arrow keys move from number to number and say them", () => {
     480,
   );
   expect(readout.textContent).toBe("b · key 1: 0.500"); // other numbers, the same place
+  const { rows } = figures[0] as PlayMatrix;
+  const smaller = {
+    ...figures[0]!,
+    rows: { ...rows, labels: ["a"] },
+    values: [[1, 0, 0]],
+    mark: [],
+  } as PlayMatrix;
+  figure.show(smaller, 480);
+  expect(readout.textContent).toBe(""); // there is no such place any more
+  expect(figure.element.querySelector(".play-ring")?.getAttribute("visibility")).toBe("hidden");
 });

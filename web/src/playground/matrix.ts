@@ -95,6 +95,7 @@ export function drawMatrix(figure: PlayMatrix, look: Look, none: string): Drawn 
     rows,
     columns,
     spot: (row, column) => {
+      if (row >= rows || column >= columns) return null; // of a matrix that was larger
       const number = value(row, column);
       const names = `${nameOf(figure, "rows", row, look)} · ${nameOf(figure, "columns", column, look)}`;
       const words = number === null ? none : flags ? (number > 0 ? "✓" : "✗") : digits(number);
