@@ -198,6 +198,18 @@ def test_what_could_have_been_kept_is_not_said_to_be_out_of_reach() -> None:
     assert not make_plan(recording).more  # everything is there that such a recording can hold
 
 
+def test_a_text_that_is_too_long_for_a_trace_says_so(
+    traced: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = replace(traced, trace={})
+    assert make_plan(bare).more
+    monkeypatch.setattr("glassformer.show.walk.plan.LONGEST_TRACE", 3)
+    plan = make_plan(bare)
+    assert not plan.more  # no second run is made in vain
+    missing = {step.missing for chapter in plan.chapters for step in chapter.steps if step.missing}
+    assert [phrase.en.split(":")[0] for phrase in missing] == ["This recording did not keep this step"]
+
+
 def test_a_recurrent_network_has_cells_and_looks_back() -> None:
     from glassformer.config import RecurrentConfig
     from glassformer.model.recurrent import RecurrentTranslator

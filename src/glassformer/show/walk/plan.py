@@ -21,6 +21,7 @@ from glassformer.show.walk.sentences import (
     NO_WINDOWS,
     NOT_KEPT,
     OUTSIDE,
+    TOO_LONG,
 )
 from glassformer.show.walk.types import Chapter, StackDescription, WalkPlan
 from glassformer.show.walk.writing import Scribe
@@ -37,7 +38,9 @@ def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
     arrays = Arrays(recording)
     words = arrays.words
     recurrent, ours = "cell" in words, "norm_position" in words
-    scribe = Scribe(arrays, NO_TRACE if ours else NOT_KEPT, OUTSIDE)
+    sides = [recording.source] + ([] if recording.target is None else [recording.target])
+    short = max(map(len, sides)) <= LONGEST_TRACE
+    scribe = Scribe(arrays, (NO_TRACE if short else TOO_LONG) if ours else NOT_KEPT, OUTSIDE)
     if ours:
         OurPlan(words, scribe).write()
     else:
@@ -46,7 +49,6 @@ def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
     stacks = _describe_stacks(arrays, words)
     traced = any(not name.startswith("parameters/") for name in recording.trace)
     parameters = any(name.startswith("parameters/") for name in recording.trace)
-    short = max((each.tokens for each in stacks), default=0) <= LONGEST_TRACE
     unkept = any(step.missing is scribe.missing for chapter in chapters for step in chapter.steps)
     plan = WalkPlan(
         model=recording.model,

@@ -4,11 +4,17 @@ In:   nothing.
 Out:  phrases.
 """
 
+from glassformer.recording import LONGEST_TRACE
 from glassformer.show.workbench import Phrase
 
 NO_TRACE = Phrase(
     en="This recording did not keep this step. Run the model again with its trace to see it.",
     zh="这份记录没有保存这一步。请带上计算过程（trace）重新运行模型，就能看到。",
+)
+TOO_LONG = Phrase(
+    en=f"This recording did not keep this step: only texts of up to {LONGEST_TRACE} tokens are followed step "
+    "by step. Shorten the text to see it.",
+    zh=f"这份记录没有保存这一步：只有不超过 {LONGEST_TRACE} 个词元的文本才会逐步记录。缩短文本就能看到。",
 )
 OUTSIDE = Phrase(
     en="This step happens outside of attention, where a model of transformers is not watched.",
