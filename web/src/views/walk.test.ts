@@ -149,6 +149,16 @@ describe("walk", () => {
     ).toBeGreaterThan(9 + 6 + 6);
   });
 
+  test("on paper, indices stand lower, and what a reader hears is plain", async () => {
+    const { mounted } = await open({ ...at("decoder.0.self.keys"), head: 1 });
+    const page = new DOMParser().parseFromString(await mounted.picture(), "image/svg+xml");
+    const lowered = [...page.querySelectorAll("text tspan[font-size]")].map((index) => index.textContent);
+    expect(lowered.filter((index) => index === "K").length).toBeGreaterThan(2); // W_K in title, equation, matrix
+    expect(lowered).toContain("1"); // K_1, of head 1
+    expect(page.querySelector("title")!.textContent).toContain("W_K");
+    for (const text of page.querySelectorAll("text")) expect(text.textContent).not.toContain("_K");
+  });
+
   test("playing moves on by itself", async () => {
     vi.useFakeTimers();
     try {

@@ -24,7 +24,7 @@ import { Route } from "../walk/route";
 import { Saver } from "../walk/saver";
 import { makePart } from "../walk/scene";
 import { type Scene, stepsOf } from "../walk/script";
-import { rich } from "../walk/symbols";
+import { lower, rich } from "../walk/symbols";
 import { canTrace, trace } from "../walk/tracing";
 import "../styles/walk.css";
 
@@ -270,12 +270,13 @@ class WalkView implements Mounted {
   private sheetOf(scene: Scene, part: Part): string {
     const { plan, source } = this.home!;
     const { model, evidence } = source.description;
-    return sheet({
+    const drawn = sheet({
       ...part.picture(),
       title: sceneName(scene, plan, this.say, this.title),
       caption: [this.tell[scene.key], model, evidence.line],
       theme: this.stage.theme,
     });
+    return lower(drawn);
   }
 
   /** A scene that is not on the screen. */

@@ -66,9 +66,9 @@ describe("the arithmetic of a cell", () => {
   });
 
   test("on paper a sum is no chain of equations, and what is left out has a name", () => {
-    const terms = [1, 2, 3, 4, 5, 0.5].map((left, index) => ({ ...term(index, 2 * left), left, right: 2 }));
-    const [, added] = write(cell("product", terms, { sum: 31 }), 31);
-    expect(added).toBe("1 × 2 + 2 × 2 + 3 × 2 + 4 × 2 + 5 × 2 + (1 more: 1)");
+    const terms = [1, -2, 3, 4, 5, 0.5].map((left, index) => ({ ...term(index, 2 * left), left, right: 2 }));
+    const [, added] = write(cell("product", terms, { sum: 23 }), 23);
+    expect(added).toBe("1 × 2 + (−2) × 2 + 3 × 2 + 4 × 2 + 5 × 2 + (1 more: 1)");
   });
 
   test("what is added has no factor and is called as on the page", () => {

@@ -9,6 +9,7 @@ import type { WalkWords } from "../i18n/walk";
 import { digits, exact } from "../marks/digits";
 import { draw, make } from "../marks/make";
 import type { CellArithmetic, CellTerm } from "../types";
+import { spell } from "./symbols";
 
 const SHOWN = 5; // terms spelt out
 const HIGH = 56; // pixels of the bars
@@ -64,9 +65,10 @@ export class Arithmetic {
   /** What is on the screen as lines of text: the cell, then its terms. */
   lines(): string[] {
     const terms = [...this.element.querySelectorAll(".walk-terms")].map((line) =>
-      [...line.children].map((child) => spell(child, line.matches(".walk-result"))).join(" "),
+      [...line.children].map((child) => spellTerm(child, line.matches(".walk-result"))).join(" "),
     );
-    return [this.element.querySelector("h3")?.textContent ?? "", ...terms];
+    const name = this.element.querySelector("h3");
+    return [name === null ? "" : spell(name), ...terms];
   }
 
   private terms(
@@ -153,10 +155,10 @@ export class Arithmetic {
 }
 
 /** A chip in a line of text. In a sum, what a term makes is left out: a chain of equations would be false. */
-function spell(part: Element, result: boolean): string {
+function spellTerm(part: Element, result: boolean): string {
   const text = part.querySelector("b")?.textContent ?? part.textContent ?? "";
   if (part.matches("[data-rest]")) return `(${part.querySelector("small")?.textContent}: ${text})`;
-  return result ? text : text.split(" = ")[0]!;
+  return result ? text : text.split(" = ")[0]!.replace(/^−[\d.e−]+/, "($&)");
 }
 
 /** 0.86 × (−0.21) = −0.18; a factor of one is not spelt out. */

@@ -20,7 +20,7 @@ export function writeMatrix(grid: Grid, look: Look, lit: Lit): Drawn {
   const size = sizeOf(grid, look);
   const left = grid.row === null ? 0 : LABELS;
   const top = 24 + (size.columns ? (size.upright ? TOP : 16) : 0);
-  const title = `${look.symbol.replace("_", " ")}   ${shapeText(look.shape ?? [grid.rows, grid.columns])}`;
+  const title = `${look.symbol}   ${shapeText(look.shape ?? [grid.rows, grid.columns])}`;
   let body = label(title, left, 12, { fill: ink.ink, size: 12, weight: 600 });
   if (size.rows > 0) body += writeRowNames(grid, look, size.rows, left, top, ink.soft);
   if (size.columns) body += writeColumnNames(grid, look, left, top, ink.soft);

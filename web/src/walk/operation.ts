@@ -18,7 +18,7 @@ import { Matrix } from "./matrix";
 import { writeOperation } from "./operation_picture";
 import { type Drawn, type Home, headOf, type Part, rowOf } from "./part";
 import { makeLegend, makeNotes } from "./remarks";
-import { equationOf, symbol } from "./symbols";
+import { equationOf, spell, symbol } from "./symbols";
 import { brightest, tabulate } from "./values";
 
 const PAUSE = 70; // milliseconds a pointer rests before the server is asked
@@ -108,7 +108,7 @@ export class Operation implements Part {
     area.addEventListener("pointerleave", () => this.focus());
     const equation = equationOf(step, loaded);
     this.equation.replaceChildren(...equation);
-    this.text = equation.map((part) => (part.textContent ?? "").trim()).join(" ");
+    this.text = equation.map((part) => spell(part).trim()).join(" ");
     const crossed = this.layout.kind === "cross";
     if (crossed) area.prepend(this.arithmetic.element);
     this.element.replaceChildren(

@@ -5,7 +5,7 @@
  * Out:  SVG with its size.
  */
 
-import { inks, label } from "../marks/paper";
+import { inks, label, wrap } from "../marks/paper";
 import type { Theme } from "../view";
 import type { Item, Plan } from "./layout";
 import { LABELS } from "./look";
@@ -25,11 +25,14 @@ export function writeOperation(
   let body = label(equation, 0, 12, { fill: ink.soft, size: 12 });
   body += `<g transform="translate(0 28)">${matrices.body}</g>`;
   let height = 28 + matrices.height;
+  const width = Math.max(320, matrices.width);
   arithmetic.forEach((line, at) => {
-    body += label(line, 0, height + 12, { fill: at === 0 ? ink.ink : ink.soft, size: 11 });
-    height += 18;
+    for (const part of wrap(line, width)) {
+      body += label(part, 0, height + 12, { fill: at === 0 ? ink.ink : ink.soft, size: 11 });
+      height += 18;
+    }
   });
-  return { body, width: Math.max(320, matrices.width), height };
+  return { body, width, height };
 }
 
 /** Rows of the left factor meet columns of the upper one in the result. */

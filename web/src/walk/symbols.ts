@@ -14,7 +14,25 @@ import { shapeText } from "./values";
 /** A letter with an index: W_Q. */
 export function symbol(text: string): HTMLElement {
   const [base = "", below] = text.split("_");
-  return make("b", { class: "walk-symbol" }, base, below === undefined ? null : make("sub", {}, below));
+  const index = below === undefined ? null : make("sub", {}, below);
+  return make("b", { class: "walk-symbol", "data-symbol": text }, base, index);
+}
+
+/** What elements say, with indices still written as W_Q. */
+export function spell(element: Element): string {
+  const letter = element.querySelector<HTMLElement>("[data-symbol]") ?? (element as HTMLElement);
+  const said = element.textContent ?? "";
+  return said.replace(letter.textContent ?? "", () => letter.dataset.symbol ?? letter.textContent ?? "");
+}
+
+/** The indices in the texts of an SVG set lower. */
+export function lower(svg: string): string {
+  const index = /(?<![a-z\d_])([A-Za-z]\u0302?[′ᵀ]*)_([A-Za-z\d]+)(?!\w)/gu;
+  const set = '$1<tspan dy="3" font-size="75%">$2</tspan><tspan dy="-3">\u200b</tspan>';
+  return svg.replace(
+    /(<text[^>]*>)([^<]*)(?=<\/text>)/g,
+    (_, tag: string, text: string) => tag + text.replace(index, set),
+  );
 }
 
 /** Words in which W_Q has its index set lower. */
