@@ -1,6 +1,7 @@
 """The playground through the workbench and its worker process: answers, steps, refusals."""
 
 import asyncio
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from glassformer.show.playground import Play, Playground
 from glassformer.show.workbench import Event, Job, JobRequest, RefusalError
-from glassformer.workbench import LocalWorkbench
+from glassformer.workbench import LocalWorkbench, plays
 from glassformer.workbench.playground.playing import play
 from glassformer.workbench.playground.topics import find_topic, read_parameters
 
@@ -100,3 +101,31 @@ def test_a_play_whose_worker_was_killed_speaks_of_no_text(
     with pytest.raises(RefusalError, match="killed, perhaps for lack of memory; ask again") as caught:
         bench.play("masks", {})
     assert caught.value.code == "crashed"
+
+
+def test_the_time_of_a_play_begins_when_the_worker_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that needs longer than a play to import torch is waited for; a play without end is not."""
+
+    class SlowWorker:
+        def __init__(self, *words: str) -> None:
+            self.words = iter(words)
+
+        def send(self, message: dict[str, Any]) -> None:
+            self.job = message["job"]
+
+        def receive(self, seconds: float) -> dict[str, Any]:
+            word = next(self.words, "progress of another")
+            if word == "failed":
+                return {"say": word, "job": self.job, "sentence": "Heard.", "code": "refused"}
+            return {"say": word, "job": self.job if word == "progress" else "another"}
+
+    clock = itertools.count(step=plays.LONGEST - 1.0)  # what every look at it takes
+    monkeypatch.setattr(plays, "time", type("Clock", (), {"monotonic": staticmethod(lambda: next(clock))}))
+
+    def ask(*words: str) -> None:
+        plays.ask(SlowWorker(*words), find_topic("lookup"), {}, [], lambda: False)  # type: ignore[arg-type]
+
+    with pytest.raises(RefusalError, match="Heard"):
+        ask("starting", "starting", "starting", "progress", "failed")
+    with pytest.raises(TimeoutError):
+        ask("progress", "working", "failed")

@@ -16,7 +16,8 @@ from glassformer.show.workbench import RefusalError
 from glassformer.workbench.models import Model
 from glassformer.workbench.process import WorkerProcess
 
-LONGEST = 40.0  # seconds that a play may take, the start of a worker included
+LONGEST = 40.0  # seconds that a play may take, once the worker has begun it
+STARTING = 180.0  # seconds that a worker may take to begin: importing takes long on a slow machine
 TICK = 0.2  # seconds between two looks at whether somebody ends everything
 
 
@@ -49,7 +50,7 @@ def ask(
     """Send a play and wait for it. Raises TimeoutError where none came, EOFError where the worker is gone."""
     job = token_hex(8)
     worker.send(spell_task(job, topic, parameters, models, streams=False))
-    deadline = time.monotonic() + LONGEST
+    deadline = time.monotonic() + STARTING
     played: Play | None = None
     while time.monotonic() < deadline and not is_closing():
         try:
@@ -61,6 +62,8 @@ def ask(
         if message.get("job") != job:
             continue
         match message["say"]:
+            case "progress":
+                deadline = time.monotonic() + LONGEST
             case "played":
                 played = Play.model_validate(message["play"])
             case "done":

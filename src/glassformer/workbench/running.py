@@ -56,9 +56,8 @@ class Runner:
     def play(self, task: dict[str, Any], teller: Teller) -> None:
         """A topic of the playground; one that is streamed tells its steps."""
         zoo = Zoo(task["models"], self.open)
+        teller.progress("running")
         tell = teller.step if task["streams"] else None
-        if tell is not None:
-            teller.progress("running")
         played = play(task["topic"], task["parameters"], zoo, tell)
         teller.say("played", play=played.model_dump(mode="json"))
 
