@@ -299,6 +299,7 @@ def test_the_model_runs_again_for_its_trace(bench: Bench, open_page: Open) -> No
     expect(page.locator(".walk-missing")).to_have_count(0)
     # The second run is in no list, and whoever comes back finds it done.
     listed = [entry.id for entry in bench.library.entries()]
+    page.wait_for_url(re.compile(r"walk\.step=decoder\.embedding\.tokens"))
     page.reload()
     settled(page, "decoder.embedding.tokens")
     expect(page.locator(".walk-notice")).to_be_hidden()
