@@ -9,8 +9,8 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RecordingSource } from "../source";
 import type { Mounted, View } from "../view";
 import { useApp } from "./context";
-import { speaking } from "./speaking";
-import { type App, sentenceOf } from "./state";
+import { sentenceOf, speaking } from "./speaking";
+import type { App } from "./state";
 
 export function Canvas(props: { readonly id: string; readonly prefix: string }) {
   const app = useApp();

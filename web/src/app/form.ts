@@ -6,6 +6,7 @@
  */
 
 import type { AppWords } from "../i18n/app";
+import { readSelection, type Selection } from "../selection";
 import type { JobRequest, ModelDescription, Preset } from "../types";
 
 export type Sequence = JobRequest["sequence"];
@@ -138,4 +139,9 @@ export function requestOf(form: Form): JobRequest {
     ...(form.layers === null ? {} : { layers: form.layers }),
     ...(form.keep === null ? {} : { want: form.keep }),
   };
+}
+
+/** What an example wants to have selected. */
+export function pickSelection(preset: Preset): Partial<Selection> {
+  return preset.selection ? readSelection(new URLSearchParams(preset.selection).toString()) : {};
 }

@@ -9,10 +9,19 @@ import { type RecordingSource, Refusal } from "../source";
 import type { Job, JobRequest, ModelDescription, Preset } from "../types";
 import type { Workbench } from "../view";
 import type { Bench } from "../workbench";
-import { emptyForm, type Form, presetRequest, requestOf, withModel, withPreset, withRequest } from "./form";
+import {
+  emptyForm,
+  type Form,
+  pickSelection,
+  presetRequest,
+  requestOf,
+  withModel,
+  withPreset,
+  withRequest,
+} from "./form";
 import { type Signal, signal } from "./signals";
-import { speaking } from "./speaking";
-import { type App, pickSelection, sentenceOf } from "./state";
+import { sentenceOf, speaking } from "./speaking";
+import type { App } from "./state";
 
 export interface Running {
   readonly job: Job | null; // null until the server has taken it

@@ -8,6 +8,7 @@
 import { explain } from "../i18n/refusals";
 import { Refusal } from "../source";
 import type { Language } from "../types";
+import type { App } from "./state";
 
 const known = new WeakMap<object, object>(); // in Chinese: who asks twice gets the same
 
@@ -32,4 +33,14 @@ export function speaking<T extends object>(asked: T, language: Language): T {
 function refuse(error: unknown, language: Language): never {
   if (!(error instanceof Refusal)) throw error;
   throw new Refusal(explain(error, language), error.code, error.status, error.zh);
+}
+
+/** What went wrong, in a sentence of the page's language; whoever draws it draws it again in another language. */
+export function sentenceOf(error: unknown, app: App): string {
+  const say = app.words.value;
+  if (error instanceof Refusal) {
+    if (error.code === "unreachable") return say.unreachable;
+    return error.code === "not_in_file" ? say.notInFile : explain(error, app.language.value);
+  }
+  return error instanceof Error && error.message ? error.message : String(error);
 }

@@ -7,7 +7,6 @@
 
 import { type AppWords, words } from "../i18n/app";
 import { learn } from "../i18n/core";
-import { explain } from "../i18n/refusals";
 import {
   createSelection,
   nothingSelected,
@@ -20,11 +19,13 @@ import type { About, Language, MetricDescription, Preset, RecordingEntry } from 
 import type { Mounted, Theme } from "../view";
 import type { Views } from "../views";
 import type { Bench } from "../workbench";
+import { pickSelection } from "./form";
 import { fitTo } from "./maps";
 import { type Mirror, mirror } from "./mirror";
 import type { Place } from "./place";
 import { createRuns, type Runs } from "./runs";
 import { derived, type ReadonlySignal, signal } from "./signals";
+import { sentenceOf } from "./speaking";
 
 export interface Remembering {
   get(name: string): string | null;
@@ -318,19 +319,4 @@ export class App {
       if (turn === this.turn) this.opening.value = false;
     }
   }
-}
-
-/** What an example wants to have selected. */
-export function pickSelection(preset: Preset): Partial<Selection> {
-  return preset.selection ? readSelection(new URLSearchParams(preset.selection).toString()) : {};
-}
-
-/** What went wrong, in a sentence of the page's language; whoever draws it draws it again in another language. */
-export function sentenceOf(error: unknown, app: App): string {
-  const say = app.words.value;
-  if (error instanceof Refusal) {
-    if (error.code === "unreachable") return say.unreachable;
-    return error.code === "not_in_file" ? say.notInFile : explain(error, app.language.value);
-  }
-  return error instanceof Error && error.message ? error.message : String(error);
 }

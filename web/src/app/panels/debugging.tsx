@@ -5,7 +5,7 @@ import type { DistributionOf, RecordingSource } from "../../source";
 import type { Distribution, MapDescription } from "../../types";
 import { useApp } from "../context";
 import { mapOf } from "../maps";
-import { sentenceOf } from "../state";
+import { sentenceOf } from "../speaking";
 import { short } from "./interpretability";
 
 const BINS = 48;

@@ -6,7 +6,7 @@ import type { RecordingSource } from "../../source";
 import type { MapDescription, MetricDescription, ScoreDescription } from "../../types";
 import { useApp } from "../context";
 import { mapOf } from "../maps";
-import { sentenceOf } from "../state";
+import { sentenceOf } from "../speaking";
 
 const TAU = 0.01;
 const MOST_WEIGHTS = 4e9; // beyond, another threshold takes too long to count

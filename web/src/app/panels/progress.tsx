@@ -3,7 +3,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Job, JobStage } from "../../types";
 import { useApp } from "../context";
-import { sentenceOf } from "../state";
+import { sentenceOf } from "../speaking";
 
 const stages: readonly JobStage[] = ["queued", "loading", "tokenising", "running", "statistics", "saving"];
 
