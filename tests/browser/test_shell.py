@@ -341,6 +341,7 @@ def test_no_sideways_scrolling_at_any_width(served: Any, open_page: OpenPage, wi
         page.locator(f".pictures [data-name={view}]").click()
         expect(page.locator(f".view-host > .view-{view}, [data-notice=does-not-fit]")).to_be_visible()
         assert measure_overflow(page) <= 0, view
+    page.locator(".pictures [data-name=heatmap]").click()  # the playground has no panel
     for panel in ("input", "interpretability", "debugging", "about"):
         page.locator(f".panels [data-name={panel}]").click()
         expect(page.locator(f"[data-panel={panel}]")).not_to_be_empty()
