@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from browser.conftest import Served
 from browser.waiting import measure_overflow, settle
@@ -133,6 +133,20 @@ def test_the_picture_and_the_table(served: Served, open_page: Open) -> None:
 def test_what_cannot_be_shown_says_why(served: Served, open_page: Open) -> None:
     page = open_page(served.address("long", view="encoder"))
     page.get_by_role("tab", name="Encoder").click()
+    expect(page.get_by_text("no hidden states")).to_be_visible()
+
+
+def test_a_tab_clicked_while_a_recording_opens_stays(served: Served, open_page: Open) -> None:
+    page = open_page(served.address("decoder", view="encoder"))
+    settle(page)
+    held: list[Route] = []
+    page.route(f"**/api/recordings/{served.ids['long']}", lambda route: held.append(route))
+    with page.expect_request(f"**/api/recordings/{served.ids['long']}"):
+        page.evaluate(
+            "hash => { location.hash = hash }", served.address("long", view="encoder").split("#")[1]
+        )
+    page.get_by_role("tab", name="Encoder").click()
+    held[0].continue_()
     expect(page.get_by_text("no hidden states")).to_be_visible()
 
 

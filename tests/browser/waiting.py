@@ -5,6 +5,7 @@ Out:  the same page at rest: a view is mounted, no answer is on its way, no time
       nothing moves, everything is drawn.
 """
 
+import time
 from urllib.parse import parse_qsl
 
 from playwright.sync_api import Page, expect
@@ -51,17 +52,19 @@ COUNT = """(() => {
   const frame = () => new Promise((done) => requestAnimationFrame(() => start(done)));
   window.isAtRest = async () => {
     for (let frames = 0; frames < 3; frames++) {
-      if (!still()) return false;
       await frame();
+      if (!still()) return false;
     }
-    return still();
+    return true;
   };
 })()"""
 
 
 def rest(page: Page) -> None:
     """Until nothing is on its way and everything is drawn."""
-    page.wait_for_function("() => window.isAtRest()")
+    latest = time.monotonic() + PATIENCE / 1000
+    while not page.evaluate("() => window.isAtRest()"):  # `wait_for_function` takes a promise for a yes
+        assert time.monotonic() < latest, "the page found no rest"
 
 
 def settle(page: Page) -> None:

@@ -90,6 +90,7 @@ export class App {
   private readonly mirror: Mirror;
   private readonly chosen = signal<Selection>(nothingSelected);
   private turn = 0; // only the last opening counts
+  private chosenIn = -1; // the opening during or after which a tab was clicked last
 
   constructor(options: AppOptions) {
     this.root = options.root;
@@ -191,6 +192,7 @@ export class App {
   }
 
   chooseView(name: string): void {
+    this.chosenIn = this.turn;
     this.store.set({ view: name });
     this.views.load(name)?.catch((error: unknown) => this.complain(error, () => this.chooseView(name)));
   }
@@ -305,7 +307,7 @@ export class App {
       const fits = await this.fittingView(source, this.viewOf(wish));
       if (turn !== this.turn) return;
       const { view: now } = this.store.get();
-      const view = now === before ? fits : now; // a tab that was clicked meanwhile
+      const view = now === before && this.chosenIn !== turn ? fits : now; // a tab that was clicked meanwhile
       this.trouble.value = null;
       this.open.value = source;
       this.runs.follow(source);
