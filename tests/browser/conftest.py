@@ -141,6 +141,14 @@ def working(served: Served) -> Iterator[Served]:
         yield Served(url, served.library, served.ids, workbench=rehearsal)
 
 
+@pytest.fixture
+def rehearsal(working: Served) -> Rehearsal:
+    """The workbench of `working`, as if nothing had run on it."""
+    assert isinstance(working.workbench, Rehearsal)
+    working.workbench.again()
+    return working.workbench
+
+
 @pytest.fixture(scope="session")
 def tiny_zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a tiny model of each kind."""

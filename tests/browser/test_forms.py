@@ -15,13 +15,6 @@ pytestmark = pytest.mark.browser
 OpenPage = Callable[..., Page]
 
 
-@pytest.fixture
-def rehearsal(working: Any) -> Rehearsal:
-    assert isinstance(working.workbench, Rehearsal)
-    working.workbench.again()
-    return working.workbench
-
-
 def test_running_shows_every_stage_and_opens_the_recording(
     working: Any, rehearsal: Rehearsal, open_page: OpenPage
 ) -> None:

@@ -15,13 +15,6 @@ pytestmark = pytest.mark.browser
 OpenPage = Callable[..., Page]
 
 
-@pytest.fixture
-def rehearsal(working: Any) -> Rehearsal:
-    assert isinstance(working.workbench, Rehearsal)
-    working.workbench.again()
-    return working.workbench
-
-
 def start(working: Any, rehearsal: Rehearsal, open_page: OpenPage) -> Page:
     """A page whose run has come halfway."""
     page = open_page(working.address("decoder", view="heatmap"))
