@@ -88,8 +88,10 @@ def test_compiled_steps_learn_what_plain_ones_learn(recipe: Path, tmp_path: Path
 
 
 @pytest.mark.gpu
-def test_a_gpu_run_resumes(recipe: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("accumulate", [1, 2])  # a graph may be recorded in the second batch of an update
+def test_a_gpu_run_resumes(recipe: Path, tmp_path: Path, accumulate: int) -> None:
     words = ["train.schedule=constant", "train.compile=graphs", "train.ema=0.9"]
+    words.append(f"train.accumulate={accumulate}")
     run_recipe(recipe, words, runs=tmp_path, name="whole", silent=True)
     run_recipe(recipe, [*words, "train.steps=6"], runs=tmp_path, name="halved", silent=True)
     run_recipe(recipe, words, runs=tmp_path, name="halved", resume=True, silent=True)

@@ -174,6 +174,7 @@ class GraphedStep:
 
     def _record(self, batch: Batch) -> Recorded:
         kept = [_gradient(parameter).clone() for parameter in self.parameters]
+        chance = torch.cuda.get_rng_state(self.device)
         fixed = batch.to(self.device)
         self.beside.wait_stream(torch.cuda.current_stream(self.device))
         with torch.cuda.stream(self.beside):
@@ -186,7 +187,7 @@ class GraphedStep:
             total = self._run(fixed)
         for parameter, gradient in zip(self.parameters, kept, strict=True):
             _gradient(parameter).copy_(gradient)
-        torch.cuda.manual_seed(torch.cuda.initial_seed())  # this replay drops what any other would drop
+        torch.cuda.set_rng_state(chance, self.device)  # this replay drops what any other would drop
         return Recorded(graph, fixed, total)
 
     def _run(self, batch: Batch) -> Tensor:
