@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from glassformer.model import loss
-from glassformer.model.loss import IGNORED, _whole_loss, word_loss
+from glassformer.model.loss import IGNORED, _whole_loss, two_pass_loss, word_loss
 
 
 @pytest.mark.parametrize("compute", [word_loss, _whole_loss])
@@ -82,3 +82,46 @@ def test_shapes_of_batches_are_flattened():
     states, vectors, labels = torch.randn(2, 3, 4), torch.randn(5, 4), torch.randint(0, 5, (2, 3))
     flat = word_loss(states.view(6, 4), vectors, labels.view(6))
     assert torch.equal(word_loss(states, vectors, labels), flat)
+
+
+def test_two_passes_on_paper():
+    first, second = [0.75, 0.25], [0.25, 0.75]
+    logits = torch.tensor([[first, first], [second, first]]).log() + 3.0  # two tokens; 3 cancels out
+    labels = torch.tensor([[0, 1]])
+    entropy, apart = two_pass_loss(logits, labels)
+    # The first token: ½ (0.75 − 0.25) ln 3 twice. The second: nothing, both passes say the same.
+    assert apart.item() == pytest.approx(0.5 * math.log(3) / 2)
+    assert entropy.item() == pytest.approx(-(math.log(0.75) + math.log(0.25) + 2 * math.log(0.25)) / 4)
+    entropy, apart = two_pass_loss(logits, torch.tensor([[0, IGNORED]]))
+    assert apart.item() == pytest.approx(0.5 * math.log(3))
+    assert entropy.item() == pytest.approx(-(math.log(0.75) + math.log(0.25)) / 2)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_two_passes_equal_torch_with_gradients(smoothing):
+    torch.manual_seed(0)
+    logits = torch.randn(6, 5, 11, requires_grad=True)  # three texts, twice
+    labels = torch.randint(0, 11, (3, 5))
+    labels[1, 2:] = IGNORED
+    entropy, apart = two_pass_loss(logits, labels, smoothing)
+    expected = F.cross_entropy(
+        logits.flatten(0, 1), labels.repeat(2, 1).flatten(), ignore_index=IGNORED, label_smoothing=smoothing
+    )
+    divergences = []
+    for text, token in (labels != IGNORED).nonzero().tolist():
+        first, second = (logits[row, token].log_softmax(-1) for row in (text, text + 3))
+        for one, other in ((first, second), (second, first)):
+            divergences.append(F.kl_div(other, one, reduction="sum", log_target=True))
+    slow = torch.stack(divergences).mean()
+    assert torch.allclose(entropy, expected, atol=1e-6)
+    assert torch.allclose(apart, slow, atol=1e-6)
+    (ours,) = torch.autograd.grad(entropy + 2 * apart, logits)
+    (theirs,) = torch.autograd.grad(expected + 2 * slow, logits)
+    assert torch.allclose(ours, theirs, atol=1e-6)
+
+
+def test_two_passes_in_half_precision_are_told_apart_in_whole():
+    logits = torch.randn(2, 1, 50).bfloat16()
+    entropy, apart = two_pass_loss(logits, torch.tensor([[3]]))
+    assert entropy.dtype == apart.dtype == torch.float32
+    assert torch.equal(apart, two_pass_loss(logits.float(), torch.tensor([[3]]))[1])

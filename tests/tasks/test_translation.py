@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 import pytest
 import torch
+from torch.nn import functional as F
 
 from glassformer.config import RecurrentConfig
 from glassformer.errors import ConfigurationError, InputError
@@ -15,6 +16,7 @@ from glassformer.tasks.answers import Model, stream_answer
 from glassformer.tasks.pairs import PairFile, Pairs
 from glassformer.tasks.task import known_words
 from glassformer.tasks.translation import Translation, translate
+from glassformer.text.batches import Batch
 from glassformer.text.files import Problems
 
 School: TypeAlias = Any  # the fixture of conftest.py
@@ -65,6 +67,66 @@ def test_a_recurrent_network_learns_the_same_task(school: School, book: Path) ->
     english, french = zip(*school.PAIRS, strict=True)
     found = list(translate(network, english, tokenizer=task.tokenizer))
     assert sum(one == two for one, two in zip(found, french, strict=True)) >= 30
+
+
+def make_translator(kind: str, task: Any, school: School, dropout: float) -> Any:
+    if kind == "transformer":
+        return school.make_network(task, dropout=dropout)
+    torch.manual_seed(0)
+    small = {"width": 32, "embedding_width": 32, "max_length": 64, "dropout": dropout}
+    network = RecurrentTranslator(RecurrentConfig(**(known_words(RecurrentConfig, task.words()) | small)))
+    task.accept(network.config)
+    return network
+
+
+def loss_and_gradients(task: Any, network: Any, batch: Batch) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    torch.manual_seed(3)
+    loss = task.loss(network, batch)
+    return loss.detach(), list(torch.autograd.grad(loss, list(network.parameters())))
+
+
+@pytest.mark.parametrize("kind", ["transformer", "recurrent"])
+def test_consistency_adds_the_divergence_of_two_passes(school: School, book: Path, kind: str) -> None:
+    task = school.make_task(table(book, consistency=2, label_smoothing=0.1))
+    network = make_translator(kind, task, school, 0.3)
+    batch = task.collate("train", [0, 9, 40])
+    loss, gradients = loss_and_gradients(task, network, batch)
+    real = None if batch.real is None else torch.cat((batch.real, batch.real))
+    assert batch.target is not None
+    torch.manual_seed(3)
+    logits = network(torch.cat((batch.ids, batch.ids)), real, target=torch.cat((batch.target, batch.target)))
+    passes = logits.log_softmax(-1).unflatten(0, (2, 3))  # (pass, B, T, vocabulary)
+    entropies, divergences = [], []
+    for row, place in (batch.labels != IGNORED).nonzero().tolist():
+        first, second = passes[:, row, place]
+        for one, other in ((first, second), (second, first)):
+            divergences.append(F.kl_div(other, one, reduction="sum", log_target=True) / 2)
+            entropies.append(F.cross_entropy(one, batch.labels[row, place], label_smoothing=0.1) / 2)
+    entropy, divergence = torch.stack(entropies).sum(), torch.stack(divergences).sum()
+    assert divergence > 0.1
+    torch.testing.assert_close(loss, entropy.detach())  # what is reported is the cross-entropy
+    expected = torch.autograd.grad(entropy + 2 * divergence, list(network.parameters()))
+    torch.testing.assert_close(gradients, list(expected))
+
+
+@pytest.mark.parametrize("kind", ["transformer", "recurrent"])
+def test_consistency_is_nothing_without_dropout_and_nothing_when_off(
+    school: School, book: Path, kind: str
+) -> None:
+    plain, off, on = (
+        school.make_task(table(book, **words)) for words in ({}, {"consistency": 0.0}, {"consistency": 5.0})
+    )
+    batch = plain.collate("train", range(8))
+    network = make_translator(kind, plain, school, 0.0)
+    loss, gradients = loss_and_gradients(plain, network, batch)
+    twice, theirs = loss_and_gradients(on, network, batch)
+    torch.testing.assert_close(twice, loss)
+    torch.testing.assert_close(theirs, gradients)
+    network = make_translator(kind, plain, school, 0.3)
+    torch.testing.assert_close(
+        loss_and_gradients(off, network, batch), loss_and_gradients(plain, network, batch), rtol=0, atol=0
+    )
+    assert plain.evaluate(network, "dev") == on.evaluate(network, "dev")  # judged in one pass
 
 
 def test_a_batch_has_its_tag_its_start_and_its_end_where_they_belong(school: School, book: Path) -> None:
@@ -151,6 +213,10 @@ def test_broken_lines_are_refused_or_noted(school: School, book: Path) -> None:
         ({"files": [{"path": "a.tsv", "languages": ["en"]}]}, "must name two"),
         ({"files": [{"path": "a.tsv", "langages": ["en", "fr"]}]}, "Did you mean 'languages'"),
         ({"label_smoothing": 1.0}, "below 1"),
+        ({"consistency": -1.0}, "consistency = -1.0 is out of range"),
+        ({"consistency": float("nan")}, "consistency = nan is out of range"),
+        ({"consistency": float("inf")}, "consistency = inf is out of range"),
+        ({"consistency": "much"}, "consistency"),
     ],
 )
 def test_impossible_settings_are_refused(

@@ -51,3 +51,32 @@ def recipe(tmp_path: Path) -> Path:
     path = tmp_path / "tiny.toml"
     path.write_text(RECIPE.replace("FOLDER", str(tmp_path)))
     return path
+
+
+TRANSLATION = """
+[task]
+name = "translation"
+folder = "FOLDER"
+consistency = 2.5
+
+[[task.files]]
+path = "{split}.tsv"
+languages = ["en", "fr"]
+
+[tokenizer]
+size = 300
+"""
+
+
+@pytest.fixture
+def translation(recipe: Path) -> Path:
+    """A recipe of a translator that learns from two passes through every batch."""
+    words = random.Random(8)
+    for split, lines in (("train", 60), ("dev", 8)):
+        texts = [" ".join(words.choices(WORDS, k=words.randint(2, 6))) for _ in range(lines)]
+        pairs = "".join(f"{text}\t{text[::-1]}\n" for text in texts)
+        (recipe.parent / f"{split}.tsv").write_text(pairs)
+    path = recipe.parent / "translation.toml"
+    _, model, others = RECIPE.partition("\n[model]")
+    path.write_text(TRANSLATION.replace("FOLDER", str(recipe.parent)) + model + others)
+    return path

@@ -24,7 +24,9 @@ from glassformer.train.errors import TrainingError
 from glassformer.train.recipe import run_recipe
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["glassformer.train.recipe", "glassformer.tasks.language_modelling"])
+CONTEXT.set_forkserver_preload(
+    ["glassformer.train.recipe", "glassformer.tasks.language_modelling", "glassformer.tasks.translation"]
+)
 
 
 def losses(log: RunLog) -> list[tuple[int, float]]:
@@ -49,10 +51,14 @@ def assert_same(run: Path, reference: Path) -> None:
     assert all(torch.equal(kept[name], expected[name]) for name in expected)
 
 
-@pytest.mark.parametrize("average", [[], ["train.ema=0.9", "train.accumulate=2"]])
+@pytest.mark.parametrize(
+    ("kind", "average"),
+    [("recipe", []), ("recipe", ["train.ema=0.9", "train.accumulate=2"]), ("translation", [])],
+)
 def test_killed_at_any_moment_it_resumes_to_the_same_losses(
-    recipe: Path, tmp_path: Path, average: list[str]
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str, average: list[str]
 ) -> None:
+    recipe: Path = request.getfixturevalue(kind)
     overrides = ["train.steps=40", *average]
     run_recipe(recipe, overrides, runs=tmp_path, name="whole", silent=True)
     moments = random.Random(len(average))

@@ -78,8 +78,12 @@ def test_places_follow_their_labels(tmp_path: Path) -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("kind", ["recipe", "translation"])
 @pytest.mark.parametrize("how", ["default", "graphs", "replay"])
-def test_compiled_steps_learn_what_plain_ones_learn(recipe: Path, tmp_path: Path, how: str) -> None:
+def test_compiled_steps_learn_what_plain_ones_learn(
+    request: pytest.FixtureRequest, tmp_path: Path, how: str, kind: str
+) -> None:
+    recipe: Path = request.getfixturevalue(kind)
     words = ["model.dropout=0.0", "train.precision=float32", "train.accumulate=2", "train.steps=30"]
     for name in ("no", how):
         run_recipe(recipe, [*words, f"train.compile={name}"], runs=tmp_path, name=name, silent=True)

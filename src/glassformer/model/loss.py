@@ -50,6 +50,24 @@ def _whole_loss(
     return loss
 
 
+def two_pass_loss(logits: Tensor, labels: Tensor, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
+    """Of two passes through a network: the mean cross-entropy, and how far apart their distributions are.
+
+    Logits (2 · batch, token, vocabulary): of the first pass, then of the second; labels (batch, token).
+    Apart is, in nats, ½ KL(p‖q) + ½ KL(q‖p) = ½ Σ (p − q)(log p − log q), the mean over the labelled tokens.
+    """
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    first, second = logits.log_softmax(-1).chunk(2)
+    counted = (labels != IGNORED).to(first.dtype)  # multiplied, not chosen: shapes follow from no label
+    picked = labels.clamp(min=0)[..., None]
+    both = first + second
+    losses = -(1 - smoothing) * both.gather(-1, picked).squeeze(-1)
+    if smoothing:
+        losses = losses - smoothing * both.mean(-1)
+    apart = ((first.exp() - second.exp()) * (first - second)).sum(-1)
+    return (losses * counted).sum() / (2 * counted.sum()), (apart * counted).sum() / (2 * counted.sum())
+
+
 class _BlockedLoss(torch.autograd.Function):
     """Loss and gradients in one sweep over blocks of rows."""
 

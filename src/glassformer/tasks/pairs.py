@@ -4,6 +4,7 @@ In:   tables `[[task.files]]`.
 Out:  `Pairs`: token ids of both sides, and in which direction each pair is used.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -66,6 +67,9 @@ class TranslationSettings:
     tags: bool = True  # the target language is named in front of the source
     max_length: int = 128  # pairs with more tokens on either side are left out
     label_smoothing: float = 0.1  # section 5.4 of the paper
+    # Each batch goes through the network twice, with other dropout, and what the passes say is drawn together
+    # by this weight (R-Drop, Liang et al. 2021, whose α is twice as large: their 5 is 2.5 here); 0: one pass
+    consistency: float = 0.0
     scored: int = 0  # sentences of each direction that are translated and scored at every evaluation; 0: none
     on_error: OnError = "refuse"  # what to do about broken lines
 
@@ -76,6 +80,10 @@ class TranslationSettings:
         if not 0 <= self.label_smoothing < 1:
             raise ConfigurationError(
                 f"label_smoothing = {self.label_smoothing} must be at least 0 and below 1."
+            )
+        if not (0 <= self.consistency < math.inf):
+            raise ConfigurationError(
+                f"consistency = {self.consistency} is out of range; it must be 0 (off) or more, such as 2.5."
             )
         self.pairs()
 

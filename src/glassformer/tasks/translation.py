@@ -21,7 +21,7 @@ from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.model.choosing import GenerationSettings
 from glassformer.model.generate import at_inference
-from glassformer.model.loss import IGNORED
+from glassformer.model.loss import IGNORED, two_pass_loss
 from glassformer.model.transformer import Transformer
 from glassformer.tasks.answers import Model, answer, open_model, write_answer
 from glassformer.tasks.pairs import Direction, Pairs, TranslationSettings, tag
@@ -141,6 +141,8 @@ class Translation(Task):
         )
 
     def loss(self, network: Network, batch: Batch) -> Tensor:
+        if self.settings.consistency:
+            return _sum_consistent_loss(network, batch, self.settings)
         return _sum_loss(network, batch, self.settings.label_smoothing)
 
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
@@ -217,6 +219,19 @@ def _sum_loss(network: Network, batch: Batch, smoothing: float) -> Tensor:
         label_smoothing=smoothing,
         reduction="sum",
     )
+
+
+def _sum_consistent_loss(network: Network, batch: Batch, settings: TranslationSettings) -> Tensor:
+    """Two passes in one doubled batch: dropout, drawn for every row, is another in each.
+
+    The value is the cross-entropy alone, to be compared with that of one pass; how far the passes are apart
+    adds its gradient only.
+    """
+    assert batch.target is not None
+    real = None if batch.real is None else batch.real.repeat(2, 1)
+    logits = network(batch.ids.repeat(2, 1), real, target=batch.target.repeat(2, 1))  # (2 · B, T, vocabulary)
+    loss, apart = two_pass_loss(logits, batch.labels, settings.label_smoothing)
+    return (loss + settings.consistency * (apart - apart.detach())) * batch.count
 
 
 def translate(
