@@ -21,6 +21,7 @@ from glassformer.errors import ConfigurationError
         ({"decoder_layers": 2.0}, "a whole number or nothing"),
         ({"positions": "rotory"}, "one of 'sinusoidal'"),
         ({"dropout": 1.0}, "dropout = 1.0 is out of range"),
+        ({"feed_forward_dropout": -0.1}, "feed_forward_dropout = -0.1 is out of range"),
         ({"dropout": float("nan")}, "out of range"),
         ({"norm_epsilon": float("nan")}, "norm_epsilon"),
         ({"end_id": 100}, "end_id = 100 is not in the vocabulary of 100"),

@@ -68,6 +68,7 @@ class ModelConfig:
 
     dropout: float = 0.1
     attention_dropout: float = 0.0
+    feed_forward_dropout: float = 0.0  # of what the activation switched on (Marian's activation_dropout)
     padding_id: int = 0
     start_id: int | None = None  # what a decoder is given before the first word
     end_id: int | None = None  # where generation stops
@@ -227,7 +228,7 @@ def _check_ids(settings: Any) -> None:
 def _check_numbers(config: ModelConfig) -> None:
     sizes = ("vocabulary_size", "layers", "decoder_layers", "width", "heads", "feed_forward")
     _check_positive(config, (*sizes, "embedding_width", "max_length", "best_keys"))
-    _check_share(config, ("dropout", "attention_dropout"))
+    _check_share(config, ("dropout", "attention_dropout", "feed_forward_dropout"))
     _check_ids(config)
     if config.segments < 0 or config.classes < 0:
         raise ConfigurationError("segments and classes count things; they cannot be below 0.")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from glassformer.config import Activation, ModelConfig, Positions, Similarity
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.model.heads import pool
-from glassformer.model.layers import BatchNorm
+from glassformer.model.layers import BatchNorm, FeedForward
 from glassformer.model.transformer import Transformer
 
 POSITIONS = get_args(Positions)
@@ -197,6 +197,20 @@ def test_learned_residual_scale_starts_at_one_and_scales_the_sublayer():
     for block in network.encoder.layers:
         normed = block.feed_forward_residual.norm(block.attention_residual.norm(normed))
     assert torch.allclose(network.encode(ids), normed, atol=1e-6)
+
+
+def test_the_feed_forward_drops_what_the_activation_switched_on():
+    layer = FeedForward(
+        ModelConfig(9, width=8, heads=2, feed_forward=16, dropout=0.0, feed_forward_dropout=0.5)
+    )
+    hidden = torch.randn(2, 3, 8)
+    torch.manual_seed(0)
+    found = layer(hidden)
+    torch.manual_seed(0)
+    kept = (torch.empty(2, 3, 16).bernoulli_(0.5) / 0.5) * torch.relu(layer.expand(hidden))
+    assert torch.allclose(found, layer.contract(kept), atol=1e-6)
+    plain = layer.contract(torch.relu(layer.expand(hidden)))
+    assert torch.equal(layer.eval()(hidden), plain)
 
 
 def test_batch_norm_leaves_padding_out_of_its_statistics():

@@ -1,5 +1,6 @@
 """Translation: learnt by heart in both directions, read from any pair of files, scored as the field does."""
 
+import math
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -129,6 +130,46 @@ def test_consistency_is_nothing_without_dropout_and_nothing_when_off(
     assert plain.evaluate(network, "dev") == on.evaluate(network, "dev")  # judged in one pass
 
 
+class Listener(torch.nn.Module):
+    """A translator that only keeps what it is given to read."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.guess = torch.nn.Parameter(torch.zeros(size))
+
+    def forward(self, ids: torch.Tensor, real: torch.Tensor | None, *, target: torch.Tensor) -> torch.Tensor:
+        self.given = ids, real, target
+        return self.guess.expand(*target.shape, -1)
+
+
+@pytest.mark.parametrize("consistency", [0.0, 1.0])
+def test_hidden_words_are_words_and_others_in_each_pass(
+    school: School, book: Path, consistency: float
+) -> None:
+    task = school.make_task(table(book, word_dropout=0.25, consistency=consistency))
+    listener = Listener(task.tokenizer.size)
+    batch = task.collate("train", range(64))
+    torch.manual_seed(0)
+    loss = task.loss(listener, batch)
+    assert loss.item() / batch.count == pytest.approx(math.log(task.tokenizer.size))  # all labels count
+    passes = 2 if consistency else 1
+    ids, _, target = listener.given
+    unknown, special = task.tokenizer.roles["unknown"], torch.tensor(sorted(task.tokenizer.special_ids))
+    for given, whole in ((ids, batch.ids), (target, batch.target)):
+        assert whole is not None
+        whole = whole.repeat(passes, 1)
+        hidden = given != whole
+        assert bool((given[hidden] == unknown).all())
+        assert not bool((hidden & torch.isin(whole, special)).any())
+        share = hidden.sum() / (~torch.isin(whole, special)).sum()
+        assert 0.2 < share.item() < 0.3
+        if consistency:
+            first, second = hidden.chunk(2)
+            assert bool((first != second).any())
+    task.loss(listener.eval(), batch)
+    assert torch.equal(listener.given[0], batch.ids.repeat(passes, 1))
+
+
 def test_a_batch_has_its_tag_its_start_and_its_end_where_they_belong(school: School, book: Path) -> None:
     task = school.make_task(table(book))
     batch = task.collate("train", [0, 33])
@@ -213,6 +254,7 @@ def test_broken_lines_are_refused_or_noted(school: School, book: Path) -> None:
         ({"files": [{"path": "a.tsv", "languages": ["en"]}]}, "must name two"),
         ({"files": [{"path": "a.tsv", "langages": ["en", "fr"]}]}, "Did you mean 'languages'"),
         ({"label_smoothing": 1.0}, "below 1"),
+        ({"word_dropout": 1.0}, "word_dropout = 1.0 must be at least 0 and below 1"),
         ({"consistency": -1.0}, "consistency = -1.0 is out of range"),
         ({"consistency": float("nan")}, "consistency = nan is out of range"),
         ({"consistency": float("inf")}, "consistency = inf is out of range"),

@@ -195,6 +195,15 @@ def test_marians_one_embedding_under_any_name(name: str, make: Make, answer: Mak
     assert torch.equal(answer(load(model, tensors | {name: words})), answer(adopt(model)))
 
 
+def test_marians_dropout_of_activations_is_kept(make: Make) -> None:
+    settings = settings_of(make("MarianMTModel")) | {"activation_dropout": 0.2}
+    config = FAMILIES["marian"].read_config(settings)
+    assert config.feed_forward_dropout == 0.2
+    written = FAMILIES["marian"].write_config(config)
+    assert isinstance(written, dict)
+    assert written["activation_dropout"] == 0.2
+
+
 def test_marian_without_a_bias_of_words(make: Make, answer: Make) -> None:
     model = make("MarianMTModel")
     tensors = model.state_dict()

@@ -60,9 +60,13 @@ class FeedForward(nn.Module):
         self.active = nn.Identity()  # window: (B, T, feed_forward), what the activation switched on
         self.contract = Linear(config.feed_forward, config.width)
         self.activation = ACTIVATIONS[config.activation]
+        self.dropout = config.feed_forward_dropout
 
     def forward(self, hidden: Tensor) -> Tensor:
-        return self.contract(self.active(self.activation(self.expand(hidden))))
+        active = self.active(self.activation(self.expand(hidden)))
+        if self.dropout and self.training:
+            active = F.dropout(active, self.dropout)
+        return self.contract(active)
 
 
 class Residual(nn.Module):

@@ -70,6 +70,7 @@ class TranslationSettings:
     # Each batch goes through the network twice, with other dropout, and what the passes say is drawn together
     # by this weight (R-Drop, Liang et al. 2021, whose α is twice as large: their 5 is 2.5 here); 0: one pass
     consistency: float = 0.0
+    word_dropout: float = 0.0  # share of the tokens that training hides where they are read, on both sides
     scored: int = 0  # sentences of each direction that are translated and scored at every evaluation; 0: none
     on_error: OnError = "refuse"  # what to do about broken lines
 
@@ -77,10 +78,9 @@ class TranslationSettings:
         check_types(self)
         if not self.files:
             raise ConfigurationError("Translation needs at least one table [[task.files]].")
-        if not 0 <= self.label_smoothing < 1:
-            raise ConfigurationError(
-                f"label_smoothing = {self.label_smoothing} must be at least 0 and below 1."
-            )
+        for name, share in (("label_smoothing", self.label_smoothing), ("word_dropout", self.word_dropout)):
+            if not 0 <= share < 1:
+                raise ConfigurationError(f"{name} = {share} must be at least 0 and below 1.")
         if not (0 <= self.consistency < math.inf):
             raise ConfigurationError(
                 f"consistency = {self.consistency} is out of range; it must be 0 (off) or more, such as 2.5."

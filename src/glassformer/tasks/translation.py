@@ -8,7 +8,7 @@ questions and answers are the same task without such tags.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -141,9 +141,14 @@ class Translation(Task):
         )
 
     def loss(self, network: Network, batch: Batch) -> Tensor:
-        if self.settings.consistency:
-            return _sum_consistent_loss(network, batch, self.settings)
-        return _sum_loss(network, batch, self.settings.label_smoothing)
+        settings = self.settings
+        if settings.consistency:
+            batch = _double(batch)
+        if settings.word_dropout and network.training:
+            batch = self._hide_words(batch)
+        if settings.consistency:
+            return _sum_consistent_loss(network, batch, settings)
+        return _sum_loss(network, batch, settings.label_smoothing)
 
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         """BLEU and chrF of greedy translations come along where `scored` asks for them."""
@@ -177,6 +182,18 @@ class Translation(Task):
             wanted = [target for _, target in pairs]
             bleu = score_bleu(written, wanted, language=direction[1])
             yield Scored(direction, bleu, score_chrf(written, wanted), written)
+
+    def _hide_words(self, batch: Batch) -> Batch:
+        """Some tokens that are read become unknown ones; tags, starts and ends stay."""
+        assert batch.target is not None
+        unknown = self.tokenizer.roles.get("unknown", self._ids()[2])
+        hidden = []
+        for ids in (batch.ids, batch.target):
+            chosen = torch.rand(ids.shape, device=ids.device) < self.settings.word_dropout
+            for special in self.tokenizer.special_ids:  # a few comparisons, and no table to bring to a GPU
+                chosen &= ids != special
+            hidden.append(ids.masked_fill(chosen, unknown))
+        return replace(batch, ids=hidden[0], target=hidden[1])
 
     def _direction_texts(self, split: Split, direction: Direction) -> list[tuple[str, str]]:
         """Sources and references, however long."""
@@ -221,15 +238,20 @@ def _sum_loss(network: Network, batch: Batch, smoothing: float) -> Tensor:
     )
 
 
+def _double(batch: Batch) -> Batch:
+    """What is read, twice: dropout, drawn for every row, is another in each half. Labels stay single."""
+    assert batch.target is not None
+    real = None if batch.real is None else batch.real.repeat(2, 1)
+    return replace(batch, ids=batch.ids.repeat(2, 1), real=real, target=batch.target.repeat(2, 1))
+
+
 def _sum_consistent_loss(network: Network, batch: Batch, settings: TranslationSettings) -> Tensor:
-    """Two passes in one doubled batch: dropout, drawn for every row, is another in each.
+    """Two passes in one doubled batch, drawn together.
 
     The value is the cross-entropy alone, to be compared with that of one pass; how far the passes are apart
     adds its gradient only.
     """
-    assert batch.target is not None
-    real = None if batch.real is None else batch.real.repeat(2, 1)
-    logits = network(batch.ids.repeat(2, 1), real, target=batch.target.repeat(2, 1))  # (2 · B, T, vocabulary)
+    logits = network(batch.ids, batch.real, target=batch.target)  # (2 · B, T, vocabulary)
     loss, apart = two_pass_loss(logits, batch.labels, settings.label_smoothing)
     return (loss + settings.consistency * (apart - apart.detach())) * batch.count
 

@@ -28,7 +28,7 @@ NORM_EPSILON = 1e-5  # no setting there: torch's default
 def read_config(settings: Settings) -> ModelConfig:
     """What a MarianConfig says, in our words. The first words of old files are no longer in MarianConfig.
 
-    Layers and activations that training drops there (layerdrop, activation_dropout) are kept here.
+    Layers that training drops there (layerdrop) are kept here.
     """
     vocabulary = whole(settings, "vocab_size", 58101)
     demand(
@@ -61,6 +61,7 @@ def read_config(settings: Settings) -> ModelConfig:
         output_bias=True,
         dropout=number(settings, "dropout", 0.1),
         attention_dropout=number(settings, "attention_dropout", 0.0),
+        feed_forward_dropout=number(settings, "activation_dropout", 0.0),
         padding_id=0 if padding is None else padding,
         start_id=token_id(settings, "decoder_start_token_id", vocabulary, 58100),
         end_id=token_id(settings, "eos_token_id", vocabulary, 0),
@@ -117,7 +118,7 @@ def write_config(config: ModelConfig) -> dict[str, Any] | str:
         "tie_word_embeddings": True,
         "dropout": config.dropout,
         "attention_dropout": config.attention_dropout,
-        "activation_dropout": 0.0,
+        "activation_dropout": config.feed_forward_dropout,
         "pad_token_id": config.padding_id,
         "bos_token_id": None,
         "eos_token_id": config.end_id,
