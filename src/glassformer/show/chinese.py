@@ -1,17 +1,23 @@
-"""Sentences about what went wrong, in Chinese, with the same names and numbers in them.
+"""What the server says by itself, in Chinese, with the same names and numbers in it.
 
-In:   a sentence in English as it was raised, anywhere; its code.
+In:   a sentence in English as it was raised, anywhere, and its code; why a metric has no value; the stamp
+      of a recording.
 Out:  the same in Chinese. chinese.toml holds them; one that is not there is quoted behind a few words.
 """
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from glassformer.recording import Evidence
+
+Room = Literal["sentences", "stamps"]  # of chinese.toml
 
 _NAMES = ("near", "known")  # details that a person may type: they stay as they are
+_BETWEEN = re.compile(r"(?<=\.) (?=[A-Z])")  # two sentences
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
@@ -31,25 +37,50 @@ def translate(sentence: str, code: str | None = None) -> str | None:
     return None if words is None else str(words).format(sentence=sentence)
 
 
-def _translate_known(sentence: str) -> str | None:
-    for pair in _pairs():
+@cache
+def translate_all(reasons: str) -> str:
+    """Sentences one after the other; one that is not known stays as it is."""
+    return translate(reasons) or "".join(translate(each) or each for each in _BETWEEN.split(reasons))
+
+
+def translate_evidence(evidence: Evidence) -> tuple[Evidence, str]:
+    """The stamp of a recording in Chinese, and its line."""
+    said = replace(
+        evidence,
+        kernel=_translate_stamp(evidence.kernel),
+        reference=None if evidence.reference is None else _translate_stamp(evidence.reference).strip(),
+        edits=tuple(map(_translate_stamp, evidence.edits)),
+        notes=tuple(map(_translate_stamp, evidence.notes)),
+    )
+    name, stamp = str(said).split(" · kernel: ", 1)  # a model may be called anything
+    return said, " · ".join([name, *map(_translate_stamp, f"kernel: {stamp}".split(" · "))])
+
+
+def _translate_stamp(text: str) -> str:
+    return _translate_known(text, "stamps") or text
+
+
+def _translate_known(sentence: str, room: Room = "sentences") -> str | None:
+    for pair in _pairs(room):
         found = pair.english.fullmatch(sentence)
         if found is not None:
             details = {
-                name: text if name in _NAMES else _translate_detail(text)
+                name: text
+                if name in _NAMES
+                else _translate_detail(text, "stamps" if name == "edit" else room)
                 for name, text in found.groupdict().items()
             }
             return pair.chinese.format_map(details)
     return None
 
 
-def _translate_detail(text: str) -> str:
+def _translate_detail(text: str, room: Room) -> str:
     """A word of ours, or words between others, or a sentence in a sentence; anything else stays as it is."""
     known: dict[str, str] = _read()["words"]
     parts = [known.get(part.strip("'")) for part in text.split(" and ")]
     if all(parts):
         return "和".join(part or "" for part in parts)
-    return known.get(text) or (_translate_known(text) if text else None) or text
+    return known.get(text) or (_translate_known(text, room) if text else None) or text
 
 
 @cache
@@ -58,9 +89,9 @@ def _read() -> dict[str, Any]:
 
 
 @cache
-def _pairs() -> tuple[_Pair, ...]:
+def _pairs(room: Room) -> tuple[_Pair, ...]:
     """What says most comes first: a sentence may be one with details in more than one way."""
-    found = [_compile(english, chinese) for english, chinese in _read()["sentences"]]
+    found = [_compile(english, chinese) for english, chinese in _read()[room]]
     return tuple(sorted(found, key=lambda pair: -pair.letters))
 
 

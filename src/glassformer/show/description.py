@@ -8,8 +8,9 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-from glassformer.recording import Generation, Output, Recording, Step, Tokens, count_levels
+from glassformer.recording import Evidence, Generation, Output, Recording, Step, Tokens, count_levels
 from glassformer.show.axes import KindName, SideName, find_starts, is_causal
+from glassformer.show.chinese import translate_evidence
 from glassformer.show.workbench import Answer, JobRequest, Pair, Phrase, Shape
 from glassformer.show.writing import make_visible
 
@@ -66,20 +67,26 @@ class HiddenDescription(Answer):
     width: int
 
 
-class EvidenceDescription(Answer):
+class EvidenceWords(Answer):
+    """What of the stamp is words."""
+
+    kernel: str
+    reference: str | None
+    edits: tuple[str, ...]
+    notes: tuple[str, ...]
+    line: str
+
+
+class EvidenceDescription(EvidenceWords):
     """Where the numbers come from."""
 
     model: str
     model_hash: str
-    kernel: str
     dtype: str
     exact: bool
     largest_error: float | None
-    reference: str | None
-    edits: tuple[str, ...]
     versions: dict[str, str]
-    notes: tuple[str, ...]
-    line: str
+    zh: EvidenceWords
 
 
 class Choice(Answer):
@@ -150,25 +157,12 @@ class TokenSlice(Answer):
 
 def describe(recording: Recording, id: str, title: Phrase, request: JobRequest | None = None) -> Description:
     """The recording in words."""
-    evidence = recording.evidence
     return Description(
         id=id,
         title=title,
         model=recording.model,
         shape=find_shape(recording),
-        evidence=EvidenceDescription(
-            model=evidence.model,
-            model_hash=evidence.model_hash,
-            kernel=evidence.kernel,
-            dtype=evidence.dtype,
-            exact=evidence.exact,
-            largest_error=_finite(evidence.largest_error),
-            reference=evidence.reference,
-            edits=evidence.edits,
-            versions=dict(evidence.versions),
-            notes=evidence.notes,
-            line=str(evidence),
-        ),
+        evidence=_describe_evidence(recording.evidence),
         source=_describe_side(recording.source),
         target=None if recording.target is None else _describe_side(recording.target),
         maps=tuple(describe_map(recording, index) for index in range(len(recording.maps))),
@@ -176,6 +170,26 @@ def describe(recording: Recording, id: str, title: Phrase, request: JobRequest |
         output=None if recording.output is None else _describe_output(recording.output),
         generation=None if recording.generation is None else _describe_generation(recording.generation),
         request=request,
+    )
+
+
+def _describe_evidence(evidence: Evidence) -> EvidenceDescription:
+    said, line = translate_evidence(evidence)
+    return EvidenceDescription(
+        model=evidence.model,
+        model_hash=evidence.model_hash,
+        kernel=evidence.kernel,
+        dtype=evidence.dtype,
+        exact=evidence.exact,
+        largest_error=_finite(evidence.largest_error),
+        reference=evidence.reference,
+        edits=evidence.edits,
+        versions=dict(evidence.versions),
+        notes=evidence.notes,
+        line=str(evidence),
+        zh=EvidenceWords(
+            kernel=said.kernel, reference=said.reference, edits=said.edits, notes=said.notes, line=line
+        ),
     )
 
 

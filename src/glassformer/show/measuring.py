@@ -15,6 +15,7 @@ from glassformer.metrics import METRICS, PANEL, Metric, Over, Parameter, Part, P
 from glassformer.metrics import Phrase as Wordings
 from glassformer.metrics.scores import LEVELS
 from glassformer.recording import THRESHOLD, Recording
+from glassformer.show.chinese import translate_all
 from glassformer.show.frames import Frame
 from glassformer.show.patience import make_stoppable
 from glassformer.show.tiles import MOST_CELLS, Precision, convert
@@ -60,6 +61,12 @@ class MetricDescription(Answer):
     panel: bool
 
 
+class Reasons(Answer):
+    """Why values are missing, in another language."""
+
+    why: tuple[str | None, ...]
+
+
 class ScorePart(Answer):
     """The values of one place, flat; null where there is none, and why."""
 
@@ -72,6 +79,7 @@ class ScorePart(Answer):
     shape: tuple[int, ...]
     values: tuple[float | None, ...]
     why: tuple[str | None, ...]
+    zh: Reasons | None  # where a value is missing
     labels: tuple[tuple[str, ...], ...] | None
 
 
@@ -217,6 +225,10 @@ def _describe_part(part: Part, numbers: dict[Place, int]) -> ScorePart:
     place = part.place
     values = [value if math.isfinite(value) else None for value in part.values.reshape(-1).tolist()]
     reason = part.undefined or "It has no value here."
+
+    def tell(why: str) -> tuple[str | None, ...]:
+        return tuple(None if value is not None else why for value in values)
+
     return ScorePart(
         stack=None if place is None else place.stack,
         kind=None if place is None else place.kind,
@@ -226,7 +238,8 @@ def _describe_part(part: Part, numbers: dict[Place, int]) -> ScorePart:
         axes=part.axes,
         shape=part.values.shape,
         values=tuple(values),
-        why=tuple(None if value is not None else reason for value in values),
+        why=tell(reason),
+        zh=Reasons(why=tell(translate_all(reason))) if None in values else None,
         labels=part.labels or None,
     )
 

@@ -12,7 +12,7 @@ import { AboutPanel, openFile } from "./panels/about";
 import { DebuggingPanel } from "./panels/debugging";
 import { InputPanel } from "./panels/input";
 import { InterpretabilityPanel } from "./panels/interpretability";
-import { sentenceOf } from "./speaking";
+import { sentenceOf, speaking } from "./speaking";
 import type { PanelName } from "./state";
 import { Tabs } from "./tabs";
 import { Toolbar } from "./toolbar";
@@ -118,7 +118,7 @@ function ViewTabs(props: { readonly id: string }) {
 function Panels(props: { readonly id: string }) {
   const app = useApp();
   const say = app.words.value;
-  const open = app.open.value;
+  const open = app.open.value && speaking(app.open.value, app.language.value);
   const chosen = app.panel.value;
   const names: readonly PanelName[] = ["input", "interpretability", "debugging", "about"];
   return (

@@ -2,31 +2,6 @@
 
 import { defineStrings } from "./core";
 
-/** Why a value is undefined: the sentences of the metrics. */
-const REASONS: readonly (readonly [string, string])[] = [
-  ["No allowed weight is zero, so there is nothing to divide by.", "允许的权重没有一个为零，因此没有除数。"],
-  ["No row looks anywhere.", "没有任何一行关注任何键。"],
-  [
-    "Every row may look at one key only, so the largest entropy is zero.",
-    "每一行都只能关注一个键，最大熵为零。",
-  ],
-  ["An edit after the softmax left rows that do not sum to one.", "softmax 之后的修改使各行之和不为一。"],
-  [
-    "The map kept only statistics; record again with 'weights' in want=.",
-    "只保留了统计量；请重新记录并保留 weights。",
-  ],
-  [
-    "Cross-attention looks at another text: queries and keys share no positions.",
-    "交叉注意力关注另一段文本：查询与键没有共同的位置。",
-  ],
-  ["No row has such a token and a choice where to look.", "没有哪一行既有这样的词元，又能选择关注何处。"],
-  [
-    "The text is not one sequence repeated, so there is nothing to follow.",
-    "文本不是同一序列的重复，无从跟随。",
-  ],
-  ["No key is a special token or punctuation.", "没有特殊词元或标点作为键。"],
-];
-
 export const words = defineStrings({
   en: {
     title: "Numbers",
@@ -52,7 +27,6 @@ export const words = defineStrings({
     where: "Where",
     more: "More metrics",
     unit: (unit: string) => unit,
-    reason: (why: string) => why,
     slow: "reads every weight; takes longer on long texts",
     families: (family: string) =>
       ({
@@ -121,8 +95,6 @@ export const words = defineStrings({
         tokens: "个词元",
         cluster: "类",
       })[unit] ?? unit,
-    reason: (why: string) =>
-      REASONS.reduce((text, [english, chinese]) => text.replace(english, chinese), `${why}`),
     slow: "需要读取全部权重，长文本耗时较长",
     families: (family: string) =>
       ({

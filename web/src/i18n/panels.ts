@@ -109,8 +109,6 @@ export const panels = defineStrings({
     afterLayer: (layer: number) => `after layer ${layer}`,
     // about
     evidence: "Evidence",
-    exact: "exact",
-    approximate: "approximate",
     kernel: "Attention kernel",
     precision: "Number type",
     hash: "Model hash",
@@ -235,8 +233,6 @@ export const panels = defineStrings({
     fromTo: (least: string, most: string) => `${least} 至 ${most}`,
     afterLayer: (layer: number) => `第 ${layer} 层之后`,
     evidence: "依据",
-    exact: "精确",
-    approximate: "近似",
     kernel: "注意力内核",
     precision: "数值类型",
     hash: "模型哈希",

@@ -92,7 +92,7 @@ function bigNumber(
 ): HTMLElement {
   const reading = whole?.readings.get(metric.name);
   const value = reading?.value ?? null;
-  const why = say.reason(reading?.why ?? "");
+  const why = reading?.why ?? "";
   const classes = ["value", first ? "" : "second", value === null ? "none" : ""].join(" ").trim();
   return make(
     "p",

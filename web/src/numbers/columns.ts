@@ -49,7 +49,7 @@ export function makeColumns(
       title: `${caption[language]} (${say.unit(unit)})`,
       beside: domain === null ? undefined : drawStrip(values, { ...look, domain }),
       value,
-      why: (row) => say.reason(row.readings.get(name)?.why ?? ""),
+      why: (row) => row.readings.get(name)?.why ?? "",
     });
   }
   return columns;

@@ -109,12 +109,7 @@ export class Grids {
           layer: row.layer!,
           head: row.head!,
           value,
-          title: cellTitle(
-            this.told.place(row),
-            value,
-            this.say.unit(metric.unit),
-            this.say.reason(why ?? "–"),
-          ),
+          title: cellTitle(this.told.place(row), value, this.say.unit(metric.unit), why),
           chosen: row.map === map && (row.head === head || head === "mean"),
         };
       });
@@ -159,9 +154,7 @@ export class Grids {
     if (row === undefined) return;
     this.told.go(row);
     const { value, why } = row.readings.get(this.metric.name) ?? { value: null, why: null };
-    this.stage.announce(
-      cellTitle(this.told.place(row), value, this.say.unit(this.metric.unit), this.say.reason(why ?? "–")),
-    );
+    this.stage.announce(cellTitle(this.told.place(row), value, this.say.unit(this.metric.unit), why));
   }
 }
 

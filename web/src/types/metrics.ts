@@ -35,6 +35,7 @@ export interface ScorePart {
   readonly map: number | null; // index of its map, where it has one
   readonly values: readonly (number | null)[]; // null: undefined
   readonly why: readonly (string | null)[]; // why it is undefined
+  readonly zh?: Pick<ScorePart, "why"> | null; // the same in Chinese
 }
 
 export interface ScoreDescription {

@@ -72,6 +72,7 @@ export interface EvidenceDescription {
   readonly versions: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
   readonly line: string; // one line for a person
+  readonly zh?: Pick<EvidenceDescription, "kernel" | "reference" | "edits" | "notes" | "line">; // in Chinese
 }
 
 export interface Choice {

@@ -22,7 +22,6 @@ export function AboutPanel(props: { readonly source: RecordingSource }) {
       {entry?.note && <p>{entry.note[app.language.value]}</p>}
       <section aria-label={say.evidence}>
         <p class="stamp" data-exact={evidence.exact}>
-          {app.language.value === "zh" && <strong>{evidence.exact ? say.exact : say.approximate} </strong>}
           {evidence.line}
         </p>
         <dl class="facts">
