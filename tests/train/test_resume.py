@@ -53,7 +53,11 @@ def assert_same(run: Path, reference: Path) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "average"),
-    [("recipe", []), ("recipe", ["train.ema=0.9", "train.accumulate=2"]), ("translation", [])],
+    [
+        ("recipe", []),
+        ("recipe", ["train.ema=0.9", "train.accumulate=2"]),
+        ("translation", ["task.word_dropout=0.1"]),
+    ],
 )
 def test_killed_at_any_moment_it_resumes_to_the_same_losses(
     request: pytest.FixtureRequest, tmp_path: Path, kind: str, average: list[str]
