@@ -186,7 +186,8 @@ class Translation(Task):
     def _hide_words(self, batch: Batch) -> Batch:
         """Some tokens that are read become unknown ones; tags, starts and ends stay."""
         assert batch.target is not None
-        unknown = self.tokenizer.roles.get("unknown", self._ids()[2])
+        roles = self.tokenizer.roles
+        unknown = roles.get("unknown", roles.get("padding", 0))
         hidden = []
         for ids in (batch.ids, batch.target):
             chosen = torch.rand(ids.shape, device=ids.device) < self.settings.word_dropout
