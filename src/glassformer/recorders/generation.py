@@ -25,6 +25,7 @@ from glassformer.recorders.given import Given, Giver
 from glassformer.recorders.interface import Call, Capture, capturing
 from glassformer.recorders.layers import Place, Stacks
 from glassformer.recorders.peaks import Peak, Peaks
+from glassformer.recorders.reading import as_array
 from glassformer.recorders.restore import on_loan
 from glassformer.recorders.search import Search
 from glassformer.recording import AttentionMap, Generation
@@ -267,7 +268,7 @@ def _open_end(giver: Giver, given: Given) -> Given:
 
 def _append(giver: Giver, given: Given, prompt: Tensor, words: Sequence[int]) -> Given:
     """The whole text as one pass reads it."""
-    ids = torch.cat((prompt, giver.tensor(words).long()), dim=1)
+    ids = torch.cat((prompt, giver.tensor(as_array(words))), dim=1)
     names = tuple(ids[0].tolist())
     if giver.translates:
         target = giver.name_target(names)

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from glassformer.errors import InputError
 from glassformer.recorders.layers import Stacks
 from glassformer.recorders.maps import Axes
-from glassformer.recorders.reading import Reader, as_tokens
+from glassformer.recorders.reading import IDS, Reader, as_array, as_tokens
 from glassformer.recording import Tokens
 from glassformer.text.tokenizer import Encoding
 
@@ -63,16 +64,19 @@ class Giver:
 
     def give(self, encoding: Encoding, target: Encoding | None = None) -> Given:
         """Encodings as tensors; without a target an encoder-decoder cannot run yet."""
-        self._check(encoding.ids, "text")
-        ids = self.tensor(encoding.ids)
+        numbers = as_array(encoding.ids)
+        self._check(numbers, "text")
+        ids = self.tensor(numbers)
         tensors: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         if any(encoding.segments) and "token_type_ids" in self.words:
-            tensors["token_type_ids"] = self.tensor(encoding.segments)
+            tensors["token_type_ids"] = self.tensor(as_array(encoding.segments))
         if target is None:
-            return Given(tensors, as_tokens("source", encoding))
-        self._check(target.ids, "target")
-        tensors["decoder_input_ids"] = self.tensor(target.ids)
-        return Given(tensors, as_tokens("source", encoding), as_tokens("target", target))
+            return Given(tensors, as_tokens("source", encoding, numbers))
+        written = as_array(target.ids)
+        self._check(written, "target")
+        tensors["decoder_input_ids"] = self.tensor(written)
+        source = as_tokens("source", encoding, numbers)
+        return Given(tensors, source, as_tokens("target", target, written))
 
     def give_mapping(self, inputs: Mapping[str, Any]) -> Given:
         """The model's own inputs, a batch of one."""
@@ -99,7 +103,7 @@ class Giver:
         """Inputs that the model can run on: without a target a decoder reads starts."""
         if not self.translates or "decoder_input_ids" in given.tensors:
             return given.tensors
-        return {**given.tensors, "decoder_input_ids": self.tensor([self.find_start()] * 2)}
+        return {**given.tensors, "decoder_input_ids": self.tensor(as_array([self.find_start()] * 2))}
 
     def settings(self, want: Collection[str]) -> dict[str, Any]:
         """What else the forward pass is told: no cache, and few logits where nobody wants them."""
@@ -172,32 +176,33 @@ class Giver:
 
     def name_source(self, ids: tuple[int, ...]) -> Tokens:
         """Ids that were read and written, as tokens."""
-        self._check(ids, "text")
+        self._check(as_array(ids), "text")
         return as_tokens("source", self.reader.recognise(ids, target=False))
 
     def name_target(self, ids: tuple[int, ...]) -> Tokens:
         """Ids that a decoder wrote, behind the one it started with, as tokens."""
-        self._check(ids, "target")
+        self._check(as_array(ids), "target")
         return as_tokens("target", self.reader.prepend(ids[0], self.reader.recognise(ids[1:], target=True)))
 
-    def tensor(self, ids: Any) -> Tensor:
-        return torch.from_numpy(np.array([ids], dtype=np.int64)).to(self.device)
+    def tensor(self, ids: NDArray[np.int64]) -> Tensor:
+        """A batch of one, which the model may change."""
+        return torch.from_numpy(ids[None].copy()).to(self.device)
 
     def _name_ids(self, ids: Tensor | None) -> Encoding | None:
         if ids is None:
             return None
         numbers = tuple(ids[0].tolist())
-        self._check(numbers, "text")
+        self._check(as_array(numbers), "text")
         return self.reader.read(numbers)
 
-    def _check(self, ids: tuple[int, ...], side: str) -> None:
-        if not ids:
+    def _check(self, ids: NDArray[np.int64], side: str) -> None:
+        if len(ids) == 0:
             raise InputError(f"The {side} is empty; give at least one token.")
         size = getattr(self.find_table()[1], "num_embeddings", None)
-        wrong = next((each for each in ids if each < 0 or (size is not None and each >= size)), None)
-        if wrong is not None:
+        wrong = ids[(ids < 0) | (ids >= (IDS.stop if size is None else size))]
+        if len(wrong) > 0:
             raise InputError(
-                f"Token id {wrong} is not in the vocabulary of {self.reader.name}, which has {size}. "
+                f"Token id {wrong[0]} is not in the vocabulary of {self.reader.name}, which has {size}. "
                 "Does this tokenizer belong to this model?"
             )
         limit = self.find_limit()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.bundle import BundleWriter
+from glassformer.recorders.parcel import fill
 
 Array = NDArray[np.float32]
 Keep = Callable[[str, Tensor], Array]  # a name that is new in the recording, and what is to be kept under it
@@ -54,6 +55,9 @@ def keep_in(writer: BundleWriter) -> Keep:
 
 
 def _fill(array: NDArray[Any], tensor: Tensor) -> Array:
+    if tensor.is_cuda:
+        fill(array, tensor)
+        return array
     for place, part in enumerate(tensor.detach()):  # head by head: never a second copy of the whole
         array[place] = part.float().cpu().numpy()
     return array

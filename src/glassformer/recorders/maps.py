@@ -8,7 +8,6 @@ Out:  an `AttentionMap`. With the exact kernel weights are those of the call, an
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,14 +17,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.errors import RecordingError
+from glassformer.recorders.couriers import Couriers
 from glassformer.recorders.edits import AnyEdit, why_relaxed
 from glassformer.recorders.interface import Call
 from glassformer.recorders.keeping import Array, Keep, as_numbers, keep_aside
 from glassformer.recorders.layers import Place
 from glassformer.recorders.masks import Masks, allowed_keys, form_scores
-from glassformer.recorders.parcel import Parcel
+from glassformer.recorders.parcel import Parcel, beside, mark
 from glassformer.recorders.scoring import HIDDEN, Scoring
-from glassformer.recorders.statistics import attend_and_measure, head_statistics
+from glassformer.recorders.statistics import Measured, attend_and_measure, head_statistics
 from glassformer.recording import (
     AttentionMap,
     Factors,
@@ -41,7 +41,6 @@ AGREEMENT = 1e-4  # how far weights may be from what queries and keys say
 LONGEST_DENSE = 1024  # tokens; of longer texts no matrix is kept
 SHORTEST_PYRAMID = 8192  # keys; tiles of shorter texts are computed in time
 PYRAMIDS = 64 << 20  # bytes of pyramids for one map; heads beyond have none
-FETCHERS = 4  # threads that finish maps; new memory and copies keep one busy for as long as a GPU computes
 
 
 @dataclass(slots=True)
@@ -85,9 +84,7 @@ class Parts:
 class States(NamedTuple):
     """What is kept of the vectors of a call."""
 
-    queries: Array | None
-    keys: Array | None
-    values: Array | None
+    kept: Mapping[str, Array]  # by name: queries, keys, values
     scale: float
     dtype: str
 
@@ -103,26 +100,31 @@ class MapMaker:
     notes: dict[str, None] = field(default_factory=dict)  # in order, each once
     masks: Masks = field(default_factory=Masks)
     waiting: list[Callable[[], AttentionMap]] = field(default_factory=list)
+    couriers: Couriers | None = None  # where a GPU computes
 
     def receive(self, call: Call) -> Tensor | None:
         """Take what is needed from a call; gives the output of attention where the call has no weights."""
         _check_batch(call)
         for word in call.unknown:
             self.notes[f"not verified: attention was given {word!r}, which is not known here"] = None
-        finite = Parcel({"finite": _find_finite(call)})
+        finite = _find_finite(call)
         if call.weights is not None or not call.queries.is_cuda:
-            _require_finite(call.place, finite)  # at once; of what a GPU computes, when it is fetched
+            _require_finite(
+                call.place, finite.cpu().numpy()
+            )  # at once; of what a GPU computes, when it is here
         if call.weights is None:
             return self._receive_fast(call, finite)
         self._receive_exact(call, call.weights[0])
         return None
 
     def finish(self) -> list[AttentionMap]:
-        """The maps. Of what a GPU computes, each is fetched and checked as soon as its layer has run, while
-        the layers after it still do."""
-        with ThreadPoolExecutor(FETCHERS) as fetchers:
-            maps = list(fetchers.map(lambda make: make(), self.waiting))
+        """The maps. Of what a GPU computes, each was fetched as soon as its layer had run, and is checked
+        while the layers after it still do."""
+        maps = [make() for make in self.waiting]
         self.waiting.clear()
+        if self.couriers is not None:
+            self.couriers.dismiss()
+            self.couriers = None
         return maps
 
     def _receive_exact(self, call: Call, weights: Tensor) -> None:
@@ -133,7 +135,8 @@ class MapMaker:
             parts.dense = numbers
         if "scores" in self.want and not np.isnan(statistics.log_sum_exp).all():
             parts.scores = as_numbers(form_scores(call, self.masks.see(call)))
-        finished = self._make(call.place, statistics, parts, self._keep_states(call))
+        kept = self._keep(call.place, self._choose_states(call))
+        finished = self._make(call.place, statistics, parts, _describe_states(call)._replace(kept=kept))
         self.waiting.append(lambda: finished)
 
     def _measure(self, call: Call, weights: Array) -> HeadStatistics:
@@ -150,7 +153,7 @@ class MapMaker:
         allowed = allowed_keys(call, self.masks.see(call)).cpu().numpy() | (weights > 0)
         return measure(weights, allowed, rows, offset=scoring.offset)
 
-    def _receive_fast(self, call: Call, finite: Parcel) -> Tensor:
+    def _receive_fast(self, call: Call, finite: Tensor) -> Tensor:
         scoring = self.masks.score(call)
         heads, queries = call.queries.shape[1:3]
         keys = call.keys.shape[2]
@@ -165,11 +168,12 @@ class MapMaker:
             pyramids=_choose_heads(heads, queries, keys),
         )
         factored = "scores" in self.want or ("weights" in self.want and not short)
-        states = self._keep_states(call, ("queries", "keys") if factored else ())
+        keep = self._send_states(call, ("queries", "keys") if factored else ())
+        fetch = self._send_numbers(measured, finite)
 
         def make() -> AttentionMap:
-            _require_finite(place, finite)
-            statistics = measured.statistics
+            _require_finite(place, fetch())
+            statistics, states = measured.statistics, keep()
             parts = Parts(dense=measured.weights, pyramids=measured.pyramids)
             if factored:
                 parts.factors = _make_factors(states, scoring, statistics)
@@ -183,17 +187,45 @@ class MapMaker:
         assert output is not None
         return output.transpose(0, 1)[None].to(call.values.dtype)  # (1, T, H, V)
 
-    def _keep_states(self, call: Call, also: Collection[str] = ()) -> States:
+    def _send_numbers(self, measured: Measured, finite: Tensor) -> Callable[[], NDArray[np.bool_]]:
+        """Let numbers be fetched while the model runs on, if they are on a GPU; gives what is finite."""
+        parcel = Parcel({"finite": finite})
+
+        def fetch() -> NDArray[np.bool_]:
+            measured.fetch()
+            return parcel.open()["finite"]
+
+        return self._hire().fetch(fetch) if finite.is_cuda else fetch
+
+    def _send_states(self, call: Call, also: Collection[str]) -> Callable[[], States]:
+        """Let vectors be kept meanwhile, if they are on a GPU: copies, which no later step can change."""
+        place, about, wanted = call.place, _describe_states(call), self._choose_states(call, also)
+        if not call.queries.is_cuda or not wanted:
+            states = about._replace(kept=self._keep(place, wanted))
+            return lambda: states
+        copies = {name: each.clone(memory_format=torch.contiguous_format) for name, each in wanted.items()}
+        ready, device = mark(call.queries.device), call.queries.device
+
+        def keep() -> States:
+            with beside(device, ready):
+                return about._replace(kept=self._keep(place, copies))
+
+        return self._hire().keep(keep, sum(each.nbytes for each in copies.values()))
+
+    def _hire(self) -> Couriers:
+        self.couriers = self.couriers or Couriers()
+        return self.couriers
+
+    def _choose_states(self, call: Call, also: Collection[str] = ()) -> dict[str, Tensor]:
         """Queries, keys and values as far as they are wanted."""
-        stack, kind, layer = call.place
-        states = {"queries": call.queries, "keys": call.keys, "values": call.values}
-        kept = {
-            name: self.keep(f"kept/{stack}/{kind}/{layer}/{name}", tensor[0])
-            for name, tensor in states.items()
-            if name in self.want or name in also
+        states = {"queries": call.queries[0], "keys": call.keys[0], "values": call.values[0]}
+        return {name: each.detach() for name, each in states.items() if name in self.want or name in also}
+
+    def _keep(self, place: Place, states: Mapping[str, Tensor]) -> dict[str, Array]:
+        stack, kind, layer = place
+        return {
+            name: self.keep(f"kept/{stack}/{kind}/{layer}/{name}", tensor) for name, tensor in states.items()
         }
-        dtype = str(call.queries.dtype).removeprefix("torch.")
-        return States(kept.get("queries"), kept.get("keys"), kept.get("values"), call.scale, dtype)
 
     def _make(self, place: Place, statistics: HeadStatistics, parts: Parts, states: States) -> AttentionMap:
         return AttentionMap(
@@ -207,9 +239,9 @@ class MapMaker:
             factors=parts.factors,
             sink_weights=parts.sink,
             dense_scores=parts.scores,
-            queries=states.queries,
-            keys=states.keys,
-            values=states.values,
+            queries=states.kept.get("queries"),
+            keys=states.kept.get("keys"),
+            values=states.kept.get("values"),
             scale=states.scale,
             pyramids=parts.pyramids,
             dtype=states.dtype,
@@ -227,14 +259,19 @@ def _check_batch(call: Call) -> None:
         )
 
 
+def _describe_states(call: Call) -> States:
+    """What is known of the vectors of a call before they are kept."""
+    return States({}, call.scale, str(call.queries.dtype).removeprefix("torch."))
+
+
 def _find_finite(call: Call) -> Tensor:
     """Whether the least and the largest of queries, keys and values are finite: then all of them are."""
     given = (states.detach() for states in (call.queries, call.keys, call.values) if states.numel() > 0)
     return torch.stack([extreme for states in given for extreme in torch.aminmax(states)]).isfinite()
 
 
-def _require_finite(place: Place, finite: Parcel) -> None:
-    if not finite.open()["finite"].all():
+def _require_finite(place: Place, finite: NDArray[np.bool_]) -> None:
+    if not finite.all():
         raise RecordingError(
             f"Attention in {place} was given NaN or infinity; nothing that follows from it is true. "
             "Look for overflow in half precision, or for an input that is not finite."
@@ -259,15 +296,13 @@ def _agree(statistics: HeadStatistics, weights: Array, rows: NDArray[np.bool_]) 
 
 def _make_factors(states: States, scoring: Scoring, statistics: HeadStatistics) -> Factors:
     """What the weights of a call follow from, as a recording keeps it."""
-    assert states.queries is not None
-    assert states.keys is not None
     extras = (scoring.bias, scoring.distance_bias, scoring.sink)
     bias, distance_bias, sink = (None if each is None else as_numbers(each) for each in extras)
     if bias is not None:
         bias[bias <= HIDDEN] = -np.inf
     return Factors(
-        queries=states.queries,
-        keys=states.keys,
+        queries=states.kept["queries"],
+        keys=states.kept["keys"],
         log_sum_exp=statistics.log_sum_exp,
         scale=scoring.scale,
         bias=bias,

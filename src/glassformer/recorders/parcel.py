@@ -1,19 +1,25 @@
-"""How numbers come home from a GPU: many tensors in one copy, which waits for nothing asked for later.
+"""How numbers come home from a GPU: through page-locked memory, and waiting for nothing asked for later.
 
 In:   tensors of one layer, as soon as the kernels that fill them are queued.
 Out:  NumPy arrays, when somebody asks: until then nothing is copied or waited for.
 
 A plain `.cpu()` would queue behind all that the model computes meanwhile. A parcel waits for its own layer
-alone, so that whoever opens parcels in order works while the GPU computes the layers that follow.
+alone, so that whoever opens parcels in order works while the GPU computes the layers that follow. The GPU
+writes to page-locked memory, at full speed and without stopping who launches kernels; it is used again for
+the next piece, and what a recording keeps is ordinary memory.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+
+PIECE = 16 << 20  # bytes of page-locked memory for each thread that fetches
+FILLERS = 4  # threads that fill one large array; new pages of a file take longer than the journey
 
 
 class Parcel:
@@ -24,10 +30,7 @@ class Parcel:
         ordered = sorted(tensors.items(), key=lambda item: -item[1].element_size())
         self._shapes = {name: (_name_dtype(tensor), tuple(tensor.shape)) for name, tensor in ordered}
         self._whole = torch.cat([tensor.detach().reshape(-1).view(torch.uint8) for _, tensor in ordered])
-        self._ready: torch.cuda.Event | None = None
-        if self._whole.is_cuda:
-            self._ready = torch.cuda.Event(blocking=True)  # who waits leaves the core to others
-            self._ready.record(torch.cuda.current_stream(self._whole.device))
+        self._ready = mark(self._whole.device) if self._whole.is_cuda else None
 
     def open(self) -> dict[str, NDArray[Any]]:
         """The arrays by name; they share one piece of memory."""
@@ -43,10 +46,51 @@ class Parcel:
             return self._whole.cpu().numpy()
         here = np.empty(len(self._whole), dtype=np.uint8)
         here.fill(0)  # new memory costs more than the copy: it is taken while the GPU still computes
-        self._ready.synchronize()
-        with torch.cuda.stream(torch.cuda.Stream(self._whole.device)):  # the usual one is full of later work
-            torch.from_numpy(here).copy_(self._whole)
+        with beside(self._whole.device, self._ready):
+            for start, piece in _fetch(self._whole):
+                here[start : start + len(piece)] = piece
         return here
+
+
+def mark(device: torch.device) -> torch.cuda.Event:
+    """The moment at which all that was asked of a GPU so far is done; who waits for it leaves the core."""
+    ready = torch.cuda.Event(blocking=True)
+    ready.record(torch.cuda.current_stream(device))
+    return ready
+
+
+def beside(device: torch.device, ready: torch.cuda.Event) -> torch.cuda.StreamContext:
+    """Inside this context a GPU works for this thread, from `ready` on; its usual stream has later work."""
+    side = torch.cuda.Stream(device)
+    side.wait_event(ready)
+    return torch.cuda.stream(side)
+
+
+def fill(array: NDArray[np.float32], tensor: Tensor) -> None:
+    """Copy a tensor of a GPU into an array of the same shape, a few pieces at a time, by several threads."""
+    ready = mark(tensor.device)
+    rows = max(1, PIECE // max(1, 4 * tensor[0].numel()))
+
+    def copy(first: int) -> None:
+        place = array[first : first + rows].reshape(-1).view(np.uint8)
+        with beside(tensor.device, ready):
+            numbers = tensor[first : first + rows].detach().float().contiguous()
+            for start, piece in _fetch(numbers.reshape(-1).view(torch.uint8)):
+                place[start : start + len(piece)] = piece
+
+    with ThreadPoolExecutor(FILLERS) as fillers:
+        list(fillers.map(copy, range(0, len(tensor), rows)))
+
+
+def _fetch(whole: Tensor) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    """Bytes of a flat tensor in pieces, each with its place; a piece is overwritten by the next."""
+    stage = torch.empty(min(PIECE, len(whole)), dtype=torch.uint8, pin_memory=True)
+    for start in range(0, len(whole), PIECE):
+        part = whole[start : start + PIECE]
+        piece = stage[: len(part)]
+        piece.copy_(part, non_blocking=True)
+        mark(whole.device).synchronize()
+        yield start, piece.numpy()
 
 
 def _name_dtype(tensor: Tensor) -> np.dtype[Any]:

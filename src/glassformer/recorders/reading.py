@@ -6,9 +6,12 @@ Out:  `Encoding` for the network, `Tokens` for the recording.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glassformer.errors import InputError
 from glassformer.recording import Side, Tokens
@@ -18,6 +21,7 @@ from glassformer.text.tokenizer import Encoding, Tokenizer
 Inputs = str | Sequence[int]
 
 IDS = range(2**31)  # numbers that a vocabulary could have
+LONG = 1024  # tokens
 LEAST = 0.9  # of a model's vocabulary should be its tokenizer's
 
 
@@ -30,7 +34,7 @@ class Reader:
 
     def show(self, ids: Iterable[int]) -> tuple[str, ...]:
         """What to display for each id."""
-        return tuple(map(str, ids)) if self.tokenizer is None else self.tokenizer.display(ids)
+        return spell_numbers(tuple(ids)) if self.tokenizer is None else self.tokenizer.display(ids)
 
     def tell_size(self, known: int | None) -> list[str]:
         """A note on a tokenizer whose vocabulary is not of about the size that the network knows.
@@ -96,13 +100,29 @@ class Reader:
         )
 
 
+def spell_numbers(ids: tuple[int, ...]) -> tuple[str, ...]:
+    """Ids, none of them negative, as numerals; those of a long text are looked up, which is faster."""
+    if len(ids) < LONG:
+        return tuple(map(str, ids))
+    try:
+        spelled: tuple[str, ...] = itemgetter(*ids)(_list_numerals())
+    except IndexError:  # larger than most vocabularies
+        return tuple(map(str, ids))
+    return spelled
+
+
+@cache
+def _list_numerals() -> tuple[str, ...]:
+    return tuple(map(str, range(1 << 16)))
+
+
 def _read_ids(inputs: Any) -> tuple[int, ...]:
     """Token ids of one text: whole numbers, in a list, an array or a tensor."""
     numbers = inputs.tolist() if hasattr(inputs, "tolist") else inputs
     if not isinstance(numbers, Iterable) or isinstance(numbers, bytes | bytearray | Mapping):
         raise InputError(f"A {type(inputs).__name__} is no text; give a string, or a list of token ids.")
     ids = tuple(numbers)
-    if set(map(type, ids)) == {int} and min(ids) in IDS and max(ids) in IDS:
+    if set(map(type, ids)) == {int} and _are_ids(ids):
         return ids  # as usual: no need to look at each
     for each in ids:
         if not isinstance(each, int | np.integer) or isinstance(each, bool):
@@ -114,14 +134,27 @@ def _read_ids(inputs: Any) -> tuple[int, ...]:
     return tuple(map(int, ids))
 
 
-def as_tokens(side: Side, encoding: Encoding) -> Tokens:
-    """An encoding as a recording keeps it."""
+def _are_ids(numbers: tuple[int, ...]) -> bool:
+    try:
+        array = as_array(numbers)
+    except OverflowError:
+        return False
+    return int(array.min()) in IDS and int(array.max()) in IDS
+
+
+def as_array(numbers: Sequence[int]) -> NDArray[np.int64]:
+    """Whole numbers (count,); faster than to ask NumPy what they might be."""
+    return np.fromiter(numbers, np.int64, len(numbers))
+
+
+def as_tokens(side: Side, encoding: Encoding, ids: NDArray[np.int64] | None = None) -> Tokens:
+    """An encoding as a recording keeps it; `ids` are its own, where they are an array already."""
     return Tokens(
         side,
         encoding.texts,
-        np.array(encoding.ids, dtype=np.int64),
+        as_array(encoding.ids) if ids is None else ids,
         None if encoding.offsets is None else np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2),
         encoding.text,
-        np.array(encoding.special, dtype=bool),
+        np.fromiter(encoding.special, bool, len(encoding.special)),
         None if encoding.words is None else np.array(encoding.words, dtype=np.int64),
     )

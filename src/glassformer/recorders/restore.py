@@ -10,7 +10,7 @@ Out:  contexts in which it is in evaluation mode without gradients, or has anoth
 import sys
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -48,16 +48,14 @@ def on_loan(model: nn.Module) -> Iterator[None]:
         marks = [(module, module.__dict__.get(MARK)) for module, _ in modes]
         settings = [(config, dict(config.__dict__)) for config in configurations(model, generation=True)]
         try:
-            for module, _ in modes:
-                module.training = False
+            _set_modes((module, False) for module, _ in modes)
             for config, found in settings:
                 if found.get("return_dict") is False:
                     config.return_dict = True
             with torch.no_grad():
                 yield
         finally:
-            for module, training in modes:
-                module.training = training
+            _set_modes(modes)
             for module, kept in hooks:
                 for name, found in kept.items():
                     _put_back(getattr(module, name), found)
@@ -131,6 +129,12 @@ def _as_written() -> Iterator[None]:
             _lookers -= 1
             if _lookers == 0:
                 _stance.close()
+
+
+def _set_modes(modes: Iterable[tuple[nn.Module, bool]]) -> None:
+    for module, training in modes:
+        if module.training is not training:  # a module is slow to take even what it has
+            module.training = training
 
 
 def _lock_of(model: nn.Module) -> threading.RLock:

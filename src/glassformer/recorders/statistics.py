@@ -32,6 +32,10 @@ class Measured:
         self.output = output  # (head, query, value width), laid out query first; on the device of the queries
         self._fetch, self._rows, self._threshold = fetch, rows, threshold
 
+    def fetch(self) -> None:
+        """Bring the numbers now, so that nobody has to wait for them later."""
+        _ = self.numbers
+
     @cached_property
     def numbers(self) -> Numbers:
         """As they were measured, not checked."""

@@ -3,9 +3,9 @@
 In:   queries, keys (and values) of one attention on a GPU, and how it scores.
 Out:  Findings: tensors on the GPU.
 
-The log-sum-exp of rows comes first: from torch's flash attention where that kernel can score so, which gives
-the output as well; else from a kernel of ours that does everything. Two more kernels then form every score
-once each.
+The log-sum-exp of rows comes first: from cuDNN where torch itself would choose that for a long text, from
+torch's flash attention where that kernel can score so, which both give the output as well; else from a kernel
+of ours that does everything. Two more kernels then form every score once each.
 """
 
 from collections.abc import Collection
@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.attention import SDPBackend
 
 from glassformer.recorders.findings import Columns, Findings, Rows, pack
 from glassformer.recorders.pyramid import pixel_level
@@ -26,6 +27,7 @@ LOG2_E = 1.4426950408889634
 HEIGHT = 64  # rows of a block of columns_kernel
 PIXEL = 64  # keys of a block, and of the pixels that columns_kernel makes, unless they are smaller
 HALVES = (torch.float16, torch.bfloat16)
+SHORTEST_CUDNN = 1024  # queries; each new length costs a plan, which shorter texts do not pay back
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,11 @@ def find_log_sum_exp(
 ) -> tuple[Tensor | None, Tensor]:
     """The attention's output, where there are values, and the log-sum-exp (head, query)."""
     if values is not None and _suits_flash(queries, keys, scoring):
+        if _prefers_cudnn(queries, keys, values, scoring):
+            try:
+                return _run_cudnn(queries, keys, values, scoring)
+            except RuntimeError:  # no plan for these shapes, or not built in; flash attention takes them
+                return _run_flash(queries, keys, values, scoring)
         return _run_flash(queries, keys, values, scoring)
     return _attend(queries, values, scoring, _describe(queries, keys, scoring))
 
@@ -186,6 +193,25 @@ def _suits_flash(queries: Tensor, keys: Tensor, scoring: Scoring) -> bool:
         and queries.shape[2] <= 256
         and torch.cuda.get_device_capability(queries.device) >= (8, 0)
     )
+
+
+def _prefers_cudnn(queries: Tensor, keys: Tensor, values: Tensor, scoring: Scoring) -> bool:
+    """Whether torch would leave this attention to cuDNN, were it asked for the output alone."""
+    if queries.shape[1] < SHORTEST_CUDNN or queries.shape[0] != keys.shape[0]:
+        return False
+    batch = (queries[None], keys[None], values[None])
+    return (
+        torch._fused_sdp_choice(*batch, is_causal=scoring.causal, scale=scoring.scale)
+        == SDPBackend.CUDNN_ATTENTION.value
+    )
+
+
+def _run_cudnn(queries: Tensor, keys: Tensor, values: Tensor, scoring: Scoring) -> tuple[Tensor, Tensor]:
+    """The log-sum-exp is natural and may have a last axis of 1."""
+    output, log_sum_exp, *_ = torch.ops.aten._scaled_dot_product_cudnn_attention(
+        queries[None], keys[None], values[None], None, True, 0.0, scoring.causal, False, scale=scoring.scale
+    )
+    return output[0], log_sum_exp.reshape(queries.shape[:2])
 
 
 def _run_flash(queries: Tensor, keys: Tensor, values: Tensor, scoring: Scoring) -> tuple[Tensor, Tensor]:
