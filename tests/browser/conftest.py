@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
@@ -219,6 +220,37 @@ def open_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     assert not faults, "\n".join(faults)
+
+
+@pytest.fixture
+def open_file(chromium: Browser) -> Iterator[Callable[..., Page]]:
+    """Open a file with the network off; errors and any request but the file itself fail the test.
+
+    `open_file(path, "#view=walk", init=script)`: the script runs before the page's own.
+    """
+    contexts = []
+    faults: list[str] = []
+
+    def open_one(path: Path, hash: str = "", *, init: str = "", **words: Any) -> Page:
+        settings = {"viewport": {"width": 1280, "height": 800}, **words}
+        context = chromium.new_context(offline=True, **settings)
+        contexts.append(context)
+        context.add_init_script(f"{COUNT};{init}")
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and faults.append(message.text))
+        page.on(
+            "request",
+            lambda request: request.url.startswith(("file:", "blob:", "data:")) or faults.append(request.url),
+        )
+        page.goto(f"{path.as_uri()}{hash}")
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert faults == []
 
 
 def watch(page: Page, url: str, faults: list[str]) -> None:

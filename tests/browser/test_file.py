@@ -1,14 +1,14 @@
 """The exported file in a real browser: from disk, with the network off."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from browser.waiting import COUNT, PATIENCE, settle
+from browser.waiting import settle
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
 from glassformer.show.html import EMBEDDED, export
 from inventions import invent_decoder, invent_translation
@@ -23,33 +23,6 @@ HOSTILE = (
 )
 
 Open = Callable[..., Page]
-
-
-@pytest.fixture
-def open_file(chromium: Browser) -> Iterator[Open]:
-    """Open a file with the network off; errors and any request but the file itself fail the test."""
-    contexts = []
-    faults: list[str] = []
-
-    def open_one(path: Path, hash: str = "", **words: object) -> Page:
-        context = chromium.new_context(offline=True, viewport={"width": 1280, "height": 800}, **words)
-        contexts.append(context)
-        context.add_init_script(COUNT)
-        context.set_default_timeout(PATIENCE)
-        page = context.new_page()
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda message: message.type == "error" and faults.append(message.text))
-        page.on(
-            "request",
-            lambda request: request.url.startswith(("file:", "blob:", "data:")) or faults.append(request.url),
-        )
-        page.goto(f"{path.as_uri()}{hash}")
-        return page
-
-    yield open_one
-    for context in contexts:
-        context.close()
-    assert faults == []
 
 
 def test_every_view_that_fits_is_there(open_file: Open, tmp_path: Path) -> None:

@@ -373,7 +373,11 @@ def test_a_file_takes_the_walk_along(traced: Recording) -> None:
     assert "recordings/x/walk" in listed
     named = {name for chapter in make_plan(traced).chapters for step in chapter.steps for name in step.inputs}
     assert {f"recordings/x/trace/{name}" for name in named} <= set(listed)
-    assert not any("parameters" in path for path in listed)
+    learned = {path for path in listed if "/parameters/" in path}
+    norms = {
+        f"recordings/x/trace/{name}" for name in traced.trace if "norm" in name and "parameters/" in name
+    }
+    assert learned == norms != set()  # what is large stays at home
     bare = list_paths(invent_decoder(), "x", hidden=False, vectors=False, exact=False)
     assert not any("walk" in path or "trace" in path for path in bare)
     with Asking(traced) as asking:  # what a notebook and a file are told is what the server says

@@ -12,6 +12,7 @@ from glassformer.errors import InputError
 from glassformer.show import html
 from glassformer.show.asking import Asking
 from glassformer.show.library import Library
+from glassformer.show.walk import explain, make_plan
 from inventions import invent_decoder
 
 
@@ -106,3 +107,16 @@ def test_selections_from_python(widget: Any) -> None:
     assert widget.chosen == {"view": "heatmap", "query": "3", "head": "2", "map": "1"}
     widget.selection = "view=&map=nonsense&%%%"
     assert widget.chosen == {"map": "nonsense"}
+
+
+@pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
+def test_cells_of_a_walk_have_their_arithmetic(widget: Any) -> None:
+    steps = [step for chapter in make_plan(widget.recording).chapters for step in chapter.steps]
+    explained = [step for step in steps if step.arithmetic]
+    assert {"dot", "softmax", "mix"} <= {step.operation for step in explained}
+    for step in explained:
+        path = f"recordings/{widget._asking.id}/cell/{step.id}?row=2&column=1&head=1"
+        ((words, (body,)),) = hear(widget, {"question": 1, "path": path})
+        assert words["status"] == 200
+        true = explain(widget.recording, step.id, 2, 1, 1).model_dump(mode="json")
+        assert json.loads(body) == true

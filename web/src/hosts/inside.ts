@@ -10,6 +10,7 @@
 import { asFloats, decodeFrame, type Frame, type Tensor, tensor } from "../bundle";
 import { words } from "../i18n/hosts";
 import type { Description } from "../types";
+import { answerCell } from "./cells";
 import {
   asBytes,
   cutOne,
@@ -53,6 +54,11 @@ export function answersInside(document: Document, base: string): Inside {
     return frame;
   };
 
+  const json = async <T>(path: string): Promise<T | null> => {
+    const bytes = await read(path);
+    return bytes && (JSON.parse(new TextDecoder().decode(bytes)) as T);
+  };
+
   const find = async (path: string): Promise<ArrayBuffer | null> => {
     const exact = await read(path);
     if (exact) return exact;
@@ -64,6 +70,8 @@ export function answersInside(document: Document, base: string): Inside {
       return packed ?? (asked.get("head") === "mean" ? averageHeads(address, asked) : null);
     }
     if (/^recordings\/[^/]+\/trace\//.test(address)) return cutTrace(await whole(address), asked);
+    const cell = /^(recordings\/[^/]+)\/cell\/([^/]+)$/.exec(address);
+    if (cell) return answerCell(cell[1]!, decodeURIComponent(cell[2]!), asked, { json, frame: whole });
     const tile = /^(.*\/maps\/\d+)\/tiles\/(\d+)\/(\d+)\/(\d+)\/(\d+)$/.exec(address);
     if (tile) {
       const [, map = "", head = "", level, row, column] = tile;
@@ -118,9 +126,8 @@ export function answersInside(document: Document, base: string): Inside {
 
   /** Small pictures are drawn from the weights where those are there: they need not be in the file twice. */
   const drawThumbnails = async (there: string, highest: boolean): Promise<ArrayBuffer | null> => {
-    const bytes = await read(there);
-    if (!bytes) return null;
-    const description = JSON.parse(new TextDecoder().decode(bytes)) as Description;
+    const description = await json<Description>(there);
+    if (!description) return null;
     const tensors: Tensor[] = [];
     for (const map of description.maps) {
       const level = thumbnailLevel(map.queries, map.keys);

@@ -65,7 +65,7 @@ export const words = defineStrings({
     again: (shown: string, difference: string) =>
       `Computed again from inputs and parameters in double precision: ${shown}; the recording differs by ${difference}.`,
     noArithmetic:
-      "How it was computed is not in this file: open the recording in Glassformer to see every term.",
+      "The learned weights of this step are not in this file, so its arithmetic cannot be shown here; open the recording in the workbench (command: glassformer) to see every term.",
     visible: "may be seen",
     hidden: "hidden by the mask",
     mean: "mean of the row",
@@ -95,7 +95,8 @@ export const words = defineStrings({
     tracingStage: (share: number) =>
       `Running the model again, this time keeping every step … ${share}\u202f%`,
     traceFailed: (why: string) => `Every step could not be kept: ${why}`,
-    weightMissing: "The learned parameters are not in this recording; input and result are shown.",
+    weightMissing:
+      "The learned weights of this step are not in this recording, so its arithmetic cannot be shown; run the same text in the workbench (command: glassformer) to see every term.",
     tokens: "tokens",
     id: "number",
     norms: "Length of each token's vector, after every layer",
@@ -186,7 +187,8 @@ export const words = defineStrings({
     bias: "偏置",
     again: (shown: string, difference: string) =>
       `用输入和参数以双精度重新计算：${shown}；与记录相差 ${difference}。`,
-    noArithmetic: "这个文件里没有它的算式：请在 Glassformer 中打开这份记录，查看每一项。",
+    noArithmetic:
+      "这个文件里没有这一步学到的权重，因此这里无法列出算式；请在工作台（命令：glassformer）中打开这份记录，查看每一项。",
     visible: "可以看到",
     hidden: "被掩码遮住",
     mean: "该行均值",
@@ -214,7 +216,8 @@ export const words = defineStrings({
     tracing: "正在重新运行模型，这次保存每一步……",
     tracingStage: (share: number) => `正在重新运行模型，这次保存每一步…… ${share}\u202f%`,
     traceFailed: (why: string) => `无法保存每一步：${why}`,
-    weightMissing: "记录中没有学到的参数；只显示输入和结果。",
+    weightMissing:
+      "这份记录里没有这一步学到的权重，因此无法列出算式；请在工作台（命令：glassformer）中运行同一段文本，查看每一项。",
     tokens: "词元",
     id: "编号",
     norms: "每一层之后各词元向量的长度",

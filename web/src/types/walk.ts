@@ -22,6 +22,10 @@ export interface WalkStep {
     readonly bias?: string | null;
     readonly columns?: readonly [number, number] | null; // outputs of a fused projection, before a head is chosen
     readonly transposed?: boolean; // kept as (output, input)
+    readonly mean?: string | null; // of batch norm
+    readonly variance?: string | null;
+    readonly key_weight?: string | null; // of additive similarity
+    readonly vector?: string | null;
   };
   readonly numbers: Readonly<Record<string, number>>;
   readonly words: Readonly<Record<string, string>>;

@@ -78,15 +78,17 @@ describe("walk", () => {
   test("where parameters are not at hand, input and result are shown all the same", async () => {
     const { source } = inventWalk();
     const { trace } = source;
+    const refuse = () => Promise.reject(new Refusal("It is not in this file.", "not_in_file", 404));
     const refused: typeof trace = (name, ...rest) =>
-      name.startsWith("parameters/")
-        ? Promise.reject(new Refusal("It is not in this file.", "not_in_file", 404))
-        : trace(name, ...rest);
-    const { stage, element } = setStage({ ...source, trace: refused }, at("decoder.0.self.keys"));
+      name.startsWith("parameters/") ? refuse() : trace(name, ...rest);
+    const file = { ...source, trace: refused, cell: refuse };
+    const { stage, element } = setStage(file, at("decoder.0.self.keys"));
     view.mount(stage);
     await settle();
     expect(element.querySelectorAll(".walk-matrix").length).toBe(2);
-    expect(element.textContent).toContain("The learned parameters are not in this recording");
+    const told = element.querySelector(".walk-arithmetic")!.textContent;
+    expect(told).toContain("The learned weights of this step are not in this file");
+    expect(told).toContain("workbench");
   });
 
   test("the arithmetic of the pinned cell is asked for and written", async () => {
@@ -232,7 +234,7 @@ describe("walk", () => {
     const { element } = await open(at("decoder.0.self.products"), { chapters });
     expect(element.textContent).toContain("Computed here from numbers that the recording kept");
     expect(element.querySelector(".walk-arithmetic")!.textContent).toContain(
-      "The learned parameters are not",
+      "The learned weights of this step are not in this recording",
     );
   });
 

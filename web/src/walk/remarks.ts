@@ -11,15 +11,9 @@ import { make } from "../marks/make";
 import type { WalkStep } from "../types";
 import type { Loaded } from "./loading";
 
-export function makeNotes(
-  { operation, words, arithmetic }: WalkStep,
-  loaded: Loaded,
-  say: WalkWords,
-): HTMLElement[] {
+export function makeNotes({ operation, words }: WalkStep, loaded: Loaded, say: WalkWords): HTMLElement[] {
   const notes: string[] = [];
   if (words.origin === "computed") notes.push(say.computed);
-  if (operation === "product" && arithmetic && !loaded.panels.some((panel) => panel.role === "parameter"))
-    notes.push(say.weightMissing);
   if (operation === "activate") notes.push(say.nonZero(percent(shareOn(loaded))));
   return notes.map((note) => make("p", { class: "hint" }, note));
 }

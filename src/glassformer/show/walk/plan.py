@@ -27,6 +27,8 @@ from glassformer.show.walk.types import Chapter, StackDescription, WalkPlan
 from glassformer.show.walk.writing import Scribe
 from glassformer.show.workbench import Phrase
 
+LIGHT = ("norm", "add")  # operations whose parameters are a number for each feature, or one
+
 
 def make_plan(recording: Recording) -> WalkPlan:
     """The plan of one recording."""
@@ -69,9 +71,10 @@ def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
 
 
 def list_arrays(recording: Recording, most: int) -> list[str]:
-    """The arrays that a walk reads, parameters left out, in order; at most so many numbers in all.
+    """The arrays that a walk reads, in order; at most so many numbers in all.
 
-    Of layers that were not traced, none: other pictures show what is known of them.
+    Of parameters only those of norms and sums, which are small. Of layers that were not traced, none: other
+    pictures show what is known of them.
     """
     plan, arrays = follow(recording)
     traced = {tuple(name.split("/")[:2]) for name in recording.trace}
@@ -81,8 +84,10 @@ def list_arrays(recording: Recording, most: int) -> list[str]:
         for step in chapter.steps
         if chapter.layer is None or (chapter.stack, str(chapter.layer)) in traced
     ]
+    named = [name for step in steps for name in (*step.inputs, step.output)]
+    named += [name for step in steps if step.operation in LIGHT for name in step.parameters.names()]
     listed, count = [], 0
-    for name in dict.fromkeys(name for step in steps for name in (*step.inputs, step.output)):
+    for name in dict.fromkeys(named):
         shape = arrays.shape(name)
         if shape is not None and count + prod(shape) <= most:
             count += prod(shape)

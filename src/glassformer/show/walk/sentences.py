@@ -34,9 +34,9 @@ NOT_KEPT = Phrase(
     zh="这份记录没有保存这一步。请在记录时保留查询、键、值、得分和隐藏状态，就能看到。",
 )
 NO_PARAMETERS = Phrase(
-    en="The recording did not keep the model's parameters: values can be seen, but not how they came about. "
-    "Run the model again with its parameters.",
-    zh="记录里没有保存模型参数：可以看到数值，但看不到它们是怎么算出来的。请带上参数重新运行。",
+    en="The recording did not keep the model's parameters: of steps that use them, values can be seen, but "
+    "not how they came about. Run the model again with its parameters.",
+    zh="记录里没有保存模型参数：用到参数的步骤只能看到数值，看不到它们是怎么算出来的。请带上参数重新运行。",
 )
 EDITED = Phrase(
     en="The model was changed for this recording; weights may differ from what the scores say.",
