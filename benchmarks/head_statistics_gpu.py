@@ -6,11 +6,14 @@ Out:  largest errors against float64; milliseconds and ratios, printed. Of the w
       gets; interleaved, wall time from start to end; and the parts that this time goes into.
 
     python benchmarks/head_statistics_gpu.py [--skip-kernels] [--skip-model] [--tokens 16384] [--rounds 11]
+                                             [--profile]
 """
 
 import argparse
+import cProfile
 import gc
 import math
+import pstats
 import statistics
 import time
 from collections.abc import Callable
@@ -23,12 +26,13 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from glassformer.recorders import maps
+from glassformer.recorders.couriers import FETCHERS
 from glassformer.recorders.findings import pack
 from glassformer.recorders.huggingface import HuggingFaceSubject
-from glassformer.recorders.maps import FETCHERS
 from glassformer.recorders.scoring import Scoring
 from glassformer.recorders.statistics import Measured, attend_and_measure
-from glassformer.recorders.statistics_gpu import find_log_sum_exp, measure_weights
+from glassformer.recorders.statistics_gpu import _run_cudnn, _run_flash, find_log_sum_exp, measure_weights
 from glassformer.recording import THRESHOLD, AttentionMap, Tokens
 
 SHAPES = ((144, 1024), (48, 4096), (12, 16384), (12, 65536), (4, 131072))  # heads, tokens; head width 64
@@ -136,21 +140,22 @@ class Pass:
         with ThreadPoolExecutor(FETCHERS) as fetchers:
             assert all(fetchers.map(lambda measured: measured.statistics is not None, self.kept))
 
-    def record(self) -> None:
+    def record(self, *also: str) -> None:
         self.model.set_attn_implementation("sdpa")
-        recording = self.subject.record(self.numbers, want=("statistics",))
+        recording = self.subject.record(self.numbers, want=("statistics", *also))
         assert len(recording.maps) == self.model.config.n_layer
 
 
-def compare_models(tokens: int, rounds: int) -> None:
+def compare_models(model: Pass, tokens: int, rounds: int) -> None:
     """Plain, with statistics left on the GPU, with statistics fetched and checked, and recorded."""
-    model = Pass(tokens)
     variants: dict[str, Callable[[], None]] = {
         "plain, sdpa": lambda: model.run("sdpa"),
         "plain, logits of the last token alone": lambda: model.run("sdpa", logits_to_keep=1),
         "with statistics, left on the GPU": lambda: model.run("measured"),
         "with statistics, fetched and checked": model.run_and_fetch,
         "Recording, pyramids included": model.record,
+        "Recording, queries and keys kept too": lambda: model.record("queries", "keys"),
+        "Recording as by default, outputs too": lambda: model.record("weights", "output"),
     }
     model.record()  # self-check and hash come with the first
     timings = compare(variants, repeats=rounds, settle=torch.cuda.synchronize)
@@ -184,10 +189,9 @@ def show_parts(model: Pass, tokens: int, rounds: int) -> None:
     batch = query[None], key[None], value[None]
     on_gpu: dict[str, Callable[[], object]] = {
         "attention as torch chooses it": lambda: F.scaled_dot_product_attention(*batch, is_causal=True),
-        "attention by cuDNN, log-sum-exp too": lambda: torch.ops.aten._scaled_dot_product_cudnn_attention(
-            *batch, None, True, 0.0, True, False, scale=CAUSAL.scale
-        ),
-        "attention by flash, log-sum-exp too": lambda: find_log_sum_exp(query, key, value, CAUSAL),
+        "attention by cuDNN, log-sum-exp too": lambda: _run_cudnn(query, key, value, CAUSAL),
+        "attention by flash, log-sum-exp too": lambda: _run_flash(query, key, value, CAUSAL),
+        "attention as we choose it": lambda: find_log_sum_exp(query, key, value, CAUSAL),
         "kernels": lambda: measure_weights(query, key, CAUSAL, given),
         "kernels, each head's vectors together": lambda: measure_weights(*together, CAUSAL, given),
         "kernels, with 12 pyramids": lambda: measure_weights(query, key, CAUSAL, given, pyramids=range(12)),
@@ -228,6 +232,64 @@ def show_parts(model: Pass, tokens: int, rounds: int) -> None:
         print(f"    {timing.name}: {1e3 * timing.median:.2f}")
 
 
+def profile_recordings(model: Pass, recordings: int = 3) -> None:
+    """When each part of a recording began and ended; what the interpreter did; what each operator took."""
+    show_moments(model)
+    print(f"  {recordings} recordings, as Python sees them")
+    seen = cProfile.Profile()
+    seen.enable()
+    for _ in range(recordings):
+        model.record()
+    seen.disable()
+    pstats.Stats(seen).strip_dirs().sort_stats("cumulative").print_stats(25)
+    pstats.Stats(seen).strip_dirs().sort_stats("tottime").print_stats(25)
+    print(f"  {recordings} recordings, by operator")
+    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities) as operators:
+        for _ in range(recordings):
+            model.record()
+        torch.cuda.synchronize()
+    table = operators.key_averages()
+    for order in ("self_cpu_time_total", "self_device_time_total"):
+        print(table.table(sort_by=order, row_limit=20, max_name_column_width=60), flush=True)
+
+
+def show_moments(model: Pass) -> None:
+    """Milliseconds from the start of a recording at which its steps begin and end, of three in a row."""
+    subject, moments = model.subject, []
+
+    def watch(thing: Any, name: str, label: str) -> None:
+        inner = getattr(thing, name)
+
+        def timed(*places: Any, **words: Any) -> Any:
+            moments.append((time.perf_counter(), f"{label} begins"))
+            try:
+                return inner(*places, **words)
+            finally:
+                moments.append((time.perf_counter(), f"{label} ends"))
+
+        setattr(thing, name, timed)
+        undone.append((thing, name, inner))
+
+    undone: list[tuple[Any, str, Any]] = []
+    watch(subject, "_give", "reading ids")
+    watch(subject.identity, "hash", "glance at the weights")
+    watch(model.model, "forward", "the model's launches")
+    watch(maps.MapMaker, "receive", "a layer's launches")
+    watch(maps.MapMaker, "_make", "a map")
+    watch(Measured, "fetch", "a layer's journey")
+    for _ in range(3):
+        moments.clear()
+        start = time.perf_counter()
+        model.record()
+        end = time.perf_counter()
+        print(f"  a recording of {1e3 * (end - start):.1f} ms")
+        for moment, label in sorted(moments):
+            print(f"    {1e3 * (moment - start):6.1f} {label}")
+    for thing, name, inner in undone:
+        setattr(thing, name, inner)
+
+
 def main() -> None:
     """Errors, kernels, model."""
     options = argparse.ArgumentParser(
@@ -237,6 +299,7 @@ def main() -> None:
     options.add_argument("--skip-model", action="store_true")
     options.add_argument("--tokens", type=int, default=16_384)
     options.add_argument("--rounds", type=int, default=11)
+    options.add_argument("--profile", action="store_true", help="show what recordings spend their time on")
     chosen = options.parse_args()
     print(torch.cuda.get_device_name(), torch.__version__)
     for heads, tokens in ((3, 1000), (2, 4096), (1, 8192)):
@@ -245,7 +308,10 @@ def main() -> None:
     if not chosen.skip_kernels:
         compare_kernels()
     if not chosen.skip_model:
-        compare_models(chosen.tokens, chosen.rounds)
+        model = Pass(chosen.tokens)
+        compare_models(model, chosen.tokens, chosen.rounds)
+        if chosen.profile:
+            profile_recordings(model)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,12 @@ import pytest
 import torch
 import transformers as hf
 
+from glassformer import bundle
 from glassformer.config import ModelConfig
 from glassformer.errors import RecordingError
 from glassformer.model.choosing import GenerationSettings
 from glassformer.model.transformer import Transformer
+from glassformer.recorders import destination, keeping, parcel
 from glassformer.recorders.edits import AblateHead, CutEdge
 from glassformer.recorders.huggingface import HuggingFaceSubject
 from glassformer.recorders.maps import SHORTEST_PYRAMID
@@ -104,6 +107,67 @@ def test_measuring_waits_for_nothing(pyramids: Collection[int]) -> None:
         torch.cuda.set_sync_debug_mode("default")
     assert measured.statistics.entropy.shape == (4, SHORTEST_PYRAMID)
     assert list(measured.pyramids) == list(pyramids)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("tokens", [1024, 1500])
+@pytest.mark.parametrize("kernel", ["_run_cudnn", "_run_flash"])
+def test_kernels_of_torch_give_the_log_sum_exp(kernel: str, tokens: int, causal: bool) -> None:
+    from glassformer.recorders import statistics_gpu
+
+    chance = torch.Generator().manual_seed(tokens)
+    whole = torch.randn(tokens, 3, 5, 64, generator=chance).to("cuda", torch.bfloat16)
+    queries, keys, values = (each.transpose(0, 1) for each in whole.unbind(1))  # as a network has them: views
+    scores = queries.double() @ keys.double().transpose(1, 2) * 0.2
+    if causal:
+        scores.masked_fill_(torch.ones(tokens, tokens, dtype=torch.bool, device="cuda").triu(1), -torch.inf)
+    try:
+        output, found = getattr(statistics_gpu, kernel)(queries, keys, values, Scoring(0.2, causal=causal))
+    except RuntimeError as error:
+        pytest.skip(f"torch has no such kernel here: {str(error).splitlines()[0]}")
+    assert found.shape == (5, tokens)
+    assert (found - scores.logsumexp(-1)).abs().max() <= 1e-4
+    assert (output - scores.softmax(-1) @ values.double()).abs().max() <= 0.03
+    assert output.transpose(0, 1).is_contiguous()
+
+
+@pytest.mark.gpu
+def test_what_cudnn_refuses_flash_attention_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from glassformer.recorders import statistics_gpu
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("No valid execution plans built.")
+
+    monkeypatch.setattr(statistics_gpu, "_prefers_cudnn", lambda *_: True)
+    monkeypatch.setattr(statistics_gpu, "_run_cudnn", refuse)
+    states = torch.randn(3, 2, 40, 64, generator=torch.Generator().manual_seed(0)).to("cuda", torch.bfloat16)
+    output, found = statistics_gpu.find_log_sum_exp(*states, Scoring(0.2))
+    wanted = states[0].double() @ states[1].double().transpose(1, 2) * 0.2
+    assert output is not None
+    assert (found - wanted.logsumexp(-1)).abs().max() <= 1e-4
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("to_file", [False, True])
+def test_large_states_are_kept_piece_by_piece(
+    device: str, to_file: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parcel, "PIECE", 50_000)  # bytes: less than one head, and no multiple of a vector
+    for module in (keeping, destination):
+        monkeypatch.setattr(module, "LARGE", 1000)
+    model, want = make_gpt2(), ("queries", "keys", "values")
+    wanted = HuggingFaceSubject(model).record(ids_of(LONG), want=want)
+    subject = HuggingFaceSubject(copy.deepcopy(model).to(device))
+    if to_file:
+        with destination.heading_for(tmp_path / "a.bundle", subject) as heading:
+            heading.finish(subject.record(ids_of(LONG), want=want))
+        seen = bundle.open(tmp_path / "a.bundle")
+    else:
+        seen = subject.record(ids_of(LONG), want=want)
+    for there, here in zip(seen.maps, wanted.maps, strict=True):
+        for name in want:
+            assert np.abs(getattr(there, name) - getattr(here, name)).max() <= 1e-4, name
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -7,6 +7,7 @@ Out:  `Output` and `Generation`.
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from glassformer.model.choosing import GenerationSettings
@@ -14,6 +15,8 @@ from glassformer.model.hypotheses import ROOT, Choice, Generated, Node
 from glassformer.recording import Alternative, Generation, Output, Step
 
 LIKELIEST = 10  # outputs kept for each position
+
+_POSITIONS = 1024  # whose logits are widened at once: of a long text all would take gigabytes
 
 Show = Callable[[Iterable[int]], Sequence[str]]
 
@@ -71,5 +74,7 @@ def _alternatives(choices: Sequence[Choice], show: Show) -> tuple[Alternative, .
 
 def _best(logits: Tensor) -> tuple[np.ndarray, np.ndarray]:
     """Log-probabilities and ids (position, k), best first."""
-    values, ids = logits.float().log_softmax(-1).topk(min(LIKELIEST, logits.shape[-1]))
+    count = min(LIKELIEST, logits.shape[-1])
+    found = [part.float().log_softmax(-1).topk(count) for part in logits.split(_POSITIONS)]
+    values, ids = (torch.cat(parts) for parts in zip(*found, strict=True))
     return values.cpu().numpy(), ids.cpu().numpy()
