@@ -10,7 +10,7 @@ on the one before, so `queries`, `scores`, `pattern` and `mixed` open once for e
 query: those calls, one after another, are the query axis of one map. `keys` and `values` open once a source.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -60,7 +60,7 @@ class RecurrentEncoder(nn.Module):
     def forward(self, words: Tensor, real: Tensor | None) -> tuple[Tensor, State]:
         """States (B, S, D), and the last ones (layer, B, D); padding, wherever it stands, is never read."""
         if real is None:
-            states, last = self.cells(words)
+            states, last = _run_cells(self.cells, words)
             return self.states(states), self._join(last)
         lengths = real.sum(1)
         if int(lengths.min()) == 0:
@@ -69,7 +69,7 @@ class RecurrentEncoder(nn.Module):
         order = padding_last[..., None]
         aligned = words.gather(1, order.expand_as(words))
         packed = pack_padded_sequence(aligned, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        read, last = self.cells(packed)
+        read, last = _run_cells(self.cells, packed)
         states, _ = pad_packed_sequence(read, batch_first=True, total_length=words.shape[1])
         back = torch.zeros_like(states).scatter(1, order.expand_as(states), states)  # (B, S, D) as they stood
         return self.states(back), self._join(last)
@@ -136,7 +136,7 @@ class RecurrentDecoder(nn.Module):
 
     def _advance(self, words: Tensor, contexts: Tensor, state: State) -> tuple[Tensor, State]:
         inputs = torch.cat((words, contexts), dim=-1)
-        hidden, after = self.cells(inputs, state if len(state) > 1 else state[0])
+        hidden, after = _run_cells(self.cells, inputs, state if len(state) > 1 else state[0])
         return self.states(hidden), (after,) if isinstance(after, Tensor) else after
 
     def _read_out(self, hidden: Tensor, contexts: Tensor, words: Tensor) -> Tensor:
@@ -264,3 +264,15 @@ def _build_cells(config: RecurrentConfig, inputs: int, width: int, bidirectional
     kind = nn.LSTM if config.cell == "lstm" else nn.GRU
     between = config.dropout if config.layers > 1 else 0.0  # torch drops between layers only
     return kind(inputs, width, config.layers, batch_first=True, dropout=between, bidirectional=bidirectional)
+
+
+def _run_cells(cells: nn.Module, inputs: Any, *state: Any) -> Any:
+    """With every digit: on a GPU torch would let cuDNN round what float32 cells multiply to ten bits."""
+    if not cells.weight_hh_l0.is_cuda or torch.compiler.is_compiling():
+        return cells(inputs, *state)
+    settings: Any = torch.backends.cudnn.rnn
+    found, settings.fp32_precision = settings.fp32_precision, "ieee"
+    try:
+        return cells(inputs, *state)
+    finally:
+        settings.fp32_precision = found

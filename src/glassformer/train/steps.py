@@ -183,7 +183,8 @@ class GraphedStep:
         torch.cuda.current_stream(self.device).wait_stream(self.beside)
         graph = torch.cuda.CUDAGraph()
         pool = next((known.graph.pool() for known in self.recorded.values()), None)
-        with torch.cuda.graph(graph, pool=pool, stream=self.beside):
+        # Batches are made ahead by a thread, which takes page-locked memory meanwhile: that is no error.
+        with torch.cuda.graph(graph, pool, self.beside, capture_error_mode="thread_local"):
             total = self._run(fixed)
         for parameter, gradient in zip(self.parameters, kept, strict=True):
             _gradient(parameter).copy_(gradient)
