@@ -254,3 +254,15 @@ def test_without_a_workbench_the_first_settings_are_there(served: Served, open_p
     assert len(read_numbers(figure)) == 25
     # Before the page knows that nothing runs here it may ask for what the link says, and is refused.
     page.faults[:] = [fault for fault in page.faults if "playground/masks?mask=none" not in fault]  # type: ignore[attr-defined]
+
+
+def test_keys_leave_the_recording_behind_it_alone(played: Played, open_page: Open) -> None:
+    page = open_page(played.address("masks"))
+    find_figure(page, "weights")
+    before = page.evaluate("() => location.hash")
+    for key in (".", ",", "]", "[", "a", "m", "p"):
+        page.locator(".play-page").press(key)
+    rest(page)
+    assert page.evaluate("() => location.hash") == before
+    page.locator(".play-page").press("1")  # views are still chosen by their numbers
+    expect(page.get_by_role("tab", name="Overview", exact=True)).to_have_attribute("aria-selected", "true")

@@ -338,6 +338,24 @@ def test_scores_with_something_added_are_no_plain_products() -> None:
         explain(recording, "decoder.0.self.queries")
 
 
+@pytest.mark.parametrize("cap", [2.0, 50.0, 3.217])
+def test_a_soft_cap_is_part_of_the_arithmetic(cap: float) -> None:
+    recording = invent_decoder()
+    first = recording.maps[0]
+    assert first.dense_scores is not None
+    capped = (cap * np.tanh(first.dense_scores.astype(np.float64) / cap)).astype(np.float32)
+    capped[np.isneginf(first.dense_scores)] = -np.inf
+    changed = replace(recording, maps=(replace(first, dense_scores=capped), *recording.maps[1:]))
+    steps = {step.id: step for chapter in make_plan(changed).chapters for step in chapter.steps}
+    assert steps["decoder.0.self.scores"].numbers["cap"] == pytest.approx(cap, rel=1e-3)
+    assert "cap" not in steps["decoder.1.self.scores"].numbers
+    cell = explain(changed, "decoder.0.self.scores", 7, 3, 1)
+    assert cell.numbers["cap"] == steps["decoder.0.self.scores"].numbers["cap"]
+    assert cell.shown == pytest.approx(float(capped[1, 7, 3]), abs=2e-6)
+    hidden = explain(changed, "decoder.0.self.scores", 3, 7, 1)
+    assert hidden.shown is None
+
+
 def test_an_old_bundle_opens_as_before(tmp_path: Path) -> None:
     recording = invent_decoder()
     path = tmp_path / "old.bundle"

@@ -30,6 +30,8 @@ export function shortcutList(say: AppWords): readonly (readonly [readonly string
   ];
 }
 
+const OF_RECORDING = /^[[\],.amp]$/; // layer, head, averages, time step
+
 export interface Doors {
   help(): void;
   table(): void;
@@ -37,15 +39,17 @@ export interface Doors {
 
 export function onKey(app: App, event: KeyboardEvent, doors: Doors): void {
   if (event.defaultPrevented || event.isComposing) return;
+  const alone = app.view.peek() === "playground"; // beside it no recording is seen, and no form
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     const { form, running } = app.runs;
-    if (app.bench && !running.peek() && !missing(form.peek(), app.words.peek())) {
+    if (app.bench && !alone && !running.peek() && !missing(form.peek(), app.words.peek())) {
       event.preventDefault();
       app.runs.start();
     }
     return;
   }
   if (!app.shortcuts.peek() || event.ctrlKey || event.metaKey || event.altKey || writes(event.target)) return;
+  if (alone && OF_RECORDING.test(event.key)) return;
   const act = actionOf(app, event.key, doors);
   if (!act) return;
   event.preventDefault();

@@ -81,3 +81,24 @@ test("plus, minus and nought zoom", () => {
   press("0");
   expect(scale()).toBe(first);
 });
+
+test("on paper a long tree is folded: lines of so many steps, and edges that go on below", () => {
+  const { tree } = stand();
+  const wide = tree.picture("light");
+  const folded = tree.picture("light", 2);
+  const places = (body: string) =>
+    [...body.matchAll(/<rect x="(\d+)" y="(-?\d+)"/g)].map(([, x, y]) => [Number(x), Number(y)]);
+  expect(wide.width).toBeGreaterThan(2 * STEP);
+  expect(folded.width).toBeLessThan(wide.width);
+  expect(folded.height).toBeGreaterThan(1.5 * wide.height);
+  const [flat, bent] = [places(wide.body), places(folded.body)];
+  expect(bent.slice(0, 5)).toEqual(flat.slice(0, 5));
+  expect(bent.slice(5).map(([x]) => x)).toEqual([0, 0]); // the third step begins a line
+  expect(bent[5]![1]! - flat[5]![1]!).toBeGreaterThan(wide.height);
+  const strokes = (body: string) =>
+    [...body.matchAll(/<path d="([^"]*)"/g)].map(([, d]) => d!.split("M").length - 1);
+  expect(strokes(wide.body)).toEqual([1, 1, 1, 1, 1]);
+  expect(strokes(folded.body)).toEqual([1, 1, 1, 2, 2]);
+  for (const end of folded.body.matchAll(/ (-?[\d.]+) -?[\d.]+"/g))
+    expect(Number(end[1])).toBeLessThanOrEqual(folded.width);
+});

@@ -45,6 +45,12 @@ export interface TreeWords {
 
 let numbers = 0; // for ids
 
+export interface TreeLook {
+  readonly scale: number;
+  readonly shift: Spot;
+  readonly marked: number | null;
+}
+
 export class Tree {
   readonly element: SVGSVGElement;
   private readonly world = draw("g", { role: "presentation" });
@@ -57,6 +63,7 @@ export class Tree {
   private active = 0;
   private scale = 1;
   private shift = { x: 16, y: 24 };
+  private marked: number | null = null;
   private drag: { x: number; y: number; moved: boolean } | null = null;
 
   constructor(
@@ -107,7 +114,18 @@ export class Tree {
       group.toggleAttribute("data-path", path.has(place));
       this.edges[place]?.toggleAttribute("data-path", path.has(place));
     });
-    if (node !== null) this.reveal(node);
+    if (node !== null && node !== this.marked) this.reveal(node);
+    this.marked = node;
+  }
+
+  /** What is in view; given to another tree of the same nodes, it shows the same. */
+  get look(): TreeLook {
+    return { scale: this.scale, shift: this.shift, marked: this.marked };
+  }
+
+  set look({ scale, shift, marked }: TreeLook) {
+    [this.scale, this.shift, this.marked] = [scale, shift, marked];
+    this.move();
   }
 
   zoom(direction: -1 | 0 | 1, centre?: Spot): void {
@@ -126,17 +144,29 @@ export class Tree {
     this.move();
   }
 
-  /** The whole tree as SVG, with its size. */
-  picture(theme: Theme): { body: string; width: number; height: number } {
+  /** The whole tree as SVG, with its size; `across` steps to a line, of as many lines as that takes. */
+  picture(theme: Theme, across = Number.POSITIVE_INFINITY): { body: string; width: number; height: number } {
     const ink = inks(theme);
     const keeps = new Set(this.kept);
-    const edges = this.nodes.map((node, place) => {
-      if (node.parent === null) return "";
-      const on = keeps.has(place) && keeps.has(node.parent);
-      return `<path d="${edge(this.spots[node.parent]!, this.spots[place]!)}" fill="none" stroke="${on ? ink.accent : ink.faint}" stroke-opacity="${on ? 1 : 0.4}" stroke-width="${on ? 2 : 1}"/>`;
+    const low = Math.max(...this.spots.map((spot) => spot.y), 0) + ROW + TALL; // from line to line
+    const lines = this.nodes.map(({ index }) => Math.floor(index / across));
+    const folded = this.spots.map(({ x, y }, place) => {
+      const line = lines[place]!;
+      return line === 0 ? { x, y } : { x: x - line * across * STEP, y: y + line * low };
+    });
+    const steps = Math.min(across, Math.max(...this.nodes.map(({ index }) => index), 0) + 1);
+    const edges = this.nodes.map(({ parent }, place) => {
+      if (parent === null) return "";
+      const on = keeps.has(place) && keeps.has(parent);
+      const [from, to] = [folded[parent]!, folded[place]!];
+      const parts =
+        lines[parent] === lines[place]
+          ? [edge(from, to)]
+          : [edge(from, { x: steps * STEP, y: to.y - low }), edge({ x: -STEP, y: to.y }, to)]; // goes on below
+      return `<path d="${parts.join("")}" fill="none" stroke="${on ? ink.accent : ink.faint}" stroke-opacity="${on ? 1 : 0.4}" stroke-width="${on ? 2 : 1}"/>`;
     });
     const boxes = this.nodes.map((node, place) => {
-      const { x, y } = this.spots[place]!;
+      const { x, y } = folded[place]!;
       const on = keeps.has(place);
       return (
         `<rect x="${x}" y="${y - TALL / 2}" width="${WIDE}" height="${TALL}" rx="4" fill="${ink.ground}" stroke="${on ? ink.accent : ink.line}"/>` +
@@ -144,12 +174,11 @@ export class Tree {
         label(scoreOf(node), x + 6, y + 10, { fill: ink.faint, size: 9 })
       );
     });
-    const width = Math.max(...this.spots.map((spot) => spot.x), 0) + WIDE;
-    const height = Math.max(...this.spots.map((spot) => spot.y), 0) + TALL;
+    const margin = Math.max(...lines, 0) > 0 ? STEP - WIDE : 0; // for lines that go on below
     return {
-      body: `<g transform="translate(0 ${TALL / 2})">${edges.join("")}${boxes.join("")}</g>`,
-      width,
-      height,
+      body: `<g transform="translate(${margin} ${TALL / 2})">${edges.join("")}${boxes.join("")}</g>`,
+      width: steps * STEP + 2 * margin - (STEP - WIDE),
+      height: Math.max(...folded.map((spot) => spot.y), 0) + TALL,
     };
   }
 

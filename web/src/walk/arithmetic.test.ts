@@ -98,6 +98,11 @@ describe("the arithmetic of a cell", () => {
     expect(masked.join()).toContain("→ −∞");
     expect(masked.join()).not.toContain("allowed");
     expect(masked[0]).toBe(" = −∞");
+    const capped = write(
+      cell("dot", [term(0, 8), term(1, 8)], { sum: 16, numbers: { scale: 0.125, cap: 50, allowed: 1 } }),
+      2,
+    );
+    expect(capped.join()).toContain("× 0.125 50 · tanh(… ÷ 50) → = 2");
     const unknown = write(cell("activate", [], { numbers: { input: null } }), Number.NaN);
     expect(unknown.join()).not.toContain("∞");
   });

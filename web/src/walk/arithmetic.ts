@@ -146,7 +146,7 @@ export class Arithmetic {
           cell.bias === null ? [] : [[`+ ${bracket(digits(cell.bias, 4))}`, say.bias, cell.bias]];
         const more = Object.keys(found).flatMap((name) => {
           if (name === "allowed") return [allowed(found.allowed, say)];
-          return at(name, name === "scale" ? (scale) => `× ${bracket(scale)}` : undefined);
+          return at(name, FORMS[name]);
         });
         return [...sum, ...more, ...bias, end];
       }
@@ -177,6 +177,11 @@ function allowed(may: number | null | undefined, say: WalkWords): Chip {
   return may ? ["→", say.visible, null] : ["→ −∞", say.hidden, null];
 }
 
+const FORMS: Readonly<Record<string, (value: string) => string>> = {
+  scale: (scale) => `× ${bracket(scale)}`,
+  cap: (cap) => `${cap} · tanh(… ÷ ${cap})`,
+};
+
 const NAMES: Readonly<Record<string, (say: WalkWords) => string>> = {
   input: (say) => say.input,
   mean: (say) => say.mean,
@@ -193,6 +198,7 @@ const NAMES: Readonly<Record<string, (say: WalkWords) => string>> = {
   highest: (say) => say.highest,
   sum: (say) => say.sum,
   scale: (say) => say.factor,
+  cap: (say) => say.cap,
   probability: (say) => say.chance,
   rank: (say) => say.rank,
   query_length: (say) => say.queryLength,

@@ -66,7 +66,10 @@ export function equationOf(step: WalkStep, { panels, result, bias }: Loaded): HT
 function ownSign({ operation, numbers, words }: WalkStep): string {
   if (operation === "scale") return `× ${digits(numbers.factor ?? 1, 4)}`;
   if (operation === "divide") return `÷ √${numbers.head_width ?? "d"}`;
-  if (operation === "dot" && numbers.scale !== undefined) return `× ${digits(numbers.scale, 4)}`;
+  if (operation === "dot" && numbers.scale !== undefined) {
+    const cap = numbers.cap === undefined ? "" : digits(numbers.cap, 4);
+    return `× ${digits(numbers.scale, 4)}${cap && `, ${cap} · tanh(… ÷ ${cap})`}`;
+  }
   if (operation === "activate") return words.function ?? "";
   if (operation === "softmax" || operation === "norm" || operation === "mask") return operation;
   return "";

@@ -13,6 +13,7 @@ import type { GenerationDescription } from "../types";
 import type { TableData } from "../view";
 import type { Drawn, Home, Part } from "./part";
 
+const ACROSS = 7; // steps to a line of a picture: as wide as other scenes, so that a moving picture shows words in full
 const searched = new Map<string, GenerationDescription>(); // by recording: a tree is grown once
 
 export class TreeScene implements Part {
@@ -144,7 +145,7 @@ export class TreeScene implements Part {
   picture(): Drawn {
     return this.generation === null
       ? { body: "", width: 320, height: 24 }
-      : this.tree.picture(this.home.stage.theme);
+      : this.tree.picture(this.home.stage.theme, ACROSS);
   }
 
   table(): TableData {

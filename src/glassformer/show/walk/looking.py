@@ -42,7 +42,6 @@ def compare(cell: Cell) -> Working:
     queries, keys = cell.step.inputs
     left, right = cell.vector(queries), cell.vector(keys, cell.column)
     numbers: dict[str, float | None] = {}
-    factor = cell.step.numbers.get("scale", 1.0)
     match cell.step.operation:
         case "cosine":
             lengths = [max(float(np.linalg.norm(each)), 1e-12) for each in (left, right)]
@@ -55,8 +54,10 @@ def compare(cell: Cell) -> Working:
     total = result = float(left @ right)
     if "scale" in cell.step.numbers:  # a model of transformers: scaled and masked in one step
         hidden = cell.value(cell.step.output) == -math.inf
-        numbers = {"scale": factor, "allowed": float(not hidden)}
-        result = -math.inf if hidden else total * factor
+        numbers = {**cell.step.numbers, "allowed": float(not hidden)}
+        result = (
+            -math.inf if hidden else _cap(total * cell.step.numbers["scale"], cell.step.numbers.get("cap"))
+        )
     reads = [cell.read(queries, cell.row), cell.read(keys, cell.column)]
     return Working(result, left=left, right=right, sum=total, numbers=numbers, reads=reads)
 
@@ -119,6 +120,11 @@ def join(cell: Cell) -> Working:
     value = float(cell.array(name)[head, cell.row, column])
     reads = [Reading(name=name, head=head, row=cell.row, column=column)]
     return Working(value, numbers={"head": float(head)}, reads=reads)
+
+
+def _cap(score: float, cap: float | None) -> float:
+    """c · tanh(x / c), where a model has a soft cap."""
+    return score if cap is None else cap * math.tanh(score / cap)
 
 
 def _keep_best(scores: Numbers, count: int, weights: Numbers) -> Numbers:

@@ -5,13 +5,16 @@ Out:  chapters: states, and for each attention queries, keys, values, scores, we
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glassformer.recording import AttentionMap
 from glassformer.recording.arrays import choose
+from glassformer.recording.attention_map import HALVES
 from glassformer.show.walk.types import Axis
 from glassformer.show.walk.writing import Scribe
 
-AGREEMENT = 1e-3  # how far scores may be from scaled products of queries and keys
+AGREEMENT = 1e-3  # how far scores may be from what follows from queries and keys, at most
+ROUNDING = 4e-6  # in single precision: as a share of what was summed
 CHECKED = 6  # queries of each map for which that is looked at
 
 
@@ -48,8 +51,9 @@ def _write_attention(scribe: Scribe, found: AttentionMap) -> None:
     write("keys", "states", [], f"{place}/keys", key)
     write("values", "states", [], f"{place}/values", key)
     pair = [f"{place}/queries", f"{place}/keys"]
-    if _follow(found):
-        write("scores", "dot", pair, f"{place}/scores", matrix, numbers={"scale": found.scale or 1.0})
+    numbers = _follow(found)
+    if numbers is not None:
+        write("scores", "dot", pair, f"{place}/scores", matrix, numbers=numbers)
     else:
         write("scores", "states", pair, f"{place}/scores", matrix)
     if found.sink_weights is None and found.relaxed is None:
@@ -61,17 +65,46 @@ def _write_attention(scribe: Scribe, found: AttentionMap) -> None:
         scribe.missing_step("output", f"{place}/output", query[1:])
 
 
-def _follow(found: AttentionMap) -> bool:
-    """Whether scores are scaled products of queries and keys: no bias, no cap, nothing unknown."""
+def _follow(found: AttentionMap) -> dict[str, float] | None:
+    """By which numbers scores follow from products of queries and keys: a scale, and in some models a soft
+    cap, c · tanh(x / c); None where something else is in them, such as a bias."""
     if found.queries is None or found.keys is None or found.dense_scores is None or found.scale is None:
-        return False
+        return None
     rows = choose(len(found.query), CHECKED)
     groups = (len(found.keys), -1, found.queries.shape[-1])  # heads that share their keys stand together
-    queries = found.queries[:, rows].reshape(groups)
-    products = (queries @ found.keys.transpose(0, 2, 1)).reshape(found.heads, len(rows), -1) * found.scale
-    scores = found.dense_scores[:, rows]
+    queries = found.queries[:, rows].astype(np.float64).reshape(groups)
+    keys = found.keys.astype(np.float64).transpose(0, 2, 1)
+    scores = found.dense_scores[:, rows].astype(np.float64)
     seen = np.isfinite(scores)
-    return bool((np.abs(products - scores)[seen] <= AGREEMENT).all())
+    products = (queries @ keys).reshape(scores.shape)[seen] * found.scale
+    sizes = (np.abs(queries) @ np.abs(keys)).reshape(scores.shape)[seen] * abs(found.scale)
+    near = (
+        np.full_like(sizes, AGREEMENT) if found.dtype in HALVES else np.minimum(ROUNDING * sizes, AGREEMENT)
+    )
+
+    def fit(guess: NDArray[np.float64]) -> bool:
+        return bool((np.abs(guess - scores[seen]) <= near).all())
+
+    if fit(products):
+        return {"scale": found.scale}
+    cap = _find_cap(products, scores[seen])
+    for each in () if cap is None else (float(f"{cap:.2g}"), float(f"{cap:.4g}"), cap):
+        if fit(each * np.tanh(products / each)):
+            return {"scale": found.scale, "cap": each}
+    return None
+
+
+def _find_cap(products: NDArray[np.float64], scores: NDArray[np.float64]) -> float | None:
+    """The cap that makes the largest product the score that it became."""
+    place = int(np.abs(products).argmax())
+    product, score = abs(float(products[place])), float(scores[place] * np.sign(products[place]))
+    if not 0 < score < product:
+        return None
+    low, high = score, 1e6 * product
+    for _ in range(200):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if middle * np.tanh(product / middle) < score else (low, middle)
+    return high
 
 
 def _write_output(scribe: Scribe) -> None:
