@@ -18,6 +18,7 @@ from glassformer.recorders.scoring import Scoring
 from glassformer.recording import Pyramid, thumbnail_level
 
 LOG2_E = 1.4426950408889634
+LEAST = 1e-300  # sum of the weights of a row that sees nothing: all that is divided by it is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,25 +32,30 @@ class Rows:
     block: int  # rows of a block
 
     def correct(self, scoring: Scoring) -> dict[str, Tensor]:
-        """The numbers of rows; what rounding did to the log-sum-exp is corrected by the sum of weights."""
-        total, energy, distance, _, peak, _ = self.sums.double()
-        used = (self.log_sum_exp * LOG2_E).double() / LOG2_E  # as the kernels rounded it
-        energy = log(2) * energy
-        exact = total
-        if scoring.sink is not None:
-            logit = scoring.sink.double()[:, None] - used
-            exact = total + logit.exp()
-            energy = energy + logit.exp() * logit  # the sink's part of the entropy
-        exact = exact.masked_fill(exact == 0, 1)  # nothing to see, nothing to correct; NaN stays
-        logarithm = exact.log()
+        """The numbers of rows; what rounding did to the log-sum-exp is corrected by the sum of weights.
+
+        To launch an operation takes longer than to run it: so there are few, on several numbers at once.
+        """
+        sums = self.sums.to(torch.float64, copy=True)
+        total, energy, distance, *_ = sums  # (head, query) each
+        used = (self.log_sum_exp * LOG2_E).double()  # as the kernels rounded it, to base 2
         if scoring.causal:
-            places = torch.arange(total.shape[1], device=total.device) % self.block
-            distance = places * total - distance
+            places = torch.arange(total.shape[1], dtype=total.dtype, device=total.device) % self.block
+            distance.neg_().addcmul_(places, total)
+        if scoring.sink is not None:
+            logit = scoring.sink.double()[:, None] - used / LOG2_E
+            energy.addcmul_(logit.exp(), logit, value=LOG2_E)  # the sink's part of the entropy
+            total += logit.exp()
+        total.clamp_min_(LEAST)  # nothing to see, nothing to correct; NaN stays
+        logarithm = total.log()
+        sums[1:5] /= total
+        energy.mul_(-log(2)).add_(logarithm).clamp_min_(0)
+        singles = sums[1:5].float()
         corrected = {
-            "log_sum_exp": used + logarithm,
-            "entropy": (logarithm - energy / exact).clamp_min(0).float(),
-            "distance": (distance / exact).float(),
-            "peak": (peak / exact).float(),
+            "log_sum_exp": logarithm.add_(used, alpha=1 / LOG2_E),
+            "entropy": singles[0],
+            "distance": singles[1],
+            "peak": singles[3],
             "peak_key": self.peak_key,
             "above": self.sums[3].int(),
         }
@@ -68,11 +74,13 @@ class Columns:
 
     def join(self) -> tuple[Tensor, Tensor]:
         """Sums and maxima of whole pixels (head, query pixel, key pixel)."""
-        missing = -self.sums.shape[2] % self.narrow
+        missing = (0, 0, 0, -self.sums.shape[2] % self.narrow)
         sums, maxima = (
-            F.pad(each, (0, 0, 0, missing)).unflatten(2, (-1, self.narrow)).flatten(3)
+            _pad(each, missing).unflatten(2, (-1, self.narrow)).flatten(3)
             for each in (self.sums, self.maxima)
         )  # (head, query pixel, key pixel, part)
+        if sums.shape[3] == 1:
+            return sums[..., 0], maxima[..., 0]
         return sums.sum(-1), maxima.amax(-1)
 
 
@@ -113,12 +121,12 @@ def pack(
     level = thumbnail_level(*shape)
     pixels = [each.join() for each in columns]
     thumbnails = [_coarsen(*pair, level - each.level) for each, pair in zip(columns, pixels, strict=True)]
-    tensors["mass"] = torch.cat([each.mass for each in columns])
-    tensors["thumbnail_mean"] = torch.cat([sums for sums, _ in thumbnails]) / _count_cells(shape, level, rows)
-    tensors["thumbnail_max"] = torch.cat([maxima for _, maxima in thumbnails])
+    tensors["mass"] = _join([each.mass for each in columns])
+    tensors["thumbnail_mean"] = _average(_join([sums for sums, _ in thumbnails]), shape, level)
+    tensors["thumbnail_max"] = _join([maxima for _, maxima in thumbnails])
     if pyramids:  # of every head that was pooled so finely: to choose among them here would be to wait
         sums, maxima = pixels[0]
-        tensors["pyramid_mean"] = sums / _count_cells(shape, columns[0].level, rows)
+        tensors["pyramid_mean"] = _average(sums, shape, columns[0].level)
         tensors["pyramid_max"] = maxima
     if weights is not None:
         tensors["weights"] = weights
@@ -132,16 +140,26 @@ def _coarsen(sums: Tensor, maxima: Tensor, levels: int) -> tuple[Tensor, Tensor]
         return sums, maxima
     missing = (0, -sums.shape[2] % side, 0, -sums.shape[1] % side)
     wide = (
-        F.pad(each, missing).unflatten(2, (-1, side)).unflatten(1, (-1, side)) for each in (sums, maxima)
+        _pad(each, missing).unflatten(2, (-1, side)).unflatten(1, (-1, side)) for each in (sums, maxima)
     )  # (head, query pixel, side, key pixel, side)
     coarse, tops = wide
     return coarse.sum((2, 4)), tops.amax((2, 4))
 
 
-def _count_cells(shape: tuple[int, int], level: int, rows: Rows) -> Tensor:
-    """How many cells of the map lie in each pixel (query pixel, key pixel)."""
-    side, device = 1 << level, rows.sums.device
+def _average(sums: Tensor, shape: tuple[int, int], level: int) -> Tensor:
+    """Sums (head, query pixel, key pixel) by the number of cells of a map of this shape in each pixel."""
+    side = 1 << level
+    if shape[0] % side == shape[1] % side == 0:
+        return sums / side**2
     down, across = (
-        (length - torch.arange(0, length, side, device=device)).clamp_max(side) for length in shape
+        (length - torch.arange(0, length, side, device=sums.device)).clamp_max(side) for length in shape
     )
-    return down[:, None] * across
+    return sums / (down[:, None] * across)
+
+
+def _pad(pixels: Tensor, missing: tuple[int, ...]) -> Tensor:
+    return F.pad(pixels, missing) if any(missing) else pixels
+
+
+def _join(parts: Sequence[Tensor]) -> Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(list(parts))
