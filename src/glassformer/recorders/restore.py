@@ -44,8 +44,8 @@ def on_loan(model: nn.Module) -> Iterator[None]:
     """Alone with a model; no dropout, no gradients, outputs by name; all is put back afterwards."""
     with alone_with(model):
         modes = [(module, module.training) for module in model.modules()]
-        hooks = [(module, {name: dict(getattr(module, name)) for name in HOOKS}) for module, _ in modes]
-        marks = [(module, module.__dict__.get(MARK)) for module, _ in modes]
+        hooks = [(module, name, dict(module.__dict__[name])) for module, _ in modes for name in HOOKS]
+        unmarked = [module for module, _ in modes if MARK not in module.__dict__]
         settings = [(config, dict(config.__dict__)) for config in configurations(model, generation=True)]
         try:
             _set_modes((module, False) for module, _ in modes)
@@ -56,12 +56,11 @@ def on_loan(model: nn.Module) -> Iterator[None]:
                 yield
         finally:
             _set_modes(modes)
-            for module, kept in hooks:
-                for name, found in kept.items():
-                    _put_back(getattr(module, name), found)
-            for module, mark in marks:
-                if mark is None:
-                    module.__dict__.pop(MARK, None)
+            for module, name, kept in hooks:
+                if kept or module.__dict__[name]:  # most have none
+                    _put_back(module.__dict__[name], kept)
+            for module in unmarked:
+                module.__dict__.pop(MARK, None)
             for config, found in settings:
                 _put_back(config.__dict__, found)
 
@@ -83,11 +82,13 @@ def switched(model: nn.Module, implementation: str) -> Iterator[None]:
 def configurations(model: nn.Module, *, generation: bool = False) -> list[Any]:
     """Every configuration that a part of the model reads, each once; with those for generation if asked."""
     words = ("config", "generation_config") if generation else ("config",)
+    modules = list(model.modules())
+    common = {each: [word for word in words if hasattr(each, word)] for each in set(map(type, modules))}
     waiting = [
         getattr(module, word)
-        for module in model.modules()
+        for module in modules
         for word in words
-        if word in module.__dict__ or hasattr(type(module), word)  # a module is slow to say that it has none
+        if word in module.__dict__ or word in common[type(module)]  # a module is slow to say that it has none
     ]
     found: dict[int, Any] = {}
     while waiting:
@@ -144,8 +145,6 @@ def _lock_of(model: nn.Module) -> threading.RLock:
 
 def _put_back(current: Any, found: dict[Any, Any]) -> None:
     """The same mapping with its former content; nobody who reads it meanwhile finds it empty."""
-    if not current and not found:  # as most are
-        return
     for key in current.keys() - found.keys():
         del current[key]
     for key, value in found.items():
