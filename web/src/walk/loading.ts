@@ -118,11 +118,11 @@ function shared(shape: readonly number[], head: number, heads: number): number {
 export async function load(home: Home, step: WalkStep, signal: AbortSignal): Promise<Loaded> {
   const vocabulary = step.axes.at(-1) === "vocabulary";
   const words = vocabulary ? await likely(home, step, signal) : null;
-  const inputs = await Promise.all(
-    step.inputs.map((name, place) => loadInput(home, step, name, place, words, signal)),
-  );
-  const learned = step.operation === "product" ? await findWeight(home, step, words, signal) : null;
-  const made = await loadResult(home, step, words, signal);
+  const [inputs, learned, made] = await Promise.all([
+    Promise.all(step.inputs.map((name, place) => loadInput(home, step, name, place, words, signal))),
+    step.operation === "product" ? findWeight(home, step, words, signal) : null,
+    loadResult(home, step, words, signal),
+  ]);
   const result = { ...made, symbol: freshen(made.symbol, inputs) };
   const before = [...inputs, learned?.weight ?? null].filter((panel) => panel !== null);
   return {
