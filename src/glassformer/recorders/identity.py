@@ -55,7 +55,7 @@ def _glance(weights: dict[str, Tensor]) -> tuple[object, ...]:
     samples: dict[object, list[Tensor]] = {}  # by precision and device: each joined and fetched in one go
     for weight in weights.values():
         samples.setdefault((weight.dtype, weight.device), []).append(_sample(weight))
-    return (*places, *(number for group in samples.values() for number in torch.cat(group).tolist()))
+    return (*places, *(bytes(_read_bytes(torch.cat(group))) for group in samples.values()))
 
 
 def _sample(weight: Tensor) -> Tensor:
@@ -81,6 +81,9 @@ def _hash(weights: dict[str, Tensor]) -> str:
     digest = hashlib.sha256()
     for name, weight in weights.items():
         digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}\n".encode())
-        content = weight.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
-        digest.update(content.numpy().data)
+        digest.update(_read_bytes(weight))
     return digest.hexdigest()
+
+
+def _read_bytes(weight: Tensor) -> memoryview:
+    return weight.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data

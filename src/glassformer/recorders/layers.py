@@ -38,6 +38,8 @@ class Stacks:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
         self.paths = {module: _path_of_blocks(name) for name, module in model.named_modules()}
+        classes = {type(module) for module in self.paths}
+        self.places = {each: _places_of_other_states(each) for each in classes}
         self.encoder = _find_encoder(model)  # its modules; None: not an encoder-decoder
         self.names: dict[str, str] = {}  # by path, once the model has been seen at work
 
@@ -80,12 +82,10 @@ class Stacks:
         def begin_pass(*_: object) -> None:
             begin()
 
-        classes = {type(module) for module in self.paths}
-        known = {each: _places_of_other_states(each) for each in classes}
         with ExitStack() as hooks:
             hooks.callback(self.model.register_forward_pre_hook(begin_pass).remove)
             for module in self.paths:
-                if places := known[type(module)]:
+                if places := self.places[type(module)]:
                     hook = _notice_states(places, notice)
                     hooks.callback(module.register_forward_pre_hook(hook, with_kwargs=True).remove)
             yield
