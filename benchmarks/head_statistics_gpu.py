@@ -195,7 +195,7 @@ def show_parts(model: Pass, tokens: int, rounds: int) -> None:
         "kernels": lambda: measure_weights(query, key, CAUSAL, given),
         "kernels, each head's vectors together": lambda: measure_weights(*together, CAUSAL, given),
         "kernels, with 12 pyramids": lambda: measure_weights(query, key, CAUSAL, given, pyramids=range(12)),
-        "arithmetic and packing": lambda: pack(*found, CAUSAL, range(12), None, None),
+        "arithmetic and packing": lambda: pack(*found, CAUSAL, range(12), None),
         "extremes": lambda: [torch.aminmax(each) for each in (query, key, value)],
     }
     print("  a layer, on the GPU, ms:")
@@ -206,7 +206,8 @@ def show_parts(model: Pass, tokens: int, rounds: int) -> None:
             print(f"    {name}: {str(error).splitlines()[0]}", flush=True)
     axis = Tokens.positional("source", tokens)
     steps: dict[str, Callable[[Any], Any]] = {
-        "fetch": lambda findings: findings.fetch(),
+        "fetch": lambda findings: (findings.parcel.fetch(), findings)[1],
+        "open": lambda findings: findings.open(),
         "check": lambda numbers: numbers.check(None, THRESHOLD),
         "make the map": lambda checked: AttentionMap(
             "decoder", 0, "self", axis, axis, checked, dtype="bfloat16"
@@ -214,7 +215,7 @@ def show_parts(model: Pass, tokens: int, rounds: int) -> None:
     }
     seconds: dict[str, list[float]] = {name: [] for name in steps}
     for _ in range(rounds):
-        thing: Any = pack(*found, CAUSAL, range(12), None, None)
+        thing: Any = pack(*found, CAUSAL, range(12), None)
         torch.cuda.synchronize()
         for name, step in steps.items():
             start = time.perf_counter()

@@ -61,12 +61,12 @@ def find(pyramids: tuple[int, ...]) -> tuple[Findings, Tensor]:
     weights = scores.softmax(-1)
     rows = form_rows(scores, (scores.logsumexp(-1) + 1e-4).float())  # off by more than rounding
     columns = [form_columns(weights[:2], 6), form_columns(weights[2:], 7)]
-    return pack(rows, columns, Scoring(1.0), pyramids, None, None), weights
+    return pack(rows, columns, Scoring(1.0), pyramids, None), weights
 
 
 def test_numbers_are_those_of_float64() -> None:
     findings, weights = find((0, 1))
-    found = findings.fetch().check(None, 0.01)
+    found = findings.open().check(None, 0.01)
     wanted = measure(weights.numpy())
     for name in (
         "entropy",
@@ -111,7 +111,7 @@ def test_a_sink_is_one_more_outcome() -> None:
 
 def test_pyramids_are_of_the_chosen_heads() -> None:
     findings, weights = find((1,))
-    pyramids = findings.fetch().pyramids
+    pyramids = findings.open().pyramids
     assert list(pyramids) == [1]
     assert pyramids[1].level == 6
     matrix = weights[1].numpy()
@@ -131,8 +131,8 @@ def test_counted_keys_are_those_of_the_kernel() -> None:
     rows = form_rows(scores, torch.full((1, 3), log(4)))
     rows.sums[5] = torch.tensor([[1.0, 2.0, 4.0]])
     counted = Rows(rows.log_sum_exp, rows.sums, rows.peak_key, counting=True, block=BLOCK)
-    findings = pack(counted, [form_columns(scores.softmax(-1), 0)], Scoring(1.0), (), None, None)
-    assert findings.fetch().allowed.tolist() == [[1, 2, 4]]
+    findings = pack(counted, [form_columns(scores.softmax(-1), 0)], Scoring(1.0), (), None)
+    assert findings.open().allowed.tolist() == [[1, 2, 4]]
 
 
 @pytest.mark.parametrize("place", [0, 1, 3, 4])  # distances may be anything
@@ -140,9 +140,9 @@ def test_what_cannot_be_is_refused_on_this_way_too(place: int) -> None:
     scores = torch.randn(2, 60, 50, generator=torch.Generator().manual_seed(4)).double()
     rows = form_rows(scores, scores.logsumexp(-1).float())
     rows.sums[place, 1, 17] = 51 if place == 3 else torch.nan
-    findings = pack(rows, [form_columns(scores.softmax(-1), 0)], Scoring(1.0), (), None, None)
+    findings = pack(rows, [form_columns(scores.softmax(-1), 0)], Scoring(1.0), (), None)
     with pytest.raises(RecordingError, match="head 1, query 17"):
-        findings.fetch().check(None, 0.01)
+        findings.open().check(None, 0.01)
 
 
 def test_a_parcel_brings_every_kind_of_number() -> None:

@@ -48,7 +48,7 @@ class Rows:
             total += logit.exp()
         total.clamp_min_(LEAST)  # nothing to see, nothing to correct; NaN stays
         logarithm = total.log()
-        sums[1:5] /= total
+        sums[1:5].div_(total)
         energy.mul_(-log(2)).add_(logarithm).clamp_min_(0)
         singles = sums[1:5].float()
         corrected = {
@@ -92,9 +92,8 @@ class Findings:
     scoring: Scoring
     pyramids: Collection[int]  # the heads that have one
     level: int  # of the pyramids
-    output: Tensor | None  # (head, query, value width)
 
-    def fetch(self) -> Numbers:
+    def open(self) -> Numbers:
         """Everything here; waits for the kernels of this attention, and for nothing that came after them."""
         arrays = self.parcel.open()
         pyramids = {}
@@ -112,7 +111,6 @@ def pack(
     columns: Sequence[Columns],
     scoring: Scoring,
     pyramids: Collection[int],
-    output: Tensor | None,
     weights: Tensor | None,
 ) -> Findings:
     """Queue what is left to compute, and the packing; `columns` are of all heads, in order, finest first."""
@@ -130,7 +128,7 @@ def pack(
         tensors["pyramid_max"] = maxima
     if weights is not None:
         tensors["weights"] = weights
-    return Findings(Parcel(tensors), scoring, tuple(pyramids), columns[0].level, output)
+    return Findings(Parcel(tensors), scoring, tuple(pyramids), columns[0].level)
 
 
 def _coarsen(sums: Tensor, maxima: Tensor, levels: int) -> tuple[Tensor, Tensor]:

@@ -191,11 +191,17 @@ class MapMaker:
         """Let numbers be fetched while the model runs on, if they are on a GPU; gives what is finite."""
         parcel = Parcel({"finite": finite})
 
-        def fetch() -> NDArray[np.bool_]:
+        def fetch() -> None:
             measured.fetch()
+            parcel.fetch()
+
+        arrive = self._hire().fetch(fetch) if finite.is_cuda else fetch
+
+        def open_parcel() -> NDArray[np.bool_]:
+            arrive()
             return parcel.open()["finite"]
 
-        return self._hire().fetch(fetch) if finite.is_cuda else fetch
+        return open_parcel
 
     def _send_states(self, call: Call, also: Collection[str]) -> Callable[[], States]:
         """Let vectors be kept meanwhile, if they are on a GPU: copies, which no later step can change."""

@@ -29,27 +29,29 @@ class Parcel:
         # Wide numbers first: then each array begins at a multiple of the size of its numbers.
         ordered = sorted(tensors.items(), key=lambda item: -item[1].element_size())
         self._shapes = {name: (_name_dtype(tensor), tuple(tensor.shape)) for name, tensor in ordered}
-        self._whole = torch.cat([tensor.detach().reshape(-1).view(torch.uint8) for _, tensor in ordered])
-        self._ready = mark(self._whole.device) if self._whole.is_cuda else None
+        whole = torch.cat([tensor.detach().reshape(-1).view(torch.uint8) for _, tensor in ordered])
+        self._there: Tensor | None = whole if whole.is_cuda else None
+        self._here: NDArray[np.uint8] | None = None if whole.is_cuda else whole.numpy()
+        self._ready = mark(whole.device) if whole.is_cuda else None
+
+    def fetch(self) -> None:
+        """Bring everything here, once; who does it in a thread hardly needs the interpreter."""
+        if self._here is None:
+            assert self._there is not None
+            assert self._ready is not None
+            self._here = _bring(self._there, self._ready)
+            self._there = None  # a GPU has better use for its memory
 
     def open(self) -> dict[str, NDArray[Any]]:
         """The arrays by name; they share one piece of memory."""
-        here, arrays, start = self._bring(), {}, 0
+        self.fetch()
+        assert self._here is not None
+        here, arrays, start = self._here, {}, 0
         for name, (dtype, shape) in self._shapes.items():
             stop = start + dtype.itemsize * int(np.prod(shape))
             arrays[name] = here[start:stop].view(dtype).reshape(shape)
             start = stop
         return arrays
-
-    def _bring(self) -> NDArray[np.uint8]:
-        if self._ready is None:
-            return self._whole.cpu().numpy()
-        here = np.empty(len(self._whole), dtype=np.uint8)
-        here.fill(0)  # new memory costs more than the copy: it is taken while the GPU still computes
-        with beside(self._whole.device, self._ready):
-            for start, piece in _fetch(self._whole):
-                here[start : start + len(piece)] = piece
-        return here
 
 
 def mark(device: torch.device) -> torch.cuda.Event:
@@ -80,6 +82,15 @@ def fill(array: NDArray[np.float32], tensor: Tensor) -> None:
 
     with ThreadPoolExecutor(FILLERS) as fillers:
         list(fillers.map(copy, range(0, len(tensor), rows)))
+
+
+def _bring(there: Tensor, ready: torch.cuda.Event) -> NDArray[np.uint8]:
+    here = np.empty(len(there), dtype=np.uint8)
+    here.fill(0)  # new memory costs more than the copy: it is taken while the GPU still computes
+    with beside(there.device, ready):
+        for start, piece in _fetch(there):
+            here[start : start + len(piece)] = piece
+    return here
 
 
 def _fetch(whole: Tensor) -> Iterator[tuple[int, NDArray[np.uint8]]]:

@@ -8,7 +8,7 @@ blocks of weights as the statistics, and both cost little more than the product 
 statistics_cpu.py, or in statistics_gpu.py where the queries are on a GPU that Triton knows.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from functools import cache, cached_property
 from importlib.util import find_spec
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.errors import RecordingError
+from glassformer.recorders.findings import Findings
 from glassformer.recorders.numbers import Numbers
 from glassformer.recorders.scoring import Scoring
 from glassformer.recorders.statistics_cpu import measure_on_cpu
@@ -27,19 +28,20 @@ class Measured:
     """What one pass over an attention gave. From a GPU, numbers are fetched when they are first asked for."""
 
     def __init__(
-        self, output: Tensor | None, fetch: Callable[[], Numbers], rows: Tensor | None, threshold: float
+        self, output: Tensor | None, found: Numbers | Findings, rows: Tensor | None, threshold: float
     ) -> None:
         self.output = output  # (head, query, value width), laid out query first; on the device of the queries
-        self._fetch, self._rows, self._threshold = fetch, rows, threshold
+        self._found, self._rows, self._threshold = found, rows, threshold
 
     def fetch(self) -> None:
-        """Bring the numbers now, so that nobody has to wait for them later."""
-        _ = self.numbers
+        """Bring the numbers here, in a thread that does nothing else, so that nobody waits for them later."""
+        if not isinstance(self._found, Numbers):
+            self._found.parcel.fetch()
 
     @cached_property
     def numbers(self) -> Numbers:
         """As they were measured, not checked."""
-        return self._fetch()
+        return self._found if isinstance(self._found, Numbers) else self._found.open()
 
     @cached_property
     def statistics(self) -> HeadStatistics:
@@ -85,7 +87,7 @@ def attend_and_measure(
     if queries.device.type == "cuda" and _has_triton():
         from glassformer.recorders.statistics_gpu import measure_on_gpu
 
-        findings = measure_on_gpu(
+        findings, mixed = measure_on_gpu(
             queries,
             keys,
             values,
@@ -95,7 +97,7 @@ def attend_and_measure(
             weights_too=weights_too,
             pyramids=pyramids,
         )
-        return Measured(findings.output, findings.fetch, rows, threshold)
+        return Measured(mixed, findings, rows, threshold)
     numbers, output = measure_on_cpu(
         queries.cpu(),
         keys.cpu(),
@@ -106,7 +108,7 @@ def attend_and_measure(
         weights_too=weights_too,
         pyramids=pyramids,
     )
-    return Measured(None if output is None else output.to(queries.device), lambda: numbers, rows, threshold)
+    return Measured(None if output is None else output.to(queries.device), numbers, rows, threshold)
 
 
 @cache

@@ -1,7 +1,7 @@
 """Statistics of attention on a GPU: which kernels run, and in blocks of what size.
 
 In:   queries, keys (and values) of one attention on a GPU, and how it scores.
-Out:  Findings: tensors on the GPU.
+Out:  Findings and the attention's output: tensors on the GPU.
 
 The log-sum-exp of rows comes first: from cuDNN where torch itself would choose that for a long text, from
 torch's flash attention where that kernel can score so, which both give the output as well; else from a kernel
@@ -57,15 +57,15 @@ def measure_on_gpu(
     threshold: float,
     weights_too: bool,
     pyramids: Collection[int],
-) -> Findings:
-    """Measure queries (head, query, width) at keys (key head, key, width)."""
+) -> tuple[Findings, Tensor | None]:
+    """Measure queries (head, query, width) at keys (key head, key, width); the output as well."""
     queries, keys, scoring = _lay_out(queries), _lay_out(keys), scoring.to(queries.device)
     output, log_sum_exp = find_log_sum_exp(queries, keys, values, scoring)
     found = measure_weights(
         queries, keys, scoring, log_sum_exp, rows=rows, threshold=threshold, pyramids=pyramids
     )
     weights = _form_weights(queries, keys, scoring, log_sum_exp) if weights_too else None
-    return pack(*found, scoring, pyramids, output, weights)
+    return pack(*found, scoring, pyramids, weights), output
 
 
 def find_log_sum_exp(
