@@ -392,9 +392,10 @@ def test_gpu_equals_float64(kind: str, length: int, dtype: torch.dtype) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("length", [4096, 4100, 9000])
-def test_gpu_equals_cpu_on_long_texts(length: int) -> None:
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+def test_gpu_equals_cpu_on_long_texts(length: int, kind: torch.dtype) -> None:
     chance = torch.Generator().manual_seed(length)
-    queries, keys, values = (torch.randn(2, length, 64, generator=chance).bfloat16() for _ in range(3))
+    queries, keys, values = (torch.randn(2, length, 64, generator=chance).to(kind) for _ in range(3))
     scoring = Scoring(0.2, causal=True)
     there = attend_and_measure(queries.cuda(), keys.cuda(), values.cuda(), scoring, pyramids=(1,))
     here = attend_and_measure(queries.float(), keys.float(), values.float(), scoring, pyramids=(1,))

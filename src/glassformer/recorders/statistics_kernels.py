@@ -268,10 +268,9 @@ def columns_kernel(
     SIDE; blocks of rows start at multiples of ROWS: each pixel is finished before the next begins.
     """
     PLAIN: tl.constexpr = not (BIASED or TABLED or WINDOWED or KEY_MASKED)
-    head, first = (
-        tl.program_id(0),
-        tl.program_id(1) * KEYS,
-    )  # long columns first: early keys are seen by most rows
+    # In single precision Triton 3.6 compiles the maxima of a thread's rows wrongly: some are left out.
+    WARPED: tl.constexpr = query_pointer.dtype.element_ty != tl.float32
+    head, first = tl.program_id(0), tl.program_id(1) * KEYS  # long columns first: most rows see early keys
     columns, row = first + tl.arange(0, KEYS), tl.arange(0, ROWS)
     query_pointer += head.to(tl.int64) * query_head
     key_pointer += (head // group).to(tl.int64) * key_head
@@ -282,7 +281,7 @@ def columns_kernel(
     keys = load_keys(key_pointer, columns, key_row, key_count, False, WIDTH, PADDED)
     mass = tl.zeros([32, KEYS], tl.float32)
     total = tl.zeros([32, KEYS], tl.float32)  # of the pixel that is under way
-    peak = tl.zeros([32, 8], tl.float32)
+    peak = tl.zeros([32, 8], tl.float32) if WARPED else tl.zeros([4], tl.float32)
     start, stop = 0, row_count
     if CAUSAL:
         start = tl.maximum(first - offset, 0)
@@ -333,15 +332,19 @@ def columns_kernel(
                 tl.store(maxima_pointer + places, tl.max(tl.max(squares, 3), 1), mask=inside)
             else:
                 total += sums
-                largest = tl.reshape(tl.max(tl.max(threads, 0), 1), (32, KEYS // 8, 8))
-                peak = tl.maximum(peak, tl.max(largest, 1))
+                if WARPED:
+                    largest = tl.reshape(tl.max(tl.max(threads, 0), 1), (32, KEYS // 8, 8))
+                    peak = tl.maximum(peak, tl.max(largest, 1))
+                else:
+                    peak = tl.maximum(peak, tl.max(tl.reshape(weights, (4, ROWS // 4 * KEYS)), 1))
                 if (at + ROWS) % SIDE == 0 or at + ROWS >= stop:
                     # One number from each warp: four of them are joined by the caller, without waiting here.
                     places = (at // SIDE * key_pixels + tl.program_id(1)) * 4 + tl.arange(0, 4)
                     tl.store(sums_pointer + places, tl.sum(tl.reshape(total, (4, 8 * KEYS)), 1))
-                    tl.store(maxima_pointer + places, tl.max(tl.reshape(peak, (4, 64)), 1))
+                    largest_of_warps = tl.max(tl.reshape(peak, (4, 64)), 1) if WARPED else peak
+                    tl.store(maxima_pointer + places, largest_of_warps)
                     if not PADDED_ROWS:
                         mass += total
                     total = tl.zeros([32, KEYS], tl.float32)
-                    peak = tl.zeros([32, 8], tl.float32)
+                    peak = tl.zeros([32, 8], tl.float32) if WARPED else tl.zeros([4], tl.float32)
     tl.store(mass_pointer + head * key_count + columns, tl.sum(mass, 0), mask=columns < key_count)
