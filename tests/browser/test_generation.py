@@ -389,3 +389,81 @@ def test_fields_keep_what_is_out_of_range_from_being_sent(reciting: Reciting, op
     expect(form.locator("[name=count]:invalid")).to_be_focused()  # the browser leads there, and sends nothing
     settle(page)
     assert reciter.requests == []
+
+
+def switch(page: Page) -> None:
+    """Another language, then other colours: the view is mounted anew, twice."""
+    page.locator("[data-action=language]").click()
+    expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
+    settle(page)
+    page.locator("[data-action=theme]").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    settle(page)
+
+
+def test_predicting_outlives_another_language_and_other_colours(reciting: Reciting, open_page: Open) -> None:
+    address, reciter, after = reciting
+    page = open_page(address)
+    settle(page)
+    form = page.locator("form.decoding")
+    form.locator("[name=method]").select_option("sampling")
+    form.locator("[name=temperature]").fill("0.5")
+    form.locator("[type=submit]").click()
+    words = page.locator(".generation-live .words-word bdi")
+    expect(words).to_have_text(["le", "␣chat"])
+    form.locator("[name=seed]").fill("")  # half typed: no number yet
+    switch(page)
+    expect(words).to_have_text(["le", "␣chat"])
+    expect(form.get_by_role("button", name="取消")).to_be_visible()
+    expect(page.locator(".decoding-said")).to_contain_text("正在写")
+    expect(form.locator("[type=submit]")).to_be_disabled()
+    expect(form.locator("[name=temperature]")).to_have_value("0.5")
+    expect(form.locator("[name=seed]")).to_have_value("")
+    assert not reciter.cancelled
+    reciter.go_on.set()
+    expect(page).to_have_url(re.compile(f"recording={after}"))
+    settle(page)
+    assert len(reciter.requests) == 1
+
+
+def test_a_prediction_is_cancelled_in_the_language_it_is_shown_in(
+    reciting: Reciting, open_page: Open
+) -> None:
+    address, reciter, _ = reciting
+    page = open_page(address + "&generation.predict=1")
+    expect(page.locator(".generation-live .words-word")).to_have_count(2)
+    switch(page)
+    page.locator("form.decoding").get_by_role("button", name="取消").click()
+    expect(page.locator(".decoding-said")).to_have_text("已取消。")
+    rest(page)
+    assert reciter.cancelled
+    page.locator("[data-action=language]").click()
+    expect(page.locator(".decoding-said")).to_have_text("Cancelled.")
+
+
+def test_a_prediction_goes_on_behind_another_tab(reciting: Reciting, open_page: Open) -> None:
+    address, reciter, after = reciting
+    page = open_page(address + "&generation.predict=1")
+    expect(page.locator(".generation-live .words-word")).to_have_count(2)
+    page.get_by_role("tab", name="Heat map").click()
+    settle_view(page)
+    page.get_by_role("tab", name="Generation").click()
+    settle(page)
+    expect(page.locator(".generation-live .words-word")).to_have_count(2)
+    page.get_by_role("tab", name="Heat map").click()
+    settle_view(page)
+    reciter.go_on.set()
+    expect(page).to_have_url(re.compile(f"recording={after}.*view=heatmap"))
+    settle_view(page)
+    assert not reciter.cancelled
+
+
+def test_another_recording_ends_the_prediction(reciting: Reciting, open_page: Open) -> None:
+    address, reciter, after = reciting
+    page = open_page(address + "&generation.predict=1")
+    expect(page.locator(".generation-live .words-word")).to_have_count(2)
+    page.locator("[data-action=recording]").select_option(after)
+    expect(page).to_have_url(re.compile(f"recording={after}"))
+    expect(page.locator(".generation-live")).to_be_hidden()
+    settle(page)
+    assert reciter.cancelled

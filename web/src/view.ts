@@ -48,6 +48,11 @@ export interface Workbench {
   ): Promise<Play>;
 }
 
+/** What a view leaves to its next mounting on the same recording. When another one is opened, it is stopped. */
+export interface Kept {
+  stop?(): void;
+}
+
 export interface Stage {
   readonly element: HTMLElement; // empty; its size is the view's to use, and may change (call `resize`)
   readonly source: RecordingSource;
@@ -58,6 +63,7 @@ export interface Stage {
   readonly reducedMotion: boolean;
   readonly workbench: Workbench | null;
   readonly playground?: Playground | undefined;
+  readonly kept?: Kept | undefined; // what this view has left behind
   /** Say something to screen readers, politely. */
   announce(sentence: string): void;
   /** A promise of the view failed: show the sentence in the view's place with a way out. */
@@ -82,6 +88,11 @@ export interface Mounted {
   /** The data table behind the chart. */
   table(): Promise<TableData>;
   unmount(): void;
+  /**
+   * Before `unmount`: what runs, and what no link states, for the next mounting. `anew`: it follows at once, in another
+   * language or theme, and nothing may be lost; otherwise another tab is looked at.
+   */
+  keep?(anew: boolean): Kept | null;
   /** Zoom in (+1), out (-1) or reset (0), where the view can. */
   zoom?(direction: -1 | 0 | 1): void;
 }

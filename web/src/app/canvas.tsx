@@ -7,8 +7,9 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RecordingSource } from "../source";
-import type { Mounted, View } from "../view";
+import type { Kept, Mounted, View } from "../view";
 import { useApp } from "./context";
+import { noteDown } from "./resuming";
 import { sentenceOf, speaking } from "./speaking";
 import type { App } from "./state";
 
@@ -16,6 +17,8 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
   const app = useApp();
   const say = app.words.value;
   const host = useRef<HTMLDivElement>(null);
+  const noted = useRef<(() => () => void) | null>(null); // what a person was at, for the same view mounted anew
+  const shelf = useRef(new Map<string, Kept>()); // what views left behind, by their names
   const [failure, setFailure] = useState<unknown>(null);
   const [attempt, setAttempt] = useState(0);
   const source = app.open.value;
@@ -30,8 +33,26 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
   useLayoutEffect(() => {
     setFailure(null);
     if (!host.current || !source || !view || !metrics || view.fits(source) !== true) return;
-    return mountView(app, view, source, host.current, setFailure);
+    const { current } = shelf;
+    const leave = mountView(app, view, source, host.current, current.get(name), setFailure);
+    current.delete(name);
+    const giveUp = noted.current?.();
+    noted.current = null;
+    return () => {
+      const anew = app.open.peek() === source && app.view.peek() === name;
+      giveUp?.();
+      if (anew && host.current) noted.current = noteDown(host.current);
+      const kept = leave(anew);
+      if (kept) current.set(name, kept);
+    };
   }, [source, view, language, theme, metrics, attempt, canRun]);
+  useLayoutEffect(() => {
+    const { current } = shelf;
+    return () => {
+      for (const kept of current.values()) kept.stop?.(); // it belonged to the recording that was open
+      current.clear();
+    };
+  }, [source]);
 
   const trouble = app.trouble.value;
   return (
@@ -103,16 +124,17 @@ function Notice(props: {
   );
 }
 
-/** Mounts a view in an element of its own; gives back how to take it away. */
+/** Mounts a view in an element of its own; gives back how to take it away, which gives what it leaves behind. */
 function mountView(
   app: App,
   view: View,
   source: RecordingSource,
   host: HTMLElement,
+  kept: Kept | undefined,
   setFailure: (error: unknown) => void,
-): () => void {
+): (anew: boolean) => Kept | null {
   let mounted: Mounted | null = null;
-  let gone = false;
+  let [gone, failed] = [false, false];
   let frame = 0;
   const element = document.createElement("div");
   element.className = `view view-${view.name}`;
@@ -120,6 +142,7 @@ function mountView(
 
   const fail = (error: unknown): void => {
     if (gone || (error instanceof DOMException && error.name === "AbortError")) return;
+    failed = true;
     setFailure(error);
     app.mourn(error);
   };
@@ -145,6 +168,7 @@ function mountView(
       reducedMotion: app.reducedMotion,
       workbench: workbench && speaking(workbench, language),
       playground: playground && speaking(playground, language),
+      kept,
       announce: (sentence) => app.announce(sentence),
       fail,
     });
@@ -161,7 +185,9 @@ function mountView(
   });
   observer.observe(host);
 
-  return () => {
+  return (anew) => {
+    let left: Kept | null = null;
+    if (!failed) guarded(() => (left = mounted?.keep?.(anew) ?? null)); // who failed begins anew
     gone = true;
     forget();
     observer.disconnect();
@@ -172,5 +198,6 @@ function mountView(
     } finally {
       element.remove();
     }
+    return left;
   };
 }

@@ -6,6 +6,7 @@
  */
 
 import { harmless } from "../marks/csv";
+import { Refusal } from "../source";
 import type { TableData } from "../view";
 
 const LARGEST_SIDE = 8192; // of a canvas, with room to spare in every browser
@@ -47,15 +48,12 @@ export async function pngBlob(svg: string, ground: string): Promise<Blob> {
     canvas.width = Math.max(1, Math.round(width * scale));
     canvas.height = Math.max(1, Math.round(height * scale));
     const context = canvas.getContext("2d");
-    if (!context) throw new Error("This browser has no canvas to draw a PNG on; save as SVG.");
+    if (!context) throw unpaintable();
     context.fillStyle = ground;
     context.fillRect(0, 0, canvas.width, canvas.height);
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise<Blob>((resolve, reject) => {
-      canvas.toBlob(
-        (blob) => (blob ? resolve(blob) : reject(new Error("The PNG could not be made; save as SVG."))),
-        "image/png",
-      );
+      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(unpaintable())), "image/png");
     });
   } finally {
     URL.revokeObjectURL(url);
@@ -87,4 +85,9 @@ export function fileName(parts: readonly string[], ending: string): string {
     .replace(/^[-.]+|[-.]+$/g, "")
     .slice(0, 100);
   return `${stem || "picture"}.${ending}`;
+}
+
+function unpaintable(): Refusal {
+  const sentence = "This browser could not draw the PNG; save as SVG.";
+  return new Refusal(sentence, "no_canvas", 0, "浏览器画不出这张 PNG，请保存为 SVG。");
 }

@@ -52,7 +52,8 @@ function withReasons(score: ScoreDescription): ScoreDescription {
 
 function refuse(error: unknown, language: Language): never {
   if (!(error instanceof Refusal)) throw error;
-  throw new Refusal(explain(error, language), error.code, error.status, error.zh);
+  const said = new Refusal(explain(error, language), error.code, error.status, error.zh);
+  throw Object.assign(said, { cause: error });
 }
 
 /** What went wrong, in a sentence of the page's language; whoever draws it draws it again in another language. */
@@ -62,5 +63,5 @@ export function sentenceOf(error: unknown, app: App): string {
     if (error.code === "unreachable") return say.unreachable;
     return error.code === "not_in_file" ? say.notInFile : explain(error, app.language.value);
   }
-  return error instanceof Error && error.message ? error.message : String(error);
+  return say.unexpected(error instanceof Error && error.message ? error.message : String(error));
 }

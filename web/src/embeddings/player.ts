@@ -31,6 +31,10 @@ export class Player {
     this.element = button(say.play, () => this.play(this.timer === 0));
   }
 
+  get playing(): boolean {
+    return this.timer !== 0;
+  }
+
   play(on: boolean): void {
     clearTimeout(this.timer);
     this.timer = 0;

@@ -13,7 +13,7 @@ import { focusToken, SCREEN, tokenInFocus } from "../marks/focus";
 import { draw, make, write } from "../marks/make";
 import type { Inks } from "../marks/paper";
 import type { Plane } from "../marks/projection";
-import { spellScatter, unit } from "../marks/scatter";
+import { type Camera, spellScatter, unit } from "../marks/scatter";
 import { TokenLine } from "../marks/tokens";
 import { Tooltip } from "../marks/tooltip";
 import { procrustes, type Turn, turnPoints, UNTURNED } from "../marks/turn";
@@ -33,6 +33,11 @@ const STEPS: Readonly<Record<string, number>> = {
   End: 1e9,
 };
 const STEP = 1.5; // of zooming
+
+export interface Sight {
+  readonly camera: Camera;
+  readonly turned: Float64Array | null; // the points on the paper: others are turned towards them
+}
 
 export class Points {
   readonly element = make("div", { class: "scatter" });
@@ -116,6 +121,16 @@ export class Points {
 
   redraw(): void {
     this.cloud.redraw();
+  }
+
+  /** What is in view, and which way round. */
+  get sight(): Sight {
+    return { camera: this.cloud.camera, turned: this.turned };
+  }
+
+  set sight({ camera, turned }: Sight) {
+    this.cloud.camera = camera;
+    this.turned = turned;
   }
 
   zoom(direction: -1 | 0 | 1): void {

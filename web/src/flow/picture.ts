@@ -59,7 +59,7 @@ export function writePicture(picture: FlowPicture): string {
     body: bands + names.join("") + writeTokens(picture, top, LEFT + wide, ink),
     title: `${word.title} · ${model}`,
     caption: [
-      `${model}, ${name}. ${word.caption(tokens[traced.token] ?? "", traced.token + start)}`,
+      `${model} · ${name} · ${word.caption(tokens[traced.token] ?? "", traced.token + start)}`,
       note,
       evidence.line,
     ],

@@ -25,6 +25,9 @@ export interface Part {
   caption(): string;
   table(): TableData;
   zoom(direction: -1 | 0 | 1): void;
+  /** What no link states, for the same part in another language or theme. */
+  keep?(): unknown;
+  resume?(kept: unknown): void;
   unmount(): void;
 }
 

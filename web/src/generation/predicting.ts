@@ -5,9 +5,11 @@
  * Out:  a form and a live text; the new recording is opened when it is there.
  */
 
-import { Decoding, type Predicts } from "../marks/decoding";
+import { explain } from "../i18n/refusals";
+import { Decoding, type DecodingText, type Predicts } from "../marks/decoding";
 import { make } from "../marks/make";
 import { Words } from "../marks/words";
+import { Run } from "../run";
 import { type RecordingSource, Refusal } from "../source";
 import type { DecodeRequest, JobRequest, StepDescription } from "../types";
 import type { Workbench } from "../view";
@@ -20,80 +22,79 @@ export function predictsOf({ description }: RecordingSource): Predicts {
   return description.shape === "encoder" ? "masks" : "words";
 }
 
+/** What goes on while the view is mounted anew. */
+export interface KeptPredicting {
+  readonly run: Run | null;
+  readonly form: DecodingText;
+}
+
 export class Predicting {
   readonly form: Decoding;
   readonly live = make("section", { class: "generation-live", hidden: true });
   private readonly streamed: Words;
-  private running: AbortController | null = null;
-  private gone = false;
+  private run: Run | null = null; // the last one
 
   constructor(
     private readonly home: Home,
     private readonly workbench: Workbench,
+    kept: KeptPredicting | undefined,
   ) {
     const { word, stage } = home;
     this.form = new Decoding({
       word,
       predicts: predictsOf(stage.source),
-      send: (decode) => this.run(decode),
-      cancel: () => this.running?.abort(),
+      send: (decode) => this.predict(decode),
+      cancel: () => this.run?.stop(),
     });
     this.streamed = new Words(word.writing, () => {});
     this.live.append(make("h2", {}, word.writing), this.streamed.element);
     const decode = decodingOf(stage.source.description.generation, workbench.again({})?.decode);
-    if (decode) this.form.fill(decode); // the server writes null for what was not said
+    if (kept) this.form.restore(kept.form);
+    else if (decode) this.form.fill(decode); // the server writes null for what was not said
+    if (kept?.run) this.follow(kept.run);
   }
 
   /** Predict as the form says, or with another text. */
   start(change: Partial<JobRequest> = {}): void {
-    if (this.running === null) this.run(this.form.read(), change);
+    if (this.run?.state !== "running") this.predict(this.form.read(), change);
   }
 
-  private run(decode: DecodeRequest | null, change: Partial<JobRequest> = {}): void {
-    const known = this.workbench.again(decode === null ? {} : { decode });
+  private predict(decode: DecodeRequest | null, change: Partial<JobRequest> = {}): void {
+    const { workbench } = this;
+    const known = workbench.again(decode === null ? {} : { decode });
     if (known === null) {
       this.form.say(this.home.word.noRequest);
       return;
     }
-    const running = new AbortController();
-    const heard: StepDescription[] = [];
-    this.running = running;
-    this.form.setBusy(true);
+    this.run?.show(null);
     this.form.say("");
+    this.follow(new Run(workbench, { ...known, kind: "generate", ...change }, (id) => workbench.go(id)));
+  }
+
+  private follow(run: Run): void {
+    this.run = run;
+    run.show((step) => (step === null ? this.tell(run) : this.write(run.steps)));
     this.live.hidden = false;
-    this.streamed.show([]);
-    this.workbench
-      .run(
-        { ...known, kind: "generate", ...change },
-        (event) => {
-          if (this.gone) return;
-          if ("job" in event) this.form.tell(event.job);
-          else this.hear(heard, event.step);
-        },
-        running.signal,
-      )
-      .then(
-        (id) => {
-          if (!this.gone) this.workbench.go(id);
-        },
-        (error: unknown) => this.failed(error, running.signal.aborted),
-      )
-      .finally(() => {
-        this.running = null;
-        if (!this.gone) this.form.setBusy(false);
-      });
+    this.write(run.steps);
+    this.tell(run);
   }
 
-  private failed(error: unknown, cancelled: boolean): void {
-    if (this.gone) return;
+  /** How far it is, or how it ended. */
+  private tell({ state, job, error }: Run): void {
+    const { word, stage } = this.home;
+    this.form.setBusy(state === "running");
+    if (state === "running") {
+      if (job !== null) this.form.tell(job);
+      return;
+    }
+    if (state === "done") return;
     this.live.hidden = true;
-    if (cancelled) this.form.say(this.home.word.cancelled);
-    else this.form.say(error instanceof Refusal ? error.sentence : String(error));
+    if (state === "cancelled") this.form.say(word.cancelled);
+    else this.form.say(error instanceof Refusal ? explain(error, stage.language) : String(error));
   }
 
-  /** A word has come, or one more hypothesis; shown is the best text so far. */
-  private hear(heard: StepDescription[], step: StepDescription): void {
-    heard.push(step);
+  /** Words have come, or one more hypothesis; shown is the best text so far. */
+  private write(heard: readonly StepDescription[]): void {
     let best = heard.length - 1;
     while (best > 0 && heard[best]!.beam !== 0) best--;
     const tree = heard.some((each) => each.parent !== null);
@@ -104,8 +105,15 @@ export class Predicting {
     this.streamed.mark(path.length - 1, path.length);
   }
 
+  keep(): KeptPredicting {
+    const { run } = this;
+    this.run = null;
+    run?.show(null);
+    return { run, form: this.form.texts() };
+  }
+
   unmount(): void {
-    this.gone = true;
-    this.running?.abort();
+    this.run?.show(null);
+    this.run?.stop();
   }
 }

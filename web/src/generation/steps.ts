@@ -7,7 +7,7 @@
 
 import { type Bar, Bars, percent } from "../marks/bars";
 import { make, write } from "../marks/make";
-import { Tree } from "../marks/tree";
+import { Tree, type TreeLook } from "../marks/tree";
 import { Words } from "../marks/words";
 import type { StepDescription } from "../types";
 import type { TableData } from "../view";
@@ -18,6 +18,11 @@ import { Place } from "./place";
 import { Text } from "./text";
 
 const BEAT = 900; // milliseconds a step when playing
+
+interface KeptSteps {
+  readonly playing: boolean;
+  readonly look: TreeLook;
+}
 
 export class Steps implements Part {
   readonly element: HTMLElement;
@@ -228,6 +233,16 @@ export class Steps implements Part {
 
   zoom(direction: -1 | 0 | 1): void {
     this.tree.zoom(direction);
+  }
+
+  keep(): KeptSteps {
+    return { playing: this.timer !== undefined, look: this.tree.look };
+  }
+
+  resume(kept: KeptSteps | undefined): void {
+    if (kept === undefined) return;
+    this.tree.look = kept.look;
+    if (kept.playing) this.togglePlay();
   }
 
   chances(): { title: string; bars: Bar[] } {

@@ -137,7 +137,8 @@ export const words = defineStrings({
     nothing: "这份记录既没有生成过程，也没有输出分布。请在记录时把 output 加入 `want`，或进行预测。",
     noText: "记录的文本中找不到逐步写出的词，因此无法按步显示注意力。",
     captionStep: (step: number, word: string, share: string) => `第 ${step} 步：${word}（${share}）。`,
-    captionMethod: (method: string) => `方法：${method}。`,
+    captionMethod: (method: string) =>
+      `方法：${{ greedy: "贪心", sampling: "采样", beam: "束搜索" }[method] ?? method}。`,
     columnStep: "步",
     columnWord: "词",
     columnShare: "概率",

@@ -1,8 +1,9 @@
 /** The server explains in both languages; the page says the one that is read. */
 
-import type { Refusal } from "../source";
+import { Refusal } from "../source";
 import type { Language } from "../types";
 
 export function explain(refusal: Refusal, language: Language): string {
-  return (language === "zh" && refusal.zh) || refusal.sentence;
+  const said = refusal.cause instanceof Refusal ? refusal.cause : refusal; // as it came, before a view was told
+  return (language === "zh" && said.zh) || said.sentence;
 }

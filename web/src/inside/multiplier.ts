@@ -6,6 +6,7 @@
  * Out:  weights before and after side by side, entropy, score distributions and outputs of the re-run.
  */
 
+import { explain } from "../i18n/refusals";
 import { spell } from "../marks/cells";
 import { button, choice, slider } from "../marks/controls";
 import { digits, exact } from "../marks/digits";
@@ -14,13 +15,23 @@ import { drawHistogram } from "../marks/histogram";
 import { draw, make, write } from "../marks/make";
 import { type Inks, inks, label } from "../marks/paper";
 import { TokenLine } from "../marks/tokens";
-import type { Job, StepDescription } from "../types";
-import type { Stage, TableData } from "../view";
+import { Run } from "../run";
+import { Refusal } from "../source";
+import type { Language } from "../types";
+import type { Kept, Stage, TableData } from "../view";
 import { drawHeaviest, type Series } from "./pairs";
 import { type Drawing, type Focus, focusOf, isAbort, type Part, type Words } from "./part";
 import { makeReport, RERUN_INK } from "./report";
 import { compare, type Rerun, scaling } from "./rerun";
 import { measureRow, readScoredRow, rescaleRow, type ScoredRow } from "./scored_row";
+
+/** The last run again, and what was asked of it. */
+interface Asked extends Kept {
+  readonly run: Run;
+  readonly map: number;
+  readonly factor: number;
+  readonly everywhere: boolean;
+}
 
 export class Multiplier implements Part {
   readonly element = make("div", { class: "multiplier" });
@@ -39,7 +50,7 @@ export class Multiplier implements Part {
   private shown = "";
   private factor: number;
   private coming: Promise<void> = Promise.resolve();
-  private round: AbortController | null = null;
+  private asked: Asked | null = null;
   private ended = false;
 
   constructor(
@@ -69,7 +80,7 @@ export class Multiplier implements Part {
       },
       (value) => {
         stage.selection.option("inside.factor", value === 1 ? null : String(value));
-        void this.run();
+        this.run();
       },
     );
     const scope = choice(
@@ -81,10 +92,10 @@ export class Multiplier implements Part {
       this.everywhere() ? "all" : "layer",
       (value) => {
         stage.selection.option("inside.scope", value === "all" ? "all" : null);
-        void this.run();
+        this.run();
       },
     );
-    this.runButton = button(say.runAgain, () => void this.run());
+    this.runButton = button(say.runAgain, () => this.run());
     this.live.append(make("h2", {}, say.live), this.figures, this.chart);
     this.again.append(make("h2", {}, say.rerunTitle), this.state, this.runButton, this.result);
     this.element.append(
@@ -96,6 +107,9 @@ export class Multiplier implements Part {
     this.runButton.hidden = why !== null;
     write(this.state, why ?? say.rerunHint);
     this.update();
+    const kept = stage.kept as Asked | undefined;
+    if (kept?.map === map.index) this.follow(kept);
+    else kept?.stop?.();
   }
 
   update(): void {
@@ -121,9 +135,16 @@ export class Multiplier implements Part {
     this.draw();
   }
 
+  keep(): Kept | null {
+    const { asked } = this;
+    this.asked = null;
+    return asked;
+  }
+
   unmount(): void {
     this.ended = true;
-    this.round?.abort();
+    this.asked?.run.show(null);
+    this.asked?.stop?.();
   }
 
   async picture(): Promise<Drawing> {
@@ -157,7 +178,10 @@ export class Multiplier implements Part {
       height: y,
       body,
       title: `${this.say.multiplier} × ${digits(this.factor, 3)} · ${mapName(focus.map, this.stage.language)}`,
-      lines: captionOf(this.stage, `${this.say.live}. ${this.say.pictureRow(query, digits(this.factor, 3))}`),
+      lines: captionOf(
+        this.stage,
+        `${this.say.live} · ${this.say.pictureRow(query, digits(this.factor, 3))}`,
+      ),
     };
   }
 
@@ -255,39 +279,50 @@ export class Multiplier implements Part {
   }
 
   /** Run the model again with this multiplier; an older run is given up. */
-  private async run(): Promise<void> {
+  private run(): void {
     const { workbench } = this.stage;
+    const { map } = focusOf(this.stage);
+    const [factor, everywhere] = [this.factor, this.everywhere()];
     const request =
       this.whyNot() === null
-        ? workbench?.again({ edits: [scaling(focusOf(this.stage), this.factor, this.everywhere())] })
+        ? workbench?.again({ edits: [scaling(focusOf(this.stage), factor, everywhere)] })
         : null;
     if (!workbench || !request) return;
-    this.round?.abort();
-    const round = new AbortController();
-    this.round = round;
-    const [factor, everywhere] = [this.factor, this.everywhere()];
-    write(this.state, this.say.running(this.say.stageName("queued")));
-    try {
-      const heard = (event: { job: Job } | { step: StepDescription }) => {
-        if ("job" in event && !round.signal.aborted)
-          write(this.state, this.say.running(this.say.stageName(event.job.stage)));
-      };
-      const want = new Set([...(request.want ?? []), "weights", "scores", "output", "hidden"]);
-      const id = await workbench.run({ ...request, want: [...want] }, heard, round.signal);
-      if (round.signal.aborted || this.ended) return;
-      await this.look(id, factor, everywhere);
-    } catch (error) {
-      if (!isAbort(error) && !this.ended && !round.signal.aborted) write(this.state, sentence(error));
-    }
+    this.asked?.run.show(null);
+    this.asked?.stop?.();
+    const want = new Set([...(request.want ?? []), "weights", "scores", "output", "hidden"]);
+    const run = new Run(workbench, { ...request, want: [...want] });
+    this.follow({ run, map: map.index, factor, everywhere, stop: () => run.stop() });
+  }
+
+  /** Show how far a run is, and in the end what it found. */
+  private follow(asked: Asked): void {
+    this.asked = asked;
+    asked.run.show(() => this.tell(asked));
+    this.tell(asked);
+  }
+
+  private tell({ run, factor, everywhere }: Asked): void {
+    const { say, stage } = this;
+    if (run.state === "running") write(this.state, say.running(say.stageName(run.job?.stage ?? "queued")));
+    else if (run.state === "done") void this.coming.then(() => this.look(run.result!, factor, everywhere));
+    else if (run.state === "failed") write(this.state, sentence(run.error, stage.language));
   }
 
   private async look(id: string, factor: number, everywhere: boolean): Promise<void> {
     const { stage } = this;
     if (stage.workbench === null) return;
     const focus = focusOf(stage);
-    const after = await stage.workbench.open(id);
-    const rerun = await compare(stage.source, after, focus, { id, factor, everywhere });
-    if (this.ended) return;
+    let rerun: Rerun;
+    try {
+      const after = await stage.workbench.open(id);
+      rerun = await compare(stage.source, after, focus, { id, factor, everywhere });
+    } catch (error) {
+      if (!isAbort(error) && !this.ended) write(this.state, sentence(error, stage.language));
+      return;
+    }
+    const now = this.asked?.run;
+    if (this.ended || now?.state === "running" || (now?.result ?? id) !== id) return; // another is waited for
     this.rerun = rerun;
     this.showRerun(rerun, focus);
     this.draw();
@@ -327,6 +362,7 @@ export class Multiplier implements Part {
   }
 }
 
-function sentence(error: unknown): string {
+function sentence(error: unknown, language: Language): string {
+  if (error instanceof Refusal) return explain(error, language);
   return error instanceof Error ? error.message : String(error);
 }

@@ -8,7 +8,7 @@
 import type { words } from "../i18n/inside";
 import { headNumber } from "../marks/focus";
 import type { MapDescription } from "../types";
-import type { Stage, TableData } from "../view";
+import type { Kept, Stage, TableData } from "../view";
 import { chooseMap } from "../weights";
 
 /** A drawing for a picture: its body, and lines for the caption. */
@@ -26,6 +26,8 @@ export interface Part {
   resize(): void;
   picture(): Promise<Drawing>;
   table(): Promise<TableData>;
+  /** What goes on when the view is mounted anew; given to the same part as `stage.kept`. */
+  keep?(): Kept | null;
   unmount(): void;
 }
 

@@ -52,7 +52,7 @@ export function writePicture(picture: LinesPicture): string {
     writeColumn(picture, "key", lane);
   const share = `${(100 * picture.hidden).toFixed(1)} %`;
   const caption = [
-    `${description.model}. ${word.mapName(stack, kind, map.layer)}. ` +
+    `${description.model} · ${word.mapName(stack, kind, map.layer)} · ` +
       (picture.model ? word.captionModel : word.captionHeads(picture.heads.join(", "))),
     `${word.captionThreshold(picture.threshold.toFixed(3), share)} ` +
       (picture.brush.full === 1

@@ -12,6 +12,9 @@ import { make, write } from "./make";
 export type Predicts = "words" | "masks" | "classes";
 type Method = DecodeRequest["method"];
 
+/** What stands in the fields, also where it is not a number yet. */
+export type DecodingText = Readonly<Record<string, string>>;
+
 export interface DecodingOptions {
   readonly word: ReturnType<typeof words>;
   readonly predicts: Predicts;
@@ -98,6 +101,17 @@ export class Decoding {
     put(fields.topK, decode.top_k);
     put(fields.topP, decode.top_p);
     put(fields.seed, decode.seed);
+    this.arrange();
+  }
+
+  texts(): DecodingText {
+    const fields = Object.entries(this.fields).map(([name, field]) => [name, field.value]);
+    return { ...Object.fromEntries(fields), method: this.method.value };
+  }
+
+  restore(texts: DecodingText): void {
+    for (const [name, field] of Object.entries({ ...this.fields, method: this.method }))
+      field.value = texts[name] ?? field.value;
     this.arrange();
   }
 

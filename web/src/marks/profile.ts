@@ -71,7 +71,7 @@ export function drawProfile(
       "aria-label": names.way || names.median,
     },
     ...drawAxes(axes, levels.length, look),
-    ...drawMiddle(axes, used, look),
+    ...(used.length === 0 ? [] : drawMiddle(axes, used, look)), // embeddings alone have no change
     ...(way === null ? [] : drawWay(axes, way, look)),
     drawLegend(way !== null, look),
   );
@@ -111,6 +111,7 @@ function drawWay({ x, y }: Axes, way: readonly (number | null)[], { inks, mark }
     value === null ? [] : [`${x(layer).toFixed(1)} ${y(value).toFixed(1)}`],
   );
   const look = { fill: "none", stroke: inks.accent, "stroke-width": 2, class: "way" };
+  if (points.length === 0) return [];
   const line = draw("path", { d: `M${points.join("L")}`, ...look });
   const marked = way[mark] ?? null;
   if (marked === null) return [line];

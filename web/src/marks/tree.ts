@@ -43,6 +43,12 @@ export interface TreeWords {
   node(text: string, step: number, score: string): string;
 }
 
+export interface TreePicture {
+  readonly body: string;
+  readonly width: number;
+  readonly height: number;
+}
+
 let numbers = 0; // for ids
 
 export interface TreeLook {
@@ -144,29 +150,54 @@ export class Tree {
     this.move();
   }
 
-  /** The whole tree as SVG, with its size; `across` steps to a line, of as many lines as that takes. */
-  picture(theme: Theme, across = Number.POSITIVE_INFINITY): { body: string; width: number; height: number } {
+  /** The whole tree as SVG, with its size; `across` steps to a line. */
+  picture(theme: Theme, across = Number.POSITIVE_INFINITY): TreePicture {
+    const lines = this.pictures(theme, across);
+    let height = -ROW;
+    const bodies = lines.map((line) => {
+      const top = height + ROW;
+      height = top + line.height;
+      return top === 0 ? line.body : `<g transform="translate(0 ${top})">${line.body}</g>`;
+    });
+    return {
+      body: bodies.join(""),
+      width: Math.max(...lines.map((line) => line.width)),
+      height: Math.max(TALL, height),
+    };
+  }
+
+  /** The tree line by line, of `across` steps each; edges that leave a line come back on the next. */
+  pictures(theme: Theme, across = Number.POSITIVE_INFINITY): TreePicture[] {
+    const steps = Math.max(...this.nodes.map(({ index }) => index), 0) + 1;
+    const margin = steps > across ? STEP - WIDE : 0; // for what leaves and comes back
+    return Array.from({ length: Math.ceil(steps / across) || 1 }, (_, line) => {
+      const first = line === 0 ? 0 : line * across;
+      const here = ({ index }: StepDescription) => index >= first && index < first + across;
+      const spots = this.spots.map(({ x, y }) => ({ x: x - first * STEP, y }));
+      const shown = this.nodes.flatMap((node, place) => (here(node) ? [spots[place]!] : []));
+      return {
+        body: `<g transform="translate(${margin} ${TALL / 2})">${this.write(theme, spots, here)}</g>`,
+        width: Math.min(steps, across) * STEP + 2 * margin - (STEP - WIDE),
+        height: Math.max(...shown.map((spot) => spot.y), 0) + TALL,
+      };
+    });
+  }
+
+  /** Boxes of the nodes that are `here`, and the edges that lead there or away. */
+  private write(theme: Theme, spots: readonly Spot[], here: (node: StepDescription) => boolean): string {
     const ink = inks(theme);
     const keeps = new Set(this.kept);
-    const low = Math.max(...this.spots.map((spot) => spot.y), 0) + ROW + TALL; // from line to line
-    const lines = this.nodes.map(({ index }) => Math.floor(index / across));
-    const folded = this.spots.map(({ x, y }, place) => {
-      const line = lines[place]!;
-      return line === 0 ? { x, y } : { x: x - line * across * STEP, y: y + line * low };
-    });
-    const steps = Math.min(across, Math.max(...this.nodes.map(({ index }) => index), 0) + 1);
-    const edges = this.nodes.map(({ parent }, place) => {
-      if (parent === null) return "";
-      const on = keeps.has(place) && keeps.has(parent);
-      const [from, to] = [folded[parent]!, folded[place]!];
-      const parts =
-        lines[parent] === lines[place]
-          ? [edge(from, to)]
-          : [edge(from, { x: steps * STEP, y: to.y - low }), edge({ x: -STEP, y: to.y }, to)]; // goes on below
-      return `<path d="${parts.join("")}" fill="none" stroke="${on ? ink.accent : ink.faint}" stroke-opacity="${on ? 1 : 0.4}" stroke-width="${on ? 2 : 1}"/>`;
+    const edges = this.nodes.map((node, place) => {
+      const parent = node.parent === null ? undefined : this.nodes[node.parent];
+      if (parent === undefined || !(here(node) || here(parent))) return "";
+      const on = keeps.has(place) && keeps.has(node.parent!);
+      const to = spots[place]!;
+      const from = here(parent) ? spots[node.parent!]! : { x: to.x - STEP, y: to.y };
+      return `<path d="${edge(from, to)}" fill="none" stroke="${on ? ink.accent : ink.faint}" stroke-opacity="${on ? 1 : 0.4}" stroke-width="${on ? 2 : 1}"/>`;
     });
     const boxes = this.nodes.map((node, place) => {
-      const { x, y } = folded[place]!;
+      if (!here(node)) return "";
+      const { x, y } = spots[place]!;
       const on = keeps.has(place);
       return (
         `<rect x="${x}" y="${y - TALL / 2}" width="${WIDE}" height="${TALL}" rx="4" fill="${ink.ground}" stroke="${on ? ink.accent : ink.line}"/>` +
@@ -174,12 +205,7 @@ export class Tree {
         label(scoreOf(node), x + 6, y + 10, { fill: ink.faint, size: 9 })
       );
     });
-    const margin = Math.max(...lines, 0) > 0 ? STEP - WIDE : 0; // for lines that go on below
-    return {
-      body: `<g transform="translate(${margin} ${TALL / 2})">${edges.join("")}${boxes.join("")}</g>`,
-      width: steps * STEP + 2 * margin - (STEP - WIDE),
-      height: Math.max(...folded.map((spot) => spot.y), 0) + TALL,
-    };
+    return edges.join("") + boxes.join("");
   }
 
   private makeNode(node: StepDescription, place: number, kept: boolean): SVGGElement {

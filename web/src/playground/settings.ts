@@ -60,6 +60,11 @@ export function question(topic: PlayTopic, settings: Settings): Settings {
   return found;
 }
 
+/** A question as text, to see whether it is the same. */
+export function spellQuestion(topic: PlayTopic, settings: Settings): string {
+  return JSON.stringify([topic.name, question(topic, settings)]);
+}
+
 /** Every setting that does something, by name: the server then computes, also what ships. */
 export function everything(topic: PlayTopic, settings: Settings): Settings {
   const used = topic.parameters.filter((parameter) => applies(parameter, settings));

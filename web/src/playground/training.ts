@@ -11,8 +11,8 @@ import { digits } from "../marks/digits";
 import { make, write } from "../marks/make";
 import { Refusal } from "../source";
 import type { Play, PlayFigure, PlayLines, PlayMatrix, PlayStep, PlayTopic } from "../types";
-import type { Stage } from "../view";
-import { question, type Settings } from "./settings";
+import type { Stage, Workbench } from "../view";
+import { question, type Settings, spellQuestion } from "./settings";
 
 export interface TrainingActs {
   /** What is shown now, and what the controls say. */
@@ -23,12 +23,63 @@ export interface TrainingActs {
   explain(error: unknown): string;
 }
 
+/** A training under way, or ended: it goes on while the page is drawn anew in another language. */
+export class TrainingRun {
+  readonly asked: string;
+  readonly steps: PlayStep[] = [];
+  state: "running" | "done" | "stopped" | "failed" = "running";
+  last: Play | null = null; // what the server found in the end
+  error: unknown = null;
+  private readonly controller = new AbortController();
+  private told: (() => void) | null = null;
+
+  constructor(
+    play: NonNullable<Workbench["play"]>,
+    topic: PlayTopic,
+    settings: Settings,
+    readonly first: Play | null, // whose figures the steps fill
+  ) {
+    const { signal } = this.controller;
+    this.asked = spellQuestion(topic, settings);
+    const hear = (step: PlayStep) => {
+      this.steps.push(step);
+      this.told?.();
+    };
+    play(topic.name, question(topic, settings), hear, signal)
+      .then(
+        (last) => {
+          this.state = signal.aborted ? "stopped" : "done";
+          this.last = last;
+        },
+        (error: unknown) => {
+          const stopped = error instanceof DOMException && error.name === "AbortError";
+          this.state = stopped ? "stopped" : "failed";
+          this.error = error;
+        },
+      )
+      .finally(() => this.told?.());
+  }
+
+  /** The figures as they are by now; null: there are none yet. */
+  get play(): Play | null {
+    if (this.state === "done") return this.last;
+    return this.first && this.steps.length > 0 ? withSteps(this.first, this.steps) : null;
+  }
+
+  show(told: (() => void) | null): void {
+    this.told = told;
+  }
+
+  stop(): void {
+    this.controller.abort();
+  }
+}
+
 export class Training {
   readonly element: HTMLElement;
   private readonly button = make("button", { type: "button", class: "button primary" });
   private readonly state = make("span", { class: "play-state" });
-  private running: AbortController | null = null;
-  private steps: PlayStep[] = [];
+  private run: TrainingRun | null = null;
   private drawing = 0;
 
   constructor(
@@ -40,65 +91,62 @@ export class Training {
     this.element = make("div", { class: "play-training" }, this.button, this.state);
     write(this.button, say.train);
     this.button.addEventListener("click", () => {
-      if (this.running) this.stop();
-      else void this.start();
+      if (this.run?.state === "running") this.stop();
+      else this.start();
     });
     this.element.hidden = !stage.workbench?.play; // the page says why
   }
 
-  get isRunning(): boolean {
-    return this.running !== null;
-  }
-
   stop(): void {
-    this.running?.abort();
+    this.run?.stop();
   }
 
-  private async start(): Promise<void> {
+  /** Hand the run on to the page that follows. */
+  leave(): TrainingRun | null {
+    const { run } = this;
+    cancelAnimationFrame(this.drawing);
+    this.run = null;
+    run?.show(null);
+    return run;
+  }
+
+  private start(): void {
     const { play: before, settings } = this.acts.now();
     const play = this.stage.workbench?.play;
     if (!play) return;
     const first = before && hasShape(before, this.topic, settings) ? before : null;
     this.acts.begin();
-    const say = words(this.stage.language);
-    const mine = new AbortController();
-    this.running = mine;
-    this.steps = [];
-    write(this.button, say.stop);
-    write(this.state, say.waiting);
-    try {
-      const last = await play(
-        this.topic.name,
-        question(this.topic, settings),
-        (step) => this.hear(first, step),
-        mine.signal,
-      );
-      if (mine.signal.aborted) return;
-      cancelAnimationFrame(this.drawing);
-      this.acts.show(last);
-      write(this.state, say.trained(this.steps.at(-1)?.step ?? 0));
-      this.stage.announce(say.trained(this.steps.at(-1)?.step ?? 0));
-    } catch (error) {
-      const stopped = error instanceof DOMException && error.name === "AbortError";
-      if (!stopped && !(error instanceof Refusal)) this.stage.fail(error);
-      write(this.state, stopped ? say.stopped(this.steps.at(-1)?.step ?? 0) : this.acts.explain(error));
-    } finally {
-      this.running = null;
-      write(this.button, say.trainAgain);
-    }
+    this.follow(new TrainingRun(play, this.topic, settings, first));
+  }
+
+  follow(run: TrainingRun): void {
+    this.run = run;
+    run.show(() => this.hear(run));
+    this.tell(run);
   }
 
   /** At most one drawing a frame, however fast steps come. */
-  private hear(first: Play | null, step: PlayStep): void {
-    this.steps.push(step);
+  private hear(run: TrainingRun): void {
     cancelAnimationFrame(this.drawing);
-    this.drawing = requestAnimationFrame(() => {
-      const say = words(this.stage.language);
-      const last = this.steps.at(-1);
-      if (!last || this.running === null) return;
-      write(this.state, say.training(last.step, digits(last.loss)));
-      if (first) this.acts.show(withSteps(first, this.steps));
-    });
+    if (run.state === "running") this.drawing = requestAnimationFrame(() => this.tell(run));
+    else {
+      this.tell(run);
+      if (run.state === "done") this.stage.announce(this.state.textContent ?? "");
+    }
+  }
+
+  private tell(run: TrainingRun): void {
+    const say = words(this.stage.language);
+    const { state, steps, play, error } = run;
+    const last = steps.at(-1);
+    write(this.button, state === "running" ? say.stop : say.trainAgain);
+    if (state === "running")
+      write(this.state, last ? say.training(last.step, digits(last.loss)) : say.waiting);
+    else if (state === "done") write(this.state, say.trained(last?.step ?? 0));
+    else if (state === "stopped") write(this.state, say.stopped(last?.step ?? 0));
+    else if (error instanceof Refusal) write(this.state, this.acts.explain(error));
+    else this.stage.fail(error);
+    if (play) this.acts.show(play);
   }
 }
 

@@ -41,7 +41,7 @@ export function writePicture({ word, stage, map, panes, sentence }: TextPicture)
     height,
     body: bodies.join(""),
     title: `${word.title} · ${model}`,
-    caption: [`${model}. ${word.mapName(stack, kind, map.layer)}. ${headName}.`, sentence, evidence.line],
+    caption: [`${model} · ${word.mapName(stack, kind, map.layer)} · ${headName}`, sentence, evidence.line],
     theme: stage.theme,
   });
 }

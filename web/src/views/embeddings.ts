@@ -8,7 +8,7 @@
 import { Choices } from "../embeddings/choices";
 import { type By, MOST } from "../embeddings/planes";
 import { Player } from "../embeddings/player";
-import { Points } from "../embeddings/points";
+import { Points, type Sight } from "../embeddings/points";
 import { Spread } from "../embeddings/spread";
 import { inBoth, introduce } from "../i18n/core";
 import { words } from "../i18n/embeddings";
@@ -19,7 +19,7 @@ import { make, write } from "../marks/make";
 import { inks, sheet } from "../marks/paper";
 import { stackChoice } from "../marks/stacks";
 import type { HiddenDescription } from "../types";
-import type { Mounted, Stage, TableData, View } from "../view";
+import type { Kept, Mounted, Stage, TableData, View } from "../view";
 
 export const view: View = {
   name: "embeddings",
@@ -28,6 +28,11 @@ export const view: View = {
   fits: ({ description }) => description.hidden.length > 0 || inBoth(words, (word) => word.noHidden),
   mount: (stage) => new EmbeddingsView(stage),
 };
+
+interface KeptEmbeddings extends Kept {
+  readonly sight: Sight;
+  readonly playing: boolean;
+}
 
 class EmbeddingsView implements Mounted {
   private readonly say;
@@ -84,7 +89,10 @@ class EmbeddingsView implements Mounted {
     const ways = (["pca", "umap"] as const).map((value) => ({ value, text: say[value] }));
     this.projection = choice<By>(say.by, ways, choices.by, (by) => choices.set("by", by, "pca")).element;
     this.build();
+    const kept = stage.kept as KeptEmbeddings | undefined;
+    if (kept) this.points.sight = kept.sight;
     this.update();
+    if (kept?.playing) this.player.play(true);
   }
 
   private build(): void {
@@ -141,6 +149,10 @@ class EmbeddingsView implements Mounted {
 
   zoom(direction: -1 | 0 | 1): void {
     this.points.zoom(direction);
+  }
+
+  keep(anew: boolean): KeptEmbeddings | null {
+    return anew ? { sight: this.points.sight, playing: this.player.playing } : null;
   }
 
   unmount(): void {

@@ -7,14 +7,14 @@
 
 import { Output } from "../generation/output";
 import type { Drawing, Home, Part } from "../generation/part";
-import { Predicting, predictsOf } from "../generation/predicting";
+import { type KeptPredicting, Predicting, predictsOf } from "../generation/predicting";
 import { Steps } from "../generation/steps";
 import { introduce } from "../i18n/core";
 import { words } from "../i18n/generation";
 import { writeBars } from "../marks/bars";
 import { make } from "../marks/make";
 import { inks, label, sheet } from "../marks/paper";
-import type { Mounted, Stage, TableData, View } from "../view";
+import type { Kept, Mounted, Stage, TableData, View } from "../view";
 
 const PREDICT_OPTION = "generation.predict"; // set by others: start at once
 const BARS = 480; // pixels, in a picture
@@ -26,6 +26,11 @@ export const view: View = {
   fits: () => true,
   mount: (stage) => new GenerationView(stage),
 };
+
+interface KeptGeneration extends Kept {
+  readonly predicting: KeptPredicting | undefined;
+  readonly part: unknown;
+}
 
 class GenerationView implements Mounted {
   private readonly home: Home;
@@ -40,9 +45,11 @@ class GenerationView implements Mounted {
     };
     this.home = { stage, word, failed };
     const { workbench } = stage;
+    const kept = stage.kept as KeptGeneration | undefined;
     const known = workbench !== null && workbench.again({}) !== null;
-    this.predicting = known ? new Predicting(this.home, workbench) : null;
+    this.predicting = known ? new Predicting(this.home, workbench, kept?.predicting) : null;
     this.part = this.makePart();
+    this.part?.resume?.(kept?.part);
     const why = workbench === null ? word.noWorkbench : word.noRequest;
     const root = make(
       "div",
@@ -99,13 +106,18 @@ class GenerationView implements Mounted {
       height,
       body: body.join(""),
       title: `${this.home.word.title} · ${description.model}`,
-      caption: [`${description.model}. ${part?.caption() ?? ""}`, description.evidence.line],
+      caption: [[description.model, part?.caption()].filter(Boolean).join(" · "), description.evidence.line],
       theme: stage.theme,
     });
   }
 
   async table(): Promise<TableData> {
     return this.part?.table() ?? { caption: this.home.word.nothing, columns: [], rows: [] };
+  }
+
+  keep(anew: boolean): KeptGeneration {
+    const predicting = this.predicting?.keep();
+    return { predicting, part: anew ? this.part?.keep?.() : undefined, stop: () => predicting?.run?.stop() };
   }
 
   unmount(): void {

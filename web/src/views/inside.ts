@@ -46,6 +46,7 @@ function mountInside(stage: Stage): Mounted {
   );
   let shown = "";
   let part: Part | null = null;
+  let { kept } = stage; // for the part that left it
 
   const place = () => {
     const { map, head } = focusOf(stage);
@@ -63,7 +64,8 @@ function mountInside(stage: Stage): Mounted {
     }
     shown = key;
     part?.unmount();
-    part = makePart(chosen(), stage, say);
+    part = makePart(chosen(), { ...stage, kept }, say);
+    kept = undefined;
     body.replaceChildren(part.element);
     part.resize();
   };
@@ -76,6 +78,7 @@ function mountInside(stage: Stage): Mounted {
       return sheet({ width, height, body: drawn, title, caption: [place(), ...lines], theme: stage.theme });
     },
     table: () => part!.table(),
+    keep: () => part?.keep?.() ?? null,
     unmount() {
       part?.unmount();
       stage.element.replaceChildren();

@@ -280,6 +280,7 @@ class LinesView implements Mounted {
     const rows = (axis: Axis) => (all ? ([0, looking.count(axis)] as const) : this.columns.view(axis).rows);
     await looking.blocks.load(rows("query")[0]);
     const focus = this.focus();
+    if (focus !== null) await looking.refine(focus); // on paper, exact weights
     const weights = focus === null ? null : looking.weightsOf(focus);
     const single = focus !== null && weights !== null;
     const lines = single ? this.fan(focus, weights) : this.gather(rows("query"), 4000);
@@ -307,6 +308,7 @@ class LinesView implements Mounted {
     const { word, looking } = this;
     const tokens = this.tokens!;
     const focus = this.focus();
+    if (focus !== null) await looking.refine(focus);
     const weights = focus === null ? null : looking.weightsOf(focus);
     if (focus !== null && weights !== null) {
       const axis = otherAxis(focus.axis);

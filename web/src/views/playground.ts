@@ -21,13 +21,15 @@ import {
   question,
   readSettings,
   type Settings,
+  spellQuestion,
   spellSetting,
   withSettings,
 } from "../playground/settings";
 import { TopicList } from "../playground/topics";
+import type { TrainingRun } from "../playground/training";
 import { Refusal } from "../source";
 import type { Play, PlayTopic } from "../types";
-import type { Mounted, Stage, TableData, View } from "../view";
+import type { Kept, Mounted, Stage, TableData, View } from "../view";
 
 export const view: View = {
   name: "playground",
@@ -44,8 +46,12 @@ const COLUMN = 360; // the narrowest figure beside another
 const WIDEST = 960;
 const GAP = 32;
 
-function spellQuestion(topic: PlayTopic, settings: Settings): string {
-  return JSON.stringify([topic.name, question(topic, settings)]);
+/** What goes on in another language or theme. */
+interface KeptPlay extends Kept {
+  readonly settings: ReadonlyMap<string, Settings>;
+  readonly asked: string; // the last question, and what was answered
+  readonly play: Play | null;
+  readonly training: TrainingRun | null;
 }
 
 class PlaygroundView implements Mounted {
@@ -53,7 +59,8 @@ class PlaygroundView implements Mounted {
   private readonly list: TopicList;
   private readonly page = make("section", { class: "play-page" });
   private readonly root: HTMLElement;
-  private readonly kept = new Map<string, Settings>(); // of topics one comes back to
+  private readonly kept: Map<string, Settings>; // of topics one comes back to
+  private before: KeptPlay | undefined; // until the first topic is open
   private topics: readonly PlayTopic[] = [];
   private topic: PlayTopic | null = null;
   private parts: TopicPage | null = null;
@@ -67,6 +74,8 @@ class PlaygroundView implements Mounted {
 
   constructor(private readonly stage: Stage) {
     this.say = words(stage.language);
+    this.before = stage.kept as KeptPlay | undefined;
+    this.kept = new Map(this.before?.settings);
     this.list = new TopicList(this.say.topics, (topic) => this.choose(topic));
     this.root = make("div", { class: "playground-view" }, this.list.element, this.page);
     stage.element.replaceChildren(this.root);
@@ -107,6 +116,15 @@ class PlaygroundView implements Mounted {
 
   resize(): void {
     this.draw();
+  }
+
+  keep(anew: boolean): KeptPlay | null {
+    if (!anew) return null; // nobody trains for a page that nobody sees
+    if (this.before) return this.before; // mounted for too short a time
+    if (this.timer !== 0) this.settle();
+    const training = this.parts?.training?.leave() ?? null;
+    const play = this.asking === null ? this.play : null;
+    return { settings: this.kept, asked: this.asked, play, training, stop: () => training?.stop() };
   }
 
   unmount(): void {
@@ -198,22 +216,39 @@ class PlaygroundView implements Mounted {
     });
     this.page.replaceChildren(...this.parts.elements);
     this.stage.element.parentElement?.scrollTo?.({ top: 0 });
+    this.resume(topic);
+  }
+
+  /** Show again what was shown, and follow what is being trained, where it is of these settings. */
+  private resume(topic: PlayTopic): void {
+    const { before } = this;
+    this.before = undefined;
+    if (!before || before.asked !== spellQuestion(topic, this.wish)) {
+      before?.stop?.();
+      return;
+    }
+    const { play, training } = before;
+    if (play || training) this.asked = before.asked;
+    if (play) this.arrive(play);
+    if (training?.asked === before.asked) this.parts?.training?.follow(training);
   }
 
   /** A control was moved: the address follows when it rests. */
   private change(name: string, value: string): void {
-    const topic = this.topic!;
     this.wish = { ...this.wish, [name]: value };
     this.parts?.controls.set(this.wish);
     this.parts?.training?.stop();
     window.clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => {
-      this.timer = 0;
-      const { selection } = this.stage;
-      const before = selection.get();
-      selection.set({ options: withSettings(before.options, topic, this.wish) });
-      if (selection.get() === before) this.update(); // back where it was
-    }, PAUSE);
+    this.timer = window.setTimeout(() => this.settle(), PAUSE);
+  }
+
+  private settle(): void {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    const { selection } = this.stage;
+    const before = selection.get();
+    selection.set({ options: withSettings(before.options, this.topic!, this.wish) });
+    if (selection.get() === before) this.update(); // back where it was
   }
 
   /** Training brings its own answer: what is asked is not waited for, what was refused is forgotten. */
@@ -254,7 +289,10 @@ class PlaygroundView implements Mounted {
     } finally {
       window.clearTimeout(slow);
       window.clearTimeout(slower);
-      if (this.asking === mine) this.root.classList.remove("asking");
+      if (this.asking === mine) {
+        this.asking = null;
+        this.root.classList.remove("asking");
+      }
     }
   }
 

@@ -13,12 +13,12 @@ import { sheet } from "../marks/paper";
 import type { Selection } from "../selection";
 import { type RecordingSource, Refusal } from "../source";
 import type { WalkPlan } from "../types";
-import type { Mounted, Stage, TableData, View } from "../view";
+import type { Kept, Mounted, Stage, TableData, View } from "../view";
 import { Choosers } from "../walk/choosers";
 import { Contents } from "../walk/contents";
 import { chapterName, marksOf, sceneName } from "../walk/names";
 import { Operation } from "../walk/operation";
-import { type Home, headOf, type Part } from "../walk/part";
+import { type Drawn, type Home, headOf, type Part } from "../walk/part";
 import { Player } from "../walk/player";
 import { Route } from "../walk/route";
 import { Saver } from "../walk/saver";
@@ -41,6 +41,11 @@ export const view: View = {
   mount: (stage) => new WalkView(stage),
 };
 
+interface KeptWalk extends Kept {
+  readonly speed: string;
+  readonly playing: boolean;
+}
+
 class WalkView implements Mounted {
   private readonly say;
   private readonly title;
@@ -60,6 +65,7 @@ class WalkView implements Mounted {
   private shown = ""; // scene, layer and head on the screen
   private width = 0;
   private awaited = false; // the model runs once more
+  private kept: KeptWalk | undefined; // until there is something to play
   private gone = false;
 
   constructor(private readonly stage: Stage) {
@@ -78,6 +84,8 @@ class WalkView implements Mounted {
     this.root.addEventListener("keydown", this.press);
     stage.element.ownerDocument.addEventListener("keydown", this.pressAnywhere);
     stage.element.replaceChildren(this.root);
+    this.kept = stage.kept as KeptWalk | undefined;
+    if (this.kept) this.player.pace = this.kept.speed;
     void this.open();
   }
 
@@ -185,6 +193,8 @@ class WalkView implements Mounted {
     this.shown = "";
     this.route.take(plan, source.description);
     this.show();
+    if (this.kept?.playing) this.player.start();
+    this.kept = undefined;
   }
 
   /** `whole`: all of it, where only its first sentence is shown. */
@@ -267,12 +277,12 @@ class WalkView implements Mounted {
 
   // Leaving the page
 
-  private sheetOf(scene: Scene, part: Part): string {
+  private sheetOf(scene: Scene, picture: Drawn, part = ""): string {
     const { plan, source } = this.home!;
     const { model, evidence } = source.description;
     const drawn = sheet({
-      ...part.picture(),
-      title: sceneName(scene, plan, this.say, this.title),
+      ...picture,
+      title: sceneName(scene, plan, this.say, this.title) + part,
       caption: [this.tell[scene.key], model, evidence.line],
       theme: this.stage.theme,
     });
@@ -280,13 +290,14 @@ class WalkView implements Mounted {
   }
 
   /** A scene that is not on the screen. */
-  private async drawAlone(scene: Scene): Promise<string> {
+  private async drawAlone(scene: Scene): Promise<readonly string[]> {
     const part = this.makePart(scene, this.home!, false);
     await part.ready;
     part.finish?.();
-    const svg = this.sheetOf(scene, part);
+    const pictures = part.pictures?.() ?? [part.picture()];
     part.stop();
-    return svg;
+    const count = pictures.length;
+    return pictures.map((each, at) => this.sheetOf(scene, each, count > 1 ? ` · ${at + 1} / ${count}` : ""));
   }
 
   /** Every scene that has something to show, with the open layer of each stack. */
@@ -299,7 +310,7 @@ class WalkView implements Mounted {
     const { scene } = this.route;
     if (scene === undefined || this.part === null) throw new Refusal(this.say.empty, "empty", 0);
     await this.part.ready;
-    return this.sheetOf(scene, this.part);
+    return this.sheetOf(scene, this.part.picture());
   }
 
   async table(): Promise<TableData> {
@@ -312,6 +323,11 @@ class WalkView implements Mounted {
     if (Math.abs(this.body.clientWidth - this.width) < 8) return;
     this.width = this.body.clientWidth;
     if (this.part instanceof Operation) this.part.resize();
+  }
+
+  keep(anew: boolean): KeptWalk | null {
+    if (!anew) return null;
+    return { speed: this.player.pace, playing: this.kept?.playing || this.player.playing };
   }
 
   unmount(): void {

@@ -100,6 +100,21 @@ export class Player {
     return this.timer !== undefined;
   }
 
+  get pace(): string {
+    return this.speed.value;
+  }
+
+  set pace(speed: string) {
+    this.speed.value = speed;
+  }
+
+  /** Go on playing where it is. */
+  start(): void {
+    if (this.playing) return;
+    this.wait();
+    this.draw();
+  }
+
   show(at: number, count: number, marks: readonly Mark[], name: string): void {
     this.at = at;
     this.count = count;

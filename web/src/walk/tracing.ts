@@ -7,9 +7,14 @@
 
 import type { RecordingSource } from "../source";
 import type { WalkPlan } from "../types";
-import type { Stage } from "../view";
+import type { Stage, Workbench } from "../view";
 
-const made = new Map<string, Promise<RecordingSource>>();
+interface Made {
+  readonly id: Promise<string>; // of the recording with every step
+  heard: (share: number | null) => void; // who shows the walk now
+}
+
+const made = new Map<string, Made>(); // by recording
 const ANY = ["weights", "output", "hidden", "queries", "keys", "values", "scores"]; // what every model can give
 const OURS = [...ANY, "trace", "parameters"];
 
@@ -20,27 +25,31 @@ export function canTrace(plan: WalkPlan, stage: Stage): boolean {
 }
 
 /** The same run, with every step kept; `heard` is told how far it is (0 … 1, or null). */
-export function trace(
+export async function trace(
   stage: Stage,
   { ours }: WalkPlan,
   heard: (share: number | null) => void,
 ): Promise<RecordingSource> {
-  const { id } = stage.source.description;
-  const known = made.get(id);
-  if (known !== undefined) return known;
   const { workbench } = stage;
-  const request = workbench?.again({}) ?? null;
-  if (workbench === null || request === null) return Promise.reject(new Error("nothing to run"));
-  const run = workbench
-    .run(
-      { ...request, want: ours ? OURS : ANY, listed: false },
-      (event) => {
-        if ("job" in event) heard(event.job.share);
-      },
-      new AbortController().signal, // whoever comes back to the walk finds it done
-    )
-    .then((made) => workbench.open(made));
-  made.set(id, run);
-  run.catch(() => {}); // a model that cannot be followed is not asked twice
-  return run;
+  if (workbench === null) throw new Error("nothing to run");
+  const { id } = stage.source.description;
+  const known = made.get(id) ?? begin(workbench, ours, heard);
+  known.heard = heard;
+  made.set(id, known);
+  return known.id.then((found) => workbench.open(found));
+}
+
+function begin(workbench: Workbench, ours: boolean, heard: Made["heard"]): Made {
+  const request = workbench.again({});
+  if (request === null) throw new Error("nothing to run");
+  const telling = { heard };
+  const id = workbench.run(
+    { ...request, want: ours ? OURS : ANY, listed: false },
+    (event) => {
+      if ("job" in event) telling.heard(event.job.share);
+    },
+    new AbortController().signal, // whoever comes back to the walk finds it done
+  );
+  id.catch(() => {}); // a model that cannot be followed is not asked twice
+  return Object.assign(telling, { id });
 }
