@@ -76,6 +76,19 @@ def test_chinese_and_dark(open_file: Open, tmp_path: Path) -> None:
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
+def test_why_there_is_no_number_is_said_in_chinese(open_file: Open, tmp_path: Path) -> None:
+    recording = invent_decoder(tokens=1, layers=1)  # nothing to choose between
+    path = export(recording, tmp_path / "a.html")
+    page = open_file(path, "#view=numbers", locale="zh-CN")
+    value = page.locator(".cards [data-metric=overall_sparsity]").first
+    expect(value).to_have_attribute("title", "允许的权重没有一个为零，因此没有除数。")
+    page.get_by_role("tab", name="关于", exact=True).click()
+    expect(page.locator(".stamp")).to_contain_text("精确")
+    page.locator("[data-action=language]").click()
+    expect(value).to_have_attribute("title", "No allowed weight is zero, so there is nothing to divide by.")
+    expect(page.locator(".stamp")).to_have_text(str(recording.evidence))
+
+
 def test_a_link_opens_the_same_view(open_file: Open, tmp_path: Path) -> None:
     path = export(invent_decoder(), tmp_path / "a.html")
     page = open_file(path, "#view=numbers&map=2&head=1")

@@ -120,3 +120,13 @@ def test_cells_of_a_walk_have_their_arithmetic(widget: Any) -> None:
         assert words["status"] == 200
         true = explain(widget.recording, step.id, 2, 1, 1).model_dump(mode="json")
         assert json.loads(body) == true
+
+
+def test_why_there_is_no_number_comes_in_both_languages() -> None:
+    with Asking(invent_decoder(tokens=1, layers=1)) as asking:
+        score = json.loads(asking.ask(f"recordings/{asking.id}/scores/overall_sparsity?over=model").body)
+        told = json.loads(asking.ask(f"recordings/{asking.id}").body)
+    (part,) = score["parts"]
+    assert part["why"] == ["No allowed weight is zero, so there is nothing to divide by."]
+    assert part["zh"]["why"] == ["允许的权重没有一个为零，因此没有除数。"]
+    assert "精确" in told["evidence"]["zh"]["line"]

@@ -37,6 +37,8 @@ export interface Part {
   /** For a picture of the whole walk: show the end of what grows. */
   finish?(): void;
   picture(): Drawn;
+  /** For a moving picture: the parts of what is too large for one. */
+  pictures?(): readonly Drawn[];
   table(): TableData;
   stop(): void;
 }

@@ -16,8 +16,8 @@ import type { Scene } from "./script";
 export interface Saving {
   /** The scenes to save; none: nothing is there yet. */
   scenes(): readonly Scene[];
-  /** A scene on a sheet of its own. */
-  draw(scene: Scene): Promise<string>;
+  /** A scene on a sheet of its own; what is too large for one, on several. */
+  draw(scene: Scene): Promise<readonly string[]>;
   /** The model's name. */
   model(): string;
   /** True once the view is gone. */
@@ -53,13 +53,12 @@ export class Saver {
     try {
       const shots: Shot[] = [];
       for (const [at, scene] of scenes.entries()) {
-        const svg = await saving.draw(scene);
-        shots.push({ svg, ...sizeOf(svg) });
+        for (const svg of await saving.draw(scene)) shots.push({ svg, ...sizeOf(svg) });
         if (over()) return;
         tell((DRAWN * (at + 1)) / scenes.length);
       }
       const bytes = await makeGif(shots, inks(this.theme).ground, (at) => {
-        tell(DRAWN + ((1 - DRAWN) * (at + 1)) / scenes.length);
+        tell(DRAWN + ((1 - DRAWN) * (at + 1)) / shots.length);
         return !over();
       });
       if (bytes === null) return;

@@ -148,6 +148,10 @@ export class TreeScene implements Part {
       : this.tree.picture(this.home.stage.theme, ACROSS);
   }
 
+  pictures(): readonly Drawn[] {
+    return this.generation === null ? [this.picture()] : this.tree.pictures(this.home.stage.theme, ACROSS);
+  }
+
   table(): TableData {
     const { say } = this.home;
     return {
