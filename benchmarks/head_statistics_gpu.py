@@ -195,7 +195,7 @@ def show_parts(model: Pass, tokens: int, rounds: int) -> None:
         "kernels": lambda: measure_weights(query, key, CAUSAL, given),
         "kernels, each head's vectors together": lambda: measure_weights(*together, CAUSAL, given),
         "kernels, with 12 pyramids": lambda: measure_weights(query, key, CAUSAL, given, pyramids=range(12)),
-        "arithmetic and packing": lambda: pack(*found, CAUSAL, range(12), None),
+        "arithmetic and packing": lambda: pack(*found, CAUSAL, range(12), given=batch),
         "extremes": lambda: [torch.aminmax(each) for each in (query, key, value)],
     }
     print("  a layer, on the GPU, ms:")
@@ -215,7 +215,7 @@ def show_parts(model: Pass, tokens: int, rounds: int) -> None:
     }
     seconds: dict[str, list[float]] = {name: [] for name in steps}
     for _ in range(rounds):
-        thing: Any = pack(*found, CAUSAL, range(12), None)
+        thing: Any = pack(*found, CAUSAL, range(12), given=batch)
         torch.cuda.synchronize()
         for name, step in steps.items():
             start = time.perf_counter()
