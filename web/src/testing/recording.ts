@@ -9,7 +9,7 @@ import type { Frame, Numbers } from "../bundle";
 import { createSelection, nothingSelected, type Selection } from "../selection";
 import type { RecordingSource } from "../source";
 import type { Description, MapDescription, SideName, TokenSlice } from "../types";
-import type { Stage, Workbench } from "../view";
+import type { Mounted, Stage, View, Workbench } from "../view";
 
 export interface Invention {
   readonly source?: readonly string[];
@@ -238,6 +238,13 @@ export function setStage(
     fail: (error) => failures.push(error),
   };
   return { stage, element, selection, failures };
+}
+
+/** The same view in another language, as the canvas mounts it; with `anew` false, after a while on another tab. */
+export function mountAgain(view: View, mounted: Mounted, stage: Stage, anew = true): Mounted {
+  const kept = mounted.keep?.(anew) ?? undefined;
+  mounted.unmount();
+  return view.mount({ ...stage, language: anew ? "zh" : stage.language, kept });
 }
 
 /** Let promises and animation frames come to an end. */

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { predictsOf } from "../generation/predicting";
 import { Refusal } from "../source";
-import { invent, setStage, settle, weightOf } from "../testing/recording";
+import { invent, mountAgain, setStage, settle, weightOf } from "../testing/recording";
 import type { GenerationDescription, Job, JobRequest, StepDescription } from "../types";
 import type { Workbench } from "../view";
 import { view } from "./generation";
@@ -208,4 +208,89 @@ test("a refusal is said in its sentence; cancelling stops the job", async () => 
   await settle();
   expect(aborted).toBe(true);
   expect(element.querySelector(".decoding-said")!.textContent).toBe("Cancelled.");
+});
+
+/** A run that has written two words, and ends when it is told to. */
+function writing() {
+  let [finish, refuse]: [(id: string) => void, (error: unknown) => void] = [() => {}, () => {}];
+  let signal: AbortSignal | null = null;
+  let hear: Parameters<Workbench["run"]>[1] = () => {};
+  const run = vi.fn<Workbench["run"]>((_, heard, stop) => {
+    [hear, signal] = [heard, stop];
+    heard({ job: { stage: "running", share: 0.5, detail: null } as Job });
+    heard({ step: step(0, 2) });
+    return new Promise((resolve, reject) => {
+      [finish, refuse] = [resolve, reject];
+      stop.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
+    });
+  });
+  return {
+    workbench: bench(run),
+    run,
+    stopped: () => signal!.aborted,
+    say: (word: StepDescription) => hear({ step: word }),
+    finish: (id: string) => finish(id),
+    refuse: (error: unknown) => refuse(error),
+  };
+}
+
+const submit = (element: HTMLElement) =>
+  element.querySelector("form")!.dispatchEvent(new Event("submit", { cancelable: true }));
+
+test("a run goes on when the view is mounted in another language, and fields keep what was typed", async () => {
+  const { workbench, run, stopped, say, finish } = writing();
+  const { element, stage, mounted } = await stand(
+    { source: texts, change: { generation: greedy } },
+    {},
+    workbench,
+  );
+  submit(element);
+  element.querySelector<HTMLInputElement>("[name=count]")!.value = "1e";
+  mountAgain(view, mounted, stage);
+  await settle();
+  expect(stopped()).toBe(false);
+  const live = element.querySelector<HTMLElement>(".generation-live")!;
+  expect([live.hidden, live.querySelector("bdi")!.textContent]).toEqual([false, "w2"]);
+  expect(element.querySelector(".decoding-said")!.textContent).toBe("正在写");
+  expect(element.querySelector<HTMLButtonElement>("[type=submit]")!.disabled).toBe(true);
+  say(step(1, 3)); // to the view that is there now
+  expect(live.textContent).toContain("w2w3");
+  finish("new");
+  await settle();
+  expect([workbench.gone, run.mock.calls.length]).toEqual([["new"], 1]);
+});
+
+test("behind another tab a run goes on, and how it failed is said in the language of who comes back", async () => {
+  const { workbench, stopped, refuse } = writing();
+  const { element, stage, mounted } = await stand({ source: texts }, {}, workbench);
+  submit(element);
+  const kept = mounted.keep!(false)!;
+  mounted.unmount();
+  refuse(new Refusal("It is too long.", "refused", 422, "太长了。"));
+  await settle();
+  expect(stopped()).toBe(false);
+  view.mount({ ...stage, language: "zh", kept });
+  expect(element.querySelector(".decoding-said")!.textContent).toBe("太长了。");
+});
+
+test("a run that is kept ends with its recording, and goes nowhere", async () => {
+  const { workbench, stopped, finish } = writing();
+  const { element, mounted } = await stand({ source: texts }, {}, workbench);
+  submit(element);
+  mounted.keep!(false)!.stop!();
+  finish("new");
+  await settle();
+  expect([stopped(), workbench.gone]).toEqual([true, []]);
+});
+
+test("steps play on in another language, and stop on another tab", async () => {
+  const { element, stage, mounted } = await stand({ source: texts, change: { generation: greedy } });
+  const button = () => element.querySelector(".generation-play")!;
+  button().dispatchEvent(new MouseEvent("click"));
+  const next = mountAgain(view, mounted, stage);
+  expect(button().textContent).toBe("暂停");
+  mountAgain(view, next, stage, false).unmount();
+  const last = view.mount(stage);
+  expect(button().textContent).toBe("Play");
+  last.unmount();
 });

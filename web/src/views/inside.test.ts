@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { matches, multiplyPair } from "../inside/score";
-import { frame, invent, makeMap, setStage, settle } from "../testing/recording";
+import { frame, invent, makeMap, mountAgain, setStage, settle } from "../testing/recording";
 import type { Distribution, JobRequest } from "../types";
 import type { Workbench } from "../view";
 import { view } from "./inside";
@@ -134,4 +134,46 @@ test("a sum matches its score up to rounding, and not beyond", () => {
   expect(sum).toBe(4);
   expect(matches(2, 2.00001, products, 0.5)).toBe(true);
   expect(matches(2, 2.1, products, 0.5)).toBe(false);
+});
+
+test("a run with other scores goes on in another language, and its result stays", async () => {
+  const { bench, run } = makeBench(REQUEST);
+  let finish: (id: string) => void = () => {};
+  let signal: AbortSignal | null = null;
+  run.mockImplementation((_, __, stop) => {
+    signal = stop;
+    return new Promise((resolve) => {
+      finish = resolve;
+    });
+  });
+  const options = { "inside.part": "multiplier", "inside.factor": "2" };
+  const { stage, element } = setStage(prepare(), { query: 1, options }, bench);
+  const mounted = view.mount(stage);
+  await settle();
+  element.querySelector<HTMLButtonElement>(".again button")?.click();
+  const state = () => element.querySelector<HTMLElement>(".again .note")!;
+  const next = mountAgain(view, mounted, stage);
+  await settle();
+  expect(state().textContent).toContain("正在重新运行模型");
+  finish("again");
+  await settle();
+  expect(Number(state().dataset.difference)).toBeLessThan(1e-6);
+  const last = mountAgain(view, next, stage);
+  await settle();
+  expect(Number(state().dataset.difference)).toBeLessThan(1e-6);
+  expect([run.mock.calls.length, signal!.aborted]).toEqual([1, false]);
+  last.unmount();
+});
+
+test("a run with other scores ends when another part is looked at", async () => {
+  const { bench, run } = makeBench(REQUEST);
+  run.mockImplementation(() => new Promise(() => {}));
+  const options = { "inside.part": "multiplier", "inside.factor": "2" };
+  const { stage, element, selection } = setStage(prepare(), { query: 1, options }, bench);
+  const mounted = view.mount(stage);
+  await settle();
+  element.querySelector<HTMLButtonElement>(".again button")?.click();
+  selection.option("inside.part", "values");
+  mounted.update(selection.get(), selection.get());
+  expect(run.mock.calls[0]![2].aborted).toBe(true);
 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { type Playground, Refusal } from "../source";
 import { aParameter, aPlay, aTopic, figures } from "../testing/playground";
-import { invent, setStage, settle } from "../testing/recording";
+import { invent, mountAgain, setStage, settle } from "../testing/recording";
 import type { Play, PlayStep } from "../types";
 import type { Mounted, Stage, Workbench } from "../view";
 import { view } from "./playground";
@@ -35,10 +35,11 @@ function open(
     { view: "playground", options },
     workbench,
   );
-  const mine = view.mount({ ...stage, playground } as Stage);
+  const playing: Stage = { ...stage, playground };
+  const mine = view.mount(playing);
   mounted = mine;
   selection.subscribe((now, before) => mine.update(now, before));
-  return { element, selection, asked, failures, mine };
+  return { element, selection, asked, failures, mine, stage: playing };
 }
 
 const text = (element: Element, name: string) => element.querySelector(name)?.textContent ?? "";
@@ -222,6 +223,28 @@ describe("live training", () => {
       stopped: () => signal?.aborted ?? false,
     };
   }
+
+  test("it goes on in another language, and ends on another tab", async () => {
+    const { element, stage, mine, tell, finish, stopped } = trained();
+    await settle();
+    element.querySelector<HTMLButtonElement>(".play-training button")!.click();
+    tell({ step: 4, loss: 2, rows: [[1]] });
+    const next = mountAgain(view, mine, stage);
+    await settle();
+    expect([text(element, ".play-training button"), stopped()]).toEqual(["停止", false]);
+    expect(text(element, ".play-training .play-state")).toBe("第 4 步，损失 2");
+    finish(aPlay("output", figures, "All learnt."));
+    await settle();
+    expect(text(element, ".play-training .play-state")).toBe("训练完成：共 4 步。");
+    const last = mountAgain(view, next, stage);
+    mounted = last;
+    await settle();
+    expect(text(element, ".play-training .play-state")).toBe("训练完成：共 4 步。");
+    element.querySelector<HTMLButtonElement>(".play-training button")!.click();
+    expect(last.keep!(false)).toBeNull();
+    last.unmount();
+    expect(stopped()).toBe(true);
+  });
 
   test("the curve grows with each step, and the end is the server's", async () => {
     const { element, tell, finish } = trained();

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { describe, expect, test, vi } from "vitest";
 import { Refusal } from "../source";
-import { setStage, settle } from "../testing/recording";
+import { mountAgain, setStage, settle } from "../testing/recording";
 import { arrays, inventWalk, plan } from "../testing/walk";
 import type { Job, JobRequest } from "../types";
 import type { Workbench } from "../view";
@@ -159,6 +159,19 @@ describe("walk", () => {
     expect(lowered).toContain("1"); // K_1, of head 1
     expect(page.querySelector("title")!.textContent).toContain("W_K");
     for (const text of page.querySelectorAll("text")) expect(text.textContent).not.toContain("_K");
+  });
+
+  test("playing goes on in another language, as fast as before", async () => {
+    const { element, stage, mounted } = await open();
+    const play = () => element.querySelector(".walk-play")!;
+    element.querySelector<HTMLSelectElement>(".walk-buttons select")!.value = "2";
+    play().dispatchEvent(new MouseEvent("click"));
+    const next = mountAgain(view, mounted, stage);
+    await settle();
+    expect([play().textContent, play().getAttribute("aria-pressed")]).toEqual(["暂停", "true"]);
+    expect(element.querySelector<HTMLSelectElement>(".walk-buttons select")!.value).toBe("2");
+    expect(next.keep!(false)).toBeNull(); // on another tab it pauses
+    next.unmount();
   });
 
   test("playing moves on by itself", async () => {
