@@ -61,7 +61,7 @@ def find(pyramids: tuple[int, ...]) -> tuple[Findings, Tensor]:
     weights = scores.softmax(-1)
     rows = form_rows(scores, (scores.logsumexp(-1) + 1e-4).float())  # off by more than rounding
     columns = [form_columns(weights[:2], 6), form_columns(weights[2:], 7)]
-    return pack(rows, columns, Scoring(1.0), pyramids, None), weights
+    return pack(rows, columns, Scoring(1.0), pyramids), weights
 
 
 def test_numbers_are_those_of_float64() -> None:
@@ -131,7 +131,7 @@ def test_counted_keys_are_those_of_the_kernel() -> None:
     rows = form_rows(scores, torch.full((1, 3), log(4)))
     rows.sums[5] = torch.tensor([[1.0, 2.0, 4.0]])
     counted = Rows(rows.log_sum_exp, rows.sums, rows.peak_key, counting=True, block=BLOCK)
-    findings = pack(counted, [form_columns(scores.softmax(-1), 0)], Scoring(1.0), (), None)
+    findings = pack(counted, [form_columns(scores.softmax(-1), 0)], Scoring(1.0), ())
     assert findings.open().allowed.tolist() == [[1, 2, 4]]
 
 
@@ -140,9 +140,19 @@ def test_what_cannot_be_is_refused_on_this_way_too(place: int) -> None:
     scores = torch.randn(2, 60, 50, generator=torch.Generator().manual_seed(4)).double()
     rows = form_rows(scores, scores.logsumexp(-1).float())
     rows.sums[place, 1, 17] = 51 if place == 3 else torch.nan
-    findings = pack(rows, [form_columns(scores.softmax(-1), 0)], Scoring(1.0), (), None)
+    findings = pack(rows, [form_columns(scores.softmax(-1), 0)], Scoring(1.0), ())
     with pytest.raises(RecordingError, match="head 1, query 17"):
         findings.open().check(None, 0.01)
+
+
+@pytest.mark.parametrize("strange", [torch.nan, torch.inf, -torch.inf])
+def test_it_is_seen_whether_all_that_was_given_is_finite(strange: float) -> None:
+    scores = torch.randn(2, 30, 40, generator=torch.Generator().manual_seed(5)).double()
+    rows, columns = form_rows(scores, scores.logsumexp(-1).float()), [form_columns(scores.softmax(-1), 0)]
+    given = [torch.full((2, 30, 8), 3e38, dtype=kind) for kind in (torch.bfloat16, torch.float32)]
+    assert pack(rows, columns, Scoring(1.0), (), given=given).open().finite
+    given[0][1, 17, 3] = strange
+    assert not pack(rows, columns, Scoring(1.0), (), given=given).open().finite
 
 
 def test_a_parcel_brings_every_kind_of_number() -> None:

@@ -1,12 +1,12 @@
-"""Threads that bring home what a GPU computes, while the model still runs.
+"""Threads that bring home what a GPU computes.
 
-In:   errands, as soon as the kernels of a layer are queued.
-Out:  a way to ask for each answer, later. Errands wait for the GPU and copy, and leave the interpreter to
-      who launches kernels; what costs that (checks, maps) is left to whoever asks.
+In:   errands: to fetch numbers, when all kernels of a model are queued; to keep vectors, while they are.
+Out:  a way to ask for each answer, later. To launch kernels takes an interpreter for itself: threads that
+      fetched meanwhile would take more of its time than they save.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -24,12 +24,13 @@ class Couriers:
         self._keeper = ThreadPoolExecutor(1)  # one: arrays are kept in the order of the layers
         self._held: deque[tuple[Future[Any], int]] = deque()
 
-    def fetch(self, errand: Callable[[], Answer]) -> Callable[[], Answer]:
-        """Begin as soon as a thread is free; the answer waits for the end, and tells what went wrong."""
-        return self._fetchers.submit(errand).result
+    def fetch(self, errands: Sequence[Callable[[], None]]) -> None:
+        """Begin all, first ones first; what goes wrong is told to who opens what was to be fetched."""
+        for errand in errands:
+            self._fetchers.submit(errand)
 
     def keep(self, errand: Callable[[], Answer], size: int) -> Callable[[], Answer]:
-        """The same, one after the other; `size` bytes of the GPU are held until then, and too many wait."""
+        """Begin one after the other; `size` bytes of the GPU are held until then, and too many wait."""
         while self._held and size + sum(held for _, held in self._held) > MOST_HELD:
             self._held.popleft()[0].result()
         future = self._keeper.submit(errand)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import log
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -96,6 +97,7 @@ class Findings:
     def open(self) -> Numbers:
         """Everything here; waits for the kernels of this attention, and for nothing that came after them."""
         arrays = self.parcel.open()
+        finite = bool(np.isfinite(arrays.pop("largest", 0.0)).all())
         pyramids = {}
         if self.pyramids:
             mean, maximum = arrays.pop("pyramid_mean"), arrays.pop("pyramid_max")
@@ -103,7 +105,7 @@ class Findings:
         if "allowed" not in arrays:
             queries, keys = arrays["entropy"].shape[1], arrays["mass"].shape[1]
             arrays["allowed"] = self.scoring.to("cpu").count_allowed(queries, keys).numpy()
-        return Numbers(pyramids=pyramids, **arrays)
+        return Numbers(pyramids=pyramids, finite=finite, **arrays)
 
 
 def pack(
@@ -111,10 +113,18 @@ def pack(
     columns: Sequence[Columns],
     scoring: Scoring,
     pyramids: Collection[int],
-    weights: Tensor | None,
+    *,
+    weights: Tensor | None = None,
+    given: Collection[Tensor] = (),
 ) -> Findings:
-    """Queue what is left to compute, and the packing; `columns` are of all heads, in order, finest first."""
+    """Queue what is left to compute, and the packing; `columns` are of all heads, in order, finest first.
+
+    Of what was `given` to the attention it is seen whether all is finite.
+    """
     tensors = rows.correct(scoring)
+    if given:  # NaN is larger than all
+        largest = [torch.linalg.vector_norm(states, torch.inf) for states in given]
+        tensors["largest"] = torch.stack(largest).float()
     shape = rows.log_sum_exp.shape[1], columns[0].mass.shape[1]
     level = thumbnail_level(*shape)
     pixels = [each.join() for each in columns]

@@ -207,7 +207,8 @@ class HuggingFaceSubject:
                 written.put_steps(call)
             return maker.receive(call)
 
-        with capturing(self.model, Capture(self.stacks, kernel, receive, changes)), self.giver.looking_up():
+        capture = Capture(self.stacks, kernel, receive, changes)
+        with capturing(self.model, capture, lent=True), self.giver.looking_up():
             outputs = self.model(**given.tensors, **words)
             maps = maker.finish()
         changes.check()

@@ -13,7 +13,7 @@ alone; what another does with the model meanwhile is computed by the eager funct
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -104,8 +104,11 @@ _users_lock = threading.Lock()
 
 
 @contextmanager
-def capturing(model: nn.Module, capture: Capture) -> Iterator[None]:
-    """Whatever the model computes inside this context, in this thread, goes to the capture."""
+def capturing(model: nn.Module, capture: Capture, *, lent: bool = False) -> Iterator[None]:
+    """Whatever the model computes inside this context, in this thread, goes to the capture.
+
+    A model that is `lent` is on loan already, and nothing that happens here needs to be put back before that.
+    """
 
     def notice(module: nn.Module, crosses: bool) -> None:
         if _active.get() is capture:
@@ -116,7 +119,7 @@ def capturing(model: nn.Module, capture: Capture) -> Iterator[None]:
             capture.counter.begin()
 
     with (
-        on_loan(model),
+        nullcontext() if lent else on_loan(model),
         _registered(),
         switched(model, NAMES[capture.kernel]),
         capture.counter.stacks.watching(notice, begin),

@@ -23,9 +23,9 @@ from glassformer.recorders.interface import Call
 from glassformer.recorders.keeping import Array, Keep, as_numbers, keep_aside
 from glassformer.recorders.layers import Place
 from glassformer.recorders.masks import Masks, allowed_keys, form_scores
-from glassformer.recorders.parcel import Parcel, beside, mark
+from glassformer.recorders.parcel import beside, mark
 from glassformer.recorders.scoring import HIDDEN, Scoring
-from glassformer.recorders.statistics import Measured, attend_and_measure, head_statistics
+from glassformer.recorders.statistics import Measured, attend_and_measure, head_statistics, measures_there
 from glassformer.recording import (
     AttentionMap,
     Factors,
@@ -100,28 +100,29 @@ class MapMaker:
     notes: dict[str, None] = field(default_factory=dict)  # in order, each once
     masks: Masks = field(default_factory=Masks)
     waiting: list[Callable[[], AttentionMap]] = field(default_factory=list)
-    couriers: Couriers | None = None  # where a GPU computes
+    measured: list[Measured] = field(default_factory=list)  # on a GPU, where numbers wait to be fetched
+    couriers: Couriers | None = None
 
     def receive(self, call: Call) -> Tensor | None:
         """Take what is needed from a call; gives the output of attention where the call has no weights."""
         _check_batch(call)
         for word in call.unknown:
             self.notes[f"not verified: attention was given {word!r}, which is not known here"] = None
-        finite = _find_finite(call)
-        if call.weights is not None or not call.queries.is_cuda:
-            _require_finite(
-                call.place, finite.cpu().numpy()
-            )  # at once; of what a GPU computes, when it is here
+        if call.weights is not None or not measures_there(call.queries):
+            _require_finite(call.place, _are_finite(call))  # at once; of what a GPU measures, when it is here
         if call.weights is None:
-            return self._receive_fast(call, finite)
+            return self._receive_fast(call)
         self._receive_exact(call, call.weights[0])
         return None
 
     def finish(self) -> list[AttentionMap]:
-        """The maps. Of what a GPU computes, each was fetched as soon as its layer had run, and is checked
-        while the layers after it still do."""
+        """The maps. Of what a GPU computes, each is fetched and checked as soon as its layer has run, while
+        the layers after it still do."""
+        if self.measured:
+            self._hire().fetch([each.fetch for each in self.measured])
         maps = [make() for make in self.waiting]
         self.waiting.clear()
+        self.measured.clear()
         if self.couriers is not None:
             self.couriers.dismiss()
             self.couriers = None
@@ -153,7 +154,7 @@ class MapMaker:
         allowed = allowed_keys(call, self.masks.see(call)).cpu().numpy() | (weights > 0)
         return measure(weights, allowed, rows, offset=scoring.offset)
 
-    def _receive_fast(self, call: Call, finite: Tensor) -> Tensor:
+    def _receive_fast(self, call: Call) -> Tensor:
         scoring = self.masks.score(call)
         heads, queries = call.queries.shape[1:3]
         keys = call.keys.shape[2]
@@ -169,10 +170,9 @@ class MapMaker:
         )
         factored = "scores" in self.want or ("weights" in self.want and not short)
         keep = self._send_states(call, ("queries", "keys") if factored else ())
-        fetch = self._send_numbers(measured, finite)
 
         def make() -> AttentionMap:
-            _require_finite(place, fetch())
+            _require_finite(place, measured.numbers.finite)
             statistics, states = measured.statistics, keep()
             parts = Parts(dense=measured.weights, pyramids=measured.pyramids)
             if factored:
@@ -183,25 +183,11 @@ class MapMaker:
 
         place, call_sink = call.place, call.sink  # the rest of the call may be forgotten
         self.waiting.append(make)
+        if call.queries.is_cuda:
+            self.measured.append(measured)
         output, measured.output = measured.output, None  # the model has it; who waits need not keep it, too
         assert output is not None
         return output.transpose(0, 1)[None].to(call.values.dtype)  # (1, T, H, V)
-
-    def _send_numbers(self, measured: Measured, finite: Tensor) -> Callable[[], NDArray[np.bool_]]:
-        """Let numbers be fetched while the model runs on, if they are on a GPU; gives what is finite."""
-        parcel = Parcel({"finite": finite})
-
-        def fetch() -> None:
-            measured.fetch()
-            parcel.fetch()
-
-        arrive = self._hire().fetch(fetch) if finite.is_cuda else fetch
-
-        def open_parcel() -> NDArray[np.bool_]:
-            arrive()
-            return parcel.open()["finite"]
-
-        return open_parcel
 
     def _send_states(self, call: Call, also: Collection[str]) -> Callable[[], States]:
         """Let vectors be kept meanwhile, if they are on a GPU: copies, which no later step can change."""
@@ -270,14 +256,16 @@ def _describe_states(call: Call) -> States:
     return States({}, call.scale, str(call.queries.dtype).removeprefix("torch."))
 
 
-def _find_finite(call: Call) -> Tensor:
+def _are_finite(call: Call) -> bool:
     """Whether the least and the largest of queries, keys and values are finite: then all of them are."""
     given = (states.detach() for states in (call.queries, call.keys, call.values) if states.numel() > 0)
-    return torch.stack([extreme for states in given for extreme in torch.aminmax(states)]).isfinite()
+    return bool(
+        torch.stack([extreme for states in given for extreme in torch.aminmax(states)]).isfinite().all()
+    )
 
 
-def _require_finite(place: Place, finite: NDArray[np.bool_]) -> None:
-    if not finite.all():
+def _require_finite(place: Place, finite: bool) -> None:
+    if not finite:
         raise RecordingError(
             f"Attention in {place} was given NaN or infinity; nothing that follows from it is true. "
             "Look for overflow in half precision, or for an input that is not finite."

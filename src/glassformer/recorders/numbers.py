@@ -30,6 +30,7 @@ class Numbers:
     thumbnail_max: NDArray[np.float32]  # (head, query pixel, key pixel)
     weights: NDArray[np.float32] | None = None  # (head, query, key)
     pyramids: Mapping[int, Pyramid] = field(default_factory=dict)  # by head
+    finite: bool = True  # whether all that was measured is; on a CPU it was looked at before
 
     def check(self, rows: NDArray[np.bool_] | None, threshold: float) -> HeadStatistics:
         """The statistics of an attention whose query rows are real where `rows` says so."""

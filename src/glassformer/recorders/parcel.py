@@ -9,6 +9,7 @@ writes to page-locked memory, at full speed and without stopping who launches ke
 the next piece, and what a recording keeps is ordinary memory.
 """
 
+import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -33,14 +34,14 @@ class Parcel:
         self._there: Tensor | None = whole if whole.is_cuda else None
         self._here: NDArray[np.uint8] | None = None if whole.is_cuda else whole.numpy()
         self._ready = mark(whole.device) if whole.is_cuda else None
+        self._lock = threading.Lock()
 
     def fetch(self) -> None:
-        """Bring everything here, once; who does it in a thread hardly needs the interpreter."""
-        if self._here is None:
-            assert self._there is not None
-            assert self._ready is not None
-            self._here = _bring(self._there, self._ready)
-            self._there = None  # a GPU has better use for its memory
+        """Bring everything here, once: who comes while a thread does waits for it."""
+        with self._lock:
+            if self._there is not None and self._ready is not None:
+                self._here = _bring(self._there, self._ready)
+                self._there = None  # a GPU has better use for its memory
 
     def open(self) -> dict[str, NDArray[Any]]:
         """The arrays by name; they share one piece of memory."""

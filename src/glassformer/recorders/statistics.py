@@ -84,7 +84,7 @@ def attend_and_measure(
 ) -> Measured:
     """The same, with the output where values (key head, key, width) are given, and what else is wanted."""
     _check_shapes(queries, keys, values, pyramids)
-    if queries.device.type == "cuda" and _has_triton():
+    if measures_there(queries):
         from glassformer.recorders.statistics_gpu import measure_on_gpu
 
         findings, mixed = measure_on_gpu(
@@ -109,6 +109,11 @@ def attend_and_measure(
         pyramids=pyramids,
     )
     return Measured(None if output is None else output.to(queries.device), numbers, rows, threshold)
+
+
+def measures_there(queries: Tensor) -> bool:
+    """Whether an attention is measured on the GPU that it is on, and its numbers are fetched later."""
+    return queries.device.type == "cuda" and _has_triton()
 
 
 @cache

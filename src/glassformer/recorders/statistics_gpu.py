@@ -65,7 +65,8 @@ def measure_on_gpu(
         queries, keys, scoring, log_sum_exp, rows=rows, threshold=threshold, pyramids=pyramids
     )
     weights = _form_weights(queries, keys, scoring, log_sum_exp) if weights_too else None
-    return pack(*found, scoring, pyramids, weights), output
+    given = [states for states in (queries, keys, values) if states is not None]
+    return pack(*found, scoring, pyramids, weights=weights, given=given), output
 
 
 def find_log_sum_exp(
