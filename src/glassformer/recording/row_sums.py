@@ -23,8 +23,10 @@ _SAMPLED_KEYS = 1 << 23  # elements of the key vectors that one check may read
 
 def check_mass(name: str, statistics: HeadStatistics, sink: Floats | None, tolerance: float) -> None:
     """Summed over keys and sink, the mass received is the number of real rows that may look somewhere."""
-    looking = statistics.rows & (statistics.allowed > 0)  # (head, query)
-    rows = looking.sum(axis=1)  # (head,)
+    shared = statistics.allowed.strides[0] == 0  # by all heads
+    allowed = statistics.allowed[:1] if shared else statistics.allowed
+    looking = statistics.rows & (allowed > 0)  # (head or 1, query)
+    rows = np.broadcast_to(np.count_nonzero(looking, axis=1), statistics.heads)  # (head,)
     total = statistics.mass.sum(axis=1, dtype=np.float64)
     if sink is not None:
         total = total + np.where(looking, sink, 0).sum(axis=1, dtype=np.float64)

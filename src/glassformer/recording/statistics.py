@@ -24,6 +24,7 @@ from glassformer.recording.arrays import (
     FLOATS,
     INTEGERS,
     SINGLE,
+    AnyArray,
     Booleans,
     Floats,
     Integers,
@@ -133,9 +134,9 @@ class HeadStatistics(Rebuilt):
             ("above", above, 0, allowed.astype(above.dtype), "0 to the number of allowed keys"),
         )
         for name, values, least, largest, wanted in checks:
-            fits = (values >= least) & (values <= largest)  # NaN does not
-            if fits.all():
+            if _lies_within(values, least, largest):
                 continue
+            fits = (values >= least) & (values <= largest)
             wrong = ~fits if name in ("allowed", "above") else ~fits & (allowed > 0)
             if wrong.any():
                 head, row = np.argwhere(wrong)[0]
@@ -206,6 +207,14 @@ def measure(
         rows=real,
         threshold=threshold,
     )
+
+
+def _lies_within(values: AnyArray, least: float, largest: AnyArray | float) -> bool:
+    """Whether no value is too small, too large or NaN: by the extremes, if one bound is that of all."""
+    if values.size == 0:
+        return True
+    below = values.max() <= largest if np.ndim(largest) == 0 else (values <= largest).all()
+    return bool(values.min() >= least and below)
 
 
 def _is_shared(allowed: Integers) -> bool:
