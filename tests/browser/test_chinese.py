@@ -30,7 +30,9 @@ READ = """() => {
     ...names.map((name) => each.getAttribute(name) ?? ''),
   ]).map((text) => text.trim()).filter((text) => text !== '');
 }"""
-ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:[ ,;:]+[a-z]{2,}){2,}|\b(?:is|are|has|the|not|of|no) [a-z]{2,}")
+ENGLISH = re.compile(
+    r"[A-Za-z][a-z]+(?:[ ,;:]+[a-z]{2,}){2,}|\b(?:is|are|has|the|not|of|no) [a-z]{2,}|\b(?:against|kernel)\b"
+)
 NAMES = re.compile(r"invented (?:decoder|translator)|<b>bold</b>")
 
 

@@ -191,7 +191,7 @@ def test_the_stamp_is_translated_with_its_edits() -> None:
     )
     assert said.notes == ("模型不给出隐藏状态", "Something new.")
     start = "toy · small (0123456789ab) · 计算方式：逐步显式计算 · float32 · 精确 · "
-    checked = "与显式计算（12 个词元的权重）相比最大误差 1.2e-06"
+    checked = "最大误差 1.2e-06，对照：显式计算（12 个词元的权重）"
     assert line == f"{start}{checked} · 修改：{'; '.join(said.edits)}"
     assert translate_evidence(plain)[1] == f"{start}未与参考对照"
 

@@ -48,7 +48,7 @@ def translate_evidence(evidence: Evidence) -> tuple[Evidence, str]:
     said = replace(
         evidence,
         kernel=_translate_stamp(evidence.kernel),
-        reference=None if evidence.reference is None else _translate_stamp(evidence.reference).strip(),
+        reference=None if evidence.reference is None else _translate_stamp(evidence.reference),
         edits=tuple(map(_translate_stamp, evidence.edits)),
         notes=tuple(map(_translate_stamp, evidence.notes)),
     )

@@ -6,7 +6,6 @@
  * Out:  weights before and after side by side, entropy, score distributions and outputs of the re-run.
  */
 
-import { explain } from "../i18n/refusals";
 import { spell } from "../marks/cells";
 import { button, choice, slider } from "../marks/controls";
 import { digits, exact } from "../marks/digits";
@@ -15,23 +14,13 @@ import { drawHistogram } from "../marks/histogram";
 import { draw, make, write } from "../marks/make";
 import { type Inks, inks, label } from "../marks/paper";
 import { TokenLine } from "../marks/tokens";
-import { Run } from "../run";
-import { Refusal } from "../source";
-import type { Language } from "../types";
 import type { Kept, Stage, TableData } from "../view";
 import { drawHeaviest, type Series } from "./pairs";
 import { type Drawing, type Focus, focusOf, isAbort, type Part, type Words } from "./part";
 import { makeReport, RERUN_INK } from "./report";
-import { compare, type Rerun, scaling } from "./rerun";
+import { compare, type Rerun } from "./rerun";
+import { type Asked, runScaled, sentenceOf, whyNot } from "./scaled_run";
 import { measureRow, readScoredRow, rescaleRow, type ScoredRow } from "./scored_row";
-
-/** The last run again, and what was asked of it. */
-interface Asked extends Kept {
-  readonly run: Run;
-  readonly map: number;
-  readonly factor: number;
-  readonly everywhere: boolean;
-}
 
 export class Multiplier implements Part {
   readonly element = make("div", { class: "multiplier" });
@@ -103,7 +92,7 @@ export class Multiplier implements Part {
       this.effective,
       make("div", { class: "both" }, this.live, this.again),
     );
-    const why = this.whyNot();
+    const why = whyNot(stage, say);
     this.runButton.hidden = why !== null;
     write(this.state, why ?? say.rerunHint);
     this.update();
@@ -280,19 +269,11 @@ export class Multiplier implements Part {
 
   /** Run the model again with this multiplier; an older run is given up. */
   private run(): void {
-    const { workbench } = this.stage;
-    const { map } = focusOf(this.stage);
-    const [factor, everywhere] = [this.factor, this.everywhere()];
-    const request =
-      this.whyNot() === null
-        ? workbench?.again({ edits: [scaling(focusOf(this.stage), factor, everywhere)] })
-        : null;
-    if (!workbench || !request) return;
+    const asked = runScaled(this.stage, this.factor, this.everywhere());
+    if (asked === null) return;
     this.asked?.run.show(null);
     this.asked?.stop?.();
-    const want = new Set([...(request.want ?? []), "weights", "scores", "output", "hidden"]);
-    const run = new Run(workbench, { ...request, want: [...want] });
-    this.follow({ run, map: map.index, factor, everywhere, stop: () => run.stop() });
+    this.follow(asked);
   }
 
   /** Show how far a run is, and in the end what it found. */
@@ -306,7 +287,7 @@ export class Multiplier implements Part {
     const { say, stage } = this;
     if (run.state === "running") write(this.state, say.running(say.stageName(run.job?.stage ?? "queued")));
     else if (run.state === "done") void this.coming.then(() => this.look(run.result!, factor, everywhere));
-    else if (run.state === "failed") write(this.state, sentence(run.error, stage.language));
+    else if (run.state === "failed") write(this.state, sentenceOf(run.error, stage.language));
   }
 
   private async look(id: string, factor: number, everywhere: boolean): Promise<void> {
@@ -318,7 +299,7 @@ export class Multiplier implements Part {
       const after = await stage.workbench.open(id);
       rerun = await compare(stage.source, after, focus, { id, factor, everywhere });
     } catch (error) {
-      if (!isAbort(error) && !this.ended) write(this.state, sentence(error, stage.language));
+      if (!isAbort(error) && !this.ended) write(this.state, sentenceOf(error, stage.language));
       return;
     }
     const now = this.asked?.run;
@@ -342,12 +323,6 @@ export class Multiplier implements Part {
     this.result.replaceChildren(...makeReport(rerun, width, say, () => this.stage.workbench?.go(rerun.id)));
   }
 
-  /** Why the model cannot run again here. */
-  private whyNot(): string | null {
-    if (this.stage.workbench === null) return this.say.noWorkbench;
-    return this.stage.workbench.again({}) === null ? this.say.noRequest : null;
-  }
-
   private chosenFactor(): number {
     const wish = Number(this.stage.selection.get().options["inside.factor"] ?? 1);
     return Number.isFinite(wish) ? Math.max(0, Math.min(4, wish)) : 1;
@@ -360,9 +335,4 @@ export class Multiplier implements Part {
   private fail(error: unknown): void {
     if (!this.ended && !isAbort(error)) this.stage.fail(error);
   }
-}
-
-function sentence(error: unknown, language: Language): string {
-  if (error instanceof Refusal) return explain(error, language);
-  return error instanceof Error ? error.message : String(error);
 }

@@ -56,7 +56,7 @@ export function makeCards(
         make(
           "p",
           { class: "means" },
-          [metric.lower?.[language], metric.higher?.[language]].filter(Boolean).join(" "),
+          [metric.lower?.[language], metric.higher?.[language]].filter(Boolean).join(between(language)),
         ),
       );
     });
@@ -75,13 +75,21 @@ export function spellCards(
     const value = whole?.readings.get(metric.name)?.value ?? null;
     const words = value === null ? say.undefined : `${digits(value)} ${say.unit(metric.unit)}`;
     body += label(`${metric.label[language]}: ${words}`, 0, y, { fill: ink.ink, size: 12, weight: 600 });
-    for (const line of wrap(`${metric.caption[language]} ${metric.lower?.[language] ?? ""}`, width)) {
+    for (const line of wrap(
+      [metric.caption[language], metric.lower?.[language] ?? ""].join(between(language)),
+      width,
+    )) {
       y += 15;
       body += label(line, 0, y, { fill: ink.soft, size: 11 });
     }
     y += 21;
   }
   return { body, height: y };
+}
+
+/** What stands between two sentences. */
+function between(language: Language): string {
+  return language === "zh" ? "" : " ";
 }
 
 function bigNumber(

@@ -56,7 +56,6 @@ class Heatmap implements Mounted {
   private stale = true; // the cells, not only what lies over them
   private readonly timers = { url: 0, exact: 0, tell: 0 };
   private written: string | null = null;
-  private moving = false; // the link is about to follow
   private named = false; // margins are as wide as names need
   private over = false;
 
@@ -175,9 +174,8 @@ class Heatmap implements Mounted {
     if (this.pointer !== null) this.hover = lens.cellAt(...this.pointer);
     this.schedule(true);
     window.clearTimeout(this.timers.url);
-    this.moving = true;
     this.timers.url = window.setTimeout(() => {
-      this.moving = false;
+      this.timers.url = 0;
       this.written = lens.write();
       if (this.written !== null) {
         lens.read(this.written); // a link shows the very same pixels
@@ -334,7 +332,7 @@ class Heatmap implements Mounted {
 
   /** A move that no link states yet. */
   keep(anew: boolean): null {
-    if (anew && this.moving) this.stage.selection.option(AT, this.lens.write());
+    if (anew && this.timers.url !== 0) this.stage.selection.option(AT, this.lens.write());
     return null;
   }
 

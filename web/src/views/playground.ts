@@ -9,12 +9,11 @@ import "../styles/playground.css";
 import { introduce } from "../i18n/core";
 import { words } from "../i18n/playground";
 import { explain } from "../i18n/refusals";
-import { spell } from "../marks/cells";
 import { digits } from "../marks/digits";
 import { make, write } from "../marks/make";
-import { inks, label, sheet, wrap } from "../marks/paper";
-import { drawForPicture, FigureElement, figureRows, neighbours, wideOnes } from "../playground/figure";
+import { FigureElement, figureRows, neighbours, wideOnes } from "../playground/figure";
 import { makePage, type TopicPage } from "../playground/page";
+import { printTopic } from "../playground/report";
 import {
   chosenTopic,
   everything,
@@ -22,7 +21,6 @@ import {
   readSettings,
   type Settings,
   spellQuestion,
-  spellSetting,
   withSettings,
 } from "../playground/settings";
 import { TopicList } from "../playground/topics";
@@ -137,38 +135,8 @@ class PlaygroundView implements Mounted {
 
   async picture(): Promise<string> {
     await this.settled();
-    const { topic, play } = this;
-    const { language, theme } = this.stage;
-    const look = { width: 640, inks: inks(theme), theme, language };
-    let [body, height] = ["", 0];
-    for (const figure of play?.figures ?? []) {
-      const drawn = drawForPicture(figure, look);
-      body += label(figure.title[language], 0, height + 14, { fill: look.inks.ink, size: 13, weight: 600 });
-      body += `<g transform="translate(0 ${height + 26})">${spell(drawn.element)}</g>`;
-      height += drawn.height + 26;
-      for (const line of wrap(figure.note?.[language] ?? "", look.width)) {
-        body += label(line, 0, height + 14, { fill: look.inks.soft, size: 11 });
-        height += 16;
-      }
-      height += 20;
-    }
-    const lines = [
-      topic?.question[language] ?? "",
-      topic?.parameters
-        .map((parameter) => spellSetting(parameter, this.wish[parameter.name] ?? "", language))
-        .join(" · ") ?? "",
-      play?.found[language] ?? "",
-      topic?.why[language] ?? "",
-      this.evidence(),
-    ];
-    return sheet({
-      width: look.width,
-      height,
-      body,
-      title: topic?.title[language] ?? this.say.title,
-      caption: lines.filter((line) => line !== ""),
-      theme,
-    });
+    const { topic, play, wish } = this;
+    return printTopic({ topic, play, settings: wish, evidence: this.evidence() }, this.stage, this.say.title);
   }
 
   async table(): Promise<TableData> {

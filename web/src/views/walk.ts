@@ -67,6 +67,7 @@ class WalkView implements Mounted {
   private awaited = false; // the model runs once more
   private kept: KeptWalk | undefined; // until there is something to play
   private gone = false;
+  private frozen: number | null = null; // as wide as it was, for what is still being saved
 
   constructor(private readonly stage: Stage) {
     this.say = words(stage.language);
@@ -98,7 +99,7 @@ class WalkView implements Mounted {
       scenes: () => this.scenesToSave(),
       draw: (scene) => this.drawAlone(scene),
       model: () => stage.source.description.model,
-      over: () => this.gone,
+      over: () => this.gone && this.frozen === null, // what is being saved is saved as it was begun
       saved: () => stage.announce(say.saved),
       failed: (error) => this.notify(sentenceOf(error)),
     });
@@ -185,7 +186,7 @@ class WalkView implements Mounted {
       say: this.say,
       awaited: this.awaited,
       tokens: { source: first, target: second },
-      width: () => Math.max(280, this.body.clientWidth || 960),
+      width: () => this.frozen ?? Math.max(280, this.body.clientWidth || 960),
       failed: (error) => {
         if (!this.gone) this.stage.fail(error);
       },
@@ -327,6 +328,7 @@ class WalkView implements Mounted {
 
   keep(anew: boolean): KeptWalk | null {
     if (!anew) return null;
+    this.frozen = this.home?.width() ?? null;
     return { speed: this.player.pace, playing: this.kept?.playing || this.player.playing };
   }
 
