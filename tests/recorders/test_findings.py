@@ -135,6 +135,13 @@ def test_counted_keys_are_those_of_the_kernel() -> None:
     assert findings.open().allowed.tolist() == [[1, 2, 4]]
 
 
+def test_hidden_keys_are_not_allowed() -> None:
+    scores = torch.zeros(2, 3, 4).double()
+    scoring = Scoring(1.0, key_mask=torch.tensor([True, False, True, True]), causal=True, offset=1)
+    findings = pack(form_rows(scores, torch.full((2, 3), log(4))), [form_columns(scores, 0)], scoring, ())
+    assert findings.open().allowed.tolist() == [1, 2, 3]
+
+
 @pytest.mark.parametrize("place", [0, 1, 3, 4])  # distances may be anything
 def test_what_cannot_be_is_refused_on_this_way_too(place: int) -> None:
     scores = torch.randn(2, 60, 50, generator=torch.Generator().manual_seed(4)).double()

@@ -5,7 +5,7 @@ Out:  Numbers, when somebody asks. All arithmetic is queued on the GPU at once; 
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
@@ -90,7 +90,7 @@ class Findings:
     """What kernels found, on its way from the GPU."""
 
     parcel: Parcel
-    scoring: Scoring
+    scoring: Scoring  # without its tensors, which a GPU may forget
     pyramids: Collection[int]  # the heads that have one
     level: int  # of the pyramids
 
@@ -104,7 +104,9 @@ class Findings:
             pyramids = {head: Pyramid(self.level, mean[head], maximum[head]) for head in self.pyramids}
         if "allowed" not in arrays:
             queries, keys = arrays["entropy"].shape[1], arrays["mass"].shape[1]
-            arrays["allowed"] = self.scoring.to("cpu").count_allowed(queries, keys).numpy()
+            mask = arrays.pop("key_mask", None)
+            scoring = replace(self.scoring, key_mask=None if mask is None else torch.from_numpy(mask))
+            arrays["allowed"] = scoring.count_allowed(queries, keys).numpy()
         return Numbers(pyramids=pyramids, finite=finite, **arrays)
 
 
@@ -138,7 +140,10 @@ def pack(
         tensors["pyramid_max"] = maxima
     if weights is not None:
         tensors["weights"] = weights
-    return Findings(Parcel(tensors), scoring, tuple(pyramids), columns[0].level)
+    if scoring.key_mask is not None and not rows.counting:
+        tensors["key_mask"] = scoring.key_mask
+    plain = replace(scoring, key_mask=None, bias=None, distance_bias=None, sink=None)
+    return Findings(Parcel(tensors), plain, tuple(pyramids), columns[0].level)
 
 
 def _coarsen(sums: Tensor, maxima: Tensor, levels: int) -> tuple[Tensor, Tensor]:

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 PIECE = 16 << 20  # bytes of page-locked memory for each thread that fetches
-FILLERS = 4  # threads that fill one large array; new pages of a file take longer than the journey
+SHARE = 4 << 20  # bytes of a large array that one thread fills at a time
+FILLERS = 8  # such threads; new pages of a file take longer than the journey
 
 
 class Parcel:
@@ -72,7 +73,7 @@ def beside(device: torch.device, ready: torch.cuda.Event) -> torch.cuda.StreamCo
 def fill(array: NDArray[np.float32], tensor: Tensor) -> None:
     """Copy a tensor of a GPU into an array of the same shape, a few pieces at a time, by several threads."""
     ready = mark(tensor.device)
-    rows = max(1, PIECE // max(1, 4 * tensor[0].numel()))
+    rows = max(1, SHARE // max(1, 4 * tensor[0].numel()))
 
     def copy(first: int) -> None:
         place = array[first : first + rows].reshape(-1).view(np.uint8)
