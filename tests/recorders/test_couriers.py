@@ -1,21 +1,24 @@
 """Errands that threads run while a model does: in order, not too many at once, and no failure is lost."""
 
+import queue
+import threading
+
 import pytest
 
 from glassformer.recorders.couriers import MOST_HELD, Couriers
 
 
 def test_all_is_fetched() -> None:
-    couriers, fetched = Couriers(), set()
-    couriers.fetch([lambda number=number: fetched.add(number) for number in range(20)])
+    couriers, fetched = Couriers(), queue.SimpleQueue()
+    couriers.fetch([lambda number=number: fetched.put(number) for number in range(20)])
+    assert {fetched.get() for _ in range(20)} == set(range(20))
     couriers.dismiss()
-    assert fetched == set(range(20))
 
 
 def test_what_is_kept_is_kept_in_order() -> None:
     couriers, order = Couriers(), []
-    for number in range(50):
-        couriers.keep(lambda number=number: order.append(number), 1)
+    asked = [couriers.keep(lambda number=number: order.append(number), 1) for number in range(50)]
+    asked[-1]()
     couriers.dismiss()
     assert order == list(range(50))
 
@@ -23,10 +26,28 @@ def test_what_is_kept_is_kept_in_order() -> None:
 def test_too_much_that_waits_is_waited_for() -> None:
     couriers, done = Couriers(), []
     for number, size in enumerate((MOST_HELD // 2, MOST_HELD // 2, MOST_HELD)):
-        couriers.keep(lambda number=number: done.append(number), size)
+        last = couriers.keep(lambda number=number: done.append(number), size)
     assert done[:2] == [0, 1]  # for the third there was no room before both were written
-    couriers.dismiss()
+    last()
     assert done == [0, 1, 2]
+    couriers.dismiss()
+
+
+def test_nothing_begins_after_the_end() -> None:
+    couriers, begun, cancelled, done = Couriers(), threading.Event(), threading.Event(), []
+
+    def write() -> None:
+        begun.set()
+        assert cancelled.wait(60)
+        done.append(0)
+
+    first = couriers.keep(write, 1)
+    second = couriers.keep(lambda: done.append(1), 1)
+    second.__self__.add_done_callback(lambda _: cancelled.set())
+    assert begun.wait(60)
+    couriers.dismiss()  # waits for the first alone
+    first()
+    assert done == [0]
 
 
 def test_a_failure_is_told_to_who_asks() -> None:

@@ -100,6 +100,10 @@ class BundleWriter:
         self._names[_identify(array)] = name
         return array
 
+    def find(self, name: str) -> tuple[int, int]:
+        """The open file and the place in it where a declared array begins, for who writes there directly."""
+        return self._file.fileno(), LENGTH_BYTES + self._header + self._entries[name].start
+
     def release(self, name: str) -> None:
         """Give the memory of a declared array back; its content stays on disk and can be read as before."""
         mapped = self._declared[name][1]

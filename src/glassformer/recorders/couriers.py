@@ -38,6 +38,6 @@ class Couriers:
         return future.result
 
     def dismiss(self) -> None:
-        """All errands are done."""
-        self._fetchers.shutdown()
-        self._keeper.shutdown()
+        """Errands under way end, and those that have not begun never will: nobody asks any more."""
+        self._fetchers.shutdown(cancel_futures=True)
+        self._keeper.shutdown(cancel_futures=True)

@@ -208,7 +208,7 @@ class HuggingFaceSubject:
             return maker.receive(call)
 
         capture = Capture(self.stacks, kernel, receive, changes)
-        with capturing(self.model, capture, lent=True), self.giver.looking_up():
+        with maker, capturing(self.model, capture, lent=True), self.giver.looking_up():
             outputs = self.model(**given.tensors, **words)
             maps = maker.finish()
         changes.check()

@@ -91,7 +91,7 @@ class States(NamedTuple):
 
 @dataclass(slots=True)
 class MapMaker:
-    """Makes the maps of one recording, in the order of the calls."""
+    """Makes the maps of one recording, in the order of the calls. Calls come in a `with` block."""
 
     axes: Axes
     want: Collection[str]
@@ -118,15 +118,22 @@ class MapMaker:
     def finish(self) -> list[AttentionMap]:
         """The maps. Of what a GPU computes, each is fetched and checked as soon as its layer has run, while
         the layers after it still do."""
-        if self.measured:
-            self._hire().fetch([each.fetch for each in self.measured])
-        maps = [make() for make in self.waiting]
+        with self:
+            if self.measured:
+                self._hire().fetch([each.fetch for each in self.measured])
+            maps = [make() for make in self.waiting]
         self.waiting.clear()
         self.measured.clear()
+        return maps
+
+    def __enter__(self) -> "MapMaker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Whatever happened, no thread writes to a file that may be closed."""
         if self.couriers is not None:
             self.couriers.dismiss()
             self.couriers = None
-        return maps
 
     def _receive_exact(self, call: Call, weights: Tensor) -> None:
         numbers = weights.detach().float().cpu().numpy()  # (head, query, key); the call's own, not copied

@@ -10,7 +10,7 @@ the next piece, and what a recording keeps is ordinary memory.
 """
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -21,7 +21,7 @@ from torch import Tensor
 
 PIECE = 16 << 20  # bytes of page-locked memory for each thread that fetches
 SHARE = 4 << 20  # bytes of a large array that one thread fills at a time
-FILLERS = 8  # such threads; new pages of a file take longer than the journey
+FILLERS = 8  # such threads; to write a file takes longer than the journey
 
 
 class Parcel:
@@ -70,20 +70,20 @@ def beside(device: torch.device, ready: torch.cuda.Event) -> torch.cuda.StreamCo
     return torch.cuda.stream(side)
 
 
-def fill(array: NDArray[np.float32], tensor: Tensor) -> None:
-    """Copy a tensor of a GPU into an array of the same shape, a few pieces at a time, by several threads."""
+def bring(tensor: Tensor, put: Callable[[int, NDArray[np.uint8]], None]) -> None:
+    """Hand a tensor of a GPU to `put` in single precision: bytes and their place, from several threads."""
     ready = mark(tensor.device)
-    rows = max(1, SHARE // max(1, 4 * tensor[0].numel()))
+    size = max(1, 4 * tensor[0].numel())
+    rows = max(1, SHARE // size)
 
-    def copy(first: int) -> None:
-        place = array[first : first + rows].reshape(-1).view(np.uint8)
+    def fetch(first: int) -> None:
         with beside(tensor.device, ready):
             numbers = tensor[first : first + rows].detach().float().contiguous()
             for start, piece in _fetch(numbers.reshape(-1).view(torch.uint8)):
-                place[start : start + len(piece)] = piece
+                put(first * size + start, piece)
 
     with ThreadPoolExecutor(FILLERS) as fillers:
-        list(fillers.map(copy, range(0, len(tensor), rows)))
+        list(fillers.map(fetch, range(0, len(tensor), rows)))
 
 
 def _bring(there: Tensor, ready: torch.cuda.Event) -> NDArray[np.uint8]:

@@ -79,7 +79,7 @@ def check_fast(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> f
     short = shorten(inputs)
     calls, exact = _collect(model, stacks, short)
     maker = MapMaker(Axes({}, {}), ("weights",))
-    with capturing(model, Capture(stacks, "fast", maker.receive)):
+    with maker, capturing(model, Capture(stacks, "fast", maker.receive)):
         fast = model(**short)
     errors = [difference(fast, exact)]
     for call, attention_map in zip(calls, maker.finish(), strict=True):

@@ -154,10 +154,11 @@ class Watch:
             if self.trace is not None:
                 hooks.enter_context(self.trace.watching())
             if self.maker is not None and isinstance(self.network, Transformer):
+                hooks.enter_context(self.maker)
                 hooks.enter_context(lending(self.network, self.maker, self.kernel))
             yield
-        if self.maker is not None:
-            self.measured = self.maker.finish()
+            if self.maker is not None:
+                self.measured = self.maker.finish()
         if isinstance(self.network, RecurrentTranslator) and self.network.decoder.attention is not None:
             self.cross.finish()
 
