@@ -26,11 +26,13 @@ class Identity:
         self._seen: tuple[object, ...] | None = None
         self._hash = ""
 
+    @torch.no_grad()
     def hash(self) -> str:
         """Hexadecimal SHA-256 over names, types, shapes and bytes of all weights, by name."""
-        weights = dict(sorted(_list_tensors(self.network.state_dict().items())))
+        weights = dict(_list_tensors(self.network.state_dict(keep_vars=True).items()))
         seen = _glance(weights)
         if seen != self._seen:
+            weights = dict(sorted(weights.items()))
             _check_numbers(weights)
             self._hash = _hash(weights)
             self._seen = seen
@@ -62,8 +64,8 @@ def _sample(weight: Tensor) -> Tensor:
     """A few numbers of a weight, evenly spread."""
     size = weight.numel()
     step = max(1, size // _SAMPLES)
-    if type(weight) is Tensor and weight.is_contiguous():  # as most are: one operation for five
-        return weight.as_strided((min(size, _SAMPLES),), (step,)).detach()
+    if type(weight) in (Tensor, nn.Parameter) and weight.is_contiguous():  # as most are
+        return weight.as_strided((min(size, _SAMPLES),), (step,))  # one operation for five
     return weight.detach().reshape(-1)[::step][:_SAMPLES]
 
 

@@ -88,7 +88,8 @@ def bring(tensor: Tensor, put: Callable[[int, NDArray[np.uint8]], None]) -> None
 
 def _bring(there: Tensor, ready: torch.cuda.Event) -> NDArray[np.uint8]:
     here = np.empty(len(there), dtype=np.uint8)
-    here.fill(0)  # new memory costs more than the copy: it is taken while the GPU still computes
+    if not ready.query():
+        here.fill(0)  # new memory costs more than the copy: it is taken while the GPU still computes
     with beside(there.device, ready):
         for start, piece in _fetch(there):
             here[start : start + len(piece)] = piece
