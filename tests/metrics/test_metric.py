@@ -9,6 +9,7 @@ import pytest
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.metrics import METRICS, PANEL, About, Phrase, Wording, head_metric, pool, score
 from glassformer.metrics.parameters import declare
+from glassformer.recording import Tokens
 
 # Two rows, two keys: entropies log 2 and 0.
 HALF = [[[0.5, 0.5], [1.0, 0.0]]]
@@ -171,3 +172,41 @@ def test_a_metric_needs_a_caption_and_a_name_of_its_own() -> None:
     assert "entropy" in METRICS
     with pytest.raises(ConfigurationError, match="Two metrics are called 'entropy'"):
         head_metric("entropy", wording, unit="share")(take)
+
+
+WORDS, PADDING = (5, 6, 9, 5, 6, 7, 5, 6, 9, 7), 7  # the text has the token that fills it up, too
+FOREIGN = ("alignment", "dependency")  # these need gold data
+
+
+@pytest.mark.parametrize("name", [name for name in METRICS if not name.startswith(FOREIGN)])
+@pytest.mark.parametrize("backing", ["dense", "factors"])
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize(("left", "right"), [(0, 3), (3, 0), (2, 2)])
+def test_a_padded_text_scores_as_it_does_alone(
+    make_map, record, draw, name: str, backing: str, causal: bool, left: int, right: int
+) -> None:
+    count = len(WORDS)
+    weights, allowed = draw(4, (2, count, count), causal)
+    alone = _score_padded(make_map, record, name, backing, weights, allowed, 0, 0)
+    padded = _score_padded(make_map, record, name, backing, weights, allowed, left, right)
+    for part, other in zip(alone.parts, padded.parts, strict=True):
+        text = tuple(
+            slice(left, left + count) if length == count + left + right else slice(None)
+            for length in other.values.shape
+        )
+        np.testing.assert_allclose(other.values[text], part.values, atol=1e-6)
+
+
+def _score_padded(make_map, record, name, backing, weights, allowed, left, right):
+    """One metric of a text with so much padding; rows of padding look evenly, as a softmax leaves them."""
+    length = left + len(WORDS) + right
+    real = np.zeros(length, dtype=bool)
+    real[left : left + len(WORDS)] = True
+    filled = np.where(real[:, None], 0.0, 1 / length) * np.ones((2, length, length))
+    filled[:, left : left + len(WORDS), left : left + len(WORDS)] = weights
+    permitted = np.zeros((length, length), dtype=bool)
+    permitted[np.ix_(real, real)] = allowed
+    ids = np.full(length, PADDING)
+    ids[real] = WORDS
+    tokens = Tokens("source", tuple(map(str, ids)), ids, special=np.zeros(length, dtype=bool))
+    return score(record(make_map(filled, backing, permitted, real, query=tokens, key=tokens)), name)

@@ -1,7 +1,8 @@
 """How metrics read maps: row block by row block, or along a diagonal, never a long map at once.
 
 In:   an attention map.
-Out:  rectangles to ask weights of; weights along a diagonal; where queries stand among the keys.
+Out:  rectangles to ask weights of; weights along a diagonal; where queries stand among the keys, and which
+      keys are padding.
 """
 
 from collections.abc import Iterator
@@ -47,14 +48,31 @@ def find_offset(attention_map: AttentionMap) -> int:
     return keys - queries  # with cached keys, the queries are the last tokens
 
 
+def find_real_keys(attention_map: AttentionMap) -> NDArray[np.bool_]:
+    """Which keys (key,) are no padding, as far as the rows of self-attention tell."""
+    _, queries, keys = attention_map.shape
+    real = np.ones(keys, dtype=bool)
+    try:
+        positions = np.arange(queries) + find_offset(attention_map)
+    except UndefinedError:  # queries do not stand among the keys
+        return real
+    inside = (positions >= 0) & (positions < keys)
+    real[positions[inside]] = attention_map.statistics.rows[inside]
+    return real
+
+
 def read_diagonal(attention_map: AttentionMap, shift: int) -> tuple[Numbers, np.ndarray]:
-    """Weights (head, query) at the key `shift` after each query's own position, and which rows have one."""
+    """Weights (head, query) at the key `shift` after each query's own position, and which rows have one.
+
+    A key of padding is none: the last word of a text has no next one, however far it is filled up.
+    """
     require_weights(attention_map)
     heads, queries, keys = attention_map.shape
     columns = np.arange(queries) + find_offset(attention_map) + shift
     inside = (columns >= 0) & (columns < keys)  # (query,)
     found = np.zeros((heads, queries))
     rows = np.flatnonzero(inside)
+    inside[rows] = find_real_keys(attention_map)[columns[rows]]
     if attention_map.dense is not None:
         found[:, rows] = attention_map.dense[:, rows, columns[rows]]
         return found, inside

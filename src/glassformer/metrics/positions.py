@@ -8,7 +8,7 @@ Rows that have such a place and a choice are averaged: a row that may look at on
 
 import numpy as np
 
-from glassformer.metrics.blocks import count_outcomes, read_diagonal
+from glassformer.metrics.blocks import count_outcomes, find_real_keys, read_diagonal
 from glassformer.metrics.metric import head_metric
 from glassformer.metrics.scores import Phrase, Rows, UndefinedError, Wording
 from glassformer.recording import AttentionMap
@@ -65,13 +65,15 @@ def look_at_self(attention_map: AttentionMap) -> Rows:
 def look_at_first(attention_map: AttentionMap) -> Rows:
     """The weight on the first key, averaged over rows."""
     statistics = attention_map.statistics
-    if statistics.keys == 0:
+    real = np.flatnonzero(find_real_keys(attention_map))
+    if len(real) == 0:
         raise UndefinedError("There is no key.")
+    first = real[0]  # padding may stand before it
     looking = statistics.rows & (statistics.allowed > 0)
     choosing = looking & (count_outcomes(attention_map) > 1)
-    forced = looking & ~choosing & (statistics.peak_key == 0)  # rows that can look at the first key only
+    forced = looking & ~choosing & (statistics.peak_key == first)  # rows that can look at the first key only
     without_choice = np.where(forced, statistics.peak, 0.0).sum(axis=1, dtype=np.float64)
-    totals = np.maximum(statistics.mass[:, 0] - without_choice, 0.0)
+    totals = np.maximum(statistics.mass[:, first] - without_choice, 0.0)
     return Rows(totals, choosing.sum(axis=1), _NO_ROW)
 
 

@@ -3,7 +3,8 @@
 In:   a self-attention map, and the token ids of its keys.
 Out:  duplicate-token and induction scores (Wang et al. 2023; Olsson et al. 2022, prefix matching).
 
-Only rows with something to find are averaged. Special tokens, which repeat in every text, are never sought.
+Only rows with something to find are averaged. Special tokens, which repeat in every text, are never sought,
+and padding is no token of the text.
 """
 
 from typing import Annotated
@@ -11,11 +12,13 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.metrics.blocks import find_offset, read_diagonal, row_blocks
+from glassformer.metrics.blocks import find_offset, find_real_keys, read_diagonal, row_blocks
 from glassformer.metrics.metric import head_metric
 from glassformer.metrics.parameters import About
 from glassformer.metrics.scores import Numbers, Phrase, Rows, UndefinedError, Wording
 from glassformer.recording import AttentionMap
+
+_PADDING = -3  # in place of ids that say nothing
 
 Period = Annotated[
     int,
@@ -77,7 +80,7 @@ def follow_repeats(attention_map: AttentionMap, *, period: Period = 0) -> Rows:
     """In a sequence said twice or more, the weight on the token after the current one's last occurrence."""
     offset, ids = find_offset(attention_map), attention_map.key.ids
     special = attention_map.key.special
-    distance = period or find_period(ids[~special])
+    distance = period or find_period(ids[~special & find_real_keys(attention_map)])
     if distance < 2:
         raise UndefinedError("The text is not one sequence repeated, so there is nothing to follow.")
     weights, inside = read_diagonal(attention_map, 1 - distance)
@@ -106,7 +109,8 @@ def _collect(attention_map: AttentionMap, after: int, undefined: str) -> Rows:
     """Weights on the keys that stand `after` places behind an earlier occurrence of the query's token."""
     heads, queries, keys = attention_map.shape
     positions = np.arange(queries) + find_offset(attention_map)
-    ids, special = attention_map.key.ids, attention_map.key.special
+    special = attention_map.key.special
+    ids = np.where(find_real_keys(attention_map), attention_map.key.ids, _PADDING)
     _, firsts, kinds = np.unique(ids, return_index=True, return_inverse=True)
     eligible = (positions >= 0) & (positions < keys)  # (query,)
     places = positions[eligible]
