@@ -18,7 +18,9 @@ from torch._dynamo import eval_frame
 
 from glassformer import bundle
 from glassformer.errors import CheckpointError, InputError, RecordingError
+from glassformer.metrics import score
 from glassformer.recorders import interface, keeping
+from glassformer.recorders.edits import AblateHead
 from glassformer.recorders.huggingface import HuggingFaceSubject, load_live
 from glassformer.recorders.interface import NAMES
 from glassformer.recorders.ours import OurSubject
@@ -457,6 +459,33 @@ def test_soft_caps_positions_and_sinks_are_kept() -> None:
     assert each.factors.scale == 1.0
     assert each.factors.distance_bias.shape == (4, 23)
     assert each.factors.bias is None
+
+
+def make_oss() -> Any:
+    grouped = SMALL | {"num_key_value_heads": 2, "head_dim": 8}
+    torch.manual_seed(0)
+    return sharpen(hf.GptOssForCausalLM(hf.GptOssConfig(**grouped, num_local_experts=4)))
+
+
+@pytest.mark.parametrize("want", [(), ("output",), ("queries", "values"), ("hidden",)])
+def test_statistics_alone_know_their_sink(want: tuple[str, ...]) -> None:
+    subject = HuggingFaceSubject(make_oss())
+    alone, whole = subject.record(ids_of(12), want=want), subject.record(ids_of(12))
+    assert alone.evidence.kernel.startswith("blocks of rows")
+    for each, other in zip(alone.maps, whole.maps, strict=True):
+        assert not each.has_weights
+        np.testing.assert_allclose(each.sink_weights, other.sink_weights, atol=1e-5)
+        np.testing.assert_allclose(each.statistics.entropy, other.statistics.entropy, atol=1e-5)
+
+
+def test_a_silenced_head_takes_no_sink_from_the_others() -> None:
+    subject = HuggingFaceSubject(make_oss())
+    whole = subject.record(ids_of(12))
+    silenced = subject.record(ids_of(12), edits=[AblateHead("decoder", "self", 0, 1)])
+    before, after = (score(each, "entropy").parts[0].values for each in (whole, silenced))
+    assert np.isnan(after[1])
+    np.testing.assert_allclose(np.delete(after, 1), np.delete(before, 1), atol=1e-5)
+    assert not silenced.maps[0].sink_weights[1].any()
 
 
 def test_latent_attention_has_values_of_another_width() -> None:

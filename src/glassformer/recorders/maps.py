@@ -18,7 +18,7 @@ from torch import Tensor
 
 from glassformer.errors import RecordingError
 from glassformer.recorders.couriers import Couriers
-from glassformer.recorders.edits import AnyEdit, why_relaxed
+from glassformer.recorders.edits import AblateHead, AnyEdit, why_relaxed
 from glassformer.recorders.interface import Call
 from glassformer.recorders.keeping import Array, Keep, as_numbers, keep_aside
 from glassformer.recorders.layers import Place
@@ -138,7 +138,7 @@ class MapMaker:
     def _receive_exact(self, call: Call, weights: Tensor) -> None:
         numbers = weights.detach().float().cpu().numpy()  # (head, query, key); the call's own, not copied
         statistics = self._measure(call, numbers)
-        parts = Parts(sink=_weigh_sink(call.sink, statistics, numbers))
+        parts = Parts(sink=_weigh_sink(call.sink, statistics, numbers, self._find_silenced(call.place)))
         if "weights" in self.want:
             parts.dense = numbers
         if "scores" in self.want and not np.isnan(statistics.log_sum_exp).all():
@@ -159,7 +159,13 @@ class MapMaker:
             note = f"scores of {call.place} do not follow from queries and keys: measured by weights alone"
             self.notes[note] = None
         allowed = allowed_keys(call, self.masks.see(call)).cpu().numpy() | (weights > 0)
-        return measure(weights, allowed, rows, offset=scoring.offset)
+        sink = None if call.sink is None else _leave_to_sink(weights, self._find_silenced(call.place))
+        return measure(weights, allowed, rows, sink_weights=sink, offset=scoring.offset)
+
+    def _find_silenced(self, place: Place) -> list[int]:
+        """Heads whose weights an edit took away, with what went to the sink."""
+        here = (edit for edit in self.edits if isinstance(edit, AblateHead) and edit.touches(place))
+        return [edit.head for edit in here if edit.how == "zero"]
 
     def _receive_fast(self, call: Call) -> Tensor:
         scoring = self.masks.score(call)
@@ -184,7 +190,7 @@ class MapMaker:
             parts = Parts(dense=measured.weights, pyramids=measured.pyramids)
             if factored:
                 parts.factors = _make_factors(states, scoring, statistics)
-            if parts.dense is not None:
+            else:  # factors know their sink; statistics alone are checked with it, too
                 parts.sink = _weigh_sink(call_sink, statistics, parts.dense)
             return self._make(place, statistics, parts, states)
 
@@ -317,10 +323,19 @@ def _make_factors(states: States, scoring: Scoring, statistics: HeadStatistics) 
     )
 
 
-def _weigh_sink(sink: Tensor | None, statistics: HeadStatistics, weights: Array) -> Array | None:
+def _weigh_sink(
+    sink: Tensor | None, statistics: HeadStatistics, weights: Array | None, silenced: Sequence[int] = ()
+) -> Array | None:
     """The weight (head, query) that goes to no key."""
     if sink is None:
         return None
-    if np.isnan(statistics.log_sum_exp).any():
-        return np.asarray(1 - weights.sum(axis=-1), dtype=np.float32)
+    if weights is not None and np.isnan(statistics.log_sum_exp).any():
+        return _leave_to_sink(weights, silenced)
     return np.exp(as_numbers(sink)[:, None] - statistics.log_sum_exp).astype(np.float32)
+
+
+def _leave_to_sink(weights: Array, silenced: Sequence[int]) -> Array:
+    """What rows (head, query) leave to a sink; a head that is silenced leaves nothing."""
+    left: Array = np.asarray(1 - weights.sum(axis=-1), dtype=np.float32)
+    left[list(silenced)] = 0
+    return left
