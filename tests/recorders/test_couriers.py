@@ -2,6 +2,7 @@
 
 import queue
 import threading
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
 
@@ -62,3 +63,33 @@ def test_a_failure_is_told_to_who_asks() -> None:
     with pytest.raises(OSError, match="no room"):
         kept()
     couriers.dismiss()
+
+
+def test_who_is_interrupted_while_waiting_has_called_off_all_that_did_not_begin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    couriers, begun, over, done = Couriers(), threading.Event(), threading.Event(), []
+
+    def write() -> None:
+        begun.set()
+        assert over.wait(60)
+
+    couriers.keep(write, 1)
+    waiting = couriers.keep(lambda: done.append(1), 1)
+    assert begun.wait(60)
+    wait = ThreadPoolExecutor.shutdown
+
+    def interrupt(threads: ThreadPoolExecutor, wait_too: bool = True, **words: bool) -> None:
+        wait(threads, wait=False, cancel_futures=words.get("cancel_futures", False))
+        if words.get("wait", wait_too):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ThreadPoolExecutor, "shutdown", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            couriers.dismiss()
+    over.set()
+    with pytest.raises(CancelledError):
+        waiting()
+    couriers.dismiss()
+    assert done == []

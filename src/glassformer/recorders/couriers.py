@@ -39,5 +39,7 @@ class Couriers:
 
     def dismiss(self) -> None:
         """Errands under way end, and those that have not begun never will: nobody asks any more."""
-        self._fetchers.shutdown(cancel_futures=True)
-        self._keeper.shutdown(cancel_futures=True)
+        for threads in (self._fetchers, self._keeper):  # told first: who waits may be interrupted
+            threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._fetchers, self._keeper):
+            threads.shutdown()

@@ -62,7 +62,12 @@ def keep_in(writer: BundleWriter) -> Keep:
         if 4 * tensor.numel() < LARGE:
             return as_numbers(tensor)
         array = writer.declare(name, tensor.shape)
-        _store(tensor, _putting(array, *writer.find(name)))
+        file, start = writer.find(name)
+        own = os.dup(file)  # were the writer closed meanwhile, its number could be that of another file
+        try:
+            _store(tensor, _putting(array, own, start))
+        finally:
+            os.close(own)
         writer.release(name)
         return array
 
