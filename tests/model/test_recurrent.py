@@ -1,7 +1,11 @@
 """The recurrent baselines: padding, steps, beams, windows, and that they can learn."""
 
 import itertools
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -10,7 +14,7 @@ from torch.nn import functional as F
 
 from glassformer.config import RecurrentConfig
 from glassformer.errors import InputError
-from glassformer.model.recurrent import RecurrentTranslator
+from glassformer.model.recurrent import RecurrentTranslator, _run_cells
 from glassformer.model.similarity import additive
 
 KINDS = list(itertools.product(("fixed", "attention"), ("gru", "lstm"), (1, 2), (True, False)))
@@ -256,3 +260,55 @@ def test_right_padding_of_the_target_is_accepted() -> None:
     padded = TARGET.where(real, 0)
     logits = network(SOURCE, REAL, target=padded, target_real=real)
     torch.testing.assert_close(logits[1, :3], network(SOURCE, REAL, target=TARGET)[1, :3])
+
+
+class Cells:
+    """What a GPU would run: tells which precision it found, and waits until it may go on."""
+
+    weight_hh_l0 = SimpleNamespace(is_cuda=True)
+
+    def __init__(self, wait: Callable[[], object]) -> None:
+        self.wait = wait
+
+    def __call__(self, inputs: Tensor) -> str:
+        found: str = torch.backends.cudnn.rnn.fp32_precision
+        self.wait()
+        return found
+
+
+def test_on_a_gpu_who_looks_sees_every_digit_and_who_learns_what_torch_does() -> None:
+    before = torch.backends.cudnn.rnn.fp32_precision
+    assert before != "ieee"
+    cells = Cells(lambda: None)
+    assert _run_cells(cells, SOURCE) == before  # type: ignore[arg-type]
+    with torch.no_grad():
+        assert _run_cells(cells, SOURCE) == "ieee"  # type: ignore[arg-type]
+    assert torch.backends.cudnn.rnn.fp32_precision == before
+
+
+def test_the_precision_of_the_process_is_put_back_whoever_runs_beside_and_whatever_fails() -> None:
+    before = torch.backends.cudnn.rnn.fp32_precision
+    first, second, over = (threading.Event() for _ in range(3))
+
+    def run(wait: Callable[[], object]) -> str:
+        with torch.no_grad():
+            found: str = _run_cells(Cells(wait), SOURCE)  # type: ignore[arg-type]
+        return found
+
+    def begin() -> None:
+        first.set()
+        second.wait(0.2)  # nobody comes in meanwhile; if somebody did, what is put back would be wrong
+
+    def fail() -> None:
+        second.set()
+        assert over.wait(60)
+        raise ValueError
+
+    with ThreadPoolExecutor(2) as threads:
+        one = threads.submit(run, begin)
+        one.add_done_callback(lambda _: over.set())
+        assert first.wait(60)
+        other = threads.submit(run, fail)
+    assert one.result() == "ieee"
+    assert isinstance(other.exception(), ValueError)
+    assert torch.backends.cudnn.rnn.fp32_precision == before

@@ -10,6 +10,7 @@ on the one before, so `queries`, `scores`, `pattern` and `mixed` open once for e
 query: those calls, one after another, are the query axis of one map. `keys` and `values` open once a source.
 """
 
+import threading
 from typing import Any, NamedTuple
 
 import torch
@@ -22,6 +23,8 @@ from glassformer.errors import InputError
 from glassformer.model.decoding import Decoding, start_of_target
 from glassformer.model.similarity import AdditiveSimilarity, soft
 from glassformer.model.transformer import check_ids, check_real
+
+_precision = threading.Lock()  # a process has one, and whoever changes it puts it back
 
 State = tuple[Tensor, ...]  # each (layer, row, width): the hidden state, and for an LSTM its cell
 
@@ -267,12 +270,14 @@ def _build_cells(config: RecurrentConfig, inputs: int, width: int, bidirectional
 
 
 def _run_cells(cells: nn.Module, inputs: Any, *state: Any) -> Any:
-    """With every digit: on a GPU torch would let cuDNN round what float32 cells multiply to ten bits."""
-    if not cells.weight_hh_l0.is_cuda or torch.compiler.is_compiling():
+    """Who only looks sees every digit: on a GPU torch lets cuDNN round what float32 cells multiply to ten
+    bits. Training is left to do so, forwards and backwards alike."""
+    if torch.is_grad_enabled() or not cells.weight_hh_l0.is_cuda or torch.compiler.is_compiling():
         return cells(inputs, *state)
     settings: Any = torch.backends.cudnn.rnn
-    found, settings.fp32_precision = settings.fp32_precision, "ieee"
-    try:
-        return cells(inputs, *state)
-    finally:
-        settings.fp32_precision = found
+    with _precision:
+        found, settings.fp32_precision = settings.fp32_precision, "ieee"
+        try:
+            return cells(inputs, *state)
+        finally:
+            settings.fp32_precision = found
