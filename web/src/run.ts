@@ -31,13 +31,15 @@ export class Run implements Kept {
       )
       .then(
         (id) => {
+          this.state = signal.aborted ? "cancelled" : "done"; // its last word and the stop may cross
           if (signal.aborted) return;
-          this.state = "done";
           this.result = id;
           done(id);
         },
         (error: unknown) => {
-          this.state = signal.aborted ? "cancelled" : "failed";
+          // By whom it was cancelled, here or in another window, makes no difference.
+          const cancelled = error instanceof DOMException && error.name === "AbortError";
+          this.state = signal.aborted || cancelled ? "cancelled" : "failed";
           this.error = error;
         },
       )

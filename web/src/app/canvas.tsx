@@ -174,6 +174,7 @@ function mountView(
     });
   });
   app.mounted.value = mounted;
+  if (!mounted) kept?.stop?.(); // nobody took it
 
   const forget = app.store.subscribe((now, before) => {
     if (now.view !== view.name || now.recording !== source.description.id) return; // about to be unmounted

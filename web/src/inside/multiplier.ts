@@ -127,6 +127,7 @@ export class Multiplier implements Part {
   keep(): Kept | null {
     const { asked } = this;
     this.asked = null;
+    asked?.run.show(null);
     return asked;
   }
 
@@ -288,6 +289,7 @@ export class Multiplier implements Part {
     if (run.state === "running") write(this.state, say.running(say.stageName(run.job?.stage ?? "queued")));
     else if (run.state === "done") void this.coming.then(() => this.look(run.result!, factor, everywhere));
     else if (run.state === "failed") write(this.state, sentenceOf(run.error, stage.language));
+    else write(this.state, say.rerunHint); // cancelled: as if nobody had asked
   }
 
   private async look(id: string, factor: number, everywhere: boolean): Promise<void> {

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { matches, multiplyPair } from "../inside/score";
 import { frame, invent, makeMap, mountAgain, setStage, settle } from "../testing/recording";
 import type { Distribution, JobRequest } from "../types";
-import type { Workbench } from "../view";
+import type { Mounted, Workbench } from "../view";
 import { view } from "./inside";
 
 const SCORES = [0.5, 2, -1];
@@ -176,4 +176,49 @@ test("a run with other scores ends when another part is looked at", async () => 
   selection.option("inside.part", "values");
   mounted.update(selection.get(), selection.get());
   expect(run.mock.calls[0]![2].aborted).toBe(true);
+});
+
+test("behind another tab nobody looks at its result, and another part ends it", async () => {
+  const { bench, run } = makeBench(REQUEST);
+  let finish: (id: string) => void = () => {};
+  run.mockImplementation(
+    () =>
+      new Promise((resolve) => {
+        finish = resolve;
+      }),
+  );
+  const open = vi.spyOn(bench, "open");
+  const options = { "inside.part": "multiplier", "inside.factor": "2" };
+  const { stage, element, selection } = setStage(prepare(), { query: 1, options }, bench);
+  const begin = async (): Promise<Mounted> => {
+    const mounted = view.mount(stage);
+    await settle();
+    element.querySelector<HTMLButtonElement>(".again button")?.click();
+    return mounted;
+  };
+  const first = await begin();
+  first.keep!(false);
+  first.unmount();
+  finish("again");
+  await settle();
+  expect(open).not.toHaveBeenCalled();
+  const second = await begin();
+  const kept = second.keep!(false)!;
+  second.unmount();
+  expect(run.mock.calls[1]![2].aborted).toBe(false);
+  selection.option("inside.part", "values"); // a link leads there
+  view.mount({ ...stage, kept }).unmount();
+  expect(run.mock.calls[1]![2].aborted).toBe(true);
+});
+
+test("cancelled in another window, it no longer says that it runs", async () => {
+  const { bench, run } = makeBench(REQUEST);
+  run.mockRejectedValue(new DOMException("Cancelled.", "AbortError"));
+  const { stage, element } = setStage(prepare(), { options: { "inside.part": "multiplier" } }, bench);
+  const mounted = view.mount(stage);
+  await settle();
+  element.querySelector<HTMLButtonElement>(".again button")?.click();
+  await settle();
+  expect(element.querySelector(".again .note")?.textContent).toContain("Let go of the slider");
+  mounted.unmount();
 });

@@ -64,6 +64,7 @@ function mountInside(stage: Stage): Mounted {
     }
     shown = key;
     part?.unmount();
+    if (chosen() !== "multiplier") kept?.stop?.(); // nobody would see what comes of it
     part = makePart(chosen(), { ...stage, kept }, say);
     kept = undefined;
     body.replaceChildren(part.element);

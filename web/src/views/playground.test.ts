@@ -246,6 +246,19 @@ describe("live training", () => {
     expect(stopped()).toBe(true);
   });
 
+  test("left before the page in another language is drawn, it ends, too", async () => {
+    const { element, stage, mine, stopped } = trained();
+    await settle();
+    element.querySelector<HTMLButtonElement>(".play-training button")!.click();
+    const next = mountAgain(view, mine, stage); // its topics are on their way
+    const last = mountAgain(view, next, stage);
+    expect(stopped()).toBe(false);
+    expect(last.keep!(false)).toBeNull(); // another tab
+    last.unmount();
+    expect(stopped()).toBe(true);
+    mounted = last;
+  });
+
   test("the curve grows with each step, and the end is the server's", async () => {
     const { element, tell, finish } = trained();
     await settle();

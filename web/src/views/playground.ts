@@ -118,7 +118,9 @@ class PlaygroundView implements Mounted {
 
   keep(anew: boolean): KeptPlay | null {
     if (!anew) return null; // nobody trains for a page that nobody sees
-    if (this.before) return this.before; // mounted for too short a time
+    const { before } = this;
+    this.before = undefined;
+    if (before) return before; // mounted for too short a time
     if (this.timer !== 0) this.settle();
     const training = this.parts?.training?.leave() ?? null;
     const play = this.asking === null ? this.play : null;
@@ -130,6 +132,7 @@ class PlaygroundView implements Mounted {
     window.clearTimeout(this.timer);
     this.asking?.abort();
     this.parts?.training?.stop();
+    this.before?.stop?.(); // nobody came to follow it
     this.stage.element.replaceChildren();
   }
 
