@@ -32,6 +32,8 @@ test("what was typed, chosen, unfolded, scrolled and focused is so again in the 
   expect(find(".long").scrollTop).toBe(40);
   expect(document.activeElement).toBe(find(".long"));
   expect(told).toHaveBeenCalledTimes(1); // by the list; a text speaks when it is left or sent
+  find("input").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing: true }));
+  expect(told).toHaveBeenCalledTimes(1); // a Chinese word was finished, not the field
   find("input").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
   find("input").dispatchEvent(new Event("blur"));
   expect(told).toHaveBeenCalledTimes(2);
@@ -51,5 +53,20 @@ test("whoever acts goes first, and other places are left alone", async () => {
   host.innerHTML = page("中文").replace('name="one"', 'name="other"');
   const giveUp = again();
   expect(find<HTMLInputElement>("input").value).toBe("first");
+  giveUp();
+});
+
+test("a list whose choices are not there yet waits for them, and tells nobody of nothing", async () => {
+  find<HTMLSelectElement>("select").value = "y";
+  const bringBack = noteDown(host);
+  const told = vi.fn();
+  host.addEventListener("change", told);
+  host.innerHTML = page("中文").replace(/<option value="y">.*?<\/option>/, "");
+  const giveUp = bringBack();
+  const list = find<HTMLSelectElement>("select");
+  expect([list.value, told.mock.calls.length]).toEqual(["x", 0]);
+  list.insertAdjacentHTML("beforeend", '<option value="y">中文</option>');
+  await vi.waitFor(() => expect(list.value).toBe("y"));
+  expect(told).toHaveBeenCalledTimes(1);
   giveUp();
 });

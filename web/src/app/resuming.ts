@@ -109,6 +109,8 @@ function scroll(element: HTMLElement, top: number, left: number): boolean {
 /** What stood in a field and no link states; a list says at once what is chosen, a text when it is left or sent. */
 function fill(field: Field, value: string): boolean {
   if (field.value === value) return true;
+  if (field instanceof HTMLSelectElement && ![...field.options].some((each) => each.value === value))
+    return false; // its choices are not there yet
   field.value = value;
   const tell = () => field.dispatchEvent(new Event("change", { bubbles: true }));
   if (field instanceof HTMLSelectElement) tell();
@@ -117,9 +119,14 @@ function fill(field: Field, value: string): boolean {
     const { signal } = told;
     field.addEventListener("change", () => told.abort(), { signal });
     field.addEventListener("blur", tell, { signal });
-    field.addEventListener("keydown", (event) => (event as KeyboardEvent).key === "Enter" && tell(), {
-      signal,
-    });
+    field.addEventListener(
+      "keydown",
+      (event) => {
+        const { key, isComposing } = event as KeyboardEvent;
+        if (key === "Enter" && !isComposing) tell(); // not the one that ends a word of an input method
+      },
+      { signal },
+    );
   }
   return true;
 }
