@@ -222,6 +222,40 @@ describe("cells of a file", () => {
       expect(erf(x)).toBeCloseTo(value, 14);
       expect(erf(-x)).toBeCloseTo(-value, 14);
     }
+    expect([erf(Number.NaN), erf(NONE)]).toEqual([Number.NaN, -1]); // and comes to an end
     expect(Object.keys(OPERATIONS)).not.toContain("product");
+  });
+
+  test("scores that were scaled, capped and masked in one step have all of it", async () => {
+    const pair: Held = {
+      queries: [
+        [1, 2, 2],
+        [1, 2, 3, 4],
+      ],
+      keys: [
+        [1, 2, 2],
+        [1, 0, 2, 1],
+      ],
+      out: [
+        [1, 2, 2],
+        [0.5, NONE, 1.5, 5],
+      ],
+    };
+    const change = { axes: headed.axes!, shape: { inputs: [], output: [1, 2, 2] } };
+    const step = aStep("dot", ["queries", "keys"], { ...change, numbers: { scale: 0.5 } });
+    const plain = await ask(step, pair, "row=1&column=1&head=0");
+    expect(plain).toMatchObject({ sum: 10, shown: 5, value: 5, difference: 0 });
+    expect(plain!.numbers).toEqual({ scale: 0.5, allowed: 1 });
+    const hidden = await ask(step, pair, "row=0&column=1&head=0");
+    expect(hidden).toMatchObject({
+      sum: 4,
+      shown: null,
+      value: null,
+      difference: 0,
+      numbers: { allowed: 0 },
+    });
+    const capped = await ask({ ...step, numbers: { scale: 0.5, cap: 2 } }, pair, "row=1&column=1&head=0");
+    expect(capped!.shown).toBeCloseTo(2 * Math.tanh(2.5), 12);
+    expect(capped!.numbers).toEqual({ scale: 0.5, cap: 2, allowed: 1 });
   });
 });

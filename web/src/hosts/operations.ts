@@ -117,16 +117,26 @@ function turn(cell: Cell): Working {
 function compare(cell: Cell): Working {
   const [queries = "", keys = ""] = cell.step.inputs;
   let [left, right]: Row[] = [cell.vector(queries), cell.vector(keys, cell.column)];
-  let numbers = {};
+  let numbers: Readonly<Record<string, number>> = {};
   if (cell.step.operation === "cosine") {
     const [query, key] = [left!, right!].map((each) => Math.max(Math.sqrt(dot(each, each)), 1e-12));
-    numbers = { query_length: query, key_length: key };
+    numbers = { query_length: query!, key_length: key! };
     left = Array.from(left!, (feature) => feature / query!);
     right = Array.from(right!, (feature) => feature / key!);
   }
-  const result = dot(left!, right!);
+  const sum = dot(left!, right!);
+  let result = sum;
+  const { scale: factor, cap } = cell.step.numbers;
+  if (factor !== undefined) {
+    // A model of transformers: scaled and masked in one step, and in some with a soft cap, c · tanh(x / c).
+    const hidden = cell.value(cell.step.output) === Number.NEGATIVE_INFINITY;
+    numbers = { ...cell.step.numbers, allowed: Number(!hidden) };
+    const scaled = sum * factor;
+    result = cap === undefined ? scaled : cap * Math.tanh(scaled / cap);
+    if (hidden) result = Number.NEGATIVE_INFINITY;
+  }
   const reads = [cell.read(queries, cell.row), cell.read(keys, cell.column)];
-  return { result, left: left!, right: right!, sum: result, numbers, reads };
+  return { result, left: left!, right: right!, sum, numbers, reads };
 }
 
 /** A query sees itself and what came before; anything later becomes minus infinity. */
@@ -232,7 +242,7 @@ const ACTIVATIONS: Readonly<Record<string, (x: number) => number>> = {
 
 /** The error function to all digits: 2/√π · e^(−x²) · Σ 2ⁿ x²ⁿ⁺¹ / (1 · 3 · … · (2n + 1)), all terms of one sign. */
 export function erf(x: number): number {
-  if (Math.abs(x) > 6) return Math.sign(x);
+  if (!(Math.abs(x) <= 6)) return Math.sign(x); // of no number, none
   let sum = 0;
   let term = x;
   for (let odd = 1; sum + term !== sum; odd += 2) {
