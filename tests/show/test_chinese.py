@@ -12,7 +12,15 @@ import pytest
 import glassformer
 from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
 from glassformer.recording import Evidence
-from glassformer.show.chinese import _read, _translate_known, translate, translate_all, translate_evidence
+from glassformer.show.chinese import (
+    Room,
+    _pairs,
+    _read,
+    _translate_known,
+    translate,
+    translate_all,
+    translate_evidence,
+)
 from glassformer.show.workbench import JobRequest
 from glassformer.workbench.jobs import Board
 from glassformer.workbench.models import Model
@@ -216,6 +224,27 @@ def test_the_page_is_told_the_stamp_in_both_languages(site: Any) -> None:
     assert evidence["line"] == str(site.recordings["decoder"].evidence)
     assert "精确" in evidence["zh"]["line"]
     assert evidence["model"] in evidence["zh"]["line"]
+
+
+@pytest.mark.parametrize("room", ["sentences", "stamps"])
+def test_sentences_are_recognised_as_a_pattern_would(room: Room) -> None:
+    sentences = list_sentences() + list_reasons() + list_notes() + ["", "edited: ", "kernel: exact · exact"]
+    for pair in _pairs(room):
+        places = [f"(?P<{name}>.*?)" for name in pair.names]
+        pieces = zip(map(re.escape, pair.texts), [*places, ""], strict=True)
+        pattern = re.compile("".join(piece for both in pieces for piece in both), re.DOTALL)
+        for sentence in sentences:
+            found = pattern.fullmatch(sentence)
+            assert pair.match(sentence) == (None if found is None else found.groupdict())
+
+
+def test_what_a_stranger_wrote_into_a_stamp_is_looked_at_once() -> None:
+    many = 20_000
+    places = " may not look at key " * many + " in every head of " * many + " layer " * many
+    notes = (f"query {places}", "edited: " * many)  # for a pattern, centuries; too deep for Python
+    stamp = Evidence("toy", "0123456789abcdef", "explicit", "float32", True, notes=notes)
+    said = translate_evidence(stamp)[0].notes
+    assert said == (notes[0], "修改：" + "edited: " * (many - 1))
 
 
 @pytest.mark.parametrize("room", ["sentences", "stamps"])

@@ -17,15 +17,36 @@ from glassformer.recording import Evidence
 Room = Literal["sentences", "stamps"]  # of chinese.toml
 
 _NAMES = ("near", "known")  # details that a person may type: they stay as they are
+_LONGEST = 1000  # letters of a sentence in a sentence: none of ours has more, and they could go on for ever
 _BETWEEN = re.compile(r"(?<=\.) (?=[A-Z])")  # two sentences
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    english: re.Pattern[str]
+    texts: tuple[str, ...]  # of the English sentence, around its details
+    names: tuple[str, ...]  # of the details, one fewer
     chinese: str
-    letters: int  # of the English sentence, without its details
+
+    def match(self, sentence: str) -> dict[str, str] | None:
+        """The details of a sentence, by name, each as short as can be; None: it is another sentence.
+
+        No text is looked for twice: a stranger's file can make no pattern try every way to be matched.
+        """
+        *before, last = self.texts
+        stop = len(sentence) - len(last)
+        if not before:
+            return {} if sentence == last else None
+        if not (sentence.startswith(before[0]) and sentence.endswith(last)):
+            return None
+        start, details = len(before[0]), {}
+        for name, text in zip(self.names[:-1], before[1:], strict=True):
+            place = sentence.find(text, start, stop)
+            if place < 0:
+                return None
+            details[name] = sentence[start:place]
+            start = place + len(text)
+        return None if start > stop else details | {self.names[-1]: sentence[start:stop]}
 
 
 def translate(sentence: str, code: str | None = None) -> str | None:
@@ -62,13 +83,13 @@ def _translate_stamp(text: str) -> str:
 
 def _translate_known(sentence: str, room: Room = "sentences") -> str | None:
     for pair in _pairs(room):
-        found = pair.english.fullmatch(sentence)
+        found = pair.match(sentence)
         if found is not None:
             details = {
                 name: text
                 if name in _NAMES
                 else _translate_detail(text, "stamps" if name == "edit" else room)
-                for name, text in found.groupdict().items()
+                for name, text in found.items()
             }
             return pair.chinese.format_map(details)
     return None
@@ -76,6 +97,8 @@ def _translate_known(sentence: str, room: Room = "sentences") -> str | None:
 
 def _translate_detail(text: str, room: Room) -> str:
     """A word of ours, or words between others, or a sentence in a sentence; anything else stays as it is."""
+    if len(text) > _LONGEST:
+        return text
     known: dict[str, str] = _read()["words"]
     parts = [known.get(part.strip("'")) for part in text.split(" and ")]
     if all(parts):
@@ -92,10 +115,9 @@ def _read() -> dict[str, Any]:
 def _pairs(room: Room) -> tuple[_Pair, ...]:
     """What says most comes first: a sentence may be one with details in more than one way."""
     found = [_compile(english, chinese) for english, chinese in _read()[room]]
-    return tuple(sorted(found, key=lambda pair: -pair.letters))
+    return tuple(sorted(found, key=lambda pair: -sum(map(len, pair.texts))))
 
 
 def _compile(english: str, chinese: str) -> _Pair:
     pieces = _PLACE.split(english)  # text, name, text, name … text
-    pattern = "".join(f"(?P<{piece}>.*?)" if at % 2 else re.escape(piece) for at, piece in enumerate(pieces))
-    return _Pair(re.compile(pattern, re.DOTALL), chinese, sum(map(len, pieces[::2])))
+    return _Pair(tuple(pieces[::2]), tuple(pieces[1::2]), chinese)
