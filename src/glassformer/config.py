@@ -179,6 +179,8 @@ def _is_of(value: Any, hint: Any) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool)
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool)
+    if get_origin(hint) is list:
+        return isinstance(value, list) and all(_is_of(item, get_args(hint)[0]) for item in value)
     origin = get_origin(hint) or hint
     return isinstance(value, origin) if isinstance(origin, type) else True
 
@@ -188,6 +190,10 @@ def _in_words(hint: Any) -> str:
         return "one of " + ", ".join(repr(choice) for choice in get_args(hint))
     if get_origin(hint) in (Union, UnionType):
         return " or ".join(_in_words(choice) for choice in get_args(hint))
+    if get_origin(hint) is list:
+        return f"a list, each of which is {_in_words(get_args(hint)[0])}"
+    if get_origin(hint) is dict:
+        return "a table"
     names = {
         int: "a whole number",
         float: "a number",

@@ -40,6 +40,8 @@ class PairFile:
         for name, value in (("languages", self.languages), ("columns", self.columns)):
             if value is not None and len(value) != 2:
                 raise ConfigurationError(f"{name} = {value} must name two.")
+        if len({language.strip() for language in self.languages} - {""}) != 2:
+            raise ConfigurationError(f"languages = {self.languages} must be two, as 'en' and 'fr'.")
         if self.repeat < 1:
             raise ConfigurationError(f"repeat = {self.repeat} is too small; it must be at least 1.")
 
@@ -78,6 +80,9 @@ class TranslationSettings:
         check_types(self)
         if not self.files:
             raise ConfigurationError("Translation needs at least one table [[task.files]].")
+        for name, value, least in (("max_length", self.max_length, 3), ("scored", self.scored, 0)):
+            if value < least:
+                raise ConfigurationError(f"{name} = {value} is too small; it must be at least {least}.")
         for name, share in (("label_smoothing", self.label_smoothing), ("word_dropout", self.word_dropout)):
             if not 0 <= share < 1:
                 raise ConfigurationError(f"{name} = {share} must be at least 0 and below 1.")

@@ -30,6 +30,7 @@ Kind = Literal["bpe", "wordpiece", "unigram", "characters", "bytes"]
 Style = Literal["text", "sequence", "pair"]
 
 CHUNK = 1000  # texts handed to the library at a time
+LARGEST = 2_000_000  # tokens of a vocabulary
 
 # The special tokens of each style, in the order of their ids.
 SPECIAL: dict[Style, dict[str, tuple[Role, ...]]] = {
@@ -72,6 +73,8 @@ class VocabularySettings:
                 raise ConfigurationError(
                     f"{name} = {getattr(self, name)} is too small; it must be at least 1."
                 )
+        if self.size > LARGEST:  # the library takes memory for all of them at once, and dies where it cannot
+            raise ConfigurationError(f"size = {self.size} is too large; it must be at most {LARGEST}.")
 
 
 def train_vocabulary(

@@ -4,6 +4,7 @@ In:   values that a person wrote.
 Out:  frozen `TrainSettings` and `MonitorSettings`, known to be possible, or an error that names the word.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +15,8 @@ Schedule = Literal["inverse-sqrt", "cosine", "linear", "constant"]
 Compilation = Literal["no", "default", "graphs", "replay"]
 Parallel = Literal["none", "ddp", "fsdp"]
 Precision = Literal["auto", "float32", "bfloat16"]
+
+LARGEST_SEED = 2**32 - 1  # with a step and a process it still makes one of 64 bits, see `seed_everything`
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,10 @@ class TrainSettings:
             _require(self, name, getattr(self, name) >= 0, "at least 0")
         for name in ("beta1", "beta2", "ema"):
             _require(self, name, 0 <= getattr(self, name) < 1, "at least 0 and below 1")
+        _require(self, "seed", self.seed <= LARGEST_SEED, f"at most {LARGEST_SEED}")
+        for name in ("rate", "decay", "epsilon"):
+            value = getattr(self, name)
+            _require(self, name, value is None or math.isfinite(value), "a finite number")
         _require(self, "minutes", self.minutes is None or self.minutes > 0, "above 0")
         _require(self, "floor", 0 <= self.floor <= 1, "from 0 to 1")
         _require(self, "epsilon", self.epsilon > 0, "above 0")
