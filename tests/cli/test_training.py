@@ -120,6 +120,76 @@ def test_a_slip_is_told_before_a_run_that_is_there(
     assert "holds a run already" in complain("train", recipe)
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("train.seed=99999999999999999999999", "at most 4294967295"),
+        ("train.rate=inf", "a finite number"),
+        ("train.decay=inf", "a finite number"),
+        ("train.epsilon=inf", "a finite number"),
+        ("train.best_by=acuracy", "is no score of this task"),
+        ("train.evaluate_on=nowhere", "nowhere.txt"),
+        ("train.precision=bfloat16", "is for GPUs"),
+        ("train.device=mars", "'mars' is none"),
+        ("model.width=33", "cannot be divided"),
+        ("model.kind=[1]", "kind = [1] is not possible"),
+        ("task.name=[1]", "no task called '[1]'"),
+        ("task.name=3", "no task called '3'"),
+        ("task.also=[3]", "each of which is a table"),
+        ("tokenizer.size=9999999999999", "at most 2000000"),
+        ("task.path=none.txt", "none.txt"),
+    ],
+)
+def test_what_is_refused_before_its_first_step_leaves_its_name_free(
+    change: str, said: str, recipe: Path, run: Command, complain: Command
+) -> None:
+    assert said in complain("train", recipe, "--set", change)
+    assert not (Path("runs") / "tiny").exists()
+    assert "no runs here yet" in run("runs")
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "stays"),
+    [
+        ("train.accumulate=100000", "less accumulation", False),
+        ("batches.tokens=3", "a batch may have 3", False),
+        ("train.rate=1e300", "nothing can be learnt", True),
+    ],
+)
+def test_a_run_that_has_begun_leaves_what_it_learnt(
+    change: str, said: str, stays: bool, recipe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["train", str(recipe), "--set", change]) == 2
+    assert said in capsys.readouterr().err.splitlines()[-1]
+    assert (Path("runs") / "tiny").exists() == stays
+
+
+@pytest.mark.parametrize("name", ["a/b", "../b", "/tmp/b", ".", ".."])
+def test_a_run_is_called_by_one_word(name: str, recipe: Path, complain: Command) -> None:
+    assert "without slashes" in complain("train", recipe, "--name", name)
+
+
+def test_a_folder_of_somebody_else_is_not_written_over(recipe: Path, complain: Command) -> None:
+    kept = Path("runs") / "tiny" / "tokenizer" / "mine.txt"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("mine")
+    assert "a folder of its own" in complain("train", recipe)
+    assert "a folder of its own" in complain("train", recipe, "--resume")
+    assert kept.read_text() == "mine"
+
+
+def test_heads_are_watched_on_the_split_that_decides(recipe: Path, run: Command) -> None:
+    (recipe.parent / "dev.txt").rename(recipe.parent / "test.txt")
+    sets = ("train.evaluate_on=test", "train.steps=2", "monitor.every=1")
+    assert "Finished" in run("train", recipe, *(word for change in sets for word in ("--set", change)))
+
+
+def test_a_table_that_is_none_is_refused_however_it_is_changed(tmp_path: Path, complain: Command) -> None:
+    path = tmp_path / "odd.toml"
+    path.write_text("task = 3\n")
+    assert "wanted a table" in complain("train", path, "--set", "task.name=translation")
+
+
 def test_a_recipe_that_is_not_there(tmp_path: Path, complain: Command) -> None:
     assert "Cannot read" in complain("train", tmp_path / "none.toml")
 

@@ -153,7 +153,7 @@ def test_a_wrong_word_is_refused_by_table_and_key(recipe: Path, override: str, s
         ("tokenizer.kind=wordpeice", r"\[tokenizer\] kind = 'wordpeice' is not possible"),
         ("train.precision=bfloat16", "is for GPUs"),
         ("train.device=tpu9", "device = 'tpu9' is none"),
-        ("train.best_by=bleu", r"no score 'bleu'.*Known: .*loss"),
+        ("train.best_by=bleu", r"\[train\] best_by = 'bleu' is no score.*Known: .*loss"),
         ("model.kind=recurent", r"\[model\] kind = 'recurent'"),
     ],
 )

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import random
 import resource
+import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -261,3 +262,14 @@ def test_two_trainings_do_not_share_a_run(
 
     monkeypatch.setattr(LanguageModelling, "loss", intrude)
     assert run_recipe(recipe, ["train.steps=1"], runs=tmp_path, silent=True).step == 1
+
+
+def test_a_tokenizer_that_was_deleted_comes_from_the_last_checkpoint(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_recipe(recipe, ["train.steps=4", "train.schedule=constant"], runs=tmp_path, name="bare", silent=True)
+    shutil.rmtree(tmp_path / "bare" / "tokenizer")
+    monkeypatch.delattr("glassformer.train.recipe.train_vocabulary")  # learnt anew, it could be another
+    words = ["train.steps=6", "train.schedule=constant"]
+    assert run_recipe(recipe, words, resume=True, runs=tmp_path, name="bare", silent=True).step == 6
+    assert (tmp_path / "bare" / "tokenizer").is_dir()

@@ -182,6 +182,9 @@ class Classification(Task):
             logits, batch.labels, reduction="sum", label_smoothing=self.settings.label_smoothing
         )
 
+    def score_names(self) -> tuple[str, ...]:
+        return ("loss", "accuracy", "macro_f1")
+
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         device = find_device(network)
         total, guesses, labels = 0.0, [], []

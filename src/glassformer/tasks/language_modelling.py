@@ -163,6 +163,9 @@ class LanguageModelling(Task):
     def loss(self, network: Network, batch: Batch) -> Tensor:
         return self._sum(network, batch, self.settings.label_smoothing)
 
+    def score_names(self) -> tuple[str, ...]:
+        return ("loss", "perplexity", "bits_per_byte")
+
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         """Bits per byte of a part (`limit`) are those of its tokens at the whole text's bytes per token."""
         windows = self.examples(split)

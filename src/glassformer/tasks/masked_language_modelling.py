@@ -134,6 +134,9 @@ class MaskedLanguageModelling(Task):
             loss = loss + F.cross_entropy(whole.relate(hidden).float(), batch.relation)
         return loss * batch.count
 
+    def score_names(self) -> tuple[str, ...]:
+        return ("loss", "perplexity", "accuracy", *(("relation_accuracy",) if self._paired else ()))
+
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         device, whole = find_device(network), require_transformer(network)
         sums = torch.zeros(3, dtype=torch.float64, device=device)  # loss, right guesses, right relations

@@ -135,6 +135,10 @@ class Task(ABC):
         batches were spread over steps and processes.
         """
 
+    def score_names(self) -> tuple[str, ...]:
+        """All that `evaluate` can give here."""
+        return ("loss", "perplexity")
+
     @abstractmethod
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         """Scores on a split, or on `limit` examples all over it; `loss` (nats, unsmoothed) is among them."""
@@ -192,7 +196,7 @@ def read_task(table: Mapping[str, Any]) -> tuple[type[Task], Any]:
     """The kind of task that a table names, and its settings."""
     if "name" not in table:
         raise ConfigurationError(f"The table [task] has no `name`. Known: {', '.join(TASKS)}.")
-    kind = TASKS[table["name"]]
+    kind = TASKS[str(table["name"])]
     return kind, read_settings(kind.settings_kind, {key: table[key] for key in table if key != "name"})
 
 

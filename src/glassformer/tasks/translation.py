@@ -150,6 +150,11 @@ class Translation(Task):
             return _sum_consistent_loss(network, batch, settings)
         return _sum_loss(network, batch, settings.label_smoothing)
 
+    def score_names(self) -> tuple[str, ...]:
+        scored = self.settings.scored and can_score_translations()
+        ways = map("-".join, self.settings.directions() if scored else ())
+        return ("loss", "perplexity", *(f"{kind}_{way}" for way in ways for kind in ("bleu", "chrf")))
+
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         """BLEU and chrF of greedy translations come along where `scored` asks for them."""
         device = find_device(network)

@@ -23,15 +23,16 @@ import torch
 from glassformer.config import read_settings, read_toml
 from glassformer.errors import ConfigurationError
 from glassformer.registry import suggest
-from glassformer.runlog import RECIPE, is_run
+from glassformer.runlog import RECIPE, SCALARS, is_run
 from glassformer.tasks.task import build_task, read_task
 from glassformer.text.batches import BatchSettings
 from glassformer.text.tokenizer import Tokenizer, open_tokenizer
 from glassformer.text.training import VocabularySettings, train_vocabulary
+from glassformer.train.checkpoints import LAST
 from glassformer.train.errors import TrainingError
 from glassformer.train.loop import Outcome, Plan, train
 from glassformer.train.settings import MonitorSettings, TrainSettings
-from glassformer.train.starting import build_network, check_names
+from glassformer.train.starting import build_network, check_evaluation, check_names
 from glassformer.weights.hub import find_folder
 
 TABLES = ("model", "tokenizer", "task", "batches", "train", "monitor")
@@ -107,14 +108,13 @@ def run_recipe(
 ) -> Outcome:
     """Train what a recipe describes; with `resume` go on where a run of this name was, if there is one."""
     recipe = read_recipe(path, overrides)
-    folder = Path(runs) / (name or recipe.name)
+    folder = Path(runs) / _check_name(name or recipe.name)
     first = os.environ.get("RANK", "0") == "0"
-    if is_run(folder) and not resume and first:
-        raise TrainingError(
-            f"{folder} holds a run already. Go on with it (--resume), or give the new one a --name."
-        )
+    if first:
+        _check_free(folder, resume=resume)
+    new = first and not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder, first=first):
+    with _alone(folder, first=first), _leaving_nothing(folder, new=new):
         going_on = resume and (folder / SETTINGS).is_file()
         if going_on:
             _check_unchanged(recipe, folder)
@@ -123,10 +123,34 @@ def run_recipe(
         task = _named("task", lambda: build_task(recipe.tables["task"], tokenizer, seed=recipe.train.seed))
         network, notes = build_network(recipe.tables.get("model", {}), task)
         _named("model", lambda: task.accept(network.config))
+        if first:
+            _named("train", lambda: check_evaluation(task, recipe.train))
         if first and not going_on:
             _write_down(recipe, folder)
         plan = Plan(task, network, recipe.batches, recipe.train, recipe.monitor, tuple(notes))
         return train(plan, folder, resume=resume, silent=silent)
+
+
+def _check_name(name: str) -> str:
+    """A run is a folder among others: `runs` finds it there, and nowhere else."""
+    if name in (".", "..") or Path(name).name != name:
+        raise TrainingError(f"A run cannot be called {name!r}; wanted one word without slashes (--name).")
+    return name
+
+
+def _check_free(folder: Path, *, resume: bool) -> None:
+    """Nothing of anybody else's is written over."""
+    if is_run(folder) and not resume:
+        raise TrainingError(
+            f"{folder} holds a run already. Go on with it (--resume), or give the new one a --name."
+        )
+    if folder.is_dir() and not is_run(folder) and not (folder / LOCK).exists():
+        other = next(folder.iterdir(), None)
+        if other is not None:
+            raise TrainingError(
+                f"{folder} is no run and holds {other.name}; a run wants a folder of its own. "
+                "Choose another --name."
+            )
 
 
 def _override(tables: dict[str, Any], override: str) -> None:
@@ -139,7 +163,9 @@ def _override(tables: dict[str, Any], override: str) -> None:
         read = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         read = value
-    tables.setdefault(table, {})[key] = read
+    content = tables.setdefault(table, {})
+    if isinstance(content, dict):  # or it is refused when all tables are looked at
+        content[key] = read
 
 
 def _read(table: str, kind: type[Settings], tables: Mapping[str, Any]) -> Settings:
@@ -167,9 +193,11 @@ def _find_tokenizer(recipe: Recipe, folder: Path, *, going_on: bool, first: bool
         while not kept.is_dir():  # the first process makes it
             time.sleep(0.1)
     elif not (going_on and kept.is_dir()):
-        ready = start or path
+        learnt = folder / LAST
+        # A run whose tokenizer was deleted has it in its checkpoints: learnt anew it may be another.
+        ready = learnt if going_on and learnt.is_dir() else start or path
         if ready is not None:
-            tokenizer = open_tokenizer(find_folder(ready))
+            tokenizer = open_tokenizer(find_folder(str(ready)))
         else:
             settings = _read("tokenizer", VocabularySettings, {"tokenizer": table})
             kind, about = _named("task", lambda: read_task(recipe.tables["task"]))
@@ -225,3 +253,15 @@ def _alone(folder: Path, *, first: bool) -> Iterator[None]:
                 f"{folder} is in training right now; wait, or choose another name."
             ) from error
         yield
+
+
+@contextmanager
+def _leaving_nothing(folder: Path, *, new: bool) -> Iterator[None]:
+    """What is refused before its first step is no run: its name is free for the next try."""
+    try:
+        yield
+    except BaseException:
+        scalars = folder / SCALARS
+        if new and not (scalars.is_file() and scalars.stat().st_size):
+            shutil.rmtree(folder, ignore_errors=True)
+        raise

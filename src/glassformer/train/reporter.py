@@ -38,6 +38,7 @@ class Reporter:
     ) -> None:
         self.folder = folder
         self.watching = watching
+        self.split = settings.evaluate_on  # whose texts are looked at, too
         self.display = Display(settings.steps, silent=silent or not writing)
         self.writer = RunWriter(folder) if writing else None
         self.board = _open_board(folder) if writing and watching.tensorboard else None
@@ -85,7 +86,7 @@ class Reporter:
     def look(self, step: int, network: Network, task: Task) -> None:
         """Every head's statistics into the log; alarms where they are due."""
         if self.monitor is None:
-            self.monitor = Monitor(network, task.probe(), self.watching)
+            self.monitor = Monitor(network, task.probe(self.split), self.watching)
         maps = self.monitor.look()
         if self.writer is not None and maps:
             self.writer.write_heads(step, maps)

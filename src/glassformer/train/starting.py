@@ -16,6 +16,7 @@ from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.registry import suggest
 from glassformer.tasks.task import Network, Task, known_words
+from glassformer.train.settings import TrainSettings
 from glassformer.weights.checkpoint import open_checkpoint
 from glassformer.weights.hub import find_folder
 from glassformer.weights.presets import preset
@@ -40,7 +41,7 @@ def build_network(table: Mapping[str, Any], task: Task) -> tuple[Network, list[s
             if known is not None:
                 raise ConfigurationError("A model to start from is no `preset`; leave out one of the two.")
             return _start_from(str(start), words, task)
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise ConfigurationError(f"kind = {kind!r} is not possible; it is one of {', '.join(KINDS)}.")
         usual = {} if known is None else asdict(preset(str(known)))
         asked = {**usual, **task.words(), **words}
@@ -52,11 +53,23 @@ def build_network(table: Mapping[str, Any], task: Task) -> tuple[Network, list[s
 
 def check_names(table: Mapping[str, Any]) -> None:
     """Refuse a word that no network has; what the words say can only be judged with the task's."""
-    kind = KINDS.get(table.get("kind", "transformer"), ModelConfig)
+    kind = KINDS.get(str(table.get("kind", "transformer")), ModelConfig)
     known = [*kind.__slots__, "start", "kind", "preset"]
     for word in table:
         if word not in known:
             raise ConfigurationError(f"{kind.__name__} has no setting {word!r}.{suggest(word, known)}")
+
+
+def check_evaluation(task: Task, settings: TrainSettings) -> None:
+    """Refuse what would end the run at its first evaluation: no text to judge by, no such score."""
+    if settings.best_by is not None and settings.best_by not in task.score_names():
+        known = suggest(settings.best_by, task.score_names())
+        raise ConfigurationError(f"best_by = {settings.best_by!r} is no score of this task.{known}")
+    if len(task.examples(settings.evaluate_on).lengths) == 0:
+        raise ConfigurationError(
+            f"evaluate_on = {settings.evaluate_on!r} has no example that can be used; check its file, and "
+            "max_length."
+        )
 
 
 def _start_from(name: str, words: dict[str, Any], task: Task) -> tuple[Network, list[str]]:
