@@ -437,5 +437,29 @@ def test_no_attention_is_said_plainly(name: str) -> None:
         HuggingFaceSubject(model, name=name).record(inputs)
 
 
+def test_attention_within_pieces_of_a_text_is_left_out_by_name() -> None:
+    long = Case(
+        "LongT5ForConditionalGeneration", "LongT5Config",
+        T5 | {"local_radius": 4, "encoder_attention_type": "local"}, "both",
+    )  # fmt: skip
+    blocks = {"block_size": 8, "num_global_tokens": 4}
+    pegasus = Case("PegasusXForConditionalGeneration", "PegasusXConfig", BOTH | blocks, "both")
+    for case in (long, pegasus):
+        recording = HuggingFaceSubject(build(case)).record(second(feed(case)), want=("weights", "hidden"))
+        assert {each.stack for each in recording.maps} == {"decoder"}
+        assert any("no map of queries and keys: encoder self" in note for note in recording.evidence.notes)
+
+
+def test_attention_within_pieces_alone_is_refused() -> None:
+    local = {
+        "vocab_size": VOCABULARY, "hidden_size": 32, "num_attention_heads": 4, "attention_head_size": 8,
+        "attn_layers": ["local", "local"], "axial_pos_embds": False, "local_attn_chunk_length": 4,
+        "is_decoder": False,
+    }  # fmt: skip
+    case = Case("ReformerForMaskedLM", "ReformerConfig", local)
+    with pytest.raises(RecordingError, match=r"no map of queries and keys \(self\): it looks at pieces"):
+        HuggingFaceSubject(build(case), name="Reformer").record(feed(case)["input_ids"][0, :16].tolist())
+
+
 def test_all_were_tried() -> None:
     assert (len(ROUTED), len(FALLEN)) == (31, 11)

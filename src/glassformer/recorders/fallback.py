@@ -5,7 +5,7 @@ Out:  the weights that it reports, with their places. Bands (a window of keys fo
       front) are spread out to whole maps.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -34,16 +34,20 @@ def ask(model: nn.Module, inputs: Mapping[str, Any], **words: Any) -> tuple[Any,
     return outputs, list(read_reports(outputs))
 
 
-def read_reports(outputs: Any, prefix: str = "") -> Iterator[Report]:
+def read_reports(outputs: Any) -> Iterator[Report]:
     """The attentions in a model's outputs, also in the outputs of its parts."""
-    for name, value in outputs.items():
-        if isinstance(value, Mapping):
-            yield from read_reports(value, f"{prefix}{name.removesuffix('_output').removesuffix('_model')}")
-        elif name.endswith("attentions") and not name.endswith(NOT_MAPS) and isinstance(value, tuple | list):
-            stack, kind = _name_stack(name, prefix)
-            maps = [each for each in value if isinstance(each, Tensor) and each.dim() == 4]
-            for layer, weights in enumerate(maps):
-                yield Report(Place(stack, kind, layer), weights)
+    for (stack, kind), values in _find_attentions(outputs):
+        for layer, weights in enumerate(each for each in values if _is_map(each)):
+            yield Report(Place(stack, kind, layer), weights)
+
+
+def tell_others(outputs: Any) -> list[str]:
+    """Where a model reports what is no map of queries and keys: attention within pieces of a text."""
+    return [
+        f"{stack} {kind}".strip()
+        for (stack, kind), values in _find_attentions(outputs)
+        if any(each is not None and not _is_map(each) for each in values)
+    ]
 
 
 def find_globals(outputs: Any, place: Place) -> Tensor | None:
@@ -88,6 +92,19 @@ def are_weights(weights: Tensor, real: Tensor) -> bool:
     """Whether the rows of real tokens (H, T, S) are not negative and sum to one."""
     rows = weights[:, real]
     return bool((rows >= 0).all() and ((rows.sum(-1) - 1).abs() <= TOLERANCE).all())
+
+
+def _find_attentions(outputs: Any, prefix: str = "") -> Iterator[tuple[tuple[str, Kind], Sequence[Any]]]:
+    for name, value in outputs.items():
+        if isinstance(value, Mapping):
+            part = f"{prefix}{name.removesuffix('_output').removesuffix('_model')}"
+            yield from _find_attentions(value, part)
+        elif name.endswith("attentions") and not name.endswith(NOT_MAPS) and isinstance(value, tuple | list):
+            yield _name_stack(name, prefix), value
+
+
+def _is_map(reported: Any) -> bool:
+    return isinstance(reported, Tensor) and reported.dim() == 4
 
 
 def _name_stack(name: str, prefix: str) -> tuple[str, Kind]:

@@ -26,7 +26,8 @@ def read_hidden(outputs: Any, stacks: Stacks, lengths: Collection[int]) -> tuple
     for path, states in _find_states(outputs):
         stack = path or stacks.names.get("", "encoder")
         if (
-            len({each.shape for each in states}) != 1
+            not all(isinstance(each, Tensor) for each in states)  # of PegasusX, some are pairs
+            or len({each.shape for each in states}) != 1
             or states[0].dim() != 3
             or states[0].shape[1] not in lengths
         ):

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.errors import RecordingError
-from glassformer.recorders.fallback import Report, ask
+from glassformer.recorders.fallback import Report, ask, tell_others
 from glassformer.recorders.interface import Call, Capture, capturing
 from glassformer.recorders.layers import Place, Stacks
 from glassformer.recorders.maps import Axes, MapMaker
@@ -47,6 +47,12 @@ def check_model(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> 
     short = shorten(inputs)
     reference, reports = ask(model, short)
     calls, outputs = _collect(model, stacks, short)
+    others = tell_others(reference)
+    if others and not calls and not reports:
+        raise RecordingError(
+            f"What {type(model).__name__} reports as attention is no map of queries and keys ("
+            f"{', '.join(others)}): it looks at pieces of a text. Record a model that reports whole maps."
+        )
     if not calls and not reports:
         raise RecordingError(
             f"{type(model).__name__} shows no attention: nothing passed through the attention interface of "
@@ -55,12 +61,13 @@ def check_model(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> 
     groups = _group((call.place, call.weights) for call in calls if call.weights is not None)
     pairs = pair(groups, _group(reports))
     note = ""
+    missing = _tell_missing(others)
     if pairs is not None:
         error = max((float((ours - theirs).abs().max()) for ours, theirs in pairs), default=None)
         moved = difference(outputs, reference)
         if max(error or 0.0, moved) <= tolerance_of(model):
             stacks.name_stacks(_causality(groups))
-            notes = _tell_coverage(len(pairs), len(calls))
+            notes = (*_tell_coverage(len(pairs), len(calls)), *missing)
             return Verdict(True, error, notes, _count(stacks.rename(call.place) for call in calls))
         note = (
             f"recorded through the interface, weights were off by {error or 0:.1e} and outputs by {moved:.1e}"
@@ -71,7 +78,8 @@ def check_model(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> 
             "no attention with output_attentions=True. It cannot be recorded."
         )
     stacks.name_stacks(_causality(_group(reports)))
-    return Verdict(False, 0.0, (note,) if note else (), _count(stacks.rename(each.place) for each in reports))
+    notes = (*([note] if note else []), *missing)
+    return Verdict(False, 0.0, notes, _count(stacks.rename(each.place) for each in reports))
 
 
 def check_fast(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> float:
@@ -190,3 +198,9 @@ def _tell_coverage(checked: int, recorded: int) -> tuple[str, ...]:
     if checked == recorded:
         return ()
     return (f"the model itself reports {checked} of the {recorded} maps; the others could not be checked",)
+
+
+def _tell_missing(places: Sequence[str]) -> tuple[str, ...]:
+    if not places:
+        return ()
+    return (f"left out, because what the model reports is no map of queries and keys: {', '.join(places)}",)
