@@ -467,3 +467,40 @@ def test_another_recording_ends_the_prediction(reciting: Reciting, open_page: Op
     expect(page.locator(".generation-live")).to_be_hidden()
     settle(page)
     assert reciter.cancelled
+
+
+def test_a_prediction_behind_another_view_is_seen_and_can_be_stopped(
+    reciting: Reciting, open_page: Open
+) -> None:
+    address, reciter, _ = reciting
+    page = open_page(address + "&generation.predict=1")
+    expect(page.locator(".generation-live .words-word")).to_have_count(2)
+    behind = page.locator("[data-behind=generation]")
+    expect(behind).to_have_count(0)  # it is seen in its own place
+    for view in ("Heat map", "Playground"):
+        page.get_by_role("tab", name=view).click()
+        expect(behind).to_contain_text("Generation runs on behind this view · Running · 2/4")
+        behind.get_by_role("button", name="Show").click()
+        expect(page.locator(".generation-live .words-word")).to_have_count(2)
+        expect(behind).to_have_count(0)
+    page.get_by_role("tab", name="Heat map").click()
+    settle_view(page)
+    page.locator("[data-action=language]").click()
+    expect(behind).to_contain_text("仍在后台运行")
+    behind.get_by_role("button", name="取消").press("Enter")
+    expect(behind).to_have_count(0)
+    expect(page.get_by_role("tab", selected=True).first).to_be_focused()
+    rest(page)
+    assert reciter.cancelled
+    page.get_by_role("tab", name="生成").click()
+    expect(page.locator(".decoding-said")).to_have_text("已取消。")
+    expect(page.locator("form.decoding [type=submit]")).to_be_enabled()
+
+
+def test_a_prediction_that_another_window_stops_did_not_fail(reciting: Reciting, open_page: Open) -> None:
+    address, reciter, _ = reciting
+    page = open_page(address + "&generation.predict=1")
+    expect(page.locator(".generation-live .words-word")).to_have_count(2)
+    reciter.cancel("1")
+    expect(page.locator(".decoding-said")).to_have_text("Cancelled.")
+    expect(page.locator("form.decoding [type=submit]")).to_be_enabled()

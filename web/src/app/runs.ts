@@ -27,6 +27,13 @@ export interface Running {
   readonly job: Job | null; // null until the server has taken it
 }
 
+/** A run that a view has asked for, until it is over: it may go on while another view is looked at. */
+export interface Asked {
+  readonly view: string;
+  readonly job: Job | null;
+  stop(): void;
+}
+
 /** A job that this window has started, kept over a reload. */
 interface Started {
   readonly id: string;
@@ -39,6 +46,7 @@ export interface Runs {
   readonly form: Signal<Form>;
   readonly models: Signal<readonly ModelDescription[]>;
   readonly running: Signal<Running | null>;
+  readonly asked: Signal<readonly Asked[]>; // by views
   readonly other: Signal<Job | null>; // a run of another window, until it is over; where it is done, its result
   readonly trouble: Signal<unknown>; // why the last run failed; null: it did not
   /** Fill in part of the form. */
@@ -63,6 +71,7 @@ export function createRuns(app: App): Runs {
   const form = signal<Form>(emptyForm);
   const models = signal<readonly ModelDescription[]>([]);
   const running = signal<Running | null>(null);
+  const asked = signal<readonly Asked[]>([]);
   const other = signal<Job | null>(null);
   const trouble = signal<unknown>(null);
   const requests = new Map<string, JobRequest>(); // by recording
@@ -111,6 +120,40 @@ export function createRuns(app: App): Runs {
     if (!bench) throw new Refusal(app.words.peek().noWorkbench, "no_workbench", 0);
     if (request.listed === false) return bench.run(request, heard, signal); // nobody but its view looks for it
     return remembering(request, heard, (told) => bench.run(request, told, signal));
+  };
+
+  /** For a view: everybody knows of it until it is over, since its view may be left meanwhile. */
+  const runForView: typeof run = async (request, heard, signal) => {
+    const mine = new AbortController();
+    const stop = (): void => mine.abort();
+    let known: Asked = { view: app.view.peek(), job: null, stop };
+    const away = (): boolean => app.view.peek() !== known.view;
+    const note = (...now: Asked[]): void => {
+      asked.value = [...asked.peek().filter((each) => each !== known), ...now];
+    };
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+    note(known);
+    try {
+      const tell: typeof heard = (event) => {
+        if ("job" in event) {
+          const next = { ...known, job: event.job };
+          note(next);
+          known = next;
+        }
+        heard(event);
+      };
+      const id = await run(request, tell, mine.signal);
+      if (away() && request.listed !== false) app.say(app.words.peek().finished);
+      return id;
+    } catch (error) {
+      const cancelled = error instanceof DOMException && error.name === "AbortError";
+      if (away() && !cancelled) app.say(sentenceOf(error, app)); // its own place is not seen
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", stop);
+      note();
+    }
   };
 
   const attend = async (start: typeof run, request: JobRequest, preset: Preset | null): Promise<void> => {
@@ -177,6 +220,7 @@ export function createRuns(app: App): Runs {
     form,
     models,
     running,
+    asked,
     other,
     trouble,
     change(part) {
@@ -231,7 +275,7 @@ export function createRuns(app: App): Runs {
     workbench(source) {
       if (!app.bench || app.about.peek()?.workbench === false) return null;
       return {
-        run,
+        run: runForView,
         again(change) {
           const request = requestBehind(source);
           if (!request) return null;

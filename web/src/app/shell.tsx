@@ -1,6 +1,7 @@
 /** The workbench on the screen: header, pictures left, tabbed control panel right (below on narrow screens). */
 
 import { useCallback, useEffect, useId, useState } from "preact/hooks";
+import { Behind } from "./behind";
 import { Canvas } from "./canvas";
 import { Choice } from "./choice";
 import { useApp } from "./context";
@@ -68,6 +69,7 @@ export function Shell() {
           <ViewTabs id={id} />
           <Toolbar table={table} />
           <PresetNote />
+          <Behind />
           <Canvas id={`${id}-stage`} prefix={`${id}-view`} />
           {open && !alone && <Transport source={open} />}
         </section>

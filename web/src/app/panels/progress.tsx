@@ -1,6 +1,7 @@
 /** How far a run is: its stages by name, a bar, a way to stop it; afterwards what went wrong, if something did. */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
+import type { AppWords } from "../../i18n/app";
 import type { Job, JobStage } from "../../types";
 import { useApp } from "../context";
 import { sentenceOf } from "../speaking";
@@ -56,6 +57,17 @@ function Result({ job }: { readonly job: Job }) {
   );
 }
 
+export function nameStages(say: AppWords): Readonly<Record<JobStage, string>> {
+  return {
+    queued: say.queued,
+    loading: say.loading,
+    tokenising: say.tokenising,
+    running: say.runningStage,
+    statistics: say.statistics,
+    saving: say.saving,
+  };
+}
+
 function Stages(props: {
   readonly job: Job | null;
   readonly elsewhere?: boolean;
@@ -73,14 +85,7 @@ function Stages(props: {
     },
     [],
   );
-  const names: Readonly<Record<JobStage, string>> = {
-    queued: say.queued,
-    loading: say.loading,
-    tokenising: say.tokenising,
-    running: say.runningStage,
-    statistics: say.statistics,
-    saving: say.saving,
-  };
+  const names = nameStages(say);
   const stage = job?.stage ?? "queued";
   const at = stages.indexOf(stage);
   const share = job?.share ?? null;
