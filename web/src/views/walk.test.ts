@@ -239,6 +239,22 @@ describe("walk", () => {
     expect(element.querySelector(".walk-missing")!.textContent).toContain("It was not kept.");
   });
 
+  test("a second run that was cancelled or out of reach is asked for again, a refused one is not", async () => {
+    for (const [error, runs] of [
+      [new DOMException("", "AbortError"), 2],
+      [new Refusal("Gone.", "unreachable", 0), 2],
+      [new Refusal("Too long.", "too_long", 422), 1],
+    ] as const) {
+      const run = vi.fn(() => Promise.reject(error));
+      const workbench = { ...benchOf(async () => inventWalk().source).workbench, run };
+      const { stage, mounted } = await open({}, { traced: false, more: true }, workbench);
+      mounted.unmount();
+      view.mount(stage);
+      await settle();
+      expect(run).toHaveBeenCalledTimes(runs);
+    }
+  });
+
   test("numbers that follow from others are said to, and a number without arithmetic says why", async () => {
     const chapters = plan.chapters.map((chapter) => ({
       ...chapter,

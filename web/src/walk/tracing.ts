@@ -5,7 +5,7 @@
  * Out:  a source that holds a trace, or null and why there is none. A run is made once for each recording.
  */
 
-import type { RecordingSource } from "../source";
+import { type RecordingSource, Refusal } from "../source";
 import type { WalkPlan } from "../types";
 import type { Stage, Workbench } from "../view";
 
@@ -36,6 +36,10 @@ export async function trace(
   const known = made.get(id) ?? begin(workbench, ours, heard);
   known.heard = heard;
   made.set(id, known);
+  known.id.catch((error: unknown) => {
+    // A model that cannot be followed is not asked twice; one that was cancelled or out of reach is.
+    if (!(error instanceof Refusal && error.status > 0) && made.get(id) === known) made.delete(id);
+  });
   return known.id.then((found) => workbench.open(found));
 }
 
@@ -50,6 +54,5 @@ function begin(workbench: Workbench, ours: boolean, heard: Made["heard"]): Made 
     },
     new AbortController().signal, // whoever comes back to the walk finds it done
   );
-  id.catch(() => {}); // a model that cannot be followed is not asked twice
   return Object.assign(telling, { id });
 }

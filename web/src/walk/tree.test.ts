@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { words } from "../i18n/walk";
-import { invent, setStage } from "../testing/recording";
+import { invent, setStage, settle } from "../testing/recording";
 import type { GenerationDescription, StepDescription } from "../types";
+import type { Workbench } from "../view";
 import type { Home } from "./part";
 import { TreeScene } from "./tree";
 
@@ -34,4 +35,33 @@ test("a moving picture shows a long tree part by part, each as wide as other sce
   expect(shown).toEqual(nodes.map(({ text }) => text));
   expect(scene.picture().height).toBeGreaterThan(parts[0]!.height * 3);
   expect(sceneOf({ generation: null }).pictures().length).toBe(1);
+});
+
+test("a search goes on while the walk is drawn anew, and may be asked for again when it was cancelled", async () => {
+  const { source } = invent({ change: { generation: null } });
+  const grown = invent({ change: { generation } }).source;
+  const ends: { resolve(id: string): void; reject(error: unknown): void }[] = [];
+  const run = vi.fn<Workbench["run"]>(
+    () => new Promise((resolve, reject) => void ends.push({ resolve, reject })),
+  );
+  const again: Workbench["again"] = () => ({ kind: "generate", model: "toy", sequence: "text" });
+  const { stage } = setStage(source, {}, { run, again, open: async () => grown, go: () => {} });
+  const draw = (language: "en" | "zh") =>
+    new TreeScene({ stage: { ...stage, language }, source, say: words(language) } as unknown as Home);
+  const press = (scene: TreeScene) => scene.element.querySelector<HTMLButtonElement>("button")!.click();
+  const first = draw("en");
+  press(first);
+  ends[0]!.reject(new DOMException("", "AbortError")); // by whoever stopped it
+  await settle();
+  expect(first.element.querySelector(".hint")?.textContent).toBe("");
+  press(first);
+  first.stop();
+  const next = draw("zh");
+  expect(next.element.querySelector("[role=status]")?.textContent).toBe(words("zh").growing);
+  expect(run.mock.calls.map(([, , signal]) => signal.aborted)).toEqual([false, false]);
+  ends[1]!.resolve("grown");
+  await settle();
+  expect(next.table().rows).toHaveLength(nodes.length);
+  expect(first.table().rows).toHaveLength(0); // gone: nothing is drawn for nobody
+  expect(run).toHaveBeenCalledTimes(2);
 });

@@ -6,15 +6,20 @@
  */
 
 import { keptPath, pathTo } from "../generation/paths";
+import { explain } from "../i18n/refusals";
 import { make, write } from "../marks/make";
 import { Tree } from "../marks/tree";
 import { Refusal } from "../source";
-import type { GenerationDescription } from "../types";
-import type { TableData } from "../view";
+import type { GenerationDescription, JobRequest } from "../types";
+import type { TableData, Workbench } from "../view";
 import type { Drawn, Home, Part } from "./part";
 
 const ACROSS = 7; // steps to a line of a picture: as wide as other scenes, so that a moving picture shows words in full
-const searched = new Map<string, GenerationDescription>(); // by recording: a tree is grown once
+const DECODE = { method: "beam", beams: 4, max_new_tokens: 24 } as const;
+
+// By recording: a tree is grown once, and goes on growing where the walk is drawn anew in another language.
+const searched = new Map<string, GenerationDescription>();
+const searching = new Map<string, Promise<GenerationDescription | null>>();
 
 export class TreeScene implements Part {
   readonly element = make("div", { class: "walk-tree" });
@@ -23,8 +28,8 @@ export class TreeScene implements Part {
   private readonly path = make("p", { class: "walk-written", dir: "auto" });
   private readonly slider: HTMLInputElement;
   private readonly note = make("p", { class: "hint", role: "status" });
-  private readonly ending = new AbortController();
   private generation: GenerationDescription | null;
+  private gone = false;
   private level = 0;
   private chosen = 0;
 
@@ -44,6 +49,7 @@ export class TreeScene implements Part {
         ? generation
         : (searched.get(stage.source.description.id) ?? null);
     this.build();
+    if (this.generation === null && searching.has(stage.source.description.id)) void this.search();
   }
 
   private get last(): number {
@@ -65,8 +71,7 @@ export class TreeScene implements Part {
       queueMicrotask(() => this.choose(this.chosen)); // once it stands on the page, the newest word is brought into view
       return;
     }
-    const request =
-      stage.workbench?.again({ decode: { method: "beam", beams: 4, max_new_tokens: 24 } }) ?? null;
+    const request = stage.workbench?.again({ decode: DECODE }) ?? null;
     this.element.replaceChildren(
       make("p", { class: "walk-missing" }, say.noTree),
       request === null
@@ -80,23 +85,28 @@ export class TreeScene implements Part {
     );
   }
 
+  /** Search, or wait for the search that is under way. */
   private async search(): Promise<void> {
     const { stage, say } = this.home;
     const { workbench } = stage;
-    const request = workbench?.again({ decode: { method: "beam", beams: 4, max_new_tokens: 24 } }) ?? null;
+    const { id } = stage.source.description;
+    const request = workbench?.again({ decode: DECODE }) ?? null;
     if (workbench === null || request === null) return;
     write(this.note, say.growing);
     try {
-      const id = await workbench.run({ ...request, listed: false }, () => {}, this.ending.signal);
-      const { description } = await workbench.open(id);
-      if (this.ending.signal.aborted || description.generation === null) return;
-      searched.set(stage.source.description.id, description.generation);
-      this.generation = description.generation;
+      const found = searching.get(id) ?? searchOnce(workbench, request, id);
+      const generation = await found;
+      if (this.gone || generation === null) return;
+      this.generation = generation;
       write(this.note, "");
       this.build();
     } catch (error) {
-      if (!this.ending.signal.aborted)
-        write(this.note, error instanceof Refusal ? error.sentence : String(error));
+      if (this.gone) return;
+      const cancelled = error instanceof DOMException && error.name === "AbortError";
+      write(
+        this.note,
+        cancelled ? "" : error instanceof Refusal ? explain(error, stage.language) : String(error),
+      );
     }
   }
 
@@ -167,6 +177,25 @@ export class TreeScene implements Part {
   }
 
   stop(): void {
-    this.ending.abort();
+    this.gone = true;
   }
+}
+
+function searchOnce(
+  workbench: Workbench,
+  request: JobRequest,
+  id: string,
+): Promise<GenerationDescription | null> {
+  const { signal } = new AbortController(); // whoever comes back to the tree finds it grown
+  const found = workbench
+    .run({ ...request, listed: false }, () => {}, signal)
+    .then(async (made) => {
+      const { generation } = (await workbench.open(made)).description;
+      if (generation !== null) searched.set(id, generation);
+      return generation;
+    });
+  searching.set(id, found);
+  const forget = (): void => void searching.delete(id);
+  found.then(forget, forget);
+  return found;
 }
