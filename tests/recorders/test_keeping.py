@@ -42,10 +42,11 @@ def test_a_writer_closed_meanwhile_lets_no_byte_into_another_file(
 
     def close_first(tensor: Tensor, put: Put) -> None:
         number = writer.find("states")[0]
-        writer.discard()
         with other.open("xb") as file:
-            assert file.fileno() == number  # as systems do: the lowest that is free
+            writer.discard()
+            os.dup2(file.fileno(), number)  # as if the system had given it away again
             store(tensor, put)
+        os.close(number)
 
     monkeypatch.setattr(keeping, "_store", close_first)
     keep_in(writer)("states", torch.ones(2, 100, 5))
