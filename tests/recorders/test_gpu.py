@@ -132,6 +132,17 @@ def test_kernels_of_torch_give_the_log_sum_exp(kernel: str, tokens: int, causal:
     assert output.transpose(0, 1).is_contiguous()
 
 
+def test_torch_still_takes_what_its_kernels_are_given() -> None:
+    """They are not for the public; a machine without a GPU sees, too, when a version changes them."""
+    states, ours = ["query", "key", "value"], ["dropout_p", "is_causal", "return_debug_mask", "scale"]
+    for name, also in (("cudnn", ["attn_bias", "compute_log_sumexp"]), ("flash", [])):
+        kernel = getattr(torch.ops.aten, f"_scaled_dot_product_{name}_attention").default
+        assert [each.name for each in kernel._schema.arguments] == states + also + ours
+        assert [each.name for each in kernel._schema.returns][:2] == ["output", "logsumexp"]
+    batch = torch.ones(1, 2, 5, 8)
+    assert isinstance(torch._fused_sdp_choice(batch, batch, batch, is_causal=True, scale=0.2), int)
+
+
 @pytest.mark.gpu
 def test_what_cudnn_refuses_flash_attention_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     from glassformer.recorders import statistics_gpu
