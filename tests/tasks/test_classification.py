@@ -118,7 +118,15 @@ def test_what_does_not_fit_is_refused(school: School, rows: dict[str, Any]) -> N
         school.make_network(task, classes=3)
     with pytest.raises(ConfigurationError, match="head = 'classes'"):
         school.make_network(task, head="masked")
-    for wrong in ({"label_smoothing": 1}, {"max_length": 2}, {"long": "middle"}):
+    wrong: dict[str, Any]
+    for wrong in (
+        {"label_smoothing": 1},
+        {"max_length": 2},
+        {"long": "middle"},
+        {"labels": []},
+        {"labels": ["alone"]},
+        {"labels": ["same", "same"]},
+    ):
         with pytest.raises(ConfigurationError, match=next(iter(wrong))):
             school.make_task(rows | wrong)
     model = Model(school.make_network(task), task.tokenizer)

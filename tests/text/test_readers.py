@@ -75,6 +75,14 @@ BROKEN = [
     ),
     ("a.csv", b"x,y\n\na,b\n", (0, 1), [("x", "y"), ("a", "b")], ":2: 0 columns"),
     ("a.jsonl", b'{"t": "x"}\n{"t": \n', ("t",), [("x",)], ":2: not JSON"),
+    ("a.jsonl", b'{"t": "x"}\n' + b"[" * 100_000 + b"\n", ("t",), [("x",)], ":2: not JSON"),
+    (
+        "a.jsonl",
+        b'{"t": "x"}\n{"t": "\\ud800"}\n',
+        ("t",),
+        [("x",)],
+        ":2: the field 't' holds half a character",
+    ),
     ("a.jsonl", b'{"t": 3}\n[1]\n', ("t",), [("3",)], ":2: a list, where an object"),
     (
         "a.jsonl",

@@ -66,6 +66,8 @@ class ClassificationSettings:
             raise ConfigurationError(f"max_length = {self.max_length} is too short; 8 is the least.")
         if self.repeat < 1:
             raise ConfigurationError(f"repeat = {self.repeat} is too small; it must be at least 1.")
+        if self.labels is not None and (len(self.labels) < 2 or len(set(self.labels)) < len(self.labels)):
+            raise ConfigurationError(f"labels = {self.labels} must be two or more, all different.")
         if self.more() and self.second_text is not None:
             raise ConfigurationError("More files (`also`) have one text; leave them or `second_text` out.")
 

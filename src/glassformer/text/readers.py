@@ -67,7 +67,7 @@ def read_jsonl(path: Path, columns: Sequence[Column], problems: Problems) -> Ite
     for number, line in read_lines(path, problems):
         try:
             content = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             problems.report(path, number, f"not JSON ({error})")
             continue
         found = _pick_fields(content, columns)
@@ -204,7 +204,18 @@ def _pick_fields(content: Any, columns: Sequence[Column]) -> Row | str:
         if isinstance(value, bool) or not isinstance(value, str | int):
             return f"the field {column!r} is {json.dumps(value)[:40]}, where text is wanted"
         values.append(str(value))
+        if not _is_text(values[-1]):
+            return f"the field {column!r} holds half a character (\\ud800 to \\udfff), which is no text"
     return tuple(values)
+
+
+def _is_text(value: str) -> bool:
+    """Whether it can be written as UTF-8; JSON can spell what cannot."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _parse_block(path: Path, block: Sequence[tuple[int, str]], problems: Problems) -> Iterator[Sentence]:

@@ -168,7 +168,7 @@ def _train(library: Any, texts: Iterable[str], trainer: Any) -> None:
         raise
     except BaseException as error:  # the library can panic, and a panic is no Exception
         raise InputError(
-            f'No vocabulary could be learnt from this text: {error}. Try kind = "bpe", a smaller `size`, '
+            f'No vocabulary could be learnt from this text: {error}. Try kind = "bpe", another `size`, '
             "or more text, with very long words taken out."
         ) from error
 

@@ -112,7 +112,7 @@ def run_recipe(
     first = os.environ.get("RANK", "0") == "0"
     if first:
         _check_free(folder, resume=resume)
-    new = first and not folder.exists()
+    new = first and not (folder.is_dir() and any(folder.iterdir()))  # another process may have made it
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder, first=first), _leaving_nothing(folder, new=new):
         going_on = resume and (folder / SETTINGS).is_file()
