@@ -100,7 +100,13 @@ def run_two(recipe: Path, overrides: list[str], **others: object) -> list[int | 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words", [["train.parallel=ddp"], ["train.parallel=fsdp"], ["train.parallel=fsdp", "train.ema=0.5"]]
+    "words",
+    [
+        ["train.parallel=ddp"],
+        ["train.parallel=fsdp"],
+        ["train.parallel=fsdp", "train.ema=0.5"],
+        ["train.parallel=fsdp", "task.consistency=2.5"],  # all of the network in one call, not its parts
+    ],
 )
 def test_two_processes_have_the_losses_of_one(translation: Path, tmp_path: Path, words: list[str]) -> None:
     run_recipe(translation, words, runs=tmp_path, name="one", silent=True)
