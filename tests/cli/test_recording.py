@@ -49,7 +49,7 @@ def test_an_edit_reads_as_it_is_said(words: str, edit: object) -> None:
         ("zero encoder self 2 5 6", "'6' is one word too many"),
         ("cut decoder self all -1 7 3", "'-1' cannot be the HEAD"),
         ("scale much", "'much' cannot be the FACTOR"),
-        ("scale nan", "finite"),
+        ("scale nan", "at most a million"),
         ("first 0", "At least one layer"),
     ],
 )
@@ -89,6 +89,7 @@ def test_a_decoder_writes_before_it_is_recorded(decoder: Path, run: Command, com
     assert 1 <= len(summary["generation"]) <= 3
     assert "'bean'" in complain("record", decoder, TEXT, "--decode", "bean", 2)
     assert "'two'" in complain("record", decoder, TEXT, "--decode", "beam", "two")
+    assert "write `sample 1`" in complain("record", decoder, TEXT, "--decode", "sample", "-1")
     assert "wrong number of words" in complain("record", decoder, TEXT, "--decode", "beam")
     assert "would do nothing" in complain("record", decoder, TEXT, "--max-new-tokens", 3)
 

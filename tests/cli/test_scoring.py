@@ -69,6 +69,9 @@ def test_parameters_go_to_the_metrics_that_have_them(file: Path, run: Command, c
     assert rows[0]["parameters"] == {"threshold": 0.2, "relative": False}
     assert rows[1]["parameters"] == {}
     assert "Did you mean 'threshold'?" in complain("score", file, "--set", "treshold=1")
+    for word in ("True", "true"):
+        [row] = json.loads(run("score", file, "nonzero_share", "--set", f"relative={word}", "--json"))
+        assert row["parameters"]["relative"] is True
     assert "'x'" in complain("score", file, "--set", "threshold=x")
     assert "'threshold' sets nothing" in complain("score", file, "--set", "threshold")
 
@@ -98,7 +101,8 @@ def test_csv_has_a_line_for_each_value(file: Path, run: Command) -> None:
     [
         (["entropi"], "Did you mean 'entropy'?"),
         (["rollout", "--over", "head"], "rollout is over"),
-        (["dependency_accuracy"], "was given no"),
+        (["dependency_accuracy"], "give a MODEL and --trees"),
+        (["alignment_error"], "give a MODEL and --links"),
         (["--against", "none.bundle"], "none.bundle could not be opened"),
     ],
 )

@@ -402,6 +402,8 @@ def test_an_edit_that_meets_nothing_is_refused(kind: str, edit: Any, message: st
         lambda: AblateHead("decoder", "self", 0, 0, "median"),  # type: ignore[arg-type]
         lambda: CutEdge("decoder", "self", 0, 0, 1, -2),
         lambda: ScaleScores(float("nan")),
+        lambda: ScaleScores(1e40),  # beyond what single precision holds
+        lambda: ScaleScores(-(10**400)),
         lambda: FirstLayers(0),
     ],
 )

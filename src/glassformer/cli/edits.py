@@ -127,7 +127,8 @@ def read_decoding(words: Sequence[str], habit: "GenerationSettings") -> "Generat
     numbers = []
     for word in rest:
         if not word.isdecimal():
-            raise InputError(f"{word!r} after --decode {verb} is not a whole number; write `beam 4`.")
+            form = "sample 1" if verb == "sample" else "beam 4"
+            raise InputError(f"{word!r} after --decode {verb} is no whole number from 0 up; write `{form}`.")
         numbers.append(int(word))
     habit = replace(habit, alternatives=ALTERNATIVES, n_best=1)
     match verb, numbers:

@@ -63,6 +63,7 @@ def run_score(arguments: Arguments) -> None:
     words = list(arguments.words)
     text = None if _is_bundle(arguments.source) else _take_text(arguments.source, words)
     names = tuple(words) or PANEL
+    _refuse_gold(names)
     parameters = _share(read_assignments(arguments.set), names)
     other = None if arguments.against is None else bundle.open(arguments.against)
     recording = bundle.open(arguments.source) if text is None else _record(arguments, text)
@@ -109,6 +110,20 @@ def _record(arguments: Arguments, text: str) -> "Recording":
     from glassformer.recorders.recorder import record
 
     return record(arguments.source, text, device=arguments.device)
+
+
+def _refuse_gold(names: tuple[str, ...]) -> None:
+    """Metrics that compare with what people marked are not had from one text."""
+    from glassformer.metrics import METRICS
+
+    for name in names:
+        if any(each.required for each in METRICS[name].parameters):
+            option = (
+                "--trees TREES.conllu" if name.startswith("dependency") else "--links LINKS SOURCE TARGET"
+            )
+            raise InputError(
+                f"{name} compares heads with what people marked; give a MODEL and {option}, without names."
+            )
 
 
 def _share(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, dict[str, Any]]:

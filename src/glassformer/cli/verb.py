@@ -148,7 +148,7 @@ def for_people(text: str, stream: TextIO) -> str:
 
 
 def read_assignments(words: Iterable[str]) -> dict[str, Any]:
-    """Changes such as `threshold=0.02`; values as in TOML, and anything else is text."""
+    """Changes such as `threshold=0.02`; values as in TOML, `True` and `False` as in Python; else text."""
     found = {}
     for word in words:
         name, equals, value = word.partition("=")
@@ -157,7 +157,7 @@ def read_assignments(words: Iterable[str]) -> dict[str, Any]:
         try:
             found[name.strip()] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
-            found[name.strip()] = value
+            found[name.strip()] = {"True": True, "False": False}.get(value.strip(), value)
     return found
 
 

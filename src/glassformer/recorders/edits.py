@@ -16,7 +16,6 @@ interface (changes.py) or, where they do not use it, at the softmax that makes a
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, Literal
 
 import torch
@@ -27,6 +26,8 @@ from glassformer.recorders import window_edits
 from glassformer.recorders.layers import Place
 from glassformer.recorders.recorder import Edit
 from glassformer.recording import Kind
+
+LARGEST_FACTOR = 1e6  # of scores: a softmax has one winner long before, and single precision overflows beyond
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +156,10 @@ class ScaleScores:
 
     def __post_init__(self) -> None:
         _check_numbers(self, "layer")
-        if not isinstance(self.factor, int | float) or not isfinite(self.factor):
-            raise InputError(f"Scores cannot be multiplied by {self.factor!r}; give a finite number.")
+        if not isinstance(self.factor, int | float) or not abs(self.factor) <= LARGEST_FACTOR:
+            raise InputError(
+                f"Scores cannot be multiplied by {self.factor!r}; give a number of at most a million."
+            )
 
     @property
     def relaxes(self) -> bool:
