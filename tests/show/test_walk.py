@@ -356,6 +356,17 @@ def test_a_soft_cap_is_part_of_the_arithmetic(cap: float) -> None:
     assert hidden.shown is None
 
 
+def test_one_score_that_is_off_is_no_cap() -> None:
+    recording = invent_decoder(tokens=1, layers=1, heads=1)
+    (first,) = recording.maps
+    assert first.dense_scores is not None
+    nearer = first.dense_scores * np.float32(0.9)  # as by a bias: there is a cap that would do the same
+    changed = replace(recording, maps=(replace(first, dense_scores=nearer),))
+    for each, operation in ((recording, "dot"), (changed, "states")):
+        steps = {step.id: step for chapter in make_plan(each).chapters for step in chapter.steps}
+        assert steps["decoder.0.self.scores"].operation == operation
+
+
 def test_an_old_bundle_opens_as_before(tmp_path: Path) -> None:
     recording = invent_decoder()
     path = tmp_path / "old.bundle"

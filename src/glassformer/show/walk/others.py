@@ -16,6 +16,7 @@ from glassformer.show.walk.writing import Scribe
 AGREEMENT = 1e-3  # how far scores may be from what follows from queries and keys, at most
 ROUNDING = 4e-6  # in single precision: as a share of what was summed
 CHECKED = 6  # queries of each map for which that is looked at
+WITNESSES = 3  # scores that a cap must account for: there is one that gives any single score
 
 
 def write_others(scribe: Scribe) -> None:
@@ -87,7 +88,8 @@ def _follow(found: AttentionMap) -> dict[str, float] | None:
 
     if fit(products):
         return {"scale": found.scale}
-    cap = _find_cap(products, scores[seen])
+    witnesses = np.count_nonzero(np.abs(products - scores[seen]) > near)
+    cap = _find_cap(products, scores[seen]) if witnesses >= WITNESSES else None
     for each in () if cap is None else (float(f"{cap:.2g}"), float(f"{cap:.4g}"), cap):
         if fit(each * np.tanh(products / each)):
             return {"scale": found.scale, "cap": each}
