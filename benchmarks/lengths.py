@@ -96,7 +96,8 @@ def main() -> None:
         + (
             " A recurrent network with a fixed C does not ship, so it was not measured."
             if missing
-            else " The network with a fixed C does not ship; its recipe is zoo/recurrent's but for that word."
+            else " The network with a fixed C does not ship: its recipe is that of zoo/recurrent, "
+            "with a fixed C for attention."
         ),
         "zh": f"英译法，每个区间最多 {count} 个测试句（Tatoeba），贪心搜索，sacreBLEU。"
         "16 词以上由测试句拼接而成，因为数据里几乎没有更长的句子。"
@@ -104,7 +105,7 @@ def main() -> None:
         + (
             "固定 C 的循环网络没有随包发布，因此没有测量。"
             if missing
-            else "固定 C 的网络没有随包发布：它用 zoo/recurrent 的配方训练，只改了那一个词。"
+            else "固定 C 的网络没有随包发布：它按 zoo/recurrent 的配方训练，只把注意力换成固定的 C。"
         ),
     }
     result = {

@@ -8,7 +8,7 @@
 import { headColour } from "../marks/colours";
 import { digits } from "../marks/digits";
 import { draw } from "../marks/make";
-import type { Inks } from "../marks/paper";
+import { type Inks, wrap } from "../marks/paper";
 import type { Language, Phrase } from "../types";
 import type { Theme } from "../view";
 
@@ -120,11 +120,16 @@ export function drawLegend(
   look: Look,
 ): { readonly element: SVGGElement; readonly height: number } {
   const element = draw("g", { class: "legend" });
-  let [x, y] = [0, 0];
+  let [x, y, bottom] = [0, 0, 0];
   names.forEach((name, index) => {
     const text = name[look.language];
     const length = 30 + lengthOf(text) + 12;
-    if (x > 0 && x + length > look.width) [x, y] = [0, y + 20];
+    const lines = wrap(text, (11 / 12) * (look.width - 30)); // counted at 11 px, written at 12
+    if (x > 0 && x + length > look.width) {
+      [x, y] = [0, bottom + 20];
+      bottom = y;
+    }
+    bottom = Math.max(bottom, y + 16 * (lines.length - 1));
     element.append(
       draw("line", {
         x1: x,
@@ -135,9 +140,9 @@ export function drawLegend(
         "stroke-width": 4,
         "stroke-dasharray": dashed[index] ? "4 3" : null,
       }),
-      write(shorten(text, look.width - 30), x + 28, y + 12, { fill: look.inks.soft }),
+      ...lines.map((line, at) => write(line, x + 28, y + 12 + 16 * at, { fill: look.inks.soft })),
     );
     x += length;
   });
-  return { element, height: y + 24 };
+  return { element, height: bottom + 24 };
 }

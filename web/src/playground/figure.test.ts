@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { inks } from "../marks/paper";
 import { figures } from "../testing/playground";
 import type { PlayLines, PlayMatrix, PlayNumbers, PlayTable } from "../types";
-import { alike } from "./drawing";
+import { alike, drawLegend } from "./drawing";
 import { drawForPicture, FigureElement, figureRows, neighbours, wideOnes } from "./figure";
 import { drawLines } from "./lines";
 import { makeNumbers, makeTable } from "./listing";
@@ -205,4 +205,20 @@ test("arrow keys move from number to number and say them", () => {
   figure.show(smaller, 480);
   expect(readout.textContent).toBe(""); // there is no such place any more
   expect(figure.element.querySelector(".play-ring")?.getAttribute("visibility")).toBe("hidden");
+});
+
+test("a legend says names in full, however narrow the figure is", () => {
+  const names = ["recurrent with a fixed C (0.9 M weights)", "Transformer (10 M weights)"];
+  const phrases = names.map((en) => ({ en, zh: en }));
+  const at = (width: number) => {
+    const { element, height } = drawLegend(phrases, [], { ...look, width });
+    const lines = [...element.querySelectorAll("text")];
+    const places = lines.map((line) => Number(line.getAttribute("y")));
+    expect(lines.map((line) => line.textContent).join(" ")).toBe(names.join(" "));
+    expect(new Set(places).size).toBe(lines.length); // none upon another
+    expect(height).toBeGreaterThan(Math.max(...places) + 4);
+    return lines.length;
+  };
+  expect(at(300)).toBe(2);
+  expect(at(160)).toBeGreaterThan(3);
 });
