@@ -806,6 +806,15 @@ def test_states_that_overflow_are_refused() -> None:
         ({"input_ids": torch.tensor([[7], [8]])}, {}, "Give a batch of one"),
         ({"input_ids": torch.tensor([[7]])}, {"second_text": "no"}, "A mapping holds all"),
         ({"inputs_embeds": torch.full((1, 2, 32), torch.nan)}, {}, "holds NaN or infinity"),
+        ({}, {}, r"takes none of the inputs \(there are none\); name them .* as input_ids"),
+        ({"ids": torch.tensor([[7]])}, {}, r"takes none of the inputs \(ids\)"),
+        (
+            {"input_ids": torch.tensor([[7, 8]]), "attention_mask": torch.tensor([[1]])},
+            {},
+            "for 1 tokens, and",
+        ),
+        ({"input_ids": torch.tensor([[7]]), "attention_mask": torch.tensor([[0]])}, {}, "hides every token"),
+        ([7], {"decode": "greedy"}, r"How to decode is 'greedy'; give GenerationSettings"),
     ],
 )
 def test_bad_requests_are_said_in_a_sentence(inputs: Any, words: dict[str, Any], message: str) -> None:

@@ -92,12 +92,33 @@ class Giver:
             if value.is_floating_point() and not bool(value.isfinite().all()):
                 raise InputError(f"The input {name} holds NaN or infinity; give finite numbers.")
             tensors[name] = value.to(self.device)
+        self._check_names(tensors)
         source, target = (self._name_ids(tensors.get(name)) for name in ("input_ids", "decoder_input_ids"))
         return Given(
             tensors,
             None if source is None else as_tokens("source", source),
             None if target is None else as_tokens("target", target),
         )
+
+    def _check_names(self, tensors: Mapping[str, Tensor]) -> None:
+        """Refuse inputs of which the model takes none, and masks that do not fit their tokens."""
+        if not self.words & tensors.keys():
+            known = next((name for name in ("input_ids", *LABELS) if name in self.words), "input_ids")
+            seen = ", ".join(map(str, tensors)) or "there are none"
+            raise InputError(
+                f"{self.reader.name} takes none of the inputs ({seen}); name them as its forward does, as {known}."
+            )
+        for side in ("", "decoder_"):
+            ids, mask = tensors.get(f"{side}input_ids"), tensors.get(f"{side}attention_mask")
+            if ids is None or mask is None or mask.dim() != 2:
+                continue
+            if mask.shape != ids.shape:
+                raise InputError(
+                    f"The {side}attention_mask is for {mask.shape[1]} tokens, and there are {ids.shape[-1]}; "
+                    "give one number for each."
+                )
+            if not bool(mask.any()):
+                raise InputError(f"The {side}attention_mask hides every token; let at least one be seen.")
 
     def complete(self, given: Given) -> Mapping[str, Any]:
         """Inputs that the model can run on: without a target a decoder reads starts."""

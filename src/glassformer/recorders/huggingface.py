@@ -30,7 +30,7 @@ from glassformer.recorders.keeping import Keep, keep_aside
 from glassformer.recorders.layers import Stacks
 from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
 from glassformer.recorders.reading import Inputs, Reader
-from glassformer.recorders.recorder import USUAL, Edit, check_edits, check_want, name_path
+from glassformer.recorders.recorder import USUAL, Edit, check_decode, check_edits, check_want, name_path
 from glassformer.recorders.reported import make_maps
 from glassformer.recorders.restore import on_loan
 from glassformer.recorders.results import read_hidden, read_output
@@ -116,6 +116,7 @@ class HuggingFaceSubject:
     # What goes in
 
     def _check_request(self, target: Inputs | None, decode: GenerationSettings | None) -> None:
+        check_decode(decode)
         if target is not None and not self.giver.translates:
             raise InputError(
                 f"{self.name} has one stack and no target side; put everything into one text, "

@@ -32,7 +32,7 @@ from glassformer.recorders.lending import KERNELS, can_lend
 from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
 from glassformer.recorders.outputs import read_classes, read_generation, read_words
 from glassformer.recorders.reading import Inputs, Reader, as_tokens
-from glassformer.recorders.recorder import USUAL, Edit, check_edits, check_want
+from glassformer.recorders.recorder import USUAL, Edit, check_decode, check_edits, check_want
 from glassformer.recorders.restore import alone_with
 from glassformer.recorders.selfcheck import tolerance_of
 from glassformer.recorders.tracing import check_traceable, complete_want, read_parameters
@@ -143,6 +143,7 @@ class OurSubject:
     def _check_request(
         self, target: Inputs | None, decode: GenerationSettings | None, source_language: str | None
     ) -> None:
+        check_decode(decode)
         if target is not None and self.shape != "encoder-decoder":
             raise InputError(
                 f"{self.name} has one stack and no target side; put everything into one text, "

@@ -150,6 +150,15 @@ def check_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
+def check_decode(decode: GenerationSettings | None) -> None:
+    """Refuse a way to write that is none."""
+    if decode is not None and not isinstance(decode, GenerationSettings):
+        raise InputError(
+            f"How to decode is {decode!r}; give GenerationSettings(beams=4) or the like "
+            "(in glassformer.model.choosing)."
+        )
+
+
 def check_device(device: str | torch.device | None) -> None:
     """Refuse a device that torch cannot compute on here."""
     if device is None:
