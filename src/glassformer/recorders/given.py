@@ -106,7 +106,8 @@ class Giver:
             known = next((name for name in ("input_ids", *LABELS) if name in self.words), "input_ids")
             seen = ", ".join(map(str, tensors)) or "there are none"
             raise InputError(
-                f"{self.reader.name} takes none of the inputs ({seen}); name them as its forward does, as {known}."
+                f"{self.reader.name} takes none of the inputs ({seen}); name them as its forward does, "
+                f"as {known}."
             )
         for side in ("", "decoder_"):
             ids, mask = tensors.get(f"{side}input_ids"), tensors.get(f"{side}attention_mask")
