@@ -92,6 +92,7 @@ def test_why_there_is_no_number(served: Served, open_page: Open) -> None:
     page.get_by_role("tab", name="可解释性", exact=True).click()
     cell: Any = page.locator("tr[data-metric=overall_sparsity] [data-level=model] span")
     expect(cell).to_have_attribute("title", sentence)
+    assert cell.evaluate("(each) => each.getClientRects().length") == 1  # a word that is not broken
     page.locator("[data-action=language]").click()
     english = "No allowed weight is zero, so there is nothing to divide by."
     expect(value).to_have_attribute("title", english)

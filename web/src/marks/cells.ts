@@ -31,7 +31,7 @@ export function colourScale(
   let [low, high] = reach ?? [0, 1];
   if (kind === "diverging")
     [low, high] = [-Math.max(Math.abs(low), Math.abs(high)), Math.max(Math.abs(low), Math.abs(high))];
-  if (high <= low) high = low + (Math.abs(low) || 1) * 1e-6;
+  if (high <= low) high = low + leastReach(low);
   const table = kind === "diverging" ? diverging(theme) : sequential(theme);
   const useLog = log && kind === "sequential" && high > 0;
   const floor = low > 0 ? low : high * 1e-4;
@@ -54,7 +54,12 @@ export function colourScale(
   };
 }
 
-/** The legend of a scale: a bar with its ends and middle named. */
+/** What is put between the ends where all values are one. */
+function leastReach(low: number): number {
+  return (Math.abs(low) || 1) * 1e-6;
+}
+
+/** The legend of a scale: a bar with its ends and middle named; where all values are one, with that. */
 export function drawColourBar(scale: ColourScale, width: number, inks: Inks, title = ""): SVGGElement {
   const group = draw("g", { class: "colour-bar" });
   const steps = 64;
@@ -78,7 +83,8 @@ export function drawColourBar(scale: ColourScale, width: number, inks: Inks, tit
     [width / 2, middle, "middle"],
     [width, high, "end"],
   ] as const;
-  for (const [x, value, anchor] of places) {
+  const alone = high - low <= 1.01 * leastReach(low);
+  for (const [x, value, anchor] of alone ? places.slice(0, 1) : places) {
     group.append(
       draw(
         "text",
