@@ -61,6 +61,7 @@ BROKEN = [
         [("x", "y"), ("y", "z")],
         ":2: 1 columns, where the first row has 2",
     ),
+    ("a.tsv", b"\nx\ty\n", (0, 1), [("x", "y")], ":1: the line is empty"),
     ("a.tsv", b"x\ty\nx\ty\tz\n", (0, 1), [("x", "y")], ":2: 3 columns, where the first row has 2"),
     ("a.tsv", b"x\ty\nx\t \n", (0, 1), [("x", "y")], ":2: column 1 is empty"),
     ("a.tsv", b"x\ty\nx\t\xff\n", (0, 1), [("x", "y")], ":2: byte 3 (0xFF) is not UTF-8"),

@@ -324,3 +324,10 @@ def test_an_unknown_word_in_our_own_config(tmp_path: Path) -> None:
 def test_a_folder_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="is not a folder"):
         open_checkpoint(tmp_path / "nowhere")
+
+
+def test_the_folder_of_a_run_is_told_from_that_of_a_model(tmp_path: Path) -> None:
+    (tmp_path / "best").mkdir()
+    (tmp_path / "best" / "config.json").write_text("{}")
+    with pytest.raises(CheckpointError, match=r"is the folder of a run, not of a model.*best: give that"):
+        open_checkpoint(tmp_path)

@@ -152,6 +152,9 @@ def _pick(
     places: list[int] | None = None
     width = 0
     for number, row in rows:
+        if places is None and not "".join(row).strip():  # it would say how many columns there are
+            problems.report(path, number, "the line is empty")
+            continue
         if places is None:
             places, width = _find_places(path, row, columns), len(row)
             if any(isinstance(column, str) for column in columns):

@@ -29,6 +29,7 @@ from glassformer.weights.own import KINDS, own_table, read_own_config, write_own
 from glassformer.weights.tensors import FolderTensors, convert, read_json, write_tensors
 
 CONFIG = "config.json"
+OF_A_RUN = ("best", "averaged", "last")  # folders of models in the folder of a run, the likeliest first
 SHARD_BYTES = 5_000_000_000
 
 Network = Transformer | RecurrentTranslator
@@ -58,6 +59,11 @@ def open_checkpoint(folder: str | Path) -> Checkpoint:
     folder = Path(folder)
     if not folder.is_dir():
         raise CheckpointError(f"{folder} is not a folder; give the folder of a model, with its {CONFIG}.")
+    inside = next((name for name in OF_A_RUN if (folder / name / CONFIG).is_file()), None)
+    if inside is not None and not (folder / CONFIG).is_file():
+        raise CheckpointError(
+            f"{folder} is the folder of a run, not of a model. Its model is in {folder / inside}: give that."
+        )
     settings = read_json(folder / CONFIG)
     generation = find_generation(folder, settings)
     if settings.get("model_type") not in KINDS:
