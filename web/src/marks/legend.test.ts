@@ -1,18 +1,30 @@
 import { describe, expect, it } from "vitest";
 
 import { sequential } from "./colours";
-import { Legend, sketchLegend, ticksOf } from "./legend";
+import { Legend, sketchLegend, spanOf, ticksOf } from "./legend";
 
 describe("the ticks of a square-root scale", () => {
-  it("stand where their weights are, not too near each other, from 0 to the top", () => {
-    for (const top of [1, 0.37, 0.0039, 2e-6]) {
-      const ticks = ticksOf(top);
-      expect(ticks[0]).toEqual({ value: 0, at: 0 });
-      expect(ticks.at(-1)).toEqual({ value: top, at: 1 });
+  it("stand where their weights are, from 0 to the top", () => {
+    for (const top of [1, 0.37, 0.016, 0.0039, 2e-6]) {
+      const ticks = ticksOf(top, false);
+      expect(ticks[0]).toEqual({ value: 0, at: 0, text: "0" });
+      expect(ticks.at(-1)).toMatchObject({ value: top, at: 1 });
       expect(ticks.length).toBeGreaterThan(2);
-      for (const [place, { value, at }] of ticks.entries()) {
-        expect(at).toBeCloseTo(Math.sqrt(value / top), 9);
-        if (place > 0) expect(at - ticks[place - 1]!.at).toBeGreaterThan(0.13);
+      for (const { value, at } of ticks) expect(at).toBeCloseTo(Math.sqrt(value / top), 9);
+    }
+  });
+
+  it("have labels that never touch, whatever the top and however narrow the bar", () => {
+    for (const percent of [false, true]) {
+      for (const width of [120, 200, 240]) {
+        for (let step = 0; step <= 600; step++) {
+          const ticks = ticksOf(percent ? 1 : 10 ** (-step / 100), percent, width);
+          const spans = ticks.map((tick) => spanOf(tick, width));
+          expect(spans[0]![0]).toBe(0);
+          expect(spans.at(-1)![1]).toBeCloseTo(width, 9);
+          for (const [place, [start]] of spans.entries())
+            if (place > 0) expect(start - spans[place - 1]![1]).toBeGreaterThanOrEqual(7.5);
+        }
       }
     }
   });

@@ -21,19 +21,41 @@ export interface LegendWords {
   readonly keys: readonly Key[];
 }
 
-/** Weights to be written under a square-root scale: round ones, not too near each other, and the top. */
-export function ticksOf(top: number, spacing = top < 0.1 ? 0.2 : 0.14): { value: number; at: number }[] {
-  const found = [
-    { value: 0, at: 0 },
-    { value: top, at: 1 },
-  ];
+const LETTER = 7.5; // px of a figure, at most, in either legend
+const NARROWEST = 200; // px of the bar on the screen
+
+export interface Tick {
+  readonly value: number;
+  readonly at: number; // share of the bar
+  readonly text: string;
+}
+
+/** Weights to be written under a square-root scale: 0, the top, and round ones whose labels do not touch others. */
+export function ticksOf(top: number, percent: boolean, width = NARROWEST): readonly Tick[] {
+  const tick = (value: number): Tick => ({
+    value,
+    at: Math.sqrt(value / top),
+    text: tickText(value, percent),
+  });
+  const found = [tick(0), tick(top)];
   const power = 10 ** Math.floor(Math.log10(top));
   for (const factor of [5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01]) {
-    const value = Number((factor * power).toPrecision(1));
-    const at = Math.sqrt(value / top);
-    if (at < 1 && found.every((tick) => Math.abs(tick.at - at) >= spacing)) found.push({ value, at });
+    const wish = tick(Number((factor * power).toPrecision(1)));
+    const [start, stop] = spanOf(wish, width);
+    const free = found.every((each) => {
+      const [left, right] = spanOf(each, width);
+      return stop + LETTER <= left || right + LETTER <= start;
+    });
+    if (wish.at < 1 && free) found.push(wish);
   }
   return found.sort((a, b) => a.at - b.at);
+}
+
+/** From where to where a label goes, in px of the bar: the first begins with it, the last ends with it. */
+export function spanOf({ at, text }: Tick, width: number): readonly [start: number, stop: number] {
+  const long = text.length * LETTER;
+  const start = at === 0 ? 0 : at === 1 ? width - long : at * width - long / 2;
+  return [start, start + long];
 }
 
 /** A tick in few letters: 0.05, 1 %, 2e−5. */
@@ -61,8 +83,8 @@ export class Legend {
     if (name === this.shown) return;
     this.shown = name;
     this.paint(table);
-    const marks = ticksOf(percent ? 1 : top).map(({ value, at }) => {
-      const tick = make("span", {}, tickText(value, percent));
+    const marks = ticksOf(percent ? 1 : top, percent).map(({ at, text }) => {
+      const tick = make("span", {}, text);
       tick.style.setProperty("inset-inline-start", `${100 * at}%`);
       return tick;
     });
@@ -112,9 +134,8 @@ export function sketchLegend(
     );
   }
   parts.push(`<rect x="0" y="0" width="${figure(width)}" height="10" fill="none" stroke="${ink.line}"/>`);
-  for (const { value, at } of ticksOf(percent ? 1 : top)) {
+  for (const { at, text } of ticksOf(percent ? 1 : top, percent, width)) {
     const anchor = at === 0 ? "start" : at === 1 ? "end" : "middle";
-    const text = tickText(value, percent);
     parts.push(label(text, at * width, 24, { size: 11, fill: ink.soft, anchor }));
   }
   let x = width + 20;
