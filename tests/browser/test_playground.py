@@ -205,6 +205,22 @@ def test_opening_a_topic_computes_nothing_and_computing_again_does(played: Playe
     expect(evidence).to_have_text(re.compile(r"Answered in .+ s by the project's own code\."))
 
 
+def test_while_a_model_runs_it_waits_and_computes_by_itself(
+    bench: Bench, played: Played, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as running:
+        running.setattr(bench.workbench.board, "is_idle", lambda: False)
+        page = open_page(played.address("masks", mask="causal"))
+        trouble = page.locator(".play-trouble")
+        expect(trouble).to_contain_text("As soon as it is done, this is computed by itself.")
+        expect(trouble.get_by_role("button", name="Try again")).to_be_visible()
+        expect(page.locator(".play-figure")).to_have_count(0)
+    find_figure(page, "weights")  # nobody has clicked
+    expect(trouble).to_be_hidden()
+    assert all("429" in fault for fault in page.faults)  # type: ignore[attr-defined]
+    page.faults.clear()  # type: ignore[attr-defined]
+
+
 def test_a_slider_names_the_words_of_the_sentence(played: Played, open_page: Open) -> None:
     page = open_page(played.address("heads"))
     find_figure(page, "heads")

@@ -39,6 +39,8 @@ export interface Workbench {
   open(id: string): Promise<RecordingSource>;
   /** Go to a recording: it becomes the open one. */
   go(id: string): void;
+  /** Resolves when no run goes on or waits, whoever asked for it; early where the signal is aborted. */
+  whenFree?(signal: AbortSignal): Promise<void>;
   /** Train a topic of the playground, and tell of every step. Aborting stops it. */
   play?(
     topic: string,

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { learn } from "../i18n/core";
-import { Refusal, type Source } from "../source";
+import { type RecordingSource, Refusal, type Source } from "../source";
 import type { Job, JobRequest } from "../types";
 import { Views } from "../views";
 import type { Bench } from "../workbench";
@@ -176,4 +176,21 @@ test("a recording that is gone leaves the list", async () => {
   expect(listed).toEqual([]);
   app.complain(new Refusal("There is no recording.", "no_recording", 404));
   expect(listed).toEqual(["again"]);
+});
+
+describe("who waits for a free place", () => {
+  test("is told when no run goes on or waits", async () => {
+    let jobs: Job[] = [{ ...running, state: "queued", listed: false }];
+    const { app } = build(() => jobs);
+    const told: string[] = [];
+    const workbench = app.runs.workbench({ description: { id: "r" } } as RecordingSource);
+    void workbench!.whenFree!(new AbortController().signal).then(() => told.push("free"));
+    await vi.advanceTimersByTimeAsync(1100);
+    jobs = [running];
+    await vi.advanceTimersByTimeAsync(1100);
+    expect(told).toEqual([]);
+    jobs = [{ ...running, state: "done" }];
+    await vi.advanceTimersByTimeAsync(1100);
+    expect(told).toEqual(["free"]);
+  });
 });

@@ -207,6 +207,15 @@ export function createRuns(app: App): Runs {
     }
   };
 
+  /** Asks the server, which knows of all runs, now and then. */
+  const waitUntilFree = async (bench: Bench, signal: AbortSignal): Promise<void> => {
+    for (let free = false; !free && !stopped && !signal.aborted; ) {
+      await new Promise((wake) => setTimeout(wake, GLANCE));
+      const jobs = await bench.jobs().catch(() => null);
+      free = jobs?.every(({ state }) => state !== "running" && state !== "queued") ?? false;
+    }
+  };
+
   const requestBehind = (source: RecordingSource): JobRequest | null => {
     const { id, request } = source.description;
     if (request) return request;
@@ -273,7 +282,8 @@ export function createRuns(app: App): Runs {
     },
     requestBehind,
     workbench(source) {
-      if (!app.bench || app.about.peek()?.workbench === false) return null;
+      const { bench } = app;
+      if (!bench || app.about.peek()?.workbench === false) return null;
       return {
         run: runForView,
         again(change) {
@@ -289,7 +299,8 @@ export function createRuns(app: App): Runs {
         },
         open: async (id) => speaking(await app.source.open(id), app.language.peek()),
         go: (id) => void app.go(id),
-        ...(app.bench.play ? { play: app.bench.play } : {}),
+        whenFree: (signal) => waitUntilFree(bench, signal),
+        ...(bench.play ? { play: bench.play } : {}),
       };
     },
     stop() {

@@ -169,6 +169,54 @@ describe("the playground", () => {
     expect(failures).toEqual([]);
   });
 
+  test("while a model runs it waits, says so, and asks by itself when that is done", async () => {
+    let busy = true;
+    const waits: { done: () => void; signal: AbortSignal }[] = [];
+    const whenFree = (signal: AbortSignal) => new Promise<void>((done) => void waits.push({ done, signal }));
+    const { element, asked, failures } = open(
+      {},
+      async (topic) => {
+        if (busy) throw new Refusal("A model is running.", "busy", 429);
+        return aPlay(topic, figures);
+      },
+      { whenFree } as unknown as Workbench,
+    );
+    await settle();
+    const trouble = element.querySelector<HTMLElement>(".play-trouble")!;
+    const button = trouble.querySelector("button")!;
+    expect(trouble.textContent).toContain("As soon as it is done");
+    button.click(); // by hand meanwhile: what waited before waits no more, and the words stay
+    await settle();
+    expect(waits).toHaveLength(2);
+    expect(waits[0]!.signal.aborted).toBe(true);
+    expect(trouble.querySelector("button")).toBe(button);
+    waits[0]!.done();
+    await settle();
+    expect(asked).toHaveLength(2);
+    busy = false;
+    waits[1]!.done();
+    await settle();
+    expect(asked).toHaveLength(3);
+    expect(trouble.hidden).toBe(true);
+    expect(text(element, ".play-found")).toBe("Found.");
+    expect(failures).toEqual([]);
+  });
+
+  test("nobody asks for a page that was left", async () => {
+    let signal: AbortSignal | null = null;
+    const whenFree = (wanted: AbortSignal) => {
+      signal = wanted;
+      return new Promise<void>(() => {});
+    };
+    const { mine } = open({}, () => Promise.reject(new Refusal("A model is running.", "busy", 429)), {
+      whenFree,
+    } as unknown as Workbench);
+    await settle();
+    expect((signal as AbortSignal | null)?.aborted).toBe(false);
+    mine.unmount();
+    expect((signal as AbortSignal | null)?.aborted).toBe(true);
+  });
+
   test("where nothing can be computed it says why", async () => {
     const { stage, element } = setStage(invent().source);
     mounted = view.mount(stage);

@@ -8,7 +8,6 @@
 import "../styles/playground.css";
 import { introduce } from "../i18n/core";
 import { words } from "../i18n/playground";
-import { explain } from "../i18n/refusals";
 import { digits } from "../marks/digits";
 import { make, write } from "../marks/make";
 import { FigureElement, figureRows, neighbours, wideOnes } from "../playground/figure";
@@ -25,6 +24,7 @@ import {
 } from "../playground/settings";
 import { TopicList } from "../playground/topics";
 import type { TrainingRun } from "../playground/training";
+import { explainTrouble, isBusy, showTrouble } from "../playground/trouble";
 import { Refusal } from "../source";
 import type { Play, PlayTopic } from "../types";
 import type { Kept, Mounted, Stage, TableData, View } from "../view";
@@ -65,6 +65,7 @@ class PlaygroundView implements Mounted {
   private wish: Settings = {}; // what the controls say, ahead of the address
   private timer = 0;
   private asking: AbortController | null = null;
+  private waiting: AbortController | null = null; // for a model that runs
   private coming: Promise<unknown> = Promise.resolve();
   private asked = ""; // the last question
   private play: Play | null = null;
@@ -130,7 +131,7 @@ class PlaygroundView implements Mounted {
   unmount(): void {
     this.gone = true;
     window.clearTimeout(this.timer);
-    this.asking?.abort();
+    this.drop();
     this.parts?.training?.stop();
     this.before?.stop?.(); // nobody came to follow it
     this.stage.element.replaceChildren();
@@ -180,7 +181,7 @@ class PlaygroundView implements Mounted {
       now: () => ({ play: this.play, settings: this.wish }),
       begin: () => this.giveWay(topic),
       show: (play) => this.arrive(play),
-      explain: (error) => this.explain(error),
+      explain: (error) => explainTrouble(error, this.stage.language),
       again: () => {
         this.coming = this.ask(topic, this.wish, true);
       },
@@ -224,12 +225,17 @@ class PlaygroundView implements Mounted {
 
   /** Training brings its own answer: what is asked is not waited for, what was refused is forgotten. */
   private giveWay(topic: PlayTopic): void {
-    this.asking?.abort();
-    this.asking = null;
+    this.drop();
     this.asked = spellQuestion(topic, this.wish);
     this.root.classList.remove("asking");
     write(this.parts!.state, "");
     this.parts!.trouble.hidden = true;
+  }
+
+  private drop(): void {
+    this.asking?.abort();
+    this.waiting?.abort();
+    this.asking = null;
   }
 
   private async ask(topic: PlayTopic, settings: Settings, anew = false): Promise<void> {
@@ -240,7 +246,7 @@ class PlaygroundView implements Mounted {
       write(this.parts!.found, this.say.measured);
       return;
     }
-    this.asking?.abort();
+    this.drop();
     const mine = new AbortController();
     this.asking = mine;
     const { state } = this.parts!;
@@ -256,7 +262,9 @@ class PlaygroundView implements Mounted {
     } catch (error) {
       if (mine.signal.aborted || this.gone) return;
       this.asked = "";
-      this.complain(error);
+      this.complain(error, () => {
+        this.coming = this.ask(topic, this.wish, anew);
+      });
     } finally {
       window.clearTimeout(slow);
       window.clearTimeout(slower);
@@ -307,25 +315,21 @@ class PlaygroundView implements Mounted {
     return this.play.model ? this.say.computed(this.play.model, seconds) : this.say.computedPlain(seconds);
   }
 
-  private explain(error: unknown): string {
-    if (error instanceof Refusal) {
-      if (error.code === "not_in_file" || error.code === "no_workbench") return this.say.onlyDefaults;
-      return explain(error, this.stage.language);
-    }
-    return error instanceof Error ? error.message : String(error);
-  }
-
-  private complain(error: unknown): void {
+  /** Say why not. Where a model is in the way, it is asked again when that is done. */
+  private complain(error: unknown, askAgain: () => void): void {
+    const { language, workbench } = this.stage;
     const parts = this.parts!;
+    const free = isBusy(error) ? workbench?.whenFree : undefined;
+    if (free) {
+      const waiting = new AbortController();
+      this.waiting = waiting;
+      void free(waiting.signal).then(() => waiting.signal.aborted || askAgain());
+    }
     write(parts.state, "");
-    parts.trouble.hidden = false;
     parts.figures.classList.add("stale"); // they are those of other settings
     write(parts.found, "");
-    const sentence = this.explain(error);
-    const again = make("button", { type: "button", class: "button" }, this.say.tryAgain);
-    again.addEventListener("click", () => this.update());
-    parts.trouble.replaceChildren(make("span", {}, sentence), again);
-    this.stage.announce(sentence);
+    const sentence = free ? this.say.waitsForModel : explainTrouble(error, language);
+    if (showTrouble(parts.trouble, sentence, this.say.tryAgain, askAgain)) this.stage.announce(sentence);
   }
 
   private refuse(sentence: string): void {
