@@ -14,7 +14,7 @@ from glassformer.model.choosing import GenerationSettings
 from glassformer.model.loss import IGNORED
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.tasks.answers import Model, stream_answer
-from glassformer.tasks.pairs import PairFile, Pairs
+from glassformer.tasks.pairs import PairFile, Pairs, TranslationSettings
 from glassformer.tasks.task import known_words
 from glassformer.tasks.translation import Translation, translate
 from glassformer.text.batches import Batch
@@ -68,6 +68,27 @@ def test_a_recurrent_network_learns_the_same_task(school: School, book: Path) ->
     english, french = zip(*school.PAIRS, strict=True)
     found = list(translate(network, english, tokenizer=task.tokenizer))
     assert sum(one == two for one, two in zip(found, french, strict=True)) >= 30
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ([{"directions": "both"}], "read into fr and en"),
+        ([{"directions": "forward"}, {"directions": "forward", "languages": ["en", "de"]}], "into fr and de"),
+    ],
+)
+def test_without_tags_there_is_one_language_to_translate_into(files: list[dict[str, Any]], said: str) -> None:
+    tables = [{"path": "{split}.tsv", "languages": ["en", "fr"], **each} for each in files]
+    with pytest.raises(
+        ConfigurationError, match=rf"tags = false, but the files are .*{said}, .* set tags = true"
+    ):
+        TranslationSettings(tables, tags=False)
+    TranslationSettings(tables)
+    both_into_english = [tables[0], tables[0] | {"languages": ["de", "en"]}]
+    TranslationSettings(
+        [both_into_english[0] | {"directions": "backward"}, both_into_english[1] | {"directions": "forward"}],
+        tags=False,
+    )
 
 
 def make_translator(kind: str, task: Any, school: School, dropout: float) -> Any:

@@ -90,7 +90,12 @@ class TranslationSettings:
             raise ConfigurationError(
                 f"consistency = {self.consistency} is out of range; it must be 0 (off) or more, such as 2.5."
             )
-        self.pairs()
+        into = list(dict.fromkeys(language for _, language in self.directions()))
+        if not self.tags and len(into) > 1:
+            raise ConfigurationError(
+                f"tags = false, but the files are read into {' and '.join(into)}, and nothing tells the "
+                "network which is wanted; set tags = true, or `directions` so that one language is left."
+            )
 
     def pairs(self) -> list[PairFile]:
         """The files, understood."""
