@@ -155,6 +155,13 @@ def test_the_model_is_left_exactly_as_found(make: Callable[[], Any], kernel: Any
     assert not model._forward_hooks
 
 
+def test_a_subject_says_what_it_is() -> None:
+    model = make_gpt2()
+    count = sum(parameter.numel() for parameter in model.parameters()) / 1e6
+    said = repr(HuggingFaceSubject(model, name="mine"))
+    assert said == f"HuggingFaceSubject('mine': GPT2LMHeadModel, {count:.1f}M parameters)"
+
+
 def test_the_model_is_left_as_found_after_an_exception() -> None:
     model = make_gpt2()
     subject = HuggingFaceSubject(model)

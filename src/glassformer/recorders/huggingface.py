@@ -84,6 +84,11 @@ class HuggingFaceSubject:
         self._verdict: Verdict | None = None  # of the self-check
         self._fast_error: float | None = None
 
+    def __repr__(self) -> str:
+        millions = sum(parameter.numel() for parameter in self.model.parameters()) / 1e6
+        kind = type(self.model).__name__
+        return f"HuggingFaceSubject({self.name!r}: {kind}, {millions:.1f}M parameters)"
+
     def record(
         self,
         inputs: Inputs | Mapping[str, Any],
