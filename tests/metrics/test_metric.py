@@ -120,7 +120,9 @@ def test_a_score_is_read_only_and_shows_itself(make_map, record) -> None:
     with pytest.raises(TypeError):
         found.parameters["x"] = 1
     assert repr(found).startswith("Entropy (entropy) over head, nats\n  encoder layer 0, self: 0.3466")
-    with pytest.raises(InputError, match="Choose among: encoder layer 0, self"):
+    with pytest.raises(
+        InputError, match=r"No stack has entropy of self layer 3.*Choose among: encoder layer 0, self"
+    ):
         found.part(layer=3)
 
 

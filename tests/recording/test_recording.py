@@ -32,13 +32,19 @@ def test_maps_by_place(recording):
 
 def test_a_map_that_is_not_there_lists_those_that_are(recording, evidence):
     listed = (
-        "No map is decoder, layer 7, self. There are: decoder self layers 0 to 2; decoder cross layers 0; "
-        "encoder self layers 0; decoder self layers 0, steps 0 to 1. Choose one of these."
+        "The decoder has no self map in layer 7. There are: decoder self layers 0 to 2; decoder cross "
+        "layer 0; encoder self layer 0; decoder self layer 0, steps 0 to 1. Choose one of these."
     )
     with pytest.raises(RecordingError) as caught:
         recording.map("decoder", 7)
     assert str(caught.value) == listed
-    with pytest.raises(RecordingError, match="More than one map is any stack, layer 0, self"):
+    with pytest.raises(
+        RecordingError, match=r"^No stack has a self map in layer 9\. There are: decoder self"
+    ):
+        recording.map(layer=9)
+    with pytest.raises(RecordingError, match=r"^The encoder has no self map in layer 0 at step 4\."):
+        recording.map("encoder", step=4)
+    with pytest.raises(RecordingError, match="More than one stack has a self map in layer 0"):
         recording.map()
     with pytest.raises(RecordingError, match=r"There are: none\. Record with attention maps"):
         Recording("tiny", evidence, SOURCE).map()
@@ -47,8 +53,8 @@ def test_a_map_that_is_not_there_lists_those_that_are(recording, evidence):
 def test_its_short_form_tells_the_essentials(recording):
     assert repr(recording).splitlines() == [
         "Recording of tiny: 24 source tokens, 24 target tokens",
-        "  maps: decoder self layers 0 to 2; decoder cross layers 0; encoder self layers 0; "
-        "decoder self layers 0, steps 0 to 1",
+        "  maps: decoder self layers 0 to 2; decoder cross layer 0; encoder self layer 0; "
+        "decoder self layer 0, steps 0 to 1",
         "  hidden: encoder (2, 24, 5)",
         f"  evidence: {recording.evidence}",
     ]

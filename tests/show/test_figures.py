@@ -180,6 +180,12 @@ def test_refusals(words, complaint):
         figure(make_recording(), **words)
 
 
+def test_a_map_that_is_not_there_is_answered_with_those_that_are():
+    said = r"^There is no encoder map in layer 9\. There are: .*layer 0, .*layer 1.* Choose one of these\.$"
+    with pytest.raises(InputError, match=said):
+        figure(make_recording(), "heads", part="encoder", layer=9)
+
+
 def test_bad_places_leave_nothing_behind(tmp_path):
     drawn = figure(make_recording())
     with pytest.raises(InputError, match=r"\.pdf, \.svg or \.png"):

@@ -156,9 +156,9 @@ class Score:
         ]
         if len(found) != 1:
             known = "; ".join(str(part.place) for part in self.parts)
+            many = "More than one stack has" if found else f"The {stack} has no" if stack else "No stack has"
             raise InputError(
-                f"{len(found)} parts of {self.name} are {stack or 'any stack'}, layer {layer}, {kind}. "
-                f"Wanted one. Choose among: {known}."
+                f"{many} {self.name} of {kind} layer {layer}. Wanted one. Choose among: {known}."
             )
         return found[0]
 

@@ -75,11 +75,12 @@ class Recording(Rebuilt):
             and (each.layer, each.kind, each.step) == (layer, kind, step)
         ]
         if len(found) != 1:
-            asked = f"{stack or 'any stack'}, layer {layer}, {kind}" + (
-                "" if step is None else f", step {step}"
+            asked = f"{kind} map in layer {layer}" + ("" if step is None else f" at step {step}")
+            who = (
+                f"The {stack} has no" if stack else "More than one stack has a" if found else "No stack has a"
             )
             refuse(
-                f"{'No map' if not found else 'More than one map'} is {asked}.",
+                f"{who} {asked}.",
                 f"There are: {self._list_maps()}.",
                 "Choose one of these." if self.maps else "Record with attention maps.",
             )
@@ -95,7 +96,8 @@ class Recording(Rebuilt):
             layers = sorted({each.layer for each in maps})
             steps = sorted({each.step for each in maps if each.step is not None})
             spread = f", steps {steps[0]} to {steps[-1]}" if stepped else ""
-            phrases.append(f"{stack} {kind} layers {_ranges(layers)}{spread}")
+            word = "layer" if len(layers) == 1 else "layers"
+            phrases.append(f"{stack} {kind} {word} {_ranges(layers)}{spread}")
         return "; ".join(phrases) or "none"
 
     def _check_maps(self) -> None:

@@ -71,9 +71,10 @@ def _choose(sheet: Sheet) -> list[AttentionMap]:
         and (layer is None or each.layer == layer)
     ]
     if not maps:
-        parts = sorted({name_part(each) for each in sheet.recording.maps})
+        places = sorted({(name_part(each), each.layer) for each in sheet.recording.maps if each.step is None})
+        there = ", ".join(f"{name} layer {at}" for name, at in places) or "none"
         raise InputError(
-            f"No map is {part or 'of any part'}, layer {layer if layer is not None else 'any'}. "
-            f"There are: {', '.join(parts) or 'none'}. Choose one of these."
+            f"There is no {f'{part} ' if part else ''}map{'' if layer is None else f' in layer {layer}'}. "
+            f"There are: {there}. Choose one of these."
         )
     return maps
