@@ -98,7 +98,9 @@ def test_the_help_fits_on_one_screen(capsys: pytest.CaptureFixture[str]) -> None
 def test_an_unknown_verb_lists_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         cli.main(["recrod"])
-    assert "record" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith("glassformer: There is no verb 'recrod'. Did you mean 'record'? Known: ")
+    assert said.endswith(", train, translate. `glassformer --help` says what there is.\n")
 
 
 @pytest.mark.parametrize(

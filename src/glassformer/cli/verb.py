@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, TextIO
 
 from glassformer.errors import InputError
+from glassformer.registry import suggest
 
 Arguments = argparse.Namespace
 
@@ -55,8 +56,14 @@ class Parser(argparse.ArgumentParser):
     def _get_formatter(self) -> argparse.HelpFormatter:
         return Formatter(self.prog)
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """A verb that is none is answered like any other unknown name."""
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            raise argparse.ArgumentError(None, f"There is no verb {value!r}.{suggest(value, action.choices)}")
+        super()._check_value(action, value)
+
     def error(self, message: str) -> NoReturn:
-        self.exit(refuse(f"{message}. `{self.prog} --help` says what there is."))
+        self.exit(refuse(f"{message.removesuffix('.')}. `{self.prog} --help` says what there is."))
 
 
 @dataclass(frozen=True, slots=True)
