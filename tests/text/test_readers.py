@@ -5,6 +5,8 @@ import gzip
 import io
 import json
 import lzma
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.errors import InputError
+from glassformer.text import files
 from glassformer.text.files import KEPT, Problems, read_lines
 from glassformer.text.readers import (
     Sentence,
@@ -136,6 +139,36 @@ def test_columns_go_by_the_names_of_a_header(tmp_path: Path) -> None:
         list(read_rows(table, ("txt",), Problems()))
     with pytest.raises(InputError, match="has 2 columns, so there is no column 2"):
         list(read_rows(table, (2,), Problems()))
+
+
+def test_a_line_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 100 << 20 < files.LONGEST <= 1 << 30  # text8 is one line of 95 MiB
+    monkeypatch.setattr(files, "LONGEST", 2 << 20)
+    fits = b"a" * ((2 << 20) - 1) + b"\n"
+    for name, pack in (("a.txt", bytes), ("a.txt.gz", gzip.compress), ("a.txt.xz", lzma.compress)):
+        path = write(tmp_path / name, pack(fits + b"b\n"))
+        assert [len(line) for _, line in read_lines(path, Problems())] == [(2 << 20) - 1, 1]
+        path = write(tmp_path / name, pack(b"b\na" + fits + b"b\n"))
+        with pytest.raises(
+            InputError, match=r"a\.txt.*:2: the line is longer than 2 MiB; is this a file of text"
+        ):
+            list(read_lines(path, Problems()))
+        problems = Problems("skip")
+        assert list(read_lines(path, problems)) == [(1, "b")]
+        assert problems.count == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="such files are of Unix")
+def test_devices_end_and_pipes_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LONGEST", 2 << 20)
+    with pytest.raises(InputError, match="/dev/zero:1: the line is longer than 2 MiB"):
+        list(read_lines("/dev/zero", Problems()))
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"one\ntwo",), daemon=True)
+    writer.start()
+    assert list(read_lines(pipe, Problems())) == [(1, "one"), (2, "two")]
+    writer.join()
 
 
 def test_what_is_no_such_file_is_said(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ OnError = Literal["refuse", "skip"]
 
 KEPT = 20  # problems that are described one by one; the others are only counted
 PACKED = (".gz", ".xz")
+LONGEST = 256 << 20  # bytes of one line: a book without a break fits, what never ends (/dev/zero) is refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +84,18 @@ def decode_lines(
     number = 0
     while True:
         try:
-            data = file.readline()
+            data = file.readline(LONGEST + 1)
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
             problems.report(path, number + 1, f"the file cannot be read on from here ({error})")
             return
         if not data:
             return
         number += 1
+        if len(data) > LONGEST:
+            problems.report(
+                path, number, f"the line is longer than {LONGEST >> 20} MiB; is this a file of text?"
+            )
+            return  # it may have no end
         if number == 1:
             data = data.removeprefix(b"\xef\xbb\xbf")  # a byte order mark is no text
         reason, line = _decode(data)
