@@ -139,6 +139,11 @@ def test_columns_go_by_the_names_of_a_header(tmp_path: Path) -> None:
         list(read_rows(table, ("txt",), Problems()))
     with pytest.raises(InputError, match="has 2 columns, so there is no column 2"):
         list(read_rows(table, (2,), Problems()))
+    for name, between in (("a.tsv", "tab"), ("b.csv", "comma")):
+        spaces = write(tmp_path / name, "a cat  un chat\n")
+        said = rf"has 1 column, so there is no column 1; they count from 0\. Is a {between} missing"
+        with pytest.raises(InputError, match=said):
+            list(read_rows(spaces, (0, 1), Problems()))
 
 
 def test_a_line_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -170,8 +170,11 @@ def _find_places(path: Path, row: Sequence[str], columns: Sequence[Column]) -> l
         if isinstance(column, str) and column not in row:
             raise InputError(f"{path} has no column {column!r} in its first row.{suggest(column, row)}")
         if isinstance(column, int) and not 0 <= column < len(row):
+            count = "1 column" if len(row) == 1 else f"{len(row)} columns"
+            between = {"tsv": "tab", "csv": "comma"}.get(find_format(path), "separator")
+            missing = f" Is a {between} missing in its first line?" if len(row) == 1 else ""
             raise InputError(
-                f"{path} has {len(row)} columns, so there is no column {column}; they count from 0."
+                f"{path} has {count}, so there is no column {column}; they count from 0.{missing}"
             )
     return [column if isinstance(column, int) else row.index(column) for column in columns]
 
