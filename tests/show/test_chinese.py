@@ -260,11 +260,15 @@ def test_a_sentence_in_a_sentence_and_words_are_translated() -> None:
     found = "没有名为 'classify' 的任务。是不是想找 'classification'？已有：classification, encoding。"
     assert translate(said) == found
     said = (
-        "The file has 3 bytes. Wanted at least the 8 that say how long its header is. "
+        "The file is no bundle: it has 3 bytes. Wanted at least the 8 that say how long its header is. "
         "Save the recording again, or copy the file once more."
     )
     found = "该文件不是可用的记录文件：只有 3 字节；需要至少 8 个说明文件头长度的字节。"
     assert translate(said) == found + "请重新保存记录，或再复制一次文件。"
+    said = "runs/mine is the folder of a run, not of a model. Its model is in runs/mine/best: give that."
+    assert (
+        translate(said) == "runs/mine 是训练运行的文件夹，不是模型的文件夹。模型在 runs/mine/best，请给出它。"
+    )
 
 
 def test_what_is_not_known_is_quoted_behind_its_code() -> None:

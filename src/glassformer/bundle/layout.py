@@ -64,23 +64,26 @@ def read_header(file: BinaryIO, size: int, path: Path) -> tuple[int, dict[str, E
     start = file.read(LENGTH_BYTES)
     if size < LENGTH_BYTES or len(start) < LENGTH_BYTES:
         raise refuse(
-            path, f"has {size} bytes", f"at least the {LENGTH_BYTES} that say how long its header is"
+            path,
+            f"is no bundle: it has {size} bytes",
+            f"at least the {LENGTH_BYTES} that say how long its header is",
         )
     length = int.from_bytes(start, "little")
     if length > min(LONGEST_HEADER, size - LENGTH_BYTES):
+        what = "no bundle" if length > LONGEST_HEADER else "truncated, or no bundle"
         raise refuse(
             path,
-            f"says its header takes {length} bytes, in a file of {size}",
-            f"a header inside the file, of at most {LONGEST_HEADER} bytes: it is truncated, or no bundle",
+            f"is {what}: it says its header takes {length} bytes, in a file of {size}",
+            f"a header inside the file, of at most {LONGEST_HEADER} bytes",
         )
     try:
         table = json.loads(file.read(length).decode(), object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
         raise refuse(
-            path, f"has a header that is not JSON ({error})", "the header of a safetensors file"
+            path, f"is no bundle: its header is not JSON ({error})", "the header of a safetensors file"
         ) from None
     if not isinstance(table, dict):
-        raise refuse(path, f"has a header that is a {type(table).__name__}", "a table of arrays")
+        raise refuse(path, f"is no bundle: its header is a {type(table).__name__}", "a table of arrays")
     _check_metadata(table.pop("__metadata__", None), path)
     data = LENGTH_BYTES + length
     entries = [_read_entry(name, entry, size - data, path) for name, entry in table.items()]
@@ -99,7 +102,7 @@ def _check_metadata(metadata: Any, path: Path) -> None:
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         seen = metadata.get("format") if isinstance(metadata, dict) else None
         raise BundleError(
-            f"{path} is a safetensors file of format {seen!r}. Wanted {FORMAT!r}. "
+            f"{path} is no bundle: it is a safetensors file of format {seen!r}. Wanted {FORMAT!r}. "
             "If it holds a model, load it and record a text."
         )
     if metadata.get("version") != VERSION:
