@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import torch
 
 from glassformer.config import read_settings, read_toml
-from glassformer.errors import ConfigurationError
+from glassformer.errors import ConfigurationError, InputError
 from glassformer.registry import suggest
 from glassformer.runlog import RECIPE, SCALARS, is_run
 from glassformer.tasks.task import build_task, read_task
@@ -119,8 +119,11 @@ def run_recipe(
         if going_on:
             _check_unchanged(recipe, folder)
         torch.manual_seed(recipe.train.seed)
-        tokenizer = _find_tokenizer(recipe, folder, going_on=going_on, first=first)
-        task = _named("task", lambda: build_task(recipe.tables["task"], tokenizer, seed=recipe.train.seed))
+        with _telling_of_data():
+            tokenizer = _find_tokenizer(recipe, folder, going_on=going_on, first=first)
+            task = _named(
+                "task", lambda: build_task(recipe.tables["task"], tokenizer, seed=recipe.train.seed)
+            )
         network, notes = build_network(recipe.tables.get("model", {}), task)
         _named("model", lambda: task.accept(network.config))
         if first:
@@ -232,6 +235,20 @@ def _check_unchanged(recipe: Recipe, folder: Path) -> None:
             f"The recipe has changed since {folder} began: {'; '.join(changed)}. Change it back, or begin a "
             "new run under another name (--name)."
         )
+
+
+@contextmanager
+def _telling_of_data() -> Iterator[None]:
+    """Whoever runs a recipe of ours without its files is told that nobody has them at first."""
+    try:
+        yield
+    except InputError as error:
+        if not isinstance(error.__cause__, FileNotFoundError):
+            raise
+        raise InputError(
+            f"{error} The data of the recipes in recipes/ does not ship with them; docs/how-to/translator.md "
+            "says what to give."
+        ) from error
 
 
 @contextmanager
