@@ -97,6 +97,7 @@ def test_whoever_stops_a_training_is_told_how_far_it_came(
         (("--set", "task.path=none.txt"), "none.txt: No such file or directory. Check the path. The data of"),
         (("--set", "task.path=none.txt"), "docs/how-to/translator.md says what to give."),
         (("--set", "task.path=."), "Is a directory. Check the path.\n"),
+        (("--set", "task.files.0.path=a.tsv"), "change [[task.files]] in the recipe."),
     ],
 )
 def test_a_recipe_that_cannot_be(words: tuple[str, ...], said: str, recipe: Path, complain: Command) -> None:

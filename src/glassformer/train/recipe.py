@@ -162,6 +162,12 @@ def _override(tables: dict[str, Any], override: str) -> None:
     table, dot, key = name.strip().partition(".")
     if not equals or not dot or not key:
         raise ConfigurationError(f"{override!r} is no change; write table.key=value, as train.rate=3e-4.")
+    if "." in key:
+        inner = key.partition(".")[0]
+        raise ConfigurationError(
+            f"{override!r} reaches into {table}.{inner}, and --set changes nothing but the lines of a table "
+            f"themselves; change [[{table}.{inner}]] in the recipe."
+        )
     try:
         read = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
