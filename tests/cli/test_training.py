@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,11 +60,20 @@ def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_recipe_becomes_a_model_that_writes(recipe: Path, run: Command, complain: Command) -> None:
     printed = run("train", recipe, "--set", "train.steps=4")
-    assert printed.startswith("Finished at step 4, best ")
+    assert [line.split(":")[0] for line in printed.splitlines()] == ["Best model", "Last model"]
     folder = printed.splitlines()[-1].removeprefix("Last model:").strip()
     assert run("generate", folder, "the", "--max-new-tokens", 3).startswith("the")
     assert "--resume" in complain("train", recipe, "--set", "train.steps=4")
-    assert run("train", recipe, "--set", "train.steps=4", "--resume").startswith("Finished at step 4")
+    assert run("train", recipe, "--set", "train.steps=4", "--resume") == printed
+
+
+def test_the_end_of_a_training_is_told_once(recipe: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["train", str(recipe), "--set", "train.steps=4"]) == 0
+    out, err = capfd.readouterr()
+    assert re.findall("Finished.*", err + out) == re.findall(
+        r"Finished at step 4\. The best loss was .*", err
+    )
+    assert "Finished at step 4. The best loss was " in err
 
 
 def test_runs_are_listed_and_drawn(recipe: Path, run: Command, complain: Command) -> None:
@@ -86,7 +96,7 @@ def test_whoever_stops_a_training_is_told_how_far_it_came(
     stopped = Outcome(3, None, "loss", None, Path("runs/tiny/3"), "stopped: asked to")
     monkeypatch.setattr("glassformer.train.recipe.run_recipe", lambda *_, **__: stopped)
     assert cli.main(["train", str(recipe)]) == 130
-    assert "at step 3" in capsys.readouterr().out
+    assert capsys.readouterr().out == "Last model:  runs/tiny/3\n"
 
 
 @pytest.mark.parametrize(
@@ -184,7 +194,7 @@ def test_a_folder_of_somebody_else_is_not_written_over(recipe: Path, complain: C
 def test_heads_are_watched_on_the_split_that_decides(recipe: Path, run: Command) -> None:
     (recipe.parent / "dev.txt").rename(recipe.parent / "test.txt")
     sets = ("train.evaluate_on=test", "train.steps=2", "monitor.every=1")
-    assert "Finished" in run("train", recipe, *(word for change in sets for word in ("--set", change)))
+    assert "Last model" in run("train", recipe, *(word for change in sets for word in ("--set", change)))
 
 
 def test_a_table_that_is_none_is_refused_however_it_is_changed(tmp_path: Path, complain: Command) -> None:

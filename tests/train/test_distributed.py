@@ -157,7 +157,7 @@ def test_torchrun_starts_it(translation: Path, tmp_path: Path) -> None:
     run_recipe(translation, ["train.steps=3"], runs=tmp_path, name="one", silent=True)
     losses = read_run(tmp_path / "one").scalars["loss"].values
     assert read_run(tmp_path / "two").scalars["loss"].values == pytest.approx(losses, rel=1e-6)
-    assert done.stderr.count("Finished.") == 1  # one of them speaks
+    assert done.stderr.count("Finished at step 3.") == 1  # one of them speaks
 
 
 def test_processes_that_would_all_do_the_same_are_refused(

@@ -41,8 +41,6 @@ def run_train(arguments: Arguments) -> None:
     )
     if os.environ.get("RANK", "0") != "0":  # under torchrun the first process speaks
         return
-    score = "" if outcome.score is None else f", best {outcome.score_name} {outcome.score:.4g}"
-    print(f"{outcome.why.capitalize()} at step {outcome.step}{score}.")
     for label, folder in (("Best model", outcome.best), ("Last model", outcome.last)):
         if folder is not None:
             print(f"{label}:  {folder}")

@@ -107,7 +107,7 @@ class Reporter:
     def end(self, step: int, why: str, summary: str) -> None:
         """Last words."""
         kind, _, reason = why.partition(": ")
-        sentence = "Finished." if kind == "finished" else f"Stopped at step {step}: {reason}."
+        sentence = f"Finished at step {step}." if kind == "finished" else f"Stopped at step {step}: {reason}."
         self._say(step, kind, f"{sentence} {summary}".strip())
 
     def fail(self, step: int, message: str) -> None:
