@@ -28,6 +28,7 @@ from glassformer.errors import InputError
 SCALARS, HEADS, EVENTS = "scalars.jsonl", "heads.jsonl", "events.jsonl"
 RECIPE, ENVIRONMENT = "recipe.toml", "environment.json"
 ALARM = "alarm"  # the kind of event that a person should look at
+BEST = "best"  # the kind of event whose topic and value are the score that decides and its best value so far
 ENDINGS = ("finished", "stopped", "failed")  # kinds of event after which a run writes no more
 DIGITS = 5  # significant ones of a head's statistics
 

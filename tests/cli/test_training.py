@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -80,6 +81,11 @@ def test_runs_are_listed_and_drawn(recipe: Path, run: Command, complain: Command
     assert "no runs here yet" in run("runs")
     run("train", recipe, "--name", "first")
     assert run("runs").splitlines()[1].split()[:3] == ["first", "finished", "6"]
+    assert "dev_loss" in run("runs")
+    run("train", recipe, "--name", "second", "--set", "train.best_by=bits_per_byte")
+    [told] = [line for line in run("runs").splitlines() if line.startswith("second")]
+    shutil.rmtree(Path("runs") / "second")
+    assert "dev_bits_per_byte" in told
     drawn = run("runs", "first")
     assert "first: finished, step 6" in drawn
     assert "decoder self layer 0" in drawn

@@ -60,6 +60,15 @@ def test_a_list_of_runs(log: RunLog, tmp_path: Path) -> None:
     lines = draw_runs([log, read_run(tmp_path / "young")]).splitlines()
     assert lines[0].split() == ["run", "state", "step", "loss", "best", "score", "alarms"]
     assert lines[1].split() == ["mine", "finished", "200", "0.0403", "dev_loss", "0.045", "1"]
+    with RunWriter(tmp_path / "mine") as writer:
+        writer.write_event(
+            Event(100, "best", "The best accuracy so far is 0.7.", topic="accuracy", value=0.7)
+        )
+        writer.write_event(
+            Event(200, "best", "The best accuracy so far is 0.8.", topic="accuracy", value=0.8)
+        )
+    told = draw_runs([read_run(tmp_path / "mine")]).splitlines()[1].split()
+    assert told[4:6] == ["dev_accuracy", "0.8"]  # the score that decides, where the log says which
     assert lines[2].split() == ["young", "open", "0", "–", "–", "–"]
     assert "no runs here yet" in draw_runs([])
     assert draw_run(read_run(tmp_path / "young")).startswith("young: open, step 0")

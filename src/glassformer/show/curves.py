@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.runlog import Curve, HeadHistory, RunLog
+from glassformer.runlog import BEST, Curve, HeadHistory, RunLog
 from glassformer.show.tables import align
 from glassformer.show.terminal import wrap
 
@@ -88,7 +88,10 @@ def draw_spark(values: NDArray[np.float64], width: int, low: float, high: float)
 
 
 def find_best(log: RunLog) -> tuple[str, float] | None:
-    """The lowest loss of held-out text, if any was measured."""
+    """The score that decided which checkpoint is best; in logs that do not say, the lowest held-out loss."""
+    last = next((event for event in reversed(log.events) if event.kind == BEST), None)
+    if last is not None and last.value is not None:
+        return f"dev_{last.topic}", last.value
     curve = log.scalars.get("dev_loss")
     if curve is None or not np.isfinite(curve.values).any():
         return None

@@ -241,6 +241,7 @@ class _Run:
         better = not math.isnan(score) and (best is None or self.direction * score > self.direction * best)
         if better:
             self.progress.best_score, self.progress.best_step, self.progress.misses = score, step, 0
+            self.reporter.praise(step, self.score_name, score)
         else:
             self.progress.misses += 1
         return better

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from glassformer import __version__
 from glassformer.errors import ConfigurationError
-from glassformer.runlog import ENVIRONMENT, Event, RunWriter
+from glassformer.runlog import BEST, ENVIRONMENT, Event, RunWriter
 from glassformer.tasks.task import Network, Task
 from glassformer.train.alarms import HeadWatch, LossWatch
 from glassformer.train.display import Display
@@ -103,6 +103,12 @@ class Reporter:
         self.display.note(f"Step {step}: {prefix.rstrip('_')} {said}")
         self.display.pause()
         return scores
+
+    def praise(self, step: int, name: str, score: float) -> None:
+        """Into the log: the score that decides was never better."""
+        if self.writer is not None:
+            message = f"The best {name} so far is {score:.4g}."
+            self.writer.write_event(Event(step, BEST, message, topic=name, value=score, time=time.time()))
 
     def end(self, step: int, why: str, summary: str) -> None:
         """Last words."""
