@@ -87,6 +87,39 @@ def test_the_list_of_recordings_opens_the_example(zoo: Bench, open_page: Open) -
     expect(page.locator(".view-host")).to_contain_text("0.979")  # j looks at um, under the crosshair
 
 
+@pytest.mark.parametrize(
+    ("locale", "place"),
+    [
+        ("en-GB", "The example speaks of another place: Decoder, layer 0, cross-attention, head 0."),
+        ("zh-CN", "这个示例说的是另一处：解码器第 0 层交叉注意力第 0 头。"),
+    ],
+)
+def test_at_another_head_or_map_the_note_leads_back(
+    locale: str, place: str, zoo: Bench, open_page: Open
+) -> None:
+    preset = PRESETS["red-car"]
+    assert preset.selection is not None
+    words = "&".join(f"{name}={value}" for name, value in preset.selection.items())
+    page = open_page(f"{zoo.url}/#recording={zoo.library.find_preset('red-car')}&{words}", locale=locale)
+    settle(page)
+    point = preset.point.zh if locale == "zh-CN" else preset.point.en
+    note = page.locator(".preset-note")
+    expect(note).to_contain_text(point)
+    for way in (
+        "button[data-head='3']",
+        "[data-action=next-layer]",
+        ".segment:has([data-family=encoder-self])",
+    ):
+        page.locator(way).click()
+        settle(page)
+        expect(note).to_contain_text(place)
+        expect(note).not_to_contain_text(point)
+        note.locator("[data-action=back-to-point]").click()
+        settle(page)
+        expect(note).to_contain_text(point)
+        assert preset.selection.items() <= chosen(page).items()
+
+
 def test_the_weight_that_a_point_names_is_on_the_page(zoo: Bench, open_page: Open) -> None:
     page = open_page(zoo.url)
     settle(page)

@@ -6,8 +6,8 @@ import { Canvas } from "./canvas";
 import { Choice } from "./choice";
 import { useApp } from "./context";
 import { HelpDialog, TableDialog } from "./dialogs";
+import { ExampleNote } from "./example";
 import { Header } from "./header";
-import { Icon } from "./icons";
 import { onKey } from "./keyboard";
 import { AboutPanel, openFile } from "./panels/about";
 import { DebuggingPanel } from "./panels/debugging";
@@ -68,7 +68,7 @@ export function Shell() {
         <section class="pictures" aria-label={say.picture}>
           <ViewTabs id={id} />
           <Toolbar table={table} />
-          <PresetNote />
+          <ExampleNote />
           <Behind />
           <Canvas id={`${id}-stage`} prefix={`${id}-view`} />
           {open && !alone && <Transport source={open} />}
@@ -148,32 +148,6 @@ function Panels(props: { readonly id: string }) {
         {open && chosen === "about" && <AboutPanel source={open} />}
       </div>
     </div>
-  );
-}
-
-/** What the example wants to show. */
-function PresetNote() {
-  const app = useApp();
-  const say = app.words.value;
-  const preset = app.preset.value;
-  // A note speaks of the view that its example opens in.
-  if (!preset || app.view.value !== (preset.selection?.view ?? app.view.value)) return null;
-  return (
-    <aside class="preset-note" aria-label={say.lookAt}>
-      <p>
-        <strong>{say.lookAt}</strong> {preset.point[app.language.value]}
-      </p>
-      <button
-        type="button"
-        class="button quiet square"
-        aria-label={say.dismiss}
-        onClick={() => {
-          app.preset.value = null;
-        }}
-      >
-        <Icon name="close" />
-      </button>
-    </aside>
   );
 }
 

@@ -11,6 +11,7 @@ export const words = defineStrings({
     stackName: (stack: string) => (stack === "encoder" ? "Encoder" : stack === "decoder" ? "Decoder" : stack),
     step: (step: number) => `, step ${step}`,
     head: (head: number) => `head ${head}`,
+    headOf: (map: string, head: number) => `${map}, head ${head}`,
     allHeads: "all heads",
     stack: "Stack",
     afterLayers: (layers: number) =>
@@ -27,6 +28,7 @@ export const words = defineStrings({
     stackName: (stack: string) => (stack === "encoder" ? "编码器" : stack === "decoder" ? "解码器" : stack),
     step: (step: number) => `，第 ${step} 步`,
     head: (head: number) => `第 ${head} 头`,
+    headOf: (map: string, head: number) => `${map}第 ${head} 头`,
     allHeads: "全部注意力头",
     stack: "网络部分",
     afterLayers: (layers: number) => (layers === 0 ? "词嵌入" : `经过 ${layers} 层`),

@@ -87,6 +87,8 @@ export const panels = defineStrings({
     needText: "Write a text first.",
     needModel: "Choose a model first.",
     lookAt: "What to look at",
+    pointElsewhere: (place: string) => `The example speaks of another place: ${place}.`,
+    backToPoint: "Go there",
     // interpretability
     threshold: "Non-zero means more than τ",
     relative: "relative to 1/n",
@@ -216,6 +218,8 @@ export const panels = defineStrings({
     needText: "请先输入文本。",
     needModel: "请先选择模型。",
     lookAt: "看点",
+    pointElsewhere: (place: string) => `这个示例说的是另一处：${place}。`,
+    backToPoint: "回到那里",
     threshold: "大于 τ 即视为非零",
     relative: "相对于 1/n",
     thresholdFixed: "此长度下使用记录时统计的数值（τ = 0.01）。",
