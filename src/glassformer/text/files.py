@@ -93,7 +93,7 @@ def decode_lines(
         number += 1
         if len(data) > LONGEST:
             problems.report(
-                path, number, f"the line is longer than {LONGEST >> 20} MiB; is this a file of text?"
+                path, number, f"the line is longer than {LONGEST >> 20} MiB (is this a file of text?)"
             )
             return  # it may have no end
         if number == 1:
