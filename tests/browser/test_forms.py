@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser.waiting import chosen, rest, settle
+from browser.waiting import chosen, measure_overflow, rest, settle
 from rehearsal import Rehearsal
 
 pytestmark = pytest.mark.browser
@@ -104,6 +104,34 @@ def test_every_field_of_the_input_panel(working: Any, rehearsal: Rehearsal, open
     assert set(asked.want or ()) == {"weights", "output", "hidden", "queries"}
     assert (asked.text, asked.second_text) == (None, None)
     page.locator("[data-action=cancel]").click()
+
+
+@pytest.mark.parametrize(
+    ("locale", "sentence", "button"),
+    [
+        ("en-GB", "The text is Chinese, the source language chosen is English.", "Choose Chinese → English"),
+        ("zh-CN", "文本是中文，而所选源语言是英语。", "改为 中文 → 英语"),
+    ],
+)
+def test_a_text_in_another_script_gets_a_hint_and_nothing_is_changed_unasked(
+    locale: str, sentence: str, button: str, working: Any, open_page: OpenPage
+) -> None:
+    page = open_page(working.address("decoder", view="overview"), locale=locale)
+    settle(page)
+    source, target = (page.locator(f"[data-field={side}-language]") for side in ("source", "target"))
+    hint = page.locator(".language-hint")
+    expect(source).to_have_value("en")
+    expect(hint).to_have_count(0)
+    page.locator("[data-field=text]").fill("我爱你。")
+    expect(hint).to_contain_text(sentence)
+    assert measure_overflow(page) <= 0
+    expect(source).to_have_value("en")
+    page.get_by_role("button", name=button).click()
+    expect(source).to_have_value("zh")
+    expect(target).to_have_value("en")
+    expect(hint).to_have_count(0)
+    page.locator("[data-field=text]").fill("I love you.")
+    expect(hint).to_have_attribute("data-hint", "not-chinese")
 
 
 def test_an_example_opens_its_recording_and_says_what_to_see(

@@ -3,11 +3,11 @@
 import { useEffect, useId } from "preact/hooks";
 import type { ModelDescription } from "../../types";
 import { useApp } from "../context";
-import { type Form, missing, readsPairs, type Sequence, swapLanguages, withModel } from "../form";
-import { Icon } from "../icons";
+import { type Form, missing, readsPairs, type Sequence, withModel } from "../form";
 import type { App } from "../state";
 import { ConfigurationFields } from "./configuration";
 import { Choices, Field, NumberField } from "./fields";
+import { LanguageFields, LanguageHint } from "./languages";
 import { Progress } from "./progress";
 
 const OTHER = " other"; // no model's name begins with a blank
@@ -207,7 +207,7 @@ function SequenceFields(props: {
           ))}
         </div>
       </fieldset>
-      {form.sequence === "text" && <TextFields form={form} change={change} limit={limit} />}
+      {form.sequence === "text" && <TextFields form={form} model={model} change={change} limit={limit} />}
       <div class="pair">
         <NumberField
           label={say.length}
@@ -236,6 +236,7 @@ function SequenceFields(props: {
 
 function TextFields(props: {
   readonly form: Form;
+  readonly model: ModelDescription | undefined;
   readonly change: (part: Partial<Form>) => void;
   readonly limit: number | undefined;
 }) {
@@ -259,6 +260,7 @@ function TextFields(props: {
           />
         )}
       </Field>
+      <LanguageHint form={form} model={props.model} of="text" />
       {form.task === "translation" && (
         <Field label={say.target} hint={say.targetHint}>
           {(id, describedBy) => (
@@ -290,60 +292,5 @@ function TextFields(props: {
         </Field>
       )}
     </>
-  );
-}
-
-function LanguageFields(props: {
-  readonly form: Form;
-  readonly model: ModelDescription | undefined;
-  readonly app: App;
-}) {
-  const { form, app } = props;
-  const say = app.words.value;
-  const languages = props.model?.languages ?? [];
-  const names = new Intl.DisplayNames([app.language.value], { type: "language" });
-  const title = (code: string): string => {
-    try {
-      return names.of(code) ?? code;
-    } catch {
-      return code; // no language tag
-    }
-  };
-  const choices: readonly (readonly [string, string])[] =
-    languages.length > 0 ? languages.map((code) => [code, title(code)]) : [["", say.anyLanguage]];
-  const choose = (side: "sourceLanguage" | "targetLanguage", code: string): void => {
-    const other = side === "sourceLanguage" ? form.targetLanguage : form.sourceLanguage;
-    app.runs.change(code === other ? swapLanguages(form) : { [side]: code });
-  };
-  return (
-    <div class="languages">
-      <Choices
-        label={say.sourceLanguage}
-        name="source-language"
-        value={form.sourceLanguage}
-        choices={choices}
-        disabled={languages.length === 0}
-        change={(code) => choose("sourceLanguage", code)}
-      />
-      <button
-        type="button"
-        class="button quiet square"
-        aria-label={say.swap}
-        title={say.swap}
-        data-action="swap"
-        disabled={languages.length < 2}
-        onClick={() => app.runs.change(swapLanguages(form))}
-      >
-        <Icon name="swap" />
-      </button>
-      <Choices
-        label={say.targetLanguage}
-        name="target-language"
-        value={form.targetLanguage}
-        choices={choices}
-        disabled={languages.length === 0}
-        change={(code) => choose("targetLanguage", code)}
-      />
-    </div>
   );
 }
