@@ -1,48 +1,10 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
-import { type Playground, Refusal } from "../source";
-import { aParameter, aPlay, aTopic, figures } from "../testing/playground";
-import { invent, mountAgain, setStage, settle } from "../testing/recording";
-import type { Play, PlayStep } from "../types";
-import type { Mounted, Stage, Workbench } from "../view";
+import { describe, expect, test, vi } from "vitest";
+import { Refusal } from "../source";
+import { aPlay, figures } from "../testing/playground";
+import { openPlayground as open, TOPICS, text } from "../testing/playing";
+import { invent, setStage, settle } from "../testing/recording";
+import type { Stage, Workbench } from "../view";
 import { view } from "./playground";
-
-const TOPICS = [
-  aTopic("masks", [aParameter("mask", { kind: "flag", default: false })]),
-  aTopic("output", [aParameter("steps", { default: 2, minimum: 0, maximum: 9 })], true),
-];
-
-let mounted: Mounted | null = null;
-afterEach(() => mounted?.unmount());
-
-function open(
-  options: Record<string, string> = {},
-  answer: (topic: string, settings: Readonly<Record<string, string>>) => Promise<Play> = async (
-    topic,
-    settings,
-  ) => aPlay(topic, figures, `Found with ${JSON.stringify(settings)}.`),
-  workbench: Workbench | null = {} as Workbench,
-) {
-  const asked: string[] = [];
-  const playground: Playground = {
-    topics: async () => TOPICS,
-    ask: (topic, settings) => {
-      asked.push(`${topic} ${JSON.stringify(settings)}`);
-      return answer(topic, settings);
-    },
-  };
-  const { stage, element, selection, failures } = setStage(
-    invent().source,
-    { view: "playground", options },
-    workbench,
-  );
-  const playing: Stage = { ...stage, playground };
-  const mine = view.mount(playing);
-  mounted = mine;
-  selection.subscribe((now, before) => mine.update(now, before));
-  return { element, selection, asked, failures, mine, stage: playing };
-}
-
-const text = (element: Element, name: string) => element.querySelector(name)?.textContent ?? "";
 
 describe("the playground", () => {
   test("shows the first topic with its figures and its reason", async () => {
@@ -219,21 +181,23 @@ describe("the playground", () => {
 
   test("where nothing can be computed it says why", async () => {
     const { stage, element } = setStage(invent().source);
-    mounted = view.mount(stage);
+    const mounted = view.mount(stage);
     await settle();
     expect(text(element, ".play-refusal")).toContain("no models");
     expect(await mounted.picture()).toContain("<svg");
     expect((await mounted.table()).rows).toEqual([]);
+    mounted.unmount();
   });
 
   test("what is measured at the moment is not asked where nothing runs", async () => {
     const here = { ...TOPICS[0]!, keeps: false };
     const { stage, element } = setStage(invent().source);
     const ask = vi.fn();
-    mounted = view.mount({ ...stage, playground: { topics: async () => [here], ask } } as Stage);
+    const mounted = view.mount({ ...stage, playground: { topics: async () => [here], ask } } as Stage);
     await settle();
     expect(ask).not.toHaveBeenCalled();
     expect(text(element, ".play-found")).toContain("measured on the spot");
+    mounted.unmount();
   });
 
   test("a picture and a table hold what is shown", async () => {
@@ -246,133 +210,5 @@ describe("the playground", () => {
     const table = await mine.table();
     expect(table.rows).toContainEqual(["Weights", "a", "1", 0.75]);
     expect(table.columns).toHaveLength(4);
-  });
-});
-
-describe("live training", () => {
-  function trained(answer?: () => Promise<Play>) {
-    let tell: (step: PlayStep) => void = () => {};
-    let finish: (play: Play) => void = () => {};
-    let signal: AbortSignal | null = null;
-    const workbench = {
-      play: (_: string, __: unknown, heard: (step: PlayStep) => void, stop: AbortSignal) => {
-        [tell, signal] = [heard, stop];
-        return new Promise<Play>((resolve, reject) => {
-          finish = resolve;
-          stop.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
-        });
-      },
-    } as unknown as Workbench;
-    const opened = open({ "playground.topic": "output" }, answer, workbench);
-    return {
-      ...opened,
-      tell: (step: PlayStep) => tell(step),
-      finish: (play: Play) => finish(play),
-      stopped: () => signal?.aborted ?? false,
-    };
-  }
-
-  test("it goes on in another language, and ends on another tab", async () => {
-    const { element, stage, mine, tell, finish, stopped } = trained();
-    await settle();
-    element.querySelector<HTMLButtonElement>(".play-training button")!.click();
-    tell({ step: 4, loss: 2, rows: [[1]] });
-    const next = mountAgain(view, mine, stage);
-    await settle();
-    expect([text(element, ".play-training button"), stopped()]).toEqual(["停止", false]);
-    expect(text(element, ".play-training .play-state")).toBe("第 4 步，损失 2");
-    finish(aPlay("output", figures, "All learnt."));
-    await settle();
-    expect(text(element, ".play-training .play-state")).toBe("训练完成：共 4 步。");
-    const last = mountAgain(view, next, stage);
-    mounted = last;
-    await settle();
-    expect(text(element, ".play-training .play-state")).toBe("训练完成：共 4 步。");
-    element.querySelector<HTMLButtonElement>(".play-training button")!.click();
-    expect(last.keep!(false)).toBeNull();
-    last.unmount();
-    expect(stopped()).toBe(true);
-  });
-
-  test("left before the page in another language is drawn, it ends, too", async () => {
-    const { element, stage, mine, stopped } = trained();
-    await settle();
-    element.querySelector<HTMLButtonElement>(".play-training button")!.click();
-    const next = mountAgain(view, mine, stage); // its topics are on their way
-    const last = mountAgain(view, next, stage);
-    expect(stopped()).toBe(false);
-    expect(last.keep!(false)).toBeNull(); // another tab
-    last.unmount();
-    expect(stopped()).toBe(true);
-    mounted = last;
-  });
-
-  test("the curve grows with each step, and the end is the server's", async () => {
-    const { element, tell, finish } = trained();
-    await settle();
-    const button = element.querySelector<HTMLButtonElement>(".play-training button")!;
-    button.click();
-    expect(button.textContent).toBe("Stop");
-    const dots = () => element.querySelectorAll('[data-figure="loss"] circle').length;
-    expect(dots()).toBe(3);
-    tell({ step: 0, loss: 2, rows: [[1]] });
-    await vi.waitFor(() => expect(dots()).toBe(1));
-    tell({ step: 1, loss: 1, rows: [[1]] });
-    await vi.waitFor(() => expect(dots()).toBe(2));
-    expect(text(element, ".play-training .play-state")).toBe("Step 1, loss 1");
-    finish(aPlay("output", figures, "All learnt."));
-    await settle();
-    expect(text(element, ".play-found")).toBe("All learnt.");
-    expect(dots()).toBe(3);
-    expect(button.textContent).toBe("Train again");
-  });
-
-  test.each([
-    ["has not come", () => new Promise<Play>(() => {})],
-    ["was refused", () => Promise.reject(new Refusal("No answer came in time.", "too_slow", 422))],
-  ])("it starts at once where the first answer %s", async (_, answer) => {
-    const { element, tell, finish } = trained(answer);
-    await settle();
-    const button = element.querySelector<HTMLButtonElement>(".play-training button")!;
-    button.click();
-    expect(button.textContent).toBe("Stop");
-    expect(element.querySelector(".asking")).toBeNull();
-    expect(element.querySelector<HTMLElement>(".play-trouble")!.hidden).toBe(true);
-    tell({ step: 3, loss: 1, rows: [[1]] });
-    await vi.waitFor(() => expect(text(element, ".play-training .play-state")).toBe("Step 3, loss 1"));
-    finish(aPlay("output", figures, "All learnt."));
-    await settle();
-    expect(text(element, ".play-found")).toBe("All learnt.");
-    expect(element.querySelectorAll(".play-figure")).toHaveLength(figures.length);
-  });
-
-  test("it can be stopped, and stops when one leaves", async () => {
-    const { element, tell, stopped } = trained();
-    await settle();
-    const button = element.querySelector<HTMLButtonElement>(".play-training button")!;
-    button.click();
-    tell({ step: 4, loss: 2, rows: [[1]] });
-    button.click();
-    await settle();
-    expect(stopped()).toBe(true);
-    expect(text(element, ".play-training .play-state")).toBe("Stopped after step 4.");
-    button.click();
-    expect(stopped()).toBe(false);
-    element.querySelector<HTMLButtonElement>('[data-topic="masks"]')!.click();
-    expect(stopped()).toBe(true);
-  });
-
-  test("without models there are the first settings, and a sentence why", async () => {
-    const { element, asked } = open(
-      { "playground.topic": "output", "playground.steps": "7" },
-      undefined,
-      null,
-    );
-    await settle();
-    expect(asked).toEqual(["output {}"]);
-    expect(element.querySelector<HTMLFieldSetElement>(".play-controls")!.disabled).toBe(true);
-    expect(element.querySelector<HTMLElement>(".play-training")!.hidden).toBe(true);
-    expect(text(element, ".play-hint")).toContain("Without a model");
-    expect(text(element, ".play-found")).toBe("Found with {}.");
   });
 });

@@ -1,0 +1,48 @@
+/** The playground as tests open it: two topics, answers of one's own, and what was asked. */
+
+import { afterEach } from "vitest";
+import type { Playground } from "../source";
+import type { Play } from "../types";
+import type { Mounted, Stage, Workbench } from "../view";
+import { view } from "../views/playground";
+import { aParameter, aPlay, aTopic, figures } from "./playground";
+import { invent, setStage } from "./recording";
+
+export const TOPICS = [
+  aTopic("masks", [aParameter("mask", { kind: "flag", default: false })]),
+  aTopic("output", [aParameter("steps", { default: 2, minimum: 0, maximum: 9 })], true),
+];
+
+let mounted: Mounted | null = null;
+afterEach(() => mounted?.unmount());
+
+/** The view on two topics; `answer` says what a question finds. It is unmounted after the test. */
+export function openPlayground(
+  options: Record<string, string> = {},
+  answer: (topic: string, settings: Readonly<Record<string, string>>) => Promise<Play> = async (
+    topic,
+    settings,
+  ) => aPlay(topic, figures, `Found with ${JSON.stringify(settings)}.`),
+  workbench: Workbench | null = {} as Workbench,
+) {
+  const asked: string[] = [];
+  const playground: Playground = {
+    topics: async () => TOPICS,
+    ask: (topic, settings) => {
+      asked.push(`${topic} ${JSON.stringify(settings)}`);
+      return answer(topic, settings);
+    },
+  };
+  const { stage, element, selection, failures } = setStage(
+    invent().source,
+    { view: "playground", options },
+    workbench,
+  );
+  const playing: Stage = { ...stage, playground };
+  const mine = view.mount(playing);
+  mounted = mine;
+  selection.subscribe((now, before) => mine.update(now, before));
+  return { element, selection, asked, failures, mine, stage: playing };
+}
+
+export const text = (element: Element, name: string) => element.querySelector(name)?.textContent ?? "";
