@@ -38,6 +38,20 @@ def test_the_page_opens_on_its_best_picture(zoo: Bench, open_page: Open) -> None
     expect(page.locator(".view-host")).to_contain_text("voiture")
 
 
+@pytest.mark.parametrize(
+    ("locale", "layers"),
+    [
+        ("en-GB", "6 encoder + 3 decoder layers · 8 heads"),
+        ("zh-CN", "编码器 6 层 + 解码器 3 层 · 8 个注意力头"),
+    ],
+)
+def test_the_layers_of_both_stacks_are_said(locale: str, layers: str, zoo: Bench, open_page: Open) -> None:
+    page = open_page(zoo.url, locale=locale)
+    settle(page)
+    page.locator("[data-field=model]").select_option("zoo/translator")
+    expect(page.locator(".field:has([data-field=model]) .hint")).to_contain_text(layers)
+
+
 def test_a_link_goes_before_the_example(zoo: Bench, open_page: Open) -> None:
     red_car = zoo.library.find_preset("red-car")
     page = open_page(f"{zoo.url}/#recording={red_car}&view=heatmap&map=2&head=5")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.show.workbench import RefusalError
+from glassformer.weights.hub import ZOO
 from glassformer.workbench.cards import count_parameters, describe_model, find_languages
 from glassformer.workbench.models import Shelf
 
@@ -38,6 +39,7 @@ def test_descriptions_come_from_the_folder(zoo: Path) -> None:
     assert translator.shape == "encoder-decoder"
     assert translator.tasks == ("translation",)
     assert (translator.layers, translator.heads, translator.width, translator.max_tokens) == (2, 2, 16, 24)
+    assert translator.decoder_layers == 2  # nothing else is said there
     assert translator.languages == ("en", "fr")
     assert translator.origin == "zoo"
     tasks = {name: description.tasks[0] for name, description in found.items() if description is not None}
@@ -52,9 +54,16 @@ def test_descriptions_come_from_the_folder(zoo: Path) -> None:
         "zoo/theirs": "language_modelling",
         "zoo/translator": "translation",
     }
+    assert {name for name, each in found.items() if each and each.decoder_layers} == {"zoo/translator"}
     endless = found["zoo/endless"]
     assert endless is not None
     assert endless.max_tokens is None
+
+
+def test_the_layers_of_both_stacks_are_known() -> None:
+    shipped = describe_model(ZOO / "translator", "zoo/translator", "zoo")
+    assert shipped is not None
+    assert (shipped.layers, shipped.decoder_layers) == (6, 3)
 
 
 def test_parameters_are_counted_without_the_weights(zoo: Path) -> None:

@@ -156,6 +156,7 @@ class ModelDescription(Answer):
     parameters: int | None
     origin: Literal["zoo", "folder", "hub"]
     note: Phrase | None
+    decoder_layers: int | None = None  # of encoder-decoders, whose `layers` are those of the encoder
 
 
 class Preset(Answer):

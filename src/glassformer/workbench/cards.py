@@ -24,6 +24,7 @@ RECURRENT = "glassformer-recurrent"
 LANGUAGE = re.compile(r'">>(\w{2,8})<<"|"<2(\w{2,8})>"')  # the two spellings of a token that names one
 NAMES: dict[str, tuple[str, ...]] = {  # how the families of transformers call the same thing
     "layers": ("num_hidden_layers", "n_layer", "n_layers", "encoder_layers", "num_layers", "layers"),
+    "decoder_layers": ("decoder_layers", "num_decoder_layers"),
     "heads": ("num_attention_heads", "n_head", "n_heads", "encoder_attention_heads", "num_heads", "heads"),
     "width": ("hidden_size", "n_embd", "d_model", "dim", "width"),
     "vocabulary": ("vocab_size", "vocabulary_size"),
@@ -70,6 +71,7 @@ def describe_model(folder: Path, name: str, origin: Origin) -> ModelDescription 
         parameters=parameters,
         origin=origin,
         note=NOTES.get(name),
+        decoder_layers=_count_decoder_layers(settings) if shape == "encoder-decoder" else None,
     )
 
 
@@ -170,6 +172,13 @@ def _is_endless(settings: Mapping[str, Any]) -> bool:
 def _find_architecture(settings: Mapping[str, Any]) -> str:
     named = settings.get("architectures")
     return str(named[0]) if isinstance(named, list) and named else ""
+
+
+def _count_decoder_layers(settings: Mapping[str, Any]) -> int | None:
+    """As many as the encoder has where nothing else is said; recurrent cells are no stack."""
+    if settings["model_type"] == RECURRENT:
+        return None
+    return _find_number(settings, "decoder_layers") or _find_number(settings, "layers")
 
 
 def _find_number(settings: Mapping[str, Any], what: str) -> int | None:

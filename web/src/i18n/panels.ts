@@ -10,9 +10,18 @@ export const panels = defineStrings({
     about: "About",
     // input
     model: "Model",
-    modelFacts: (layers: number | null, heads: number | null, parameters: string | null) =>
+    modelFacts: (
+      layers: number | null,
+      decoderLayers: number | null,
+      heads: number | null,
+      parameters: string | null,
+    ) =>
       [
-        layers === null ? "" : `${layers} ${layers === 1 ? "layer" : "layers"}`,
+        layers === null
+          ? ""
+          : decoderLayers
+            ? `${layers} encoder + ${decoderLayers} decoder layers`
+            : `${layers} ${layers === 1 ? "layer" : "layers"}`,
         heads === null ? "" : `${heads} ${heads === 1 ? "head" : "heads"}`,
         parameters === null ? "" : `${parameters} parameters`,
       ]
@@ -147,9 +156,18 @@ export const panels = defineStrings({
     debugging: "调试",
     about: "关于",
     model: "模型",
-    modelFacts: (layers: number | null, heads: number | null, parameters: string | null) =>
+    modelFacts: (
+      layers: number | null,
+      decoderLayers: number | null,
+      heads: number | null,
+      parameters: string | null,
+    ) =>
       [
-        layers === null ? "" : `${layers} 层`,
+        layers === null
+          ? ""
+          : decoderLayers
+            ? `编码器 ${layers} 层 + 解码器 ${decoderLayers} 层`
+            : `${layers} 层`,
         heads === null ? "" : `${heads} 个注意力头`,
         parameters === null ? "" : `${parameters} 参数`,
       ]

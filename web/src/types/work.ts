@@ -17,6 +17,7 @@ export interface ModelDescription {
   readonly parameters: number | null;
   readonly origin: "zoo" | "folder" | "hub";
   readonly note: Phrase | null;
+  readonly decoder_layers?: number | null; // of encoder-decoders, whose `layers` are those of the encoder
 }
 
 export interface EditRequest {

@@ -168,7 +168,8 @@ function facts(model: ModelDescription, app: App): string {
         }).format(model.parameters);
   const note = model.note?.[app.language.value];
   const stop = app.language.value === "zh" ? "。" : ". ";
-  return [app.words.value.modelFacts(model.layers, model.heads, count), note].filter(Boolean).join(stop);
+  const { layers, decoder_layers: decoderLayers = null, heads } = model;
+  return [app.words.value.modelFacts(layers, decoderLayers, heads, count), note].filter(Boolean).join(stop);
 }
 
 function SequenceFields(props: {
