@@ -102,3 +102,18 @@ def test_a_recording_without_a_trace_says_why_there_is_no_walk(open_file: Open, 
     settle(page)
     page.get_by_role("tab", name="Walk", exact=True).click()
     expect(page.locator("[data-notice=does-not-fit]")).to_contain_text("trace")
+
+
+@pytest.mark.parametrize(
+    ("locale", "sentence"),
+    [("en-GB", "Walk cannot show this recording."), ("zh-CN", "“逐步演示”无法显示此记录。")],
+)
+def test_a_link_to_a_walk_that_is_not_there_says_so(
+    locale: str, sentence: str, open_file: Open, tmp_path: Path
+) -> None:
+    page = open_file(export(invent_decoder(), tmp_path / "a.html"), "#view=walk", locale=locale)
+    expect(page.locator("[data-notice=does-not-fit]")).to_contain_text(sentence)
+    expect(page.get_by_role("tab", selected=True).first).to_have_id(re.compile("walk$"))
+    page.get_by_role("tab").first.click()
+    settle(page)
+    expect(page.locator("[data-notice=does-not-fit]")).to_have_count(0)

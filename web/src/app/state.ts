@@ -126,14 +126,15 @@ export class App {
   /** Fetch what the first picture needs, then the rest. */
   async start(): Promise<void> {
     const wish = this.store.get();
-    const opening = wish.recording === "" ? null : this.show(wish);
+    const opening = wish.recording === "" ? null : this.show(wish, true);
     const metrics = this.source.metrics().catch(() => []); // without them views show what they can
     const bench = this.startBench();
     try {
       const recordings = await this.source.recordings();
       this.recordings.value = recordings;
       const [first] = recordings;
-      if (!opening && first) void this.show({ ...wish, ...this.placeOf(first, wish), recording: first.id });
+      if (!opening && first)
+        void this.show({ ...wish, ...this.placeOf(first, wish), recording: first.id }, wish.view !== "");
       else if (!opening) this.opening.value = false;
     } catch (error) {
       this.opening.value = false;
@@ -270,7 +271,8 @@ export class App {
 
   /** A name typed or reached by the back button. */
   private async follow(wish: Selection): Promise<void> {
-    if (wish.recording !== "" && wish.recording !== this.open.peek()?.description.id) return this.show(wish);
+    if (wish.recording !== "" && wish.recording !== this.open.peek()?.description.id)
+      return this.show(wish, true);
     const view = this.viewOf(wish);
     try {
       await this.views.load(view);
@@ -294,8 +296,11 @@ export class App {
     return wanted;
   }
 
-  /** Open the recording of a wish and select the rest of it. */
-  private async show(wish: Selection): Promise<void> {
+  /**
+   * Open the recording of a wish and select the rest of it. A view that a link names is kept even where it cannot show
+   * the recording: it says why in its place.
+   */
+  private async show(wish: Selection, linked = false): Promise<void> {
     const turn = ++this.turn;
     const before = this.store.get().view;
     this.opening.value = true;
@@ -304,7 +309,8 @@ export class App {
         this.source.open(wish.recording),
         this.views.load(this.viewOf(wish)),
       ]);
-      const fits = await this.fittingView(source, this.viewOf(wish));
+      const named = linked && wish.view === this.viewOf(wish);
+      const fits = named ? wish.view : await this.fittingView(source, this.viewOf(wish));
       if (turn !== this.turn) return;
       const { view: now } = this.store.get();
       const view = now === before && this.chosenIn !== turn ? fits : now; // a tab that was clicked meanwhile
@@ -316,7 +322,7 @@ export class App {
       this.mirror.complete();
       if (this.preset.peek()?.recording !== wish.recording) this.preset.value = this.presetOf(wish.recording);
     } catch (error) {
-      if (turn === this.turn) this.complain(error, () => void this.show(wish));
+      if (turn === this.turn) this.complain(error, () => void this.show(wish, linked));
     } finally {
       if (turn === this.turn) this.opening.value = false;
     }
