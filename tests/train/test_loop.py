@@ -2,7 +2,9 @@
 
 import io
 import itertools
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -220,9 +222,27 @@ def test_a_recipe_for_a_gpu_runs_on_a_cpu_and_says_so(
     assert "is for GPUs" in capsys.readouterr().err
 
 
-def test_tensorboard_is_written_or_asked_for(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
+def test_tensorboard_gets_what_the_log_gets(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: dict[str, list[tuple[int, float]]] = {}
 
+    class Board:
+        def __init__(self, folder: str) -> None:
+            assert Path(folder) == recipe.parent / "runs" / "board" / "tensorboard"
+
+        def add_scalar(self, name: str, value: float, step: int) -> None:
+            written.setdefault(name, []).append((step, value))
+
+        def close(self) -> None:
+            written["closed"] = []
+
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Board))
+    scalars = read_run(run(recipe, "monitor.tensorboard=true", name="board")).scalars
+    for name in ("loss", "dev_loss"):
+        assert written[name] == list(zip(scalars[name].steps, scalars[name].values, strict=True))
+    assert "closed" in written
+
+
+def test_tensorboard_is_asked_for(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     with pytest.raises(ConfigurationError, match="pip install tensorboard"):
         run(recipe, "monitor.tensorboard=true")
