@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 NPM    := PATH="$(abspath $(BIN)):$$PATH" npm --prefix web --silent
-PAGE   := src/glassformer/show/static/index.html
+PAGE   := src/glassformer/api/static/index.html
 
 .DEFAULT_GOAL := help
 .PHONY: help run install page test check docs format clean

@@ -1,7 +1,7 @@
 """Called by `pip install`: builds the page, with a Node that pip brings where the machine has none.
 
 In:   web/ (absent in a source distribution, which carries the built page).
-Out:  src/glassformer/show/static/, inside wheel and source distribution.
+Out:  src/glassformer/api/static/, inside wheel and source distribution.
 """
 
 import importlib.util

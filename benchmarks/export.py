@@ -20,7 +20,7 @@ import numpy as np
 from playwright.sync_api import sync_playwright
 
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
-from glassformer.show.html import export
+from glassformer.render.html.export import export
 
 LAYERS, HEADS, TOKENS = 12, 12, 256
 

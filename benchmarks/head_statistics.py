@@ -23,8 +23,8 @@ from torch import Tensor
 from transformers import AttentionInterface, GPT2Config, GPT2LMHeadModel
 from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
-from glassformer.recorders.scoring import Scoring
-from glassformer.recorders.statistics import attend_and_measure
+from glassformer.recorders.statistics.measure import attend_and_measure
+from glassformer.recorders.statistics.scoring import Scoring
 from glassformer.recording import HeadStatistics
 
 NAMES = {"statistics": "measured", "statistics and maps": "measured_with_maps"}

@@ -27,12 +27,12 @@ from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from glassformer.recorders import maps
-from glassformer.recorders.couriers import FETCHERS
-from glassformer.recorders.findings import pack
-from glassformer.recorders.huggingface import HuggingFaceSubject
-from glassformer.recorders.scoring import Scoring
-from glassformer.recorders.statistics import Measured, attend_and_measure
-from glassformer.recorders.statistics_gpu import _run_cudnn, _run_flash, find_log_sum_exp, measure_weights
+from glassformer.recorders.statistics.gpu import _run_cudnn, _run_flash, find_log_sum_exp, measure_weights
+from glassformer.recorders.statistics.gpu_results import pack
+from glassformer.recorders.statistics.measure import Measured, attend_and_measure
+from glassformer.recorders.statistics.scoring import Scoring
+from glassformer.recorders.statistics.transfer_pool import FETCHERS
+from glassformer.recorders.transformers.recorder import HuggingFaceSubject
 from glassformer.recording import THRESHOLD, AttentionMap, Tokens
 
 SHAPES = ((144, 1024), (48, 4096), (12, 16384), (12, 65536), (4, 131072))  # heads, tokens; head width 64

@@ -17,9 +17,9 @@ from torch import Tensor
 from glassformer.config import ModelConfig
 from glassformer.model.transformer import Transformer
 from glassformer.text.batches import Batch
-from glassformer.train.monitor import Monitor
-from glassformer.train.optim import build_optimiser, scale_and_clip, set_rate
-from glassformer.train.settings import MonitorSettings, TrainSettings
+from glassformer.training.monitor import Monitor
+from glassformer.training.optim import build_optimiser, scale_and_clip, set_rate
+from glassformer.training.settings import MonitorSettings, TrainSettings
 
 
 def build(model: str) -> tuple[Transformer, Batch]:

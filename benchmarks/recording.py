@@ -18,8 +18,8 @@ from tokenizers.models import WordLevel
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 from transformers import logging as transformers_logging
 
-from glassformer.recorders.huggingface import HuggingFaceSubject
-from glassformer.recorders.ours import OurSubject
+from glassformer.recorders.native.recorder import OurSubject
+from glassformer.recorders.transformers.recorder import HuggingFaceSubject
 from glassformer.weights.checkpoint import adopt
 
 Variant = Callable[[], object]

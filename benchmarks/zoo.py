@@ -20,15 +20,15 @@ from glassformer.metrics.metric import score
 from glassformer.metrics.scores import Score, pool
 from glassformer.model.choosing import GenerationSettings
 from glassformer.model.transformer import Transformer
-from glassformer.recorders.recorder import load
+from glassformer.recorders.record import load
 from glassformer.tasks.answers import open_model
 from glassformer.tasks.classification import classify
 from glassformer.tasks.language_modelling import LanguageModelling
 from glassformer.tasks.scores import score_bleu, score_chrf
 from glassformer.tasks.task import build_task
 from glassformer.tasks.translation import translate
-from glassformer.train.monitor import Monitor
-from glassformer.train.settings import MonitorSettings
+from glassformer.training.monitor import Monitor
+from glassformer.training.settings import MonitorSettings
 
 BEAM = GenerationSettings(beams=5, max_new_tokens=100)
 STORIES = {

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.show.walk.types import Step
+from glassformer.walk.types import Step
 
 Array = NDArray[np.float64]
 Read = Callable[[str], NDArray[np.generic]]

@@ -8,8 +8,8 @@ import numpy as np
 
 from arithmetic import compute
 from glassformer.recording import Recording
-from glassformer.show.walk import Arrays, explain, follow, make_plan
-from glassformer.show.walk.types import Step, WalkPlan
+from glassformer.walk import Arrays, explain, follow, make_plan
+from glassformer.walk.types import Step, WalkPlan
 
 NEAR = 2e-6  # of the size: one step in single precision
 FAR = 1e-4  # of an array's largest number: the whole network in single precision

@@ -6,7 +6,9 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from glassformer.show.workbench import Event, Job, JobRequest, ModelDescription, Phrase, Preset, RefusalError
+from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, Preset
+from glassformer.errors import ApiError
+from glassformer.schema import Phrase
 
 
 class Rehearsal:
@@ -59,7 +61,7 @@ class Rehearsal:
     def submit(self, request: JobRequest) -> Job:
         if request.text and "refuse" in request.text:
             full = "8 jobs are waiting already, as many as may; try again when one is done, or cancel one."
-            raise RefusalError(full, "queue_full", 429)
+            raise ApiError(full, "queue_full", 429)
         self.requests.append(request)
         return self._job("queued")
 

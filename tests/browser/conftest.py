@@ -16,10 +16,10 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 
 from browser.waiting import COUNT, PATIENCE
 from glassformer import bundle
-from glassformer.show.library import Library
-from glassformer.show.server.app import create_app
-from glassformer.show.server.settings import STATIC, Settings
-from glassformer.show.workbench import Workbench
+from glassformer.api.app import create_app
+from glassformer.api.jobs import Workbench
+from glassformer.api.library import Library
+from glassformer.api.settings import STATIC, Settings
 from glassformer.weights.hub import ZOO
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 from inventions import invent_decoder, invent_long, invent_translation

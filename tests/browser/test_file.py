@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from browser.waiting import settle
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
-from glassformer.show.html import EMBEDDED, export
+from glassformer.render.html.export import EMBEDDED, export
 from inventions import invent_decoder, invent_translation
 
 pytestmark = [

@@ -15,9 +15,9 @@ from playwright.sync_api import Page, expect
 from browser.waiting import measure_overflow, rest
 from glassformer import load
 from glassformer.recording import Recording
-from glassformer.show.html import EMBEDDED, export
-from glassformer.show.walk import explain, make_plan
-from glassformer.show.walk.types import Step
+from glassformer.render.html.export import EMBEDDED, export
+from glassformer.walk import explain, make_plan
+from glassformer.walk.types import Step
 from tiny_models import build_model
 
 pytestmark = [

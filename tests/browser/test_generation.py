@@ -17,10 +17,10 @@ from browser.conftest import serve
 from browser.waiting import measure_overflow, rest
 from browser.waiting import settle as settle_view
 from glassformer import bundle
+from glassformer.api.description import describe_step
+from glassformer.api.jobs import Event, Job, JobRequest
+from glassformer.api.library import Library
 from glassformer.recording import Alternative, Generation, Output, Recording, Step, Tokens
-from glassformer.show.description import describe_step
-from glassformer.show.library import Library
-from glassformer.show.workbench import Event, Job, JobRequest
 from inventions import invent_evidence, invent_map, invent_tokens
 
 pytestmark = pytest.mark.browser

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from browser.conftest import Served
 from browser.waiting import chosen, measure_overflow, rest
-from glassformer.show import frames
+from glassformer.api import frames
 
 pytestmark = pytest.mark.browser
 

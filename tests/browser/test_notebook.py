@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from browser.waiting import PATIENCE
 from glassformer import bundle
-from glassformer.show.html import EMBEDDED
+from glassformer.render.html.export import EMBEDDED
 from inventions import invent_decoder
 
 pytestmark = [

@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import Bench, Served
 from browser.waiting import rest
-from glassformer.show.workbench import JobRequest
+from glassformer.api.jobs import JobRequest
 
 pytestmark = pytest.mark.browser
 

@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 from browser.conftest import Bench, Served, serve
 from browser.waiting import chosen, rest, settle
 from glassformer import bundle
-from glassformer.show.library import Library
-from glassformer.show.workbench import JobRequest
+from glassformer.api.jobs import JobRequest
+from glassformer.api.library import Library
 from inventions import invent_decoder
 from rehearsal import Rehearsal
 

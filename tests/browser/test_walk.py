@@ -17,8 +17,8 @@ from browser.conftest import Bench, require_page, serve
 from browser.test_running import fill, press_run
 from browser.waiting import measure_overflow, rest
 from glassformer import bundle, load
-from glassformer.show.frames import decode
-from glassformer.show.library import Library
+from glassformer.api.frames import decode
+from glassformer.api.library import Library
 from tiny_models import build_model
 
 pytestmark = pytest.mark.browser

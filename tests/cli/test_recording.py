@@ -217,7 +217,7 @@ def test_a_long_recording_streams_into_its_file(
         raise OSError(28, "No space left on device")
 
     before = file.read_bytes()
-    monkeypatch.setattr("glassformer.show.terminal.draw_recording", fail)  # after the model has run
+    monkeypatch.setattr("glassformer.render.terminal.heatmap.draw_recording", fail)  # after the model has run
     with pytest.raises(AssertionError):  # complain() wants silence on stdout, and `long` has begun to talk
         complain("long", "--tokens", 3000, "--output", file)
     assert file.read_bytes() == before

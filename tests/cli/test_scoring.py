@@ -12,7 +12,7 @@ import pytest
 
 from glassformer import bundle, difference, record, score
 from glassformer.metrics import METRICS, PANEL
-from glassformer.show.tables import format_value
+from glassformer.render.terminal.tables import format_value
 
 TEXT = "the animal was too tired to cross the street"
 

@@ -198,7 +198,7 @@ def test_without_a_verb_it_serves(
 
 def test_nothing_of_the_server_loads_torch() -> None:
     question = (
-        "import sys, glassformer.cli.serving, glassformer.show.server.app, glassformer.workbench; "
+        "import sys, glassformer.cli.serving, glassformer.api.app, glassformer.workbench; "
         "print('torch' in sys.modules, 'transformers' in sys.modules)"
     )
     answer = subprocess.run([sys.executable, "-c", question], capture_output=True, text=True, check=True)

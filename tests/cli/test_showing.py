@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from glassformer import bundle, cli, record
-from glassformer.show.html import EMBEDDED
-from glassformer.show.server.settings import Settings
+from glassformer.api.settings import Settings
+from glassformer.render.html.export import EMBEDDED
 
 TEXT = "the animal was too tired to cross the street"
 

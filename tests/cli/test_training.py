@@ -11,7 +11,7 @@ import pytest
 
 import glassformer
 from glassformer import cli
-from glassformer.train.loop import Outcome
+from glassformer.training.loop import Outcome
 
 RECIPE = """
 [task]
@@ -100,7 +100,7 @@ def test_whoever_stops_a_training_is_told_how_far_it_came(
     recipe: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stopped = Outcome(3, None, "loss", None, Path("runs/tiny/3"), "stopped: asked to")
-    monkeypatch.setattr("glassformer.train.recipe.run_recipe", lambda *_, **__: stopped)
+    monkeypatch.setattr("glassformer.training.recipe.train", lambda *_, **__: stopped)
     assert cli.main(["train", str(recipe)]) == 130
     assert capsys.readouterr().out == "Last model:  runs/tiny/3\n"
 
@@ -214,6 +214,6 @@ def test_a_recipe_that_is_not_there(tmp_path: Path, complain: Command) -> None:
 
 
 def test_the_verb_and_its_room_have_one_name(recipe: Path) -> None:
-    outcome = glassformer.train(recipe, ["train.steps=2"], silent=True)
+    outcome = glassformer.training(recipe, ["train.steps=2"], silent=True)
     assert outcome.step == 2
-    assert callable(glassformer.train)  # also now that the room has been entered
+    assert callable(glassformer.training)  # also now that the room has been entered

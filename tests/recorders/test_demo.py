@@ -8,8 +8,8 @@ import torch
 from glassformer.model.generate import generate
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.demo import SENTENCE, STEPS, invent_pair, teach_translator
-from glassformer.recorders.recorder import load
-from glassformer.show.terminal import choose_head
+from glassformer.recorders.record import load
+from glassformer.render.terminal.heatmap import choose_head
 from glassformer.text.tokenizer import LibraryTokenizer
 
 Pupil = tuple[Transformer, LibraryTokenizer, list[float]]

@@ -17,8 +17,8 @@ from glassformer.model.choosing import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
-from glassformer.recorders.huggingface import HuggingFaceSubject
-from glassformer.recorders.ours import OurSubject
+from glassformer.recorders.native.recorder import OurSubject
+from glassformer.recorders.transformers.recorder import HuggingFaceSubject
 from glassformer.recording import Recording
 
 SOURCE, TARGET = [7, 9, 11, 6, 8, 12], [9, 5, 6, 14]

@@ -15,13 +15,15 @@ from glassformer.config import ModelConfig
 from glassformer.errors import RecordingError
 from glassformer.model.choosing import GenerationSettings
 from glassformer.model.transformer import Transformer
-from glassformer.recorders import destination, keeping, parcel
+from glassformer.recorders import destination
+from glassformer.recorders import store as keeping
 from glassformer.recorders.edits import AblateHead, CutEdge
-from glassformer.recorders.huggingface import HuggingFaceSubject
 from glassformer.recorders.maps import SHORTEST_PYRAMID
-from glassformer.recorders.ours import OurSubject
-from glassformer.recorders.scoring import Scoring
-from glassformer.recorders.statistics import attend_and_measure
+from glassformer.recorders.native.recorder import OurSubject
+from glassformer.recorders.statistics import transfer as parcel
+from glassformer.recorders.statistics.measure import attend_and_measure
+from glassformer.recorders.statistics.scoring import Scoring
+from glassformer.recorders.transformers.recorder import HuggingFaceSubject
 from glassformer.recording import Recording, tile
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
@@ -114,7 +116,7 @@ def test_measuring_waits_for_nothing(pyramids: Collection[int]) -> None:
 @pytest.mark.parametrize("tokens", [1024, 1500])
 @pytest.mark.parametrize("kernel", ["_run_cudnn", "_run_flash"])
 def test_kernels_of_torch_give_the_log_sum_exp(kernel: str, tokens: int, causal: bool) -> None:
-    from glassformer.recorders import statistics_gpu
+    from glassformer.recorders.statistics import gpu as statistics_gpu
 
     chance = torch.Generator().manual_seed(tokens)
     whole = torch.randn(tokens, 3, 5, 64, generator=chance).to("cuda", torch.bfloat16)
@@ -145,7 +147,7 @@ def test_torch_still_takes_what_its_kernels_are_given() -> None:
 
 @pytest.mark.gpu
 def test_what_cudnn_refuses_flash_attention_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    from glassformer.recorders import statistics_gpu
+    from glassformer.recorders.statistics import gpu as statistics_gpu
 
     def refuse(*_: object) -> None:
         raise RuntimeError("No valid execution plans built.")

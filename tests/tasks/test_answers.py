@@ -7,7 +7,7 @@ import pytest
 
 from glassformer.errors import InputError
 from glassformer.model.choosing import GenerationSettings
-from glassformer.recorders.recorder import load
+from glassformer.recorders.record import load
 from glassformer.tasks.answers import Model, open_model, stream_answer
 from glassformer.tasks.classification import classify
 from glassformer.tasks.language_modelling import generate

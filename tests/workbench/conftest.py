@@ -7,7 +7,7 @@ from secrets import token_hex
 
 import pytest
 
-from glassformer.show.workbench import Job, JobRequest
+from glassformer.api.jobs import Job, JobRequest
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 from tiny_models import build_model, build_zoo
 

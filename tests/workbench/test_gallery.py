@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from glassformer import bundle
-from glassformer.recorders.recorder import load
+from glassformer.api.library import SHIPPED
+from glassformer.recorders.record import load
 from glassformer.recording import Recording, Tokens
-from glassformer.show.library import SHIPPED
-from glassformer.show.walk import follow, list_arrays
+from glassformer.walk import follow, list_arrays
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.gallery import LARGEST, PIECES, Piece, make_gallery
 from glassformer.workbench.models import Shelf

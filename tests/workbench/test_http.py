@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from glassformer.show.library import Library
-from glassformer.show.server.app import create_app
+from glassformer.api.app import create_app
+from glassformer.api.library import Library
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 
 pytestmark = pytest.mark.slow

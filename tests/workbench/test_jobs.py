@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from glassformer.show.workbench import JobRequest, RefusalError
+from glassformer.api.jobs import JobRequest
+from glassformer.errors import ApiError
 from glassformer.workbench.jobs import Board, Entry
 from glassformer.workbench.models import Model
 
@@ -39,13 +40,13 @@ def test_a_full_queue_says_so(ask: Ask) -> None:
     start(board, ask)
     board.submit(ask(), MODEL)
     board.submit(ask(), MODEL)
-    with pytest.raises(RefusalError, match="2 jobs are waiting") as caught:
+    with pytest.raises(ApiError, match="2 jobs are waiting") as caught:
         board.submit(ask(), MODEL)
     assert (caught.value.code, caught.value.status) == ("queue_full", 429)
 
 
 def test_an_unknown_job_is_not_there() -> None:
-    with pytest.raises(RefusalError, match="no such job") as caught:
+    with pytest.raises(ApiError, match="no such job") as caught:
         Board(queue=2, kept=5).job("x")
     assert caught.value.status == 404
 
@@ -109,7 +110,7 @@ def test_closing_cancels_everything(ask: Ask) -> None:
     board.close()
     assert board.job(running.id).state == board.job(waiting.id).state == "cancelled"
     assert board.take(0.0) is None
-    with pytest.raises(RefusalError, match="closing"):
+    with pytest.raises(ApiError, match="closing"):
         board.submit(ask(), MODEL)
 
 

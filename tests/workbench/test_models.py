@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.show.workbench import RefusalError
+from glassformer.errors import ApiError
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.cards import count_parameters, describe_model, find_languages
 from glassformer.workbench.models import Shelf
@@ -114,17 +114,17 @@ def test_a_path_leads_only_into_the_folders(zoo: Path, mine: Path, tmp_path: Pat
     assert shelf.find(str(mine / "one")).name == "mine/one"
     assert shelf.find(str(mine / "a" / "b" / "c" / "four")).name == "four"
     for path in (tmp_path / "elsewhere", mine / "link", mine / ".." / "elsewhere", Path("/"), mine / "empty"):
-        with pytest.raises(RefusalError, match="There is no model") as caught:
+        with pytest.raises(ApiError, match="There is no model") as caught:
             shelf.find(str(path))
         assert caught.value.status == 404
-    with pytest.raises(RefusalError):
+    with pytest.raises(ApiError):
         shelf.find("/etc/\0passwd")
 
 
 def test_the_nearest_name_is_offered(zoo: Path) -> None:
-    with pytest.raises(RefusalError, match="Did you mean 'zoo/translator'"):
+    with pytest.raises(ApiError, match="Did you mean 'zoo/translator'"):
         Shelf(zoo, (), offline=True).find("zoo/translater")
-    with pytest.raises(RefusalError):
+    with pytest.raises(ApiError):
         Shelf(zoo, (), offline=True).find("zoo/../masked")
 
 
@@ -140,7 +140,7 @@ def test_offline_only_what_was_fetched_is_the_hubs(
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     shelf = Shelf(zoo, (), offline=True)
-    with pytest.raises(RefusalError, match="hub is not asked"):
+    with pytest.raises(ApiError, match="hub is not asked"):
         shelf.find("owner/model")
     (tmp_path / "models--owner--model").mkdir()
     assert shelf.find("owner/model").folder is None

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.show.library import SHIPPED
-from glassformer.show.workbench import JobRequest, ModelDescription, Preset
+from glassformer.api.jobs import JobRequest, ModelDescription, Preset
+from glassformer.api.library import SHIPPED
 from glassformer.workbench.models import Model
 from glassformer.workbench.presets import find_shown, list_presets, read_presets
 from glassformer.workbench.requests import check_request

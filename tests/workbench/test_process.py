@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.show.workbench import Job, JobRequest, RefusalError
+from glassformer.api.jobs import Job, JobRequest
+from glassformer.errors import ApiError
 from glassformer.workbench import LocalWorkbench
 
 Ask = Callable[..., JobRequest]
@@ -129,7 +130,7 @@ def test_a_full_queue_is_said_and_waiting_jobs_can_be_cancelled(fresh: Fresh, as
     running = bench.submit(ask(**ENDLESS))
     wait_for_word(bench, running)
     waiting = [bench.submit(ask()) for _ in range(2)]
-    with pytest.raises(RefusalError, match="2 jobs are waiting"):
+    with pytest.raises(ApiError, match="2 jobs are waiting"):
         bench.submit(ask())
     bench.cancel(waiting[0].id)
     third = bench.submit(ask())
@@ -167,7 +168,7 @@ def test_closing_leaves_nothing_behind(fresh: Fresh, ask: Ask, folder: Path) -> 
     assert not is_alive(worker)
     assert bench.job(job.id).state == "cancelled"
     assert not list(folder.glob(f"*{job.id}*"))
-    with pytest.raises(RefusalError, match="closing"):
+    with pytest.raises(ApiError, match="closing"):
         bench.submit(ask())
 
 
@@ -185,7 +186,7 @@ def test_the_worker_goes_when_its_parent_is_killed(zoo: Path, tmp_path: Path) ->
     code = """
 import sys, time
 from pathlib import Path
-from glassformer.show.workbench import JobRequest
+from glassformer.api.jobs import JobRequest
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 zoo, folder = map(Path, sys.argv[1:])
 bench = LocalWorkbench(WorkbenchSettings(offline=True), folder=folder, add=lambda *_: "", zoo=zoo)

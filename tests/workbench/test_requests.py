@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.show.workbench import JobRequest, RefusalError
+from glassformer.api.jobs import JobRequest
+from glassformer.errors import ApiError
 from glassformer.workbench.models import Shelf
 from glassformer.workbench.requests import check_request
 from glassformer.workbench.settings import WorkbenchSettings
@@ -71,7 +72,7 @@ def test_what_cannot_be_is_one_sentence(
     ask: Ask, shelf: Shelf, words: dict[str, object], code: str, part: str
 ) -> None:
     request = ask(**words)
-    with pytest.raises(RefusalError) as caught:
+    with pytest.raises(ApiError) as caught:
         check_request(request, shelf.find(request.model), SETTINGS)
     assert part in str(caught.value)
     assert caught.value.code == f"bad_{code}"
@@ -81,7 +82,7 @@ def test_what_cannot_be_is_one_sentence(
 
 def test_a_multiplier_is_a_number(ask: Ask, shelf: Shelf) -> None:
     request = JobRequest.model_construct(**{**ask().model_dump(), "multiplier": float("inf"), "edits": ()})
-    with pytest.raises(RefusalError, match="cannot be multiplied by inf"):
+    with pytest.raises(ApiError, match="cannot be multiplied by inf"):
         check_request(request, shelf.find(request.model), SETTINGS)
 
 

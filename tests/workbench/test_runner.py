@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from glassformer import bundle
+from glassformer.api.jobs import JobRequest, Preset
 from glassformer.errors import CheckpointError
-from glassformer.show.workbench import JobRequest, Preset
 from glassformer.workbench import gallery
 from glassformer.workbench.gallery import Piece, make_gallery
 from glassformer.workbench.layers import find_layers, reporting

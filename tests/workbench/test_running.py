@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from glassformer import bundle
+from glassformer.api.jobs import Event, Job, JobRequest
 from glassformer.recording import Recording
-from glassformer.show.workbench import Event, Job, JobRequest
 from glassformer.workbench import LocalWorkbench
 
 Ask = Callable[..., JobRequest]
@@ -55,7 +55,7 @@ def test_a_text_is_recorded_whole(run: Run, zoo: Path) -> None:
     assert events[-1].name == "done"
     assert recording.model == "zoo/decoder"
     assert recording.source.text == "the animal was too tired"
-    from glassformer.recorders.recorder import record
+    from glassformer.recorders.record import record
 
     again = record(zoo / "decoder", "the animal was too tired", want=("weights", "scores", "values"))
     for ours, theirs in zip(recording.maps, again.maps, strict=True):
@@ -94,7 +94,7 @@ def test_a_decoder_writes_and_every_word_is_told(run: Run) -> None:
 
 def test_what_is_written_is_what_record_writes(run: Run, zoo: Path) -> None:
     from glassformer.model.choosing import GenerationSettings
-    from glassformer.recorders.recorder import load
+    from glassformer.recorders.record import load
 
     recording, _ = run(kind="generate", decode={"method": "beam", "beams": 3, "max_new_tokens": 4})
     again = load(zoo / "decoder").record(

@@ -15,8 +15,8 @@ from glassformer.tasks.classification import classify
 from glassformer.tasks.language_modelling import generate
 from glassformer.tasks.masked_language_modelling import fill
 from glassformer.tasks.translation import translate
-from glassformer.train.monitor import Monitor, _repeat_random
-from glassformer.train.settings import MonitorSettings
+from glassformer.training.monitor import Monitor, _repeat_random
+from glassformer.training.settings import MonitorSettings
 from glassformer.weights.hub import ZOO
 
 MODELS = ("albert", "bert", "gpt2", "recurrent", "rotary", "sentiment", "translator")

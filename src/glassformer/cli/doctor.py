@@ -125,7 +125,7 @@ def _see_compiler() -> Iterator[Finding]:
 
 
 def _see_limits() -> Iterator[Finding]:
-    from glassformer.show.server.settings import Settings
+    from glassformer.api.settings import Settings
     from glassformer.workbench import WorkbenchSettings
 
     words, memory = Settings(), WorkbenchSettings().memory
@@ -138,7 +138,7 @@ def _see_limits() -> Iterator[Finding]:
 
 
 def _see_page() -> Iterator[Finding]:
-    from glassformer.show.html import EMBEDDED
+    from glassformer.render.html.export import EMBEDDED
 
     page = EMBEDDED.parent.parent / "index.html"
     do = "install again: pip install --force-reinstall glassformer, or `npm run build` in web/"
@@ -150,7 +150,7 @@ def _see_page() -> Iterator[Finding]:
 
 
 def _see_zoo() -> Iterator[Finding]:
-    from glassformer.show.library import SHIPPED
+    from glassformer.api.library import SHIPPED
     from glassformer.weights.hub import ZOO
 
     names = sorted(path.parent.name for path in ZOO.glob("*/config.json"))
@@ -163,7 +163,7 @@ def _see_zoo() -> Iterator[Finding]:
 
 def _see_fonts() -> Iterator[Finding]:
     from glassformer.errors import InputError
-    from glassformer.show.figures.fonts import choose_fonts
+    from glassformer.render.figures.fonts import choose_fonts
 
     try:
         families = choose_fonts(["汤姆追逐杰瑞"])

@@ -19,7 +19,7 @@ from glassformer.registry import suggest
 
 if TYPE_CHECKING:
     from glassformer.model.choosing import GenerationSettings
-    from glassformer.recorders.recorder import Edit
+    from glassformer.recorders.record import Edit
 
 ALL = "all"
 STACKS, KINDS = ("encoder", "decoder"), ("self", "cross")

@@ -73,8 +73,8 @@ def run_gold(arguments: Arguments) -> None:
 
 def _run_links(arguments: Arguments) -> None:
     from glassformer.metrics.gold import read_alignments
-    from glassformer.show.summary import summarise_score, to_csv, to_json
-    from glassformer.show.tables import draw_scores
+    from glassformer.render.summary import summarise_score, to_csv, to_json
+    from glassformer.render.terminal.tables import draw_scores
 
     given = read_alignments(*arguments.links)
     pairs = [pair.swapped() if arguments.reverse else pair for pair in given]
@@ -143,7 +143,7 @@ def _find_best(score: "Score") -> tuple[Any, int]:
 def _run_trees(arguments: Arguments) -> None:
     from glassformer.metrics.dependencies import table_relations
     from glassformer.metrics.gold import read_conllu
-    from glassformer.show.summary import to_json
+    from glassformer.render.summary import to_json
 
     parameters = {"direction": "head", **_read_parameters(arguments, ("direction",))}
     if parameters["direction"] not in ("head", "dependent"):
@@ -203,7 +203,7 @@ def _write_relations(rows: Iterable["RelationRow"]) -> str:
 
 def _open(arguments: Arguments) -> Any:
     """A function that records a text, with its translation if there is one."""
-    from glassformer.recorders.recorder import load
+    from glassformer.recorders.record import load
 
     subject = load(arguments.source, device=arguments.device)
 

@@ -29,7 +29,7 @@ from glassformer.cli.verb import (
 from glassformer.errors import InputError
 
 if TYPE_CHECKING:
-    from glassformer.recorders.keeping import Keep
+    from glassformer.recorders.store import Keep
     from glassformer.recording import Recording
 
 WANTED = "weights,output"
@@ -38,7 +38,7 @@ WANTED = "weights,output"
 def run_demo(_: Arguments) -> None:
     """Train a tiny translator and draw where it looks."""
     from glassformer.recorders.demo import SENTENCE, STEPS, teach_translator
-    from glassformer.recorders.recorder import load
+    from glassformer.recorders.record import load
 
     def report(step: int, loss: float) -> None:
         if sys.stdout.isatty() or step + 1 == STEPS:
@@ -119,8 +119,8 @@ def add_device(parser: Parser) -> None:
 def run_record(arguments: Arguments) -> None:
     """Record a model on a text, draw it, keep it."""
     from glassformer.recorders.destination import heading_for
-    from glassformer.recorders.recorder import check_want, load
-    from glassformer.show.summary import summarise, to_json
+    from glassformer.recorders.record import check_want, load
+    from glassformer.render.summary import summarise, to_json
 
     require_model(arguments.model)
     text = None if arguments.texts else _find_text(arguments)
@@ -186,7 +186,7 @@ def run_long(arguments: Arguments) -> None:
     """Record a small rotary model on a text of any length."""
     from glassformer.recorders.destination import heading_for
     from glassformer.recorders.long import invent_text, open_rotary
-    from glassformer.recorders.recorder import check_device
+    from glassformer.recorders.record import check_device
 
     check_device(arguments.device)
     subject = open_rotary()
@@ -240,7 +240,7 @@ def _find_decoding(arguments: Arguments, subject: Any) -> Any:
 
 def _tell(recording: "Recording", arguments: Arguments) -> str:
     """What the model wrote, if it did; the picture; what else has to be said of the numbers."""
-    from glassformer.show.terminal import wrap
+    from glassformer.render.terminal.heatmap import wrap
 
     notes = [wrap(f"Note:  {note}.", count_columns(), hanging=7) for note in recording.evidence.notes]
     lines = [_tell_written(recording), _draw(recording, arguments), "\n".join(notes)]
@@ -261,8 +261,8 @@ def _tell_written(recording: "Recording") -> str:
 
 
 def _draw(recording: "Recording", arguments: Arguments | None = None) -> str:
-    from glassformer.show.colours import wants_colour
-    from glassformer.show.terminal import draw_recording
+    from glassformer.render.terminal.colours import wants_colour
+    from glassformer.render.terminal.heatmap import draw_recording
 
     names = ("part", "layer", "head")
     chosen = {} if arguments is None else {name: getattr(arguments, name) for name in names}

@@ -54,8 +54,8 @@ def run_score(arguments: Arguments) -> None:
     """Measure a recording; without names, the interpretability panel."""
     from glassformer import bundle
     from glassformer.metrics import METRICS, PANEL
-    from glassformer.show.summary import summarise_score, to_csv, to_json
-    from glassformer.show.tables import draw_scores
+    from glassformer.render.summary import summarise_score, to_csv, to_json
+    from glassformer.render.terminal.tables import draw_scores
 
     if arguments.links or arguments.trees:
         run_gold(arguments)
@@ -88,7 +88,7 @@ def add_metrics(parser: Parser) -> None:
 def run_metrics(arguments: Arguments) -> None:
     """List what can be measured."""
     from glassformer.metrics import METRICS, PANEL
-    from glassformer.show.tables import draw_metrics
+    from glassformer.render.terminal.tables import draw_metrics
 
     every = dict.fromkeys((*PANEL, *METRICS))  # the panel first
     chosen = [METRICS[name] for name in arguments.names or every]
@@ -107,7 +107,7 @@ def _take_text(model: str, words: list[str]) -> str:
 
 
 def _record(arguments: Arguments, text: str) -> "Recording":
-    from glassformer.recorders.recorder import record
+    from glassformer.recorders.record import record
 
     return record(arguments.source, text, device=arguments.device)
 

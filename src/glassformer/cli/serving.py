@@ -27,9 +27,9 @@ from glassformer.cli.verb import Arguments, Parser
 from glassformer.errors import InputError
 
 if TYPE_CHECKING:
-    from glassformer.show.library import Library
-    from glassformer.show.server.settings import Settings
-    from glassformer.show.workbench import JobRequest, Workbench
+    from glassformer.api.jobs import JobRequest, Workbench
+    from glassformer.api.library import Library
+    from glassformer.api.settings import Settings
 
 PORT = 5000
 TRIES = 50  # ports looked at when the first is busy
@@ -79,8 +79,8 @@ def serve_at_once(_: Arguments) -> None:
 
 def run_serve(arguments: Arguments) -> None:
     """Serve until Ctrl-C."""
-    from glassformer.show.library import Library
-    from glassformer.show.server.app import create_app
+    from glassformer.api.app import create_app
+    from glassformer.api.library import Library
 
     for folder in arguments.models:
         if not Path(folder).expanduser().is_dir():
@@ -146,7 +146,7 @@ def _bind(host: str, port: int) -> list[socket.socket]:
 
 
 def _settle(arguments: Arguments) -> "Settings":
-    from glassformer.show.server.settings import STATIC, Settings
+    from glassformer.api.settings import STATIC, Settings
 
     lonely = _is_loopback(arguments.host)
     token = arguments.token
@@ -204,7 +204,7 @@ def _run(app: Any, lines: list[socket.socket], address: str | None) -> None:
     """Run until a signal; the browser opens when the server answers."""
     import uvicorn
 
-    from glassformer.show.server.connections import PunctualProtocol
+    from glassformer.api.connections import PunctualProtocol
 
     config = uvicorn.Config(
         app,

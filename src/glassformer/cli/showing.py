@@ -21,8 +21,8 @@ def add_show(parser: Parser) -> None:
 def run_show(arguments: Arguments) -> None:
     """Draw a recording in the terminal."""
     from glassformer import bundle
-    from glassformer.show.colours import wants_colour
-    from glassformer.show.terminal import draw_recording
+    from glassformer.render.terminal.colours import wants_colour
+    from glassformer.render.terminal.heatmap import draw_recording
 
     print(
         draw_recording(
@@ -49,7 +49,7 @@ def add_export(parser: Parser) -> None:
 def run_export(arguments: Arguments) -> None:
     """Write one HTML file that needs no server and no network."""
     from glassformer import bundle
-    from glassformer.show.html import export
+    from glassformer.render.html.export import export
 
     recording = bundle.open(arguments.file)
     place = export(
@@ -82,8 +82,8 @@ def add_figure(parser: Parser) -> None:
 def run_figure(arguments: Arguments) -> None:
     """Draw a figure for a paper."""
     from glassformer import bundle
+    from glassformer.render.figures import figure
     from glassformer.runlog import is_run, read_run
-    from glassformer.show.figures import figure
 
     thing = read_run(arguments.source) if is_run(arguments.source) else bundle.open(arguments.source)
     drawn = figure(

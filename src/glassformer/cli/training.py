@@ -30,9 +30,9 @@ def add_train(parser: Parser) -> None:
 
 def run_train(arguments: Arguments) -> None:
     """Train what a recipe describes."""
-    from glassformer.train.recipe import run_recipe
+    from glassformer.training.recipe import train
 
-    outcome = run_recipe(
+    outcome = train(
         arguments.recipe,
         arguments.set,
         resume=arguments.resume,
@@ -58,9 +58,9 @@ def add_runs(parser: Parser) -> None:
 def run_runs(arguments: Arguments) -> None:
     """List the runs, or draw one."""
     from glassformer.registry import suggest
+    from glassformer.render.summary import summarise_run, to_json
+    from glassformer.render.terminal.curves import draw_run, draw_runs
     from glassformer.runlog import find_runs, is_run, read_run
-    from glassformer.show.curves import draw_run, draw_runs
-    from glassformer.show.summary import summarise_run, to_json
 
     if arguments.name is None:
         logs = [read_run(folder) for folder in find_runs(arguments.folder)]

@@ -13,8 +13,8 @@ from typing import Any
 from torch import Tensor
 
 from glassformer.bundle import BundleWriter, save
-from glassformer.recorders.keeping import LARGE, Array, keep_aside, keep_in
 from glassformer.recorders.maps import LONGEST_DENSE
+from glassformer.recorders.store import LARGE, Array, keep_aside, keep_in
 from glassformer.recording import Recording
 
 

@@ -22,9 +22,9 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.errors import InputError
-from glassformer.recorders import window_edits
-from glassformer.recorders.layers import Place
-from glassformer.recorders.recorder import Edit
+from glassformer.recorders.native import edits as window_edits
+from glassformer.recorders.record import Edit
+from glassformer.recorders.transformers.layers import Place
 from glassformer.recording import Kind
 
 LARGEST_FACTOR = 1e6  # of scores: a softmax has one winner long before, and single precision overflows beyond

@@ -14,7 +14,7 @@ from glassformer.errors import InputError
 from glassformer.model.attention import SelfAttention
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.demo import invent_pair
-from glassformer.recorders.ours import OurSubject, open_ours
+from glassformer.recorders.native.recorder import OurSubject, open_ours
 from glassformer.text.builders import build_bytes
 from glassformer.weights.hub import ZOO
 

@@ -17,15 +17,20 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.errors import RecordingError
-from glassformer.recorders.couriers import Couriers
 from glassformer.recorders.edits import AblateHead, AnyEdit, why_relaxed
-from glassformer.recorders.interface import Call
-from glassformer.recorders.keeping import Array, Keep, as_numbers, keep_aside
-from glassformer.recorders.layers import Place
 from glassformer.recorders.masks import Masks, allowed_keys, form_scores
-from glassformer.recorders.parcel import beside, mark
-from glassformer.recorders.scoring import HIDDEN, Scoring
-from glassformer.recorders.statistics import Measured, attend_and_measure, head_statistics, measures_there
+from glassformer.recorders.statistics.measure import (
+    Measured,
+    attend_and_measure,
+    head_statistics,
+    measures_there,
+)
+from glassformer.recorders.statistics.scoring import HIDDEN, Scoring
+from glassformer.recorders.statistics.transfer import beside, mark
+from glassformer.recorders.statistics.transfer_pool import Couriers
+from glassformer.recorders.store import Array, Keep, as_numbers, keep_aside
+from glassformer.recorders.transformers.interface import Call
+from glassformer.recorders.transformers.layers import Place
 from glassformer.recording import (
     AttentionMap,
     Factors,

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from glassformer.recorders.scoring import MASKED, Scoring
+from glassformer.recorders.statistics.scoring import MASKED, Scoring
 
 if TYPE_CHECKING:
-    from glassformer.recorders.interface import Call
+    from glassformer.recorders.transformers.interface import Call
 
 
 _ROWS = 256  # of a mask that are read at once

@@ -160,7 +160,9 @@ class Recording(Rebuilt):
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         """What a notebook shows at the end of a cell: the views, or these lines where there are none."""
         try:
-            room = import_module("glassformer.show.widget")  # by name: this room stands below that one
+            room = import_module(
+                "glassformer.render.notebook.show"
+            )  # by name: this room stands below that one
             return room.show(self)._repr_mimebundle_(include=include, exclude=exclude)
         except GlassformerError:
             return {"text/plain": repr(self)}

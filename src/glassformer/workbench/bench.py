@@ -16,22 +16,13 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from glassformer.errors import GlassformerError
-from glassformer.show.playground import Play, Topic
-from glassformer.show.workbench import (
-    LAST_EVENTS,
-    Event,
-    Job,
-    JobRequest,
-    ModelDescription,
-    PlayRequest,
-    Preset,
-    RefusalError,
-)
+from glassformer.api.jobs import LAST_EVENTS, Event, Job, JobRequest, ModelDescription, PlayRequest, Preset
+from glassformer.errors import ApiError, GlassformerError
+from glassformer.lessons.schema import Play, Topic
+from glassformer.lessons.topics import find_topic, read_parameters, read_topics
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.jobs import Board, Entry
 from glassformer.workbench.models import Model, Shelf
-from glassformer.workbench.playground.topics import find_topic, read_parameters, read_topics
 from glassformer.workbench.plays import ask, spell_task
 from glassformer.workbench.presets import list_presets
 from glassformer.workbench.process import WorkerProcess
@@ -47,7 +38,7 @@ log = logging.getLogger("glassformer.workbench")
 
 
 class LocalWorkbench:
-    """See `Workbench` in show/workbench.py. Methods may be called from any thread and answer at once."""
+    """See `Workbench` in api/jobs.py. Methods may be called from any thread and answer at once."""
 
     def __init__(self, settings: WorkbenchSettings, *, folder: Path, add: Add, zoo: Path = ZOO) -> None:
         self.settings = settings
@@ -107,17 +98,17 @@ class LocalWorkbench:
         topic = find_topic(name)
         parameters = read_parameters(topic, given)
         if not self.board.is_idle() or not self._using.acquire(timeout=TURN):
-            raise RefusalError("A model is running. Ask again when it is done, or cancel it.", "busy", 429)
+            raise ApiError("A model is running. Ask again when it is done, or cancel it.", "busy", 429)
         try:
             if self._closing.is_set():
-                raise RefusalError("The workbench is closing; start Glassformer again.", "closing", 409)
+                raise ApiError("The workbench is closing; start Glassformer again.", "closing", 409)
             self._start()  # who minds the queue also ends the worker
             return ask(self._find_worker(), topic, parameters, self.shelf.models(), self._closing.is_set)
         except EOFError:
-            raise RefusalError(self._explain_end("ask again"), "crashed", 409) from None
+            raise ApiError(self._explain_end("ask again"), "crashed", 409) from None
         except TimeoutError:
             self._end_worker()
-            raise RefusalError("No answer came in time. Ask for less, or again.", "too_slow", 422) from None
+            raise ApiError("No answer came in time. Ask for less, or again.", "too_slow", 422) from None
         finally:
             self._using.release()
 
@@ -125,7 +116,7 @@ class LocalWorkbench:
         """Queue a topic that tells each step."""
         topic = find_topic(name)
         if not topic.streams:
-            raise RefusalError(f"{name} has no steps to tell; ask for it with GET.", "no_steps", 422)
+            raise ApiError(f"{name} has no steps to tell; ask for it with GET.", "no_steps", 422)
         request = PlayRequest(topic=name, parameters=read_parameters(topic, given))
         job = self.board.submit(request, Model(request.model, None, None))
         self._start()

@@ -12,7 +12,8 @@ from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
-from glassformer.show.workbench import ModelDescription, Phrase
+from glassformer.api.jobs import ModelDescription
+from glassformer.schema import Phrase
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
 Origin = Literal["zoo", "folder", "hub"]

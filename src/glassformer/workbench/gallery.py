@@ -5,7 +5,7 @@ Out:  for each piece a bundle and a card (title, note, preset, selection) beside
 
 Run it again when a model of the zoo or a preset has changed:
 
-    python -m glassformer.workbench.gallery src/glassformer/show/recordings
+    python -m glassformer.workbench.gallery src/glassformer/api/recordings
 """
 
 import argparse
@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from glassformer import bundle
+from glassformer.api.jobs import JobRequest, Preset, Want
 from glassformer.recording import AttentionMap, Recording, Step
-from glassformer.show.walk import Arrays
-from glassformer.show.workbench import JobRequest, Preset, Want
+from glassformer.walk import Arrays
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.models import Shelf
 from glassformer.workbench.presets import read_presets

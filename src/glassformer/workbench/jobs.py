@@ -11,17 +11,9 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
 
-from glassformer.show.chinese import translate
-from glassformer.show.workbench import (
-    LAST_EVENTS,
-    Event,
-    Job,
-    JobRequest,
-    PlayRequest,
-    RefusalError,
-    Stage,
-    State,
-)
+from glassformer.api.chinese import translate
+from glassformer.api.jobs import LAST_EVENTS, Event, Job, JobRequest, PlayRequest, Stage, State
+from glassformer.errors import ApiError
 from glassformer.workbench.models import Model
 
 MOST_EVENTS = 20_000  # of one job; progress beyond is not kept, the last word always is
@@ -84,9 +76,9 @@ class Board:
         """Put a job behind those that wait."""
         with self._changed:
             if self._closed:
-                raise RefusalError("The workbench is closing; start Glassformer again.", "closing", 503)
+                raise ApiError("The workbench is closing; start Glassformer again.", "closing", 503)
             if len(self._waiting) >= self.queue:
-                raise RefusalError(
+                raise ApiError(
                     f"{len(self._waiting)} jobs are waiting already, as many as may; "
                     "try again when one is done, or cancel one.",
                     "queue_full",
@@ -189,7 +181,7 @@ class Board:
 
     def _find(self, id: str) -> Entry:
         if id not in self._entries:
-            raise RefusalError("There is no such job; it may be long over.", "no_job", 404)
+            raise ApiError("There is no such job; it may be long over.", "no_job", 404)
         return self._entries[id]
 
     def _finish(self, entry: Entry, state: State, data: dict[str, Any]) -> None:

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from glassformer.api.jobs import ModelDescription
+from glassformer.errors import ApiError
 from glassformer.registry import suggest
-from glassformer.show.workbench import ModelDescription, RefusalError
 from glassformer.workbench.cards import NOTES, describe_model, is_tagged
 
 DEEPEST = 3  # levels below a folder in which models are looked for
@@ -75,7 +76,7 @@ class Shelf:
         if name.startswith("zoo/") or _is_path(name):
             return self._find_path(name)
         if self.offline and not _was_fetched(name):
-            raise RefusalError(
+            raise ApiError(
                 f"There is no model {name!r} here, and the hub is not asked.{suggest(name, self._models)}",
                 "no_model",
                 404,
@@ -94,7 +95,7 @@ class Shelf:
         if found:
             known = {model.folder: model for model in self._models.values()}
             return known.get(folder) or _open(folder)
-        raise RefusalError(
+        raise ApiError(
             f"There is no model {name!r} here.{suggest(name, self._models)}"
             " A folder is found if it lies in one that was given as --models.",
             "no_model",

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from secrets import token_hex
 from typing import Any
 
-from glassformer.show.playground import Play, Topic, Value
-from glassformer.show.workbench import RefusalError
+from glassformer.errors import ApiError
+from glassformer.lessons.schema import Play, Topic, Value
 from glassformer.workbench.models import Model
 from glassformer.workbench.process import WorkerProcess
 
@@ -70,5 +70,5 @@ def ask(
                 assert played is not None
                 return played
             case "failed":
-                raise RefusalError(message["sentence"], message["code"], 422)
+                raise ApiError(message["sentence"], message["code"], 422)
     raise TimeoutError

@@ -9,8 +9,8 @@ from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
-from glassformer.show.library import SHIPPED
-from glassformer.show.workbench import Preset
+from glassformer.api.jobs import Preset
+from glassformer.api.library import SHIPPED
 
 FILE = Path(__file__).with_name("presets.toml")
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from torch import nn
 
+from glassformer.api.jobs import JobRequest
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError
-from glassformer.recorders.huggingface import HuggingFaceSubject
-from glassformer.recorders.ours import OurSubject
-from glassformer.show.workbench import JobRequest
+from glassformer.recorders.native.recorder import OurSubject
+from glassformer.recorders.transformers.recorder import HuggingFaceSubject
 from glassformer.text.sequences import find_frame
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.workbench.sequences import choose_sentence, draw_tokens

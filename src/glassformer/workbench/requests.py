@@ -1,7 +1,7 @@
 """Requests that cannot be: said in one sentence before a model is opened.
 
 In:   a JobRequest, and what is known about its model.
-Out:  nothing; or a RefusalError that says what we saw, what we wanted and what to do.
+Out:  nothing; or a ApiError that says what we saw, what we wanted and what to do.
 
 What only the tokenizer or the network can tell (how many tokens a text has, whether a head exists) is refused
 by the worker, in the same manner.
@@ -10,8 +10,9 @@ by the worker, in the same manner.
 import math
 from collections.abc import Callable
 
+from glassformer.api.jobs import DecodeRequest, EditRequest, JobRequest, ModelDescription
+from glassformer.errors import ApiError
 from glassformer.registry import suggest
-from glassformer.show.workbench import DecodeRequest, EditRequest, JobRequest, ModelDescription, RefusalError
 from glassformer.workbench.models import Model
 from glassformer.workbench.settings import WorkbenchSettings
 
@@ -52,8 +53,8 @@ def check_request(request: JobRequest, model: Model, settings: WorkbenchSettings
             )
 
 
-def _refuse(what: str, sentence: str) -> RefusalError:
-    return RefusalError(sentence, f"bad_{what}", 422)
+def _refuse(what: str, sentence: str) -> ApiError:
+    return ApiError(sentence, f"bad_{what}", 422)
 
 
 def _check_sequence(request: JobRequest, settings: WorkbenchSettings) -> None:

@@ -11,15 +11,15 @@ from typing import Any
 
 import torch
 
+from glassformer.api.jobs import EditRequest, JobRequest
 from glassformer.errors import CheckpointError, InputError
+from glassformer.lessons.models import Zoo
+from glassformer.lessons.playing import play
 from glassformer.recorders.destination import heading_for
 from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores
-from glassformer.recorders.recorder import load
+from glassformer.recorders.record import load
 from glassformer.recording import Recording
-from glassformer.show.workbench import EditRequest, JobRequest
 from glassformer.workbench.layers import reporting
-from glassformer.workbench.playground.models import Zoo
-from glassformer.workbench.playground.playing import play
 from glassformer.workbench.reading import Given, Subject, network_of, read_given, shape_of
 from glassformer.workbench.worker import Teller
 from glassformer.workbench.writing import choose_settings, tell_answers, write

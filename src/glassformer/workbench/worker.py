@@ -15,8 +15,8 @@ import time
 from contextlib import suppress
 from typing import Any, BinaryIO
 
+from glassformer.api.jobs import Stage
 from glassformer.errors import GlassformerError
-from glassformer.show.workbench import Stage
 
 BUSY = ("running", "statistics")  # stages of which much can be told
 QUIET = 0.05  # seconds between two reports of a busy stage

@@ -10,15 +10,15 @@ from dataclasses import replace
 
 import torch
 
+from glassformer.api.description import describe_step
+from glassformer.api.jobs import DecodeRequest
 from glassformer.model.choosing import GenerationSettings
 from glassformer.model.generate import at_inference, open_search
 from glassformer.model.hypotheses import ROOT, Generated, Node
 from glassformer.recorders.edits import AnyEdit, CutEdge, check_written
-from glassformer.recorders.ours import OurSubject
+from glassformer.recorders.native.recorder import OurSubject
 from glassformer.recorders.outputs import read_generation
 from glassformer.recording import Alternative, Recording, Step
-from glassformer.show.description import describe_step
-from glassformer.show.workbench import DecodeRequest
 from glassformer.workbench.reading import Given, Subject, shape_of, tokenizer_of
 from glassformer.workbench.worker import Teller
 

@@ -1,6 +1,6 @@
 /**
  * How one number of the walk came about, in an exported file: which row and column made it, with the arithmetic, from
- * arrays that lie in the file. show/walk/cells.py is the same on the server.
+ * arrays that lie in the file. walk/cells.py is the same on the server.
  *
  * In:   a step, a place in its output, and a way to the answers in the file.
  * Out:  the bytes of a CellArithmetic; null where the step needs what the file does not hold.

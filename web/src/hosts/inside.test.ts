@@ -7,7 +7,7 @@ import { answersInside } from "./inside";
 
 const KIND = "application/x-glassformer";
 
-/** As show/packing.py packs. */
+/** As render/html/packing.py packs. */
 async function pack(bytes: Uint8Array): Promise<string> {
   const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new CompressionStream("deflate-raw"));
   return writeLetters(new Uint8Array(await new Response(stream).arrayBuffer()));

@@ -1,5 +1,5 @@
 /**
- * Text back into bytes: show/packing.py writes it, and says how.
+ * Text back into bytes: render/html/packing.py writes it, and says how.
  *
  * In:   letters, 91 of them, two to 13 bits; what they say is deflated.
  * Out:  the bytes, once inflated.

@@ -1,5 +1,5 @@
 /**
- * The bench on which one number is taken apart in an exported file; show/walk/working.py is the one of the server.
+ * The bench on which one number is taken apart in an exported file; walk/working.py is the one of the server.
  *
  * In:   arrays that lie in the file, a step, a place in its output.
  * Out:  rows and numbers of these arrays; Working, filled by an operation.

@@ -1,4 +1,4 @@
-/** The letters of show/packing.py, written slowly: for tests of what reads them. */
+/** The letters of render/html/packing.py, written slowly: for tests of what reads them. */
 
 const LETTERS = Array.from({ length: 94 }, (_, place) => String.fromCharCode(33 + place)).filter(
   (letter) => !"<>&".includes(letter),

@@ -1,0 +1,63 @@
+"""The application: routes, guards and limits put together.
+
+In:   a Library, a Workbench or none, Settings.
+Out:  an ASGI application that uvicorn, or a test, can run.
+"""
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from glassformer import __version__
+from glassformer.api import errors
+from glassformer.api.jobs import Workbench
+from glassformer.api.library import Library
+from glassformer.api.limits import BodyLimit, Cache, Threads
+from glassformer.api.responses import Desk
+from glassformer.api.routes import about, documents, jobs, maps, playground, recordings, states, static, walks
+from glassformer.api.routes import scores as measures
+from glassformer.api.security import Guard
+from glassformer.api.settings import Settings
+
+
+def create_app(
+    library: Library,
+    workbench: Workbench | None = None,
+    settings: Settings | None = None,
+    threads: Threads | None = None,
+) -> FastAPI:
+    """The server for some recordings; with a workbench, it also runs models. `threads` may be shared."""
+    chosen = Settings() if settings is None else settings
+    desk = Desk(library, workbench, chosen, threads or Threads(chosen), Cache(chosen.cache_bytes))
+
+    @asynccontextmanager
+    async def live(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        desk.threads.close()
+        if workbench is not None:
+            workbench.close()
+
+    app = FastAPI(
+        title="Glassformer",
+        version=__version__,
+        description="Recordings of Transformers, tile by tile.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=live,
+        responses=errors.REFUSALS,
+        redirect_slashes=False,
+    )
+    app.state.desk = desk
+    app.state.listeners = set()
+    app.state.uploads = 0  # on their way
+    app.state.warm = False  # whether the workbench was told to get ready
+    app.state.closing = threading.Event()  # set when the server is about to end: who listens is let go
+    errors.install(app)
+    for group in (about, recordings, maps, states, measures, walks, jobs, playground, documents, static):
+        app.include_router(group.router)
+    app.add_middleware(BodyLimit, settings=chosen)
+    app.add_middleware(Guard, settings=chosen)
+    return app

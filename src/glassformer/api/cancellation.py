@@ -1,0 +1,59 @@
+"""Work that can be stopped: long computations ask, between two pieces, whether somebody still waits.
+
+In:   a flag that whoever waits may set; recordings.
+Out:  a refusal in the middle of the work, once the flag is set. Without a flag nothing changes.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import ApiError
+from glassformer.recording import AttentionMap, Recording
+
+_FLAG: ContextVar[threading.Event | None] = ContextVar("flag", default=None)
+
+
+@contextmanager
+def stopping_at(flag: threading.Event) -> Iterator[None]:
+    """Inside, work stops once the flag is set."""
+    before = _FLAG.set(flag)
+    try:
+        yield
+    finally:
+        _FLAG.reset(before)
+
+
+def check() -> None:
+    """Stop here, if nobody waits any more."""
+    flag = _FLAG.get()
+    if flag is not None and flag.is_set():
+        raise ApiError("Nobody waits for this answer any more.", "gone", 499)
+
+
+class StoppableMap(AttentionMap):
+    """A map that asks before it computes weights."""
+
+    __slots__ = ()
+
+    def weights(
+        self, head: int | None = None, queries: slice | None = None, keys: slice | None = None
+    ) -> NDArray[np.float32]:
+        check()
+        return AttentionMap.weights(self, head, queries, keys)
+
+
+def make_stoppable(recording: Recording) -> Recording:
+    """The same recording; reading its weights can be stopped. Nothing is copied or checked again."""
+    maps = []
+    for each in recording.maps:
+        twin = object.__new__(StoppableMap)
+        for part in fields(AttentionMap):
+            object.__setattr__(twin, part.name, getattr(each, part.name))
+        maps.append(twin)
+    return replace(recording, maps=tuple(maps))

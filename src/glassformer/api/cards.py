@@ -1,0 +1,98 @@
+"""What a recording is called and what it weighs.
+
+In:   a recording, or its file.
+Out:  a name for addresses, a hash of the content, bytes of memory; its card: title, note and what made it.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from glassformer.api.jobs import JobRequest
+from glassformer.recording import Recording
+from glassformer.recording.arrays import is_mapped
+from glassformer.schema import Phrase
+
+_WHOLE = 16 << 20  # bytes up to which a file is hashed as a whole
+_SAMPLES, _SAMPLE = 256, 4096  # pieces of a longer file, and bytes of each
+
+
+class Card(BaseModel):
+    """What is known about a recording beside itself, from a file; words for others are left out."""
+
+    model_config = ConfigDict(frozen=True)
+
+    title: Phrase | None = None
+    note: Phrase | None = None
+    preset: str | None = None  # the id of the preset that it shows
+    selection: dict[str, str] | None = None  # where the page opens it
+    request: JobRequest | None = None  # what made it
+
+
+def weigh(recording: Recording) -> int:
+    """About how many bytes of memory a recording takes; arrays that live in a file count nothing."""
+    seen: set[int] = set()
+    total = 0
+    for array in _find_arrays(recording, seen):
+        if not is_mapped(array):
+            total += array.nbytes
+    sides = [recording.source] + ([] if recording.target is None else [recording.target])
+    texts = sum(len(side.texts) for side in sides) * 64 + sum(2 * len(side.text or "") for side in sides)
+    return total + texts + 100_000
+
+
+def _find_arrays(value: Any, seen: set[int]) -> Iterator[np.ndarray[Any, Any]]:
+    """Every array in a recording, each once."""
+    if id(value) in seen:
+        return
+    if isinstance(value, np.ndarray):
+        seen.add(id(value))
+        yield value
+    elif is_dataclass(value):
+        seen.add(id(value))
+        for each in fields(value):
+            yield from _find_arrays(getattr(value, each.name), seen)
+    elif isinstance(value, tuple) and value and is_dataclass(value[0]):
+        for part in value:
+            yield from _find_arrays(part, seen)
+    elif hasattr(value, "values") and hasattr(value, "items"):
+        for part in value.values():
+            yield from _find_arrays(part, seen)
+
+
+def read_card(path: Path) -> Card:
+    """The card beside a bundle: TOML where a person wrote it, JSON where we did."""
+    written, kept = path.with_suffix(".toml"), path.with_suffix(".json")
+    try:
+        if written.is_file():
+            return Card.model_validate(tomllib.loads(written.read_text(encoding="utf-8")))
+        return Card.model_validate_json(kept.read_bytes())
+    except (OSError, ValueError):
+        return Card()
+
+
+def spell(name: str) -> str:
+    """A name as it may stand in an address."""
+    plain = re.sub(r"[^a-z0-9]+", "-", re.sub(r"^[0-9]+-", "", name.lower())).strip("-")
+    return plain[:40].strip("-") or "recording"
+
+
+def hash_file(path: Path) -> str:
+    """A hash of the content; of a long file, of its ends and of pieces spread over it."""
+    size = path.stat().st_size
+    digest = blake2b(str(size).encode(), digest_size=6)
+    with path.open("rb") as file:
+        if size <= _WHOLE:
+            digest.update(file.read())
+        else:
+            for place in np.linspace(0, size - _SAMPLE, _SAMPLES).astype(np.int64).tolist():
+                file.seek(place)
+                digest.update(file.read(_SAMPLE))
+    return digest.hexdigest()

@@ -1,0 +1,328 @@
+"""A recording in words: everything about it but its arrays, as the page gets it.
+
+In:   a Recording and what the library knows about it.
+Out:  Description, TokenSlice and their parts: typed, small, ready for JSON.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+from glassformer.api.chinese import translate_evidence
+from glassformer.api.jobs import JobRequest, Shape
+from glassformer.recording import Evidence, Generation, Output, Recording, Step, Tokens, count_levels
+from glassformer.recording.axes import KindName, SideName, find_starts, is_causal
+from glassformer.recording.visible import make_visible
+from glassformer.schema import Answer, Pair, Phrase
+
+LONGEST_TEXT = 20_000  # characters of a text in a description
+MOST_POSITIONS = 2_048  # of an output
+MOST_TOKENS = 8_192  # in one slice
+
+
+class SideDescription(Answer):
+    """One of the two texts."""
+
+    side: SideName
+    count: int
+    text: str | None
+
+
+class MapDescription(Answer):
+    """One attention map: a layer of a stack, self or cross, whole or of one generation step."""
+
+    index: int
+    name: str
+    stack: str
+    layer: int
+    kind: KindName
+    step: int | None
+    heads: int
+    queries: int
+    keys: int
+    query_side: SideName
+    key_side: SideName
+    query_start: int
+    key_start: int
+    causal: bool
+    has_weights: bool
+    has_scores: bool
+    has_queries: bool
+    has_keys: bool
+    has_values: bool
+    dense: bool
+    levels: int
+    key_heads: int | None
+    head_width: int | None
+    scale: float | None
+    relaxed: str | None
+
+
+class HiddenDescription(Answer):
+    """The hidden states of a stack."""
+
+    stack: str
+    side: SideName
+    layers: int
+    tokens: int
+    width: int
+
+
+class EvidenceWords(Answer):
+    """What of the stamp is words."""
+
+    kernel: str
+    reference: str | None
+    edits: tuple[str, ...]
+    notes: tuple[str, ...]
+    line: str
+
+
+class EvidenceDescription(EvidenceWords):
+    """Where the numbers come from."""
+
+    model: str
+    model_hash: str
+    dtype: str
+    exact: bool
+    largest_error: float | None
+    versions: dict[str, str]
+    zh: EvidenceWords
+
+
+class Choice(Answer):
+    """A token that came, or could have come."""
+
+    token: int
+    text: str
+    log_probability: float | None  # None: minus infinity
+
+
+class StepDescription(Choice):
+    """One step of a generation, or a node of a beam search."""
+
+    index: int
+    alternatives: tuple[Choice, ...]
+    beam: int
+    parent: int | None
+    score: float | None
+
+
+class GenerationDescription(Answer):
+    """How a text was written."""
+
+    method: str
+    text: str
+    steps: tuple[StepDescription, ...]
+    nodes: tuple[StepDescription, ...]
+
+
+class OutputDescription(Answer):
+    """The likeliest outputs of each position; none of them where there are too many positions."""
+
+    stack: str
+    kind: Literal["tokens", "classes"]
+    positions: tuple[tuple[Choice, ...], ...]
+
+
+class Description(Answer):
+    """Everything about a recording but its arrays and its tokens."""
+
+    id: str
+    title: Phrase
+    model: str
+    shape: Shape
+    evidence: EvidenceDescription
+    source: SideDescription
+    target: SideDescription | None
+    maps: tuple[MapDescription, ...]
+    hidden: tuple[HiddenDescription, ...]
+    output: OutputDescription | None
+    generation: GenerationDescription | None
+    request: JobRequest | None  # what made it, where that is known
+
+
+class TokenSlice(Answer):
+    """Some tokens of one side, from `start` on; `shown` makes blanks, line ends and bytes visible."""
+
+    side: SideName
+    start: int
+    texts: tuple[str, ...]
+    shown: tuple[str, ...]
+    ids: tuple[int, ...]
+    special: tuple[bool, ...]
+    words: tuple[int, ...] | None
+    offsets: tuple[Pair, ...] | None
+    text: str | None
+
+
+def describe(recording: Recording, id: str, title: Phrase, request: JobRequest | None = None) -> Description:
+    """The recording in words."""
+    return Description(
+        id=id,
+        title=title,
+        model=recording.model,
+        shape=find_shape(recording),
+        evidence=_describe_evidence(recording.evidence),
+        source=_describe_side(recording.source),
+        target=None if recording.target is None else _describe_side(recording.target),
+        maps=tuple(describe_map(recording, index) for index in range(len(recording.maps))),
+        hidden=tuple(_describe_hidden(recording, stack) for stack in recording.hidden),
+        output=None if recording.output is None else _describe_output(recording.output),
+        generation=None if recording.generation is None else _describe_generation(recording.generation),
+        request=request,
+    )
+
+
+def _describe_evidence(evidence: Evidence) -> EvidenceDescription:
+    said, line = translate_evidence(evidence)
+    return EvidenceDescription(
+        model=evidence.model,
+        model_hash=evidence.model_hash,
+        kernel=evidence.kernel,
+        dtype=evidence.dtype,
+        exact=evidence.exact,
+        largest_error=_finite(evidence.largest_error),
+        reference=evidence.reference,
+        edits=evidence.edits,
+        versions=dict(evidence.versions),
+        notes=evidence.notes,
+        line=str(evidence),
+        zh=EvidenceWords(
+            kernel=said.kernel, reference=said.reference, edits=said.edits, notes=said.notes, line=line
+        ),
+    )
+
+
+def find_shape(recording: Recording) -> Shape:
+    """Which stacks the recording speaks of."""
+    stacks = {each.stack for each in recording.maps} | set(recording.hidden)
+    if recording.target is not None or stacks >= {"encoder", "decoder"}:
+        return "encoder-decoder"
+    return "encoder" if "encoder" in stacks else "decoder"
+
+
+def describe_map(recording: Recording, index: int) -> MapDescription:
+    """One map in words."""
+    each = recording.maps[index]
+    keys = each.keys
+    query_start, key_start = find_starts(recording, each)
+    return MapDescription(
+        index=index,
+        name=each.name,
+        stack=each.stack,
+        layer=each.layer,
+        kind=each.kind,
+        step=each.step,
+        heads=each.heads,
+        queries=len(each.query),
+        keys=len(each.key),
+        query_side=each.query.side,
+        key_side=each.key.side,
+        query_start=query_start,
+        key_start=key_start,
+        causal=is_causal(each),
+        has_weights=each.has_weights,
+        has_scores=each.has_scores,
+        has_queries=each.queries is not None,
+        has_keys=each.keys is not None,
+        has_values=each.values is not None,
+        dense=each.dense is not None,
+        levels=count_levels(each),
+        key_heads=None if keys is None else keys.shape[0],
+        head_width=None if keys is None else keys.shape[2],
+        scale=each.scale,
+        relaxed=each.relaxed,
+    )
+
+
+def slice_tokens(tokens: Tokens, start: int, stop: int) -> TokenSlice:
+    """Some tokens, with what is invisible made visible."""
+    part = slice(start, stop)
+    texts = tokens.texts[part]
+    return TokenSlice(
+        side=tokens.side,
+        start=start,
+        texts=tuple(_mend(text) for text in texts),
+        shown=tuple(make_visible(text) for text in texts),
+        ids=tuple(tokens.ids[part].tolist()),
+        special=tuple(tokens.special[part].tolist()),
+        words=None if tokens.words is None else tuple(tokens.words[part].tolist()),
+        offsets=None if tokens.offsets is None else tuple(map(tuple, tokens.offsets[part].tolist())),
+        text=None if tokens.text is None else _mend(tokens.text[:LONGEST_TEXT]),
+    )
+
+
+def _describe_side(tokens: Tokens) -> SideDescription:
+    text = None if tokens.text is None else _mend(tokens.text[:LONGEST_TEXT])
+    return SideDescription(side=tokens.side, count=len(tokens), text=text)
+
+
+def _describe_hidden(recording: Recording, stack: str) -> HiddenDescription:
+    layers, tokens, width = recording.hidden[stack].shape
+    return HiddenDescription(
+        stack=stack, side=find_hidden_side(recording, stack), layers=layers, tokens=tokens, width=width
+    )
+
+
+def find_hidden_side(recording: Recording, stack: str) -> SideName:
+    """Whose tokens the hidden states of a stack belong to: as the stack's own maps say, else by length."""
+    sides = {each.query.side for each in recording.maps if each.stack == stack}
+    if len(sides) == 1:
+        return sides.pop()
+    target = recording.target
+    tokens = recording.hidden[stack].shape[1]
+    return "target" if target is not None and stack == "decoder" and len(target) == tokens else "source"
+
+
+def _describe_output(output: Output) -> OutputDescription:
+    texts = {token: make_visible(text) for token, text in output.vocabulary.items()}
+    rows = zip(output.ids.tolist(), output.log_probabilities.tolist(), strict=True)
+    positions = () if len(output.ids) > MOST_POSITIONS else tuple(_list_choices(*row, texts) for row in rows)
+    return OutputDescription(stack=output.stack, kind=output.kind, positions=positions)
+
+
+def _list_choices(ids: Sequence[int], logs: Sequence[float], texts: dict[int, str]) -> tuple[Choice, ...]:
+    return tuple(
+        Choice(token=token, text=texts[token], log_probability=_finite(log))
+        for token, log in zip(ids, logs, strict=True)
+    )
+
+
+def _describe_generation(generation: Generation) -> GenerationDescription:
+    return GenerationDescription(
+        method=generation.method,
+        text=_mend(generation.text),
+        steps=tuple(describe_step(step) for step in generation.steps),
+        nodes=tuple(describe_step(node) for node in generation.nodes),
+    )
+
+
+def describe_step(step: Step) -> StepDescription:
+    """One step, or one node of a tree."""
+    return StepDescription(
+        index=step.index,
+        token=step.token,
+        text=make_visible(step.text),
+        log_probability=_finite(step.log_probability),
+        alternatives=tuple(
+            Choice(
+                token=each.token,
+                text=make_visible(each.text),
+                log_probability=_finite(each.log_probability),
+            )
+            for each in step.alternatives
+        ),
+        beam=step.beam,
+        parent=step.parent,
+        score=_finite(step.score),
+    )
+
+
+def _finite(number: float | None) -> float | None:
+    return None if number is None or not math.isfinite(number) else float(number)
+
+
+def _mend(text: str) -> str:
+    """The text as UTF-8 can carry it: half a surrogate pair becomes �."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

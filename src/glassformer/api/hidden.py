@@ -1,0 +1,92 @@
+"""Hidden states as frames: a plane of them, or one number for each layer and token.
+
+In:   a recording and a stack.
+Out:  Frame.
+"""
+
+from typing import Literal
+
+import numpy as np
+
+from glassformer.api.frames import Frame, Plane, shrink
+from glassformer.api.tiles import cut_span
+from glassformer.errors import ApiError
+from glassformer.recording import Recording
+from glassformer.recording.arrays import AnyArray
+
+By = Literal["norm", "change", "neuron"]
+
+MOST_NUMBERS = 16 << 20
+
+
+def find_states(recording: Recording, stack: str) -> AnyArray:
+    """The hidden states of a stack (layer + 1, token, width)."""
+    if stack not in recording.hidden:
+        known = " and ".join(recording.hidden) or "none"
+        raise ApiError(
+            f"No hidden states of {stack[:40]!r} were kept; there are those of: {known}. "
+            "Record again with 'hidden' in want=.",
+            "not_recorded",
+            404,
+        )
+    return recording.hidden[stack]
+
+
+def frame_hidden(
+    recording: Recording,
+    stack: str,
+    layer: int,
+    tokens: tuple[int, int] | None,
+    every: int,
+    precision: Literal["float16", "float32"],
+) -> Frame:
+    """The states after a layer, (token, width); of a long text a part, or each so-many-th token."""
+    whole = take_layer(find_states(recording, stack), stack, layer)
+    part = cut_span(tokens, len(whole), "tokens")
+    plane = whole[part][::every]
+    if plane.size > MOST_NUMBERS:
+        raise ApiError(
+            f"{plane.size:,} numbers were asked for. Wanted at most {MOST_NUMBERS:,}. "
+            "Add tokens=0:1000, or every=10.",
+            "too_many_cells",
+            422,
+        )
+    meta = {"stack": stack, "layer": layer, "tokens": [part.start, part.stop], "every": every}
+    return Frame({"states": shrink(plane, precision)}, meta)
+
+
+def frame_activations(recording: Recording, stack: str, by: By, neuron: int | None) -> Frame:
+    """How active each token is after each layer (layer + 1, token)."""
+    states = find_states(recording, stack)
+    layers, tokens, width = states.shape
+    if by == "neuron" and (neuron is None or neuron >= width):
+        raise ApiError(
+            f"Neuron {neuron} was asked for. Wanted 0 to {width - 1}. Add neuron= to the address.",
+            "out_of_range",
+            422,
+        )
+    found = np.zeros((layers, tokens), dtype=np.float32)
+    before = None
+    for layer in range(layers):
+        plane = states[layer].astype(np.float32)  # (token, width)
+        if by == "neuron":
+            found[layer] = plane[:, neuron]
+        elif by == "norm":
+            found[layer] = np.linalg.norm(plane, axis=1)
+        elif before is not None:
+            found[layer] = np.linalg.norm(plane - before, axis=1)
+        before = plane
+    return Frame({"activations": Plane(found)}, {"stack": stack, "by": by, "neuron": neuron})
+
+
+def take_layer(states: AnyArray, stack: str, layer: int) -> AnyArray:
+    """One plane of the states (token, width)."""
+    if layer >= len(states):
+        raise ApiError(
+            f"Layer {layer} of the {stack[:40]} was asked for. Wanted 0 (embeddings) to {len(states) - 1}. "
+            "Choose one of them.",
+            "out_of_range",
+            422,
+        )
+    plane: AnyArray = states[layer]
+    return plane

@@ -1,0 +1,200 @@
+"""What the server asks for when a model has to run: a protocol, and the words of its questions and answers.
+
+In:   a JobRequest, checked field by field.
+Out:  Job and its Events, while somebody else runs the model: the room above, which may use torch.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, Protocol, runtime_checkable
+
+from pydantic import Field
+
+from glassformer.lessons.schema import Play, Topic
+from glassformer.schema import Answer, Phrase, Question
+
+Shape = Literal["encoder", "decoder", "encoder-decoder"]
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+Stage = Literal["queued", "loading", "tokenising", "running", "statistics", "saving"]
+Want = Literal["weights", "scores", "queries", "keys", "values", "hidden", "output", "trace", "parameters"]
+EventName = Literal["progress", "step", "done", "failed", "cancelled"]
+
+LAST_EVENTS: tuple[EventName, ...] = ("done", "failed", "cancelled")  # after one of these no other comes
+
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Text = Annotated[str, Field(max_length=2_000_000)]  # the server's own limit is lower and has its own sentence
+Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+
+class EditRequest(Question):
+    """A change of the model for one run; what it means is in docs/commands.md."""
+
+    kind: Literal["ablate", "cut", "scale", "layers"]
+    stack: Name | None = None
+    attention: Literal["self", "cross"] | None = None
+    layer: Count | None = None  # None: all of them
+    head: Count | None = None
+    query: Count | None = None
+    key: Count | None = None
+    how: Literal["zero", "mean"] | None = None
+    factor: float | None = None
+    count: Count | None = None  # layers: how many run
+
+
+class DecodeRequest(Question):
+    """How a model writes."""
+
+    method: Literal["greedy", "sampling", "beam"] = "greedy"
+    max_new_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    beams: Annotated[int, Field(ge=1, le=64)] | None = None
+    temperature: Annotated[float, Field(gt=0, le=100)] | None = None
+    top_k: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    seed: Count | None = None
+
+
+class JobRequest(Question):
+    """One run of a model: what it reads, what is kept, what is changed."""
+
+    kind: Literal["record", "generate"]
+    model: Name
+    task: Name | None = None
+    sequence: Literal["text", "random", "task"] = "text"
+    text: Text | None = None
+    second_text: Text | None = None
+    target: Text | None = None
+    length: Annotated[int, Field(ge=1, le=1_000_000)] | None = None  # of a random sequence, in tokens
+    seed: Count | None = None
+    source_language: Name | None = None
+    target_language: Name | None = None
+    layers: Annotated[int, Field(ge=1, le=10_000)] | None = None  # run only the first so many
+    multiplier: float | None = None  # of scores; 1 leaves them as they are
+    want: tuple[Want, ...] | None = None  # None: what fits the length
+    edits: Annotated[tuple[EditRequest, ...], Field(max_length=1000)] = ()
+    decode: DecodeRequest | None = None
+    listed: bool = True  # False: made on the way by a view; it can be opened, but is in no list
+
+
+class PlayRequest(Question):
+    """A topic of the playground that is run as a job, step by step."""
+
+    kind: Literal["play"] = "play"
+    topic: Name
+    parameters: dict[str, bool | int | float | str]  # every one of them, checked
+
+    @property
+    def model(self) -> str:
+        """What a list of jobs shows."""
+        return f"playground/{self.topic}"
+
+    @property
+    def listed(self) -> bool:
+        """Whether a recording comes of it."""
+        return False
+
+
+class Job(Answer):
+    """A run as it stands."""
+
+    id: str
+    kind: Literal["record", "generate", "play"]
+    state: State
+    stage: Stage
+    share: float | None  # of the stage, 0 to 1, where it is known
+    detail: str | None
+    recording: str | None  # its id in the library, once done
+    sentence: str | None  # why it failed
+    code: str | None = None
+    zh: str | None = None  # the sentence in Chinese
+    model: str
+    created: float  # seconds since 1970
+    listed: bool = True  # whether what it makes is in the list of recordings
+
+
+class Event(Answer):
+    """Something heard of a job; `data` is what the page gets as JSON."""
+
+    name: EventName
+    data: dict[str, Any]
+
+
+class ModelDescription(Answer):
+    """A model that can be chosen."""
+
+    name: str
+    label: str
+    family: str
+    shape: Shape
+    tasks: tuple[str, ...]
+    layers: int | None
+    heads: int | None
+    width: int | None
+    vocabulary: int | None
+    languages: tuple[str, ...]
+    max_tokens: int | None
+    parameters: int | None
+    origin: Literal["zoo", "folder", "hub"]
+    note: Phrase | None
+    decoder_layers: int | None = None  # of encoder-decoders, whose `layers` are those of the encoder
+
+
+class Preset(Answer):
+    """A text worth looking at, and what to look at in it."""
+
+    id: str
+    title: Phrase
+    point: Phrase
+    model: str
+    task: str
+    text: str
+    second_text: str | None = None
+    target: str | None = None
+    source_language: str | None = None
+    target_language: str | None = None
+    selection: dict[str, str] | None = None
+    recording: str | None = None  # a shipped recording that shows it without a model
+
+
+@runtime_checkable
+class Workbench(Protocol):
+    """Whoever runs models for the page. Methods answer at once; what cannot be is a RefusalError.
+
+    They are called from the event loop, so none may wait for a model: `submit` only puts in the queue.
+    """
+
+    def models(self) -> Sequence[ModelDescription]: ...
+
+    def presets(self) -> Sequence[Preset]: ...
+
+    def submit(self, request: JobRequest) -> Job:
+        """Queue a run. Refuses (429, "queue_full") when too many wait."""
+
+    def job(self, id: str) -> Job:
+        """Refuses (404, "no_job") an unknown id."""
+
+    def jobs(self) -> Sequence[Job]: ...
+
+    def cancel(self, id: str) -> Job: ...
+
+    def events(self, id: str) -> AsyncIterator[Event]:
+        """What happens, from the start (past steps are told again); ends after one of LAST_EVENTS."""
+
+    def warm_up(self) -> None:
+        """Get ready for a first run: somebody looks at the models. It returns at once."""
+
+    def close(self) -> None:
+        """End the worker process. Idempotent."""
+
+
+@runtime_checkable
+class Playground(Protocol):
+    """A workbench that also plays. What cannot be is an ApiError."""
+
+    def topics(self) -> Sequence[Topic]:
+        """All pages; answers at once."""
+
+    def play(self, name: str, given: Mapping[str, str]) -> Play:
+        """Run a topic and wait for what comes of it: not for the event loop. Refuses (429, "busy")."""
+
+    def start_play(self, name: str, given: Mapping[str, str]) -> Job:
+        """Queue a topic that tells each step; its last event `done` carries the `play`. Answers at once."""

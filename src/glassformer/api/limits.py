@@ -1,0 +1,199 @@
+"""What one caller may take from everyone: bytes of a body, threads, time, memory for answers.
+
+In:   requests and the work they ask for.
+Out:  bodies that are not too long; answers computed beside the event loop; refusals in time.
+"""
+
+import asyncio
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from glassformer.api.cancellation import stopping_at
+from glassformer.api.errors import say
+from glassformer.api.settings import Settings
+from glassformer.errors import ApiError
+
+Result = TypeVar("Result")
+Encoding = Literal["zstd", "gzip", "identity"]
+
+
+class BodyLimit:
+    """Refuses bodies that are too long, whatever their header says, or that take too long to arrive."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app = app
+        self.settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        uploads = scope["method"] == "POST" and scope["path"].rstrip("/") == "/api/recordings"
+        limit = self.settings.upload_bytes if uploads else self.settings.body_bytes
+        declared = Headers(scope=scope).get("content-length", "0")
+        if not declared.isdecimal() or int(declared) > limit:
+            await say(413, "body_too_long", spell_too_long(limit))(scope, receive, send)
+            return
+        quiet = self.settings.body_seconds
+        body = _Body(receive, limit, self.settings.upload_seconds if uploads else quiet, quiet)
+        started = refused = False
+
+        async def send_unless_refused(message: Message) -> None:
+            nonlocal started, refused
+            if body.refusal is not None and not started and not refused:
+                refused = True
+                await _say(body.refusal)(scope, receive, send)
+            if not refused:
+                started = True
+                await send(message)
+
+        try:
+            await self.app(scope, body.receive, send_unless_refused)
+        except ApiError as error:  # of a body that was read before any route
+            if started:
+                raise
+            if not refused:
+                await _say(error)(scope, receive, send)
+
+
+class _Body:
+    """Messages of one body, counted and timed until its end."""
+
+    def __init__(self, receive: Receive, limit: int, seconds: float, quiet: float) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._seconds = seconds
+        self._quiet = quiet  # seconds without a byte
+        self._deadline = asyncio.get_running_loop().time() + seconds
+        self._taken = 0
+        self._whole = False
+        self.refusal: ApiError | None = None  # said even if a framework makes another error of it
+
+    async def receive(self) -> Message:
+        if self._whole:
+            return await self._receive()
+        left = self._deadline - asyncio.get_running_loop().time()
+        try:
+            message = await asyncio.wait_for(self._receive(), max(min(left, self._quiet), 0.001))
+        except TimeoutError:
+            seconds = self._seconds if left <= self._quiet else self._quiet
+            sentence = f"The body did not arrive within {seconds:g} seconds. Send it again."
+            self.refusal = ApiError(sentence, "too_slow", 408)
+            raise self.refusal from None
+        self._taken += len(message.get("body", b""))
+        self._whole = not message.get("more_body", False)
+        if self._taken > self._limit:
+            self.refusal = ApiError(spell_too_long(self._limit), "body_too_long", 413)
+            raise self.refusal
+        return message
+
+
+def _say(refusal: ApiError) -> Response:
+    return say(refusal.status, refusal.code, str(refusal))
+
+
+def spell_too_long(limit: int) -> str:
+    """The sentence for a body that is too long."""
+    return f"The body is longer than {limit:,} bytes, the most that this address takes. Send less."
+
+
+class Threads:
+    """A few threads for answers, and others for those that take long; what nobody waits for is stopped."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._quick = ThreadPoolExecutor(settings.threads, thread_name_prefix="answer")
+        self._slow = ThreadPoolExecutor(settings.slow_threads, thread_name_prefix="measure")
+        self._most = settings.waiting
+        self._seconds = settings.answer_seconds
+        self._waiting = 0
+
+    async def run(self, request: Request, work: Callable[[], Result], *, slow: bool = False) -> Result:
+        """The result of some work, done in a thread while the client waits."""
+        if self._waiting >= self._most:
+            raise ApiError("Too many questions wait for an answer. Ask again in a moment.", "busy", 429)
+        self._waiting += 1
+        flag = threading.Event()
+
+        def work_until_stopped() -> Result:
+            with stopping_at(flag):
+                return work()
+
+        working = asyncio.wrap_future((self._slow if slow else self._quick).submit(work_until_stopped))
+        leaving = asyncio.ensure_future(_wait_until_gone(request))
+        try:
+            both: set[asyncio.Future[Any]] = {working, leaving}
+            await asyncio.wait(both, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                return working.result()
+            if leaving.done():
+                raise ApiError("Nobody waits for this answer any more.", "gone", 499)
+            raise ApiError(
+                f"The answer takes longer than {self._seconds:g} seconds. Ask for less at once.",
+                "too_slow",
+                422,
+            )
+        finally:
+            self._waiting -= 1
+            leaving.cancel()
+            if not working.done():
+                flag.set()  # for a thread that has begun
+                working.cancel()  # for one that has not
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        for pool in (self._quick, self._slow):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+async def _wait_until_gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A body as it travels."""
+
+    body: bytes
+    kind: str  # its media type
+    encoding: Encoding
+
+
+class Cache:
+    """Encoded answers, the least used forgotten first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._size = 0
+        self._kept: OrderedDict[str, Encoded] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: str) -> Encoded | None:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def put(self, key: str, encoded: Encoded) -> None:
+        if len(encoded.body) > self._most // 8:  # one answer must not push out all others
+            return
+        with self._lock:
+            before = self._kept.pop(key, None)
+            self._size += len(encoded.body) - (0 if before is None else len(before.body))
+            self._kept[key] = encoded
+            while self._size > self._most:
+                self._size -= len(self._kept.popitem(last=False)[1].body)
+
+    @property
+    def size(self) -> int:
+        """Bytes that are kept."""
+        return self._size

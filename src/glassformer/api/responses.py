@@ -1,0 +1,139 @@
+"""How an answer leaves: computed in a thread, compressed there, remembered, marked with an ETag.
+
+In:   a request and a function that makes a Frame or a model.
+Out:  a response. What belongs to a recording never changes under its id, so a browser may keep it.
+"""
+
+import gzip
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Annotated, Any
+
+import zstandard
+from fastapi import Depends, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from glassformer import __version__
+from glassformer.api.frames import MEDIA_TYPE, Frame, encode
+from glassformer.api.jobs import Workbench
+from glassformer.api.library import Library
+from glassformer.api.limits import Cache, Encoded, Encoding, Threads
+from glassformer.api.settings import Settings
+
+FOR_EVER = (
+    "private, max-age=604800, immutable"  # a week: longer than anybody looks, shorter than a version lives
+)
+CHECK = "private, no-cache"
+NEVER = "no-store"
+_SHORT = 512  # bytes that are not worth compressing
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What every route works with."""
+
+    library: Library
+    workbench: Workbench | None
+    settings: Settings
+    threads: Threads
+    cache: Cache
+
+
+def _desk(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+AtDesk = Annotated[Desk, Depends(_desk)]
+
+FRAME: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "A binary frame; docs/api.md describes the format.",
+        "content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}},
+    },
+    304: {"description": "Not changed since the ETag that was sent."},
+}
+
+
+async def answer(
+    request: Request,
+    desk: Desk,
+    make: Callable[[], Frame | BaseModel | list[Any]],
+    *,
+    keep: str = FOR_EVER,
+    recording: str | None = None,
+    slow: bool = False,
+) -> Response:
+    """Make, encode and send. What is kept for ever is known by its address, and answered at once if known."""
+    if recording is not None:
+        desk.library.entry(recording)  # one that was removed is gone, whatever a browser remembers
+    encoding = choose_encoding(request.headers.get("accept-encoding", ""))
+    known = request.headers.get("if-none-match", "")
+    headers = {"cache-control": keep, "vary": "Accept-Encoding"}
+    if keep != FOR_EVER:
+        encoded = await desk.threads.run(request, lambda: compress(*_serialise(make()), encoding), slow=slow)
+        return _send_marked(encoded, _mark(encoded.body), known, headers)
+    mark = _mark(f"{__version__}|{request.url.path}?{request.url.query}|{encoding}".encode())
+    if mark in known:
+        return Response(status_code=304, headers={**headers, "etag": mark})
+
+    def work() -> Encoded:
+        kept = desk.cache.get(mark)
+        if kept is None:
+            kept = compress(*_serialise(make()), encoding)
+            desk.cache.put(mark, kept)
+        return kept
+
+    return _send_marked(await desk.threads.run(request, work, slow=slow), mark, known, headers)
+
+
+def _mark(content: bytes) -> str:
+    return f'"{blake2b(content, digest_size=12).hexdigest()}"'
+
+
+def _send_marked(encoded: Encoded, mark: str, known: str, headers: dict[str, str]) -> Response:
+    if headers["cache-control"] == NEVER:
+        return send(encoded, headers)
+    if mark in known:
+        return Response(status_code=304, headers={**headers, "etag": mark})
+    return send(encoded, {**headers, "etag": mark})
+
+
+def send(encoded: Encoded, headers: dict[str, str]) -> Response:
+    """Something encoded, as a response."""
+    if encoded.encoding != "identity":
+        headers = {**headers, "content-encoding": encoded.encoding}
+    return Response(encoded.body, media_type=encoded.kind, headers=headers)
+
+
+def choose_encoding(accepted: str) -> Encoding:
+    """zstd where it is understood, else gzip, else none."""
+    offers = {}
+    for part in accepted.lower().split(","):
+        name, _, words = part.strip().partition(";")
+        offers[name.strip()] = words.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    preferred: tuple[Encoding, ...] = ("zstd", "gzip")
+    for name in preferred:
+        if offers.get(name, offers.get("*", False)):
+            return name
+    return "identity"
+
+
+def compress(data: bytes, kind: str, encoding: Encoding, level: int = 1) -> Encoded:
+    """The data as they travel; short ones as they are."""
+    if encoding == "zstd" and len(data) >= _SHORT:
+        return Encoded(zstandard.ZstdCompressor(level=level).compress(data), kind, "zstd")
+    if encoding == "gzip" and len(data) >= _SHORT:
+        return Encoded(gzip.compress(data, level, mtime=0), kind, "gzip")
+    return Encoded(data, kind, "identity")
+
+
+def _serialise(made: Frame | BaseModel | list[Any]) -> tuple[bytes, str]:
+    if isinstance(made, Frame):
+        return encode(made), MEDIA_TYPE
+    if isinstance(made, BaseModel):
+        return made.model_dump_json().encode(), "application/json"
+    parts = b",".join(each.model_dump_json().encode() for each in made)
+    return b"[" + parts + b"]", "application/json"

@@ -1,0 +1,167 @@
+"""What needs a model: models, presets, jobs and what is heard of them.
+
+In:   requests to run a model.
+Out:  jobs as JSON, and server-sent events while they run. Without a workbench, a sentence that says why.
+"""
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import Response, StreamingResponse
+
+from glassformer.api.jobs import LAST_EVENTS, Job, JobRequest, ModelDescription, Preset, Workbench
+from glassformer.api.responses import NEVER, AtDesk, Desk, answer
+from glassformer.errors import ApiError
+
+router = APIRouter(prefix="/api", tags=["jobs"])
+
+JobId = Annotated[str, Path(max_length=120)]
+
+_BEAT = 15.0  # seconds between signs of life
+_FIRST = 3.0  # seconds that the page has for itself
+_GLANCE = 0.25  # seconds between looks at whether the server ends
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Events progress, step, and at last done, failed or cancelled.",
+        "content": {
+            "text/event-stream": {
+                "schema": {  # of one event
+                    "type": "object",
+                    "properties": {
+                        "event": {"enum": ["progress", "step", "done", "failed", "cancelled"]},
+                        "data": {"type": "string", "contentMediaType": "application/json"},
+                    },
+                    "required": ["event", "data"],
+                }
+            }
+        },
+    }
+}
+
+
+@router.get("/models", response_model=list[ModelDescription])
+async def list_models(request: Request, desk: AtDesk) -> Response:
+    """What can be chosen; empty where no model can run."""
+    bench = desk.workbench
+    if bench is not None and not request.app.state.warm:
+        request.app.state.warm = True
+        # Whoever sees models may soon run one; the page itself comes first.
+        asyncio.get_running_loop().call_later(_FIRST, bench.warm_up)
+    return await answer(request, desk, lambda: [] if bench is None else list(bench.models()), keep=NEVER)
+
+
+@router.get("/presets", response_model=list[Preset])
+async def list_presets(request: Request, desk: AtDesk) -> Response:
+    """Texts worth looking at."""
+
+    def make() -> list[Preset]:
+        return [] if desk.workbench is None else [_point(desk, each) for each in desk.workbench.presets()]
+
+    return await answer(request, desk, make, keep=NEVER)
+
+
+@router.get("/jobs", response_model=list[Job])
+async def list_jobs(request: Request, desk: AtDesk) -> Response:
+    """Every job of this server."""
+    found = list(desk.workbench.jobs()) if desk.workbench is not None else []
+    return await answer(request, desk, lambda: found, keep=NEVER)
+
+
+@router.post("/jobs", status_code=202, response_model=Job)
+async def add_job(desk: AtDesk, asked: JobRequest) -> Job:
+    """Run a model. The answer comes at once; the rest is heard from /api/jobs/{id}/events."""
+    workbench = _require(desk)
+    _check_size(desk, asked)
+    return workbench.submit(asked)
+
+
+@router.get("/jobs/{id}", response_model=Job)
+async def read_job(desk: AtDesk, id: JobId) -> Job:
+    """One job as it stands."""
+    return _require(desk).job(id)
+
+
+@router.delete("/jobs/{id}", response_model=Job)
+async def cancel_job(desk: AtDesk, id: JobId) -> Job:
+    """Cancel a job that waits or runs."""
+    return _require(desk).cancel(id)
+
+
+@router.get("/jobs/{id}/events", responses=_EVENTS, response_class=StreamingResponse)
+async def hear_job(request: Request, desk: AtDesk, id: JobId) -> Response:
+    """What happens with a job, from its start, as server-sent events."""
+    workbench = _require(desk)
+    workbench.job(id)
+    listeners: set[object] = request.app.state.listeners
+    if len(listeners) >= desk.settings.listeners:
+        raise ApiError("Too many pages listen to jobs. Close some of them.", "busy", 429)
+    headers = {"cache-control": NEVER, "x-accel-buffering": "no"}
+    stream = _stream(workbench, id, listeners, request.app.state.closing)
+    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+
+
+async def _stream(
+    workbench: Workbench, id: str, listeners: set[object], closing: threading.Event
+) -> AsyncIterator[str]:
+    """Events as text, with a sign of life while nothing happens; it ends with the server."""
+    mark = object()
+    listeners.add(mark)
+    events = workbench.events(id)
+    quiet = 0.0
+    try:
+        upcoming = asyncio.ensure_future(anext(events, None))
+        while not closing.is_set():
+            done, _ = await asyncio.wait({upcoming}, timeout=_GLANCE)
+            if not done:
+                quiet += _GLANCE
+                if quiet >= _BEAT:
+                    quiet = 0.0
+                    yield ": still here\n\n"
+                continue
+            quiet = 0.0
+            event = upcoming.result()
+            if event is None:
+                return
+            yield f"event: {event.name}\ndata: {json.dumps(event.data, ensure_ascii=False)}\n\n"
+            if event.name in LAST_EVENTS:
+                return
+            upcoming = asyncio.ensure_future(anext(events, None))
+    finally:
+        upcoming.cancel()
+        listeners.discard(mark)
+
+
+def _point(desk: Desk, preset: Preset) -> Preset:
+    """The preset with the recording that shows it, if one ships."""
+    return preset.model_copy(update={"recording": desk.library.find_preset(preset.id)})
+
+
+def _require(desk: Desk) -> Workbench:
+    if desk.workbench is None:
+        why = desk.settings.why_no_workbench or "This server shows saved recordings and runs no models."
+        raise ApiError(f"{why} Start it with `glassformer serve` where models can run.", "no_workbench", 409)
+    return desk.workbench
+
+
+def _check_size(desk: Desk, asked: JobRequest) -> None:
+    """Refuse texts that are too long before anybody reads them."""
+    settings = desk.settings
+    for name in ("text", "second_text", "target"):
+        text = getattr(asked, name)
+        if text is not None and len(text) > settings.text_characters:
+            raise ApiError(
+                f"{name} has {len(text):,} characters. Wanted at most {settings.text_characters:,}. "
+                "Shorten it, or use `glassformer record --file` in a terminal.",
+                "text_too_long",
+                413,
+            )
+    if asked.length is not None and asked.length > settings.tokens:
+        raise ApiError(
+            f"{asked.length:,} tokens were asked for. Wanted at most {settings.tokens:,}. Ask for fewer.",
+            "too_many_tokens",
+            422,
+        )

@@ -1,0 +1,73 @@
+"""The playground: its topics, what comes of one set of parameters, and topics that tell each step.
+
+In:   the name of a topic; its parameters are the other words of the address.
+Out:  topics and plays as JSON; a job for what is told step by step. Without a workbench, the defaults as they
+      ship, and for anything else a sentence.
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import Response
+
+from glassformer.api.jobs import Job, Playground
+from glassformer.api.responses import CHECK, NEVER, AtDesk, Desk, answer
+from glassformer.errors import ApiError
+from glassformer.lessons.schema import Play, Topic, read_saved
+
+router = APIRouter(prefix="/api", tags=["playground"])
+
+TopicName = Annotated[str, Path(max_length=80)]
+
+_MOST = 20  # parameters
+_LONGEST = 1000  # characters of one
+
+
+@router.get("/playground", response_model=list[Topic])
+async def list_topics(request: Request, desk: AtDesk) -> Response:
+    """Every topic with its words and parameters."""
+    bench = desk.workbench
+    return await answer(
+        request,
+        desk,
+        lambda: list(bench.topics() if isinstance(bench, Playground) else read_saved().topics),
+        keep=CHECK,
+    )
+
+
+@router.get("/playground/{topic}", response_model=Play)
+async def play_topic(request: Request, desk: AtDesk, topic: TopicName) -> Response:
+    """What comes of it. Other words in the address are its parameters, as width=6; the rest are defaults.
+
+    Without any the answer was computed before, and ships: it is there at once, also where nothing can be
+    computed. Name a parameter, and it is computed here.
+    """
+    given = _read(request)
+    if not given and topic in read_saved().plays:
+        return await answer(request, desk, lambda: read_saved().plays[topic], keep=CHECK)
+    playground = _require(desk)
+    return await answer(request, desk, lambda: playground.play(topic, given), keep=NEVER, slow=True)
+
+
+@router.post("/playground/{topic}", status_code=202, response_model=Job)
+async def start_topic(request: Request, desk: AtDesk, topic: TopicName) -> Job:
+    """Run it as a job that tells each step, heard from /api/jobs/{id}/events; `done` carries the play."""
+    return _require(desk).start_play(topic, _read(request))
+
+
+def _require(desk: Desk) -> Playground:
+    if not isinstance(desk.workbench, Playground):
+        why = desk.settings.why_no_workbench or "This server shows saved recordings and computes nothing new."
+        raise ApiError(f"{why} Start it with `glassformer serve` to play.", "no_workbench", 409)
+    return desk.workbench
+
+
+def _read(request: Request) -> dict[str, str]:
+    given = dict(request.query_params)
+    if len(given) > _MOST or any(len(value) > _LONGEST for value in given.values()):
+        raise ApiError(
+            f"Too much was asked. Wanted at most {_MOST} parameters of {_LONGEST} characters.",
+            "malformed",
+            422,
+        )
+    return given

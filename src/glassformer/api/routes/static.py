@@ -1,0 +1,85 @@
+"""The built page: files of one folder, compressed once, never a byte from outside it.
+
+In:   a path.
+Out:  the file; index.html for the root. Files whose names carry a hash may be kept for ever.
+"""
+
+import re
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse, Response
+
+from glassformer.api.limits import Encoded
+from glassformer.api.responses import CHECK, FOR_EVER, AtDesk, choose_encoding, compress, send
+from glassformer.errors import ApiError
+
+router = APIRouter()
+
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".woff2": "font/woff2",
+    ".json": "application/json",
+    ".map": "application/json",
+    ".txt": "text/plain; charset=utf-8",
+    ".webmanifest": "application/manifest+json",
+}
+_ALIASES = {"": "index.html", "favicon.ico": "icon.svg"}  # what browsers ask for by themselves
+_HASHED = re.compile(r"-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$")
+_UNBUILT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Glassformer</title>
+<h1>Glassformer</h1>
+<p>The server runs, but the page was not built into this installation. In a checkout:
+<code>npm --prefix web ci</code> and <code>npm --prefix web run build</code>;
+or install again with <code>pip install .</code></p>
+<p>What there is: <a href="/api/docs">the API</a>.</p></html>"""
+
+
+@router.get("/{path:path}", include_in_schema=False)
+@router.head("/{path:path}", include_in_schema=False)
+async def read_page(request: Request, desk: AtDesk, path: str) -> Response:
+    """A file of the page."""
+    root = desk.settings.static.resolve()
+    file = find_file(root, _ALIASES.get(path, path))
+    if file is None:
+        if not path and not (root / "index.html").is_file():
+            return HTMLResponse(_UNBUILT)
+        raise ApiError(
+            "There is nothing at this address. The page is at /, the list of addresses at /api/docs.",
+            "no_such_address",
+            404,
+        )
+    encoding = choose_encoding(request.headers.get("accept-encoding", ""))
+    state = file.stat()
+    mark = f'"{state.st_mtime_ns:x}-{state.st_size:x}-{encoding}"'
+    keep = FOR_EVER if path.startswith("assets/") and _HASHED.search(path) else CHECK
+    headers = {"cache-control": keep, "etag": mark, "vary": "Accept-Encoding"}
+    if mark in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+
+    def work() -> Encoded:
+        key = f"static {file} {mark}"
+        known = desk.cache.get(key)
+        if known is None:
+            known = compress(
+                file.read_bytes(), KINDS.get(file.suffix, "application/octet-stream"), encoding, 9
+            )
+            desk.cache.put(key, known)
+        return known
+
+    return send(await desk.threads.run(request, work), headers)
+
+
+def find_file(root: Path, path: str) -> Path | None:
+    """The file of this path inside a folder; None for anything else, also behind links that lead outside."""
+    if "\0" in path or "\\" in path or any(part.startswith(".") for part in path.split("/")):
+        return None
+    try:
+        file = (root / path.lstrip("/")).resolve()
+        return file if file.is_relative_to(root) and file.is_file() else None
+    except (OSError, ValueError):
+        return None

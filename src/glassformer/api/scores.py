@@ -1,0 +1,264 @@
+"""Metrics and scores as the page gets them.
+
+In:   a recording, the name of a metric, parameters as text.
+Out:  MetricDescription and ScoreDescription for JSON; rollout as a frame.
+"""
+
+import inspect
+import math
+from typing import Literal
+
+import numpy as np
+
+from glassformer.api.cancellation import make_stoppable
+from glassformer.api.chinese import translate_all
+from glassformer.api.frames import Frame
+from glassformer.api.tiles import MOST_CELLS, Precision, convert
+from glassformer.errors import ApiError, InputError
+from glassformer.metrics import METRICS, PANEL, Metric, Over, Parameter, Part, Place, Score, score
+from glassformer.metrics import Phrase as Wordings
+from glassformer.metrics.scores import LEVELS
+from glassformer.recording import THRESHOLD, Recording
+from glassformer.schema import Answer, Bounds, Phrase
+
+Kind = Literal["number", "integer", "choice", "boolean", "text"]
+
+_KINDS: dict[object, Kind] = {float: "number", int: "integer", bool: "boolean", str: "text"}
+MOST_ROLLED = 16 << 20  # numbers of a rollout in one answer
+
+MOST_COUNTED = 4_000_000_000  # weights that may be read for one answer
+
+_TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
+
+
+class MetricParameter(Answer):
+    """A knob of a metric."""
+
+    name: str
+    label: Phrase
+    kind: Kind
+    default: float | int | str | bool | None
+    minimum: float | None
+    maximum: float | None
+    choices: tuple[str, ...] | None
+
+
+class MetricDescription(Answer):
+    """What is known about a metric before it runs."""
+
+    name: str
+    family: str
+    label: Phrase
+    caption: Phrase
+    lower: Phrase | None
+    higher: Phrase | None
+    unit: str
+    range: Bounds
+    over: str
+    levels: tuple[str, ...]
+    needs: Literal["statistics", "weights"]
+    parameters: tuple[MetricParameter, ...]
+    panel: bool
+
+
+class Reasons(Answer):
+    """Why values are missing, in another language."""
+
+    why: tuple[str | None, ...]
+
+
+class ScorePart(Answer):
+    """The values of one place, flat; null where there is none, and why."""
+
+    stack: str | None
+    kind: str | None
+    layer: int | None
+    step: int | None
+    map: int | None
+    axes: tuple[str, ...]
+    shape: tuple[int, ...]
+    values: tuple[float | None, ...]
+    why: tuple[str | None, ...]
+    zh: Reasons | None  # where a value is missing
+    labels: tuple[tuple[str, ...], ...] | None
+
+
+class ScoreDescription(Answer):
+    """One metric of one recording."""
+
+    metric: str
+    over: str
+    unit: str
+    range: Bounds
+    parameters: dict[str, float | int | str | bool | None]
+    parts: tuple[ScorePart, ...]
+
+
+def describe_metrics() -> list[MetricDescription]:
+    """Every metric whose parameters can be written in an address; the panel's come first, in its order."""
+    found = [METRICS[name] for name in METRICS]
+    possible = [each for each in found if all(_is_plain(knob) for knob in each.parameters if knob.required)]
+    order = {name: place for place, name in enumerate(PANEL)}
+    possible.sort(key=lambda each: (order.get(each.name, len(order)), each.family, each.name))
+    return [_describe(each) for each in possible]
+
+
+def measure_recording(
+    recording: Recording, name: str, over: Over | None, given: dict[str, str]
+) -> ScoreDescription:
+    """Measure; parameters come as text."""
+    if name not in METRICS:
+        raise ApiError(f"No metric is called {name!r}. /api/metrics lists what there is.", "no_metric", 404)
+    metric = METRICS[name]
+    _require_short(recording, metric, given)
+    knobs = {knob.name: knob for knob in metric.parameters}
+    parameters = {word: _read(knobs[word], text) if word in knobs else text for word, text in given.items()}
+    measured = score(make_stoppable(recording), name, over=over, **parameters)
+    return _describe_score(recording, measured)
+
+
+def frame_rollout(
+    recording: Recording, stack: str | None, residual: float, layers: bool, precision: Precision
+) -> Frame:
+    """How much of each token, after each layer, comes from each token of the input (layer, query, key)."""
+    parts = score(make_stoppable(recording), "rollout", residual=residual).parts
+    chosen = [part for part in parts if part.place is not None and stack in (None, part.place.stack)]
+    if not chosen:
+        raise ApiError(
+            f"The recording has no self-attention in {stack!r}. Choose a stack that it has.", "no_map", 404
+        )
+    place = chosen[0].place
+    assert place is not None
+    same = [part for part in chosen if part.place is not None and part.place.stack == place.stack]
+    kept = same if layers else same[-1:]
+    if len(kept) * kept[0].values.size > MOST_ROLLED:
+        raise ApiError(
+            f"{len(kept)} layers of {kept[0].values.shape[0]} tokens are too much for one answer. "
+            "Ask for the last layer alone (layers=false), or record a shorter text.",
+            "too_many_cells",
+            422,
+        )
+    rolled = np.nan_to_num(np.stack([part.values for part in kept])).astype(np.float32)
+    meta = {"stack": place.stack, "layers": [part.place.layer for part in kept if part.place is not None]}
+    return Frame({"rollout": convert(rolled, precision, 1.0)}, {**meta, "residual": residual})
+
+
+def _require_short(recording: Recording, metric: Metric, given: dict[str, str]) -> None:
+    """Refuse to count billions of weights again, for a threshold that nobody counted while recording."""
+    if not {"threshold", "relative"} & set(given) or metric.needs != "statistics":
+        return
+    kept = {f"{each.statistics.threshold:g}" for each in recording.maps}
+    try:
+        usual = {f"{float(given.get('threshold', THRESHOLD)):g}"} == kept
+    except ValueError:
+        return  # the metric says what is wrong with it
+    if usual and given.get("relative", "false").lower() in _FALSE:
+        return
+    cells = sum(each.heads * len(each.query) * len(each.key) for each in recording.maps)
+    if cells > MOST_COUNTED:
+        raise ApiError(
+            f"{cells / 1e9:.0f} thousand million weights would have to be counted again for this threshold. "
+            f"Wanted at most {MOST_COUNTED / 1e9:.0f}. Leave it as it is ({', '.join(sorted(kept))}), "
+            "or use `glassformer score` in a terminal.",
+            "too_many_cells",
+            422,
+        )
+
+
+def _describe(metric: Metric) -> MetricDescription:
+    wording = metric.wording
+    return MetricDescription(
+        name=metric.name,
+        family=metric.family,
+        label=_phrase(wording.label),
+        caption=_phrase(metric.caption),
+        lower=None if wording.lower is None else _phrase(wording.lower),
+        higher=None if wording.higher is None else _phrase(wording.higher),
+        unit=metric.unit,
+        range=metric.range,
+        over=metric.over,
+        levels=(metric.over,) if metric.rule == "none" else LEVELS,
+        needs=metric.needs,
+        parameters=tuple(_describe_parameter(knob) for knob in metric.parameters if _is_plain(knob)),
+        panel=metric.name in PANEL,
+    )
+
+
+def _describe_parameter(knob: Parameter) -> MetricParameter:
+    return MetricParameter(
+        name=knob.name,
+        label=Phrase(en=knob.about.meaning, zh=knob.about.chinese),
+        kind="choice" if knob.choices else _KINDS[knob.type],
+        default=None if knob.default is inspect.Parameter.empty else knob.default,
+        minimum=knob.about.least,
+        maximum=knob.about.most,
+        choices=knob.choices or None,
+    )
+
+
+def _describe_score(recording: Recording, measured: Score) -> ScoreDescription:
+    numbers = {Place.of(each): index for index, each in enumerate(recording.maps)}
+    cells = sum(part.values.size for part in measured.parts)
+    if cells > MOST_CELLS:
+        raise ApiError(
+            f"{measured.name} has {cells:,} values here. Wanted at most {MOST_CELLS:,} in one answer. "
+            "Ask for it over head, layer or model.",
+            "too_many_cells",
+            422,
+        )
+    return ScoreDescription(
+        metric=measured.name,
+        over=measured.over,
+        unit=measured.unit,
+        range=measured.range,
+        parameters={
+            name: value if isinstance(value, float | int | str | bool | None) else str(value)
+            for name, value in measured.parameters.items()
+        },
+        parts=tuple(_describe_part(part, numbers) for part in measured.parts),
+    )
+
+
+def _describe_part(part: Part, numbers: dict[Place, int]) -> ScorePart:
+    place = part.place
+    values = [value if math.isfinite(value) else None for value in part.values.reshape(-1).tolist()]
+    reason = part.undefined or "It has no value here."
+
+    def tell(why: str) -> tuple[str | None, ...]:
+        return tuple(None if value is not None else why for value in values)
+
+    return ScorePart(
+        stack=None if place is None else place.stack,
+        kind=None if place is None else place.kind,
+        layer=None if place is None else place.layer,
+        step=None if place is None else place.step,
+        map=None if place is None else numbers.get(place),
+        axes=part.axes,
+        shape=part.values.shape,
+        values=tuple(values),
+        why=tell(reason),
+        zh=Reasons(why=tell(translate_all(reason))) if None in values else None,
+        labels=part.labels or None,
+    )
+
+
+def _read(knob: Parameter, text: str) -> float | int | str | bool:
+    """A parameter from the address; whether it is possible is for the metric to say."""
+    try:
+        if knob.type is bool and text.lower() in _TRUE + _FALSE:
+            return text.lower() in _TRUE
+        if knob.type is int:
+            return int(text)
+        if knob.type is float:
+            return float(text)
+    except ValueError:
+        raise InputError(f"{knob.name} is {text[:40]!r}. Wanted a number: {knob.about.meaning}.") from None
+    return text
+
+
+def _is_plain(knob: Parameter) -> bool:
+    return bool(knob.choices) or knob.type in _KINDS
+
+
+def _phrase(wording: Wordings) -> Phrase:
+    return Phrase(en=wording.english, zh=wording.chinese)

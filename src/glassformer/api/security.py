@@ -1,0 +1,178 @@
+"""The guard at the door: who may ask, and what every answer carries.
+
+In:   every request, before anything else sees it.
+Out:  the same request; or a refusal. Answers get the headers that keep a browser from doing too much.
+
+- Host: only names and addresses the server is known by: no foreign name can be bound to it (DNS rebinding).
+- Origin and Sec-Fetch-Site: calls from pages of other sites are refused, also of other ports of this machine.
+- Token: where one is set, in a header, or in a cookie that the address with ?token= sets.
+"""
+
+import hmac
+import ipaddress
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from glassformer.api.errors import say
+from glassformer.api.settings import Settings
+
+COOKIE = "glassformer_token"  # and the port behind it: cookies are shared by all ports of a machine
+HEADER = "x-glassformer-token"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+_LOCKED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Glassformer</title>
+<h1>Glassformer</h1>
+<p>This server asks for a token. Open the address that it printed when it started:
+it ends in <code>?token=…</code></p>
+<p lang="zh">此服务器需要令牌。请打开启动时打印的地址，其末尾为 <code>?token=…</code></p></html>"""
+
+
+class Guard:
+    """Refuses what it must and passes on the rest."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app = app
+        self.settings = settings
+        self.hosts = {"localhost", *(host.lower().rstrip(".") for host in settings.hosts)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        refusal = self._check_caller(scope, headers) or self._check_token(scope, headers)
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                answer = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    answer[name] = value
+            await send(message)
+
+        await (refusal or self.app)(scope, receive, send_guarded)
+
+    def _check_caller(self, scope: Scope, headers: Headers) -> Response | None:
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not self._knows(hosts[0]):
+            seen = hosts[0][:80] if hosts else "nothing"
+            return say(
+                421,
+                "foreign_host",
+                f"This server was called {seen!r}. Wanted localhost, or a name it was started with. "
+                "Use the address it printed, or start it with --allow-host NAME.",
+            )
+        origin = headers.get("origin")
+        if origin is not None and urlsplit_safely(origin) != hosts[0].lower():
+            return say(
+                403,
+                "foreign_origin",
+                f"A page of {origin[:80]!r} called. Wanted calls from this server's own page only. "
+                "Open the page itself.",
+            )
+        site = headers.get("sec-fetch-site", "same-origin")
+        visits = (
+            headers.get("sec-fetch-mode") == "navigate"
+            and scope["method"] in ("GET", "HEAD")
+            and not scope["path"].startswith("/api")
+        )
+        if site not in ("same-origin", "none") and not visits:
+            return say(
+                403,
+                "foreign_site",
+                "A page of another site called. Wanted calls from this server's own page only. "
+                "Open the page itself.",
+            )
+        return None
+
+    def _knows(self, host: str) -> bool:
+        """Whether the server may be called so."""
+        name = split_host(host)
+        if name is None:
+            return False
+        if name in self.hosts:
+            return True
+        try:
+            address = ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return address.is_loopback or self.settings.any_address
+
+    def _check_token(self, scope: Scope, headers: Headers) -> Response | None:
+        if self.settings.token is None:
+            return None
+        asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        given = next((value for name, value in asked if name == "token"), None)
+        in_api = scope["path"].startswith("/api")
+        if not in_api and given is not None and self._fits(given):
+            rest = urlencode([(name, value) for name, value in asked if name != "token"])
+            path = "/" + scope["path"].lstrip("/")  # never another server's address
+            answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
+            answer.set_cookie(
+                name_cookie(headers), given, max_age=30 * 86400, httponly=True, samesite="lax", path="/"
+            )
+            return answer
+        bearer = headers.get("authorization", "").removeprefix("Bearer ")
+        if any(self._fits(each) for each in (headers.get(HEADER, ""), bearer, read_cookie(headers))):
+            return None
+        if in_api:
+            return say(
+                401,
+                "no_token",
+                "This server asks for a token. Send it as a header, X-Glassformer-Token, or open the page by "
+                "the address that was printed.",
+            )
+        return HTMLResponse(_LOCKED, 401)
+
+    def _fits(self, given: str) -> bool:
+        wanted = self.settings.token or ""
+        return bool(given) and hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
+
+
+def split_host(host: str) -> str | None:
+    """The name in a Host header, without its port; None where it is malformed."""
+    try:
+        parts = urlsplit(f"//{host}")
+        _ = parts.port
+    except ValueError:
+        return None
+    whole = parts.netloc == host and "@" not in host and not parts.path and not parts.query
+    return parts.hostname.rstrip(".") if whole and parts.hostname else None
+
+
+def urlsplit_safely(origin: str) -> str:
+    """Host and port of an Origin; empty where there are none, as in `null`."""
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return ""
+    return parts.netloc.lower() if parts.scheme in ("http", "https") else ""
+
+
+def name_cookie(headers: Headers) -> str:
+    """The name of our cookie; the guard has checked the host before."""
+    port = urlsplit(f"//{headers['host']}").port
+    return COOKIE if port is None else f"{COOKIE}_{port}"
+
+
+def read_cookie(headers: Headers) -> str:
+    """The token that a browser was given."""
+    try:
+        cookie = SimpleCookie(headers.get("cookie", "")).get(name_cookie(headers))
+    except CookieError:
+        return ""
+    return "" if cookie is None else cookie.value

@@ -1,0 +1,163 @@
+"""Pictures of attention maps as frames: rectangles of weights, tiles at any zoom, thumbnails, averages.
+
+In:   a recording, and which part of which map at which precision.
+Out:  Frame. Nothing larger than MOST_CELLS is made at once.
+"""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.api.cancellation import check
+from glassformer.api.frames import Frame, Plane, quantise, shrink
+from glassformer.errors import ApiError
+from glassformer.recording import AttentionMap, Recording, tile
+from glassformer.recording.arrays import AnyArray
+from glassformer.recording.tiles import How
+
+Precision = Literal["uint8", "float16", "float32"]
+Head = int | Literal["mean"] | None  # one head, the average of a layer's heads, or all of them
+Range = tuple[int, int]
+
+MOST_CELLS = 4_194_304
+LONGEST_AVERAGE = 1_024  # tokens a side
+_COARSE = 1_024  # keys above which bytes are scaled by the largest weight: all weights are small
+
+
+def frame_weights(
+    attention_map: AttentionMap, head: Head, queries: Range | None, keys: Range | None, precision: Precision
+) -> Frame:
+    """The weights of a rectangle: (query, key), or (head, query, key) without a head."""
+    rows, columns = _span(attention_map, queries, keys)
+    require_few(attention_map, head, rows, columns)
+    if head == "mean":
+        weights = _average_heads(attention_map, rows, columns)
+    else:
+        weights = attention_map.weights(head, rows, columns)
+    maximum = 1.0 if columns.stop - columns.start <= _COARSE else None
+    return Frame(
+        {"weights": convert(weights, precision, maximum)}, _place(attention_map, head, rows, columns)
+    )
+
+
+def frame_scores(
+    attention_map: AttentionMap,
+    head: int | None,
+    queries: Range | None,
+    keys: Range | None,
+    precision: Literal["float16", "float32"],
+) -> Frame:
+    """The same rectangle before the softmax; minus infinity where the mask hides a key."""
+    rows, columns = _span(attention_map, queries, keys)
+    require_few(attention_map, head, rows, columns)
+    scores = attention_map.scores(head, rows, columns)
+    if precision == "float16":
+        scores = scores.astype(np.float16)
+    return Frame({"scores": Plane(scores)}, _place(attention_map, head, rows, columns))
+
+
+def frame_tile(
+    attention_map: AttentionMap, head: int, place: tuple[int, int, int], how: How, precision: Precision
+) -> Frame:
+    """One tile of 256 pixels a side at (level, row, column)."""
+    level, row, column = place
+    pixels = tile(attention_map, head, level, row, column, how=how)
+    meta = {"head": head, "level": level, "row": row, "column": column, "how": how}
+    return Frame({"tile": convert(pixels, precision, None)}, meta)
+
+
+def frame_thumbnails(recording: Recording, how: How) -> Frame:
+    """A small picture of every head of every map: one array a map (head, row, column)."""
+    planes, levels = {}, []
+    for index, each in enumerate(recording.maps):
+        statistics = each.statistics
+        pixels = statistics.thumbnail_mean if how == "mean" else statistics.thumbnail_max
+        planes[str(index)] = quantise(pixels, None)
+        levels.append(statistics.level)
+    return Frame(planes, {"how": how, "levels": levels})
+
+
+def frame_average(recording: Recording, stack: str, kind: str, precision: Precision) -> Frame:
+    """The mean over all heads of all layers of one stack and kind (query, key)."""
+    maps = [each for each in recording.maps if (each.stack, each.kind) == (stack, kind) and each.step is None]
+    if not maps:
+        raise ApiError(
+            f"The recording has no whole {kind} map in the {stack[:40]}. Choose a stack and a kind it has.",
+            "no_map",
+            404,
+        )
+    queries, keys = maps[0].shape[1:]
+    if max(queries, keys) > LONGEST_AVERAGE:
+        raise ApiError(
+            f"The average of {len(maps)} maps of {queries} x {keys} tokens would take too long. "
+            f"Wanted at most {LONGEST_AVERAGE} tokens a side. Look at one layer, or record a shorter text.",
+            "too_long",
+            422,
+        )
+    fitting = [each for each in maps if each.shape[1:] == (queries, keys)]
+    whole = slice(0, queries), slice(0, keys)
+    total = np.zeros((queries, keys))
+    for each in fitting:
+        check()
+        total += _average_heads(each, *whole)
+    mean = (total / len(fitting)).astype(np.float32)
+    meta = {"stack": stack, "kind": kind, "maps": len(fitting)}
+    return Frame({"weights": convert(mean, precision, 1.0)}, meta)
+
+
+def convert(weights: AnyArray, precision: Precision, maximum: float | None) -> Plane:
+    """Weights at the precision that was asked for."""
+    return quantise(weights, maximum) if precision == "uint8" else shrink(weights, precision)
+
+
+def require_few(attention_map: AttentionMap, head: Head, rows: slice, columns: slice) -> None:
+    """Refuse a rectangle with more cells than one answer may have."""
+    heads = attention_map.heads if head is None else 1
+    cells = heads * (rows.stop - rows.start) * (columns.stop - columns.start)
+    if cells > MOST_CELLS:
+        raise ApiError(
+            f"{cells:,} weights were asked for. Wanted at most {MOST_CELLS:,} in one answer. "
+            "Ask for one head, for a part of it (queries=a:b, keys=a:b), or for tiles.",
+            "too_many_cells",
+            422,
+        )
+
+
+def _average_heads(attention_map: AttentionMap, rows: slice, columns: slice) -> NDArray[np.float32]:
+    """(query, key), head by head: never all of them at once."""
+    total = np.zeros((rows.stop - rows.start, columns.stop - columns.start))
+    for head in range(attention_map.heads):
+        check()
+        total += attention_map.weights(head, rows, columns)
+    return (total / max(1, attention_map.heads)).astype(np.float32)
+
+
+def _span(attention_map: AttentionMap, queries: Range | None, keys: Range | None) -> tuple[slice, slice]:
+    return (
+        cut_span(queries, len(attention_map.query), "queries"),
+        cut_span(keys, len(attention_map.key), "keys"),
+    )
+
+
+def cut_span(part: Range | None, length: int, axis: str) -> slice:
+    """A range of an axis, or all of it; refuses what lies beyond."""
+    if part is None:
+        return slice(0, length)
+    start, stop = part
+    if not 0 <= start <= stop <= length:
+        raise ApiError(
+            f"{axis}={start}:{stop} was asked for. Wanted 0 <= first <= last <= {length}. Choose within it.",
+            "out_of_range",
+            422,
+        )
+    return slice(start, stop)
+
+
+def _place(attention_map: AttentionMap, head: Head, rows: slice, columns: slice) -> dict[str, Any]:
+    return {
+        "map": attention_map.name,
+        "head": head,
+        "queries": [rows.start, rows.stop],
+        "keys": [columns.start, columns.stop],
+    }

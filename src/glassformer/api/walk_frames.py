@@ -1,0 +1,68 @@
+"""Arrays of the walk as binary frames.
+
+In:   a recording, the name of an array, which part of it.
+Out:  a frame "values"; or a refusal that says what is there.
+"""
+
+import numpy as np
+
+from glassformer.api.frames import Frame, Plane, shrink
+from glassformer.api.tiles import Range
+from glassformer.errors import ApiError
+from glassformer.recording import Recording
+from glassformer.recording.arrays import AnyArray
+from glassformer.walk.arrays import MOST_CELLS, Arrays
+from glassformer.walk.plan import follow
+
+
+def frame_trace(
+    recording: Recording,
+    name: str,
+    rows: Range | None = None,
+    columns: Range | None = None,
+    head: int | None = None,
+) -> Frame:
+    """An array of the walk, or a rectangle of it: (column,), (row, column) or (head, row, column)."""
+    array = Arrays(recording).find(name)
+    if array is None:
+        array = follow(recording)[1].find(name)  # what nobody kept may follow from what was
+    if array is None:
+        raise ApiError(
+            f"There is no array {name[:120]!r} in this recording. Wanted one that its walk names. If it is "
+            "missing, record again with 'trace' and 'parameters' in want=.",
+            "not_recorded",
+            404,
+        )
+    whole = array.shape
+    if head is not None:
+        if array.ndim != 3 or head >= len(array):
+            raise ApiError(f"{name} is {whole} and has no head {head}. Ask for another.", "no_cell", 422)
+        array = array[head]
+    if rows is not None:
+        if array.ndim < 2:
+            raise ApiError(f"{name} is {whole} and has no rows. Ask for columns.", "no_cell", 422)
+        array = array[..., _span(name, rows, array.shape[-2]), :]
+    if columns is not None and array.ndim > 0:
+        array = array[..., _span(name, columns, array.shape[-1])]
+    if array.size > MOST_CELLS:
+        raise ApiError(
+            f"{name} has {array.size:,} numbers. Wanted at most {MOST_CELLS:,} at once. Ask for fewer rows.",
+            "too_many_cells",
+            422,
+        )
+    meta = {"name": name, "shape": whole, "head": head, "stored": array.dtype.name}
+    return Frame({"values": _plane(array)}, meta)
+
+
+def _plane(array: AnyArray) -> Plane:
+    return Plane(array) if np.issubdtype(array.dtype, np.integer) else shrink(array, "float32")
+
+
+def _span(name: str, part: Range, length: int) -> slice:
+    if not 0 <= part[0] <= part[1] <= length:
+        raise ApiError(
+            f"{part[0]}:{part[1]} is not within {name}, which has {length}. Ask for another part.",
+            "no_cell",
+            422,
+        )
+    return slice(*part)

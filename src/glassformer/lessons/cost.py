@@ -1,0 +1,139 @@
+"""n²·d, measured: attention, its projections and a recurrent layer on longer and longer texts, here and now.
+
+In:   the width.
+Out:  seconds by length, how much a doubling costs, and the table of complexity, steps and path length.
+"""
+
+import time
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from glassformer.config import ModelConfig
+from glassformer.lessons.outcome import Models, Outcome, Words, plain, say, seeded, series
+from glassformer.lessons.schema import Lines, Table
+from glassformer.model.attention import Mask, SelfAttention, fused_product
+
+LENGTHS = (32, 64, 128, 256, 512, 1024, 2048)
+HEADS = 4
+BUDGET = 1.0  # seconds for everything
+TRIES = 3
+SLOW = 60.0  # milliseconds after which a piece is measured no further
+
+
+@torch.no_grad()
+def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
+    """Measure until the time is up; what was not reached has no number."""
+    width = int(words.text("width"))
+    config = ModelConfig(vocabulary_size=1, shape="encoder", width=width, heads=HEADS, feed_forward=width)
+    attention, recurrent = SelfAttention(config).eval(), nn.GRU(width, width, batch_first=True).eval()
+    measured = measure(attention, recurrent)  # on one thread, as every topic runs
+    growth = grow(measured["attention"])
+    lines = Lines(
+        id="seconds",
+        title=say(f"Time of one layer, d = {width}, measured now", f"一层的耗时，d = {width}，刚刚实测"),
+        note=say(
+            f"The shortest of {TRIES} tries, processor time of one thread of this machine.",
+            f"取 {TRIES} 次中最短的，本机一个线程的处理器时间。",
+        ),
+        x=tuple(float(length) for length in LENGTHS),
+        x_title=say("tokens n", "词元数 n"),
+        y_title=say("milliseconds", "毫秒"),
+        x_scale="log",
+        y_scale="log",
+        series=(
+            series("softmax(QKᵀ)V: n²·d", "softmax(QKᵀ)V：n²·d", measured["attention"]),
+            series("projections Q, K, V, O: n·d²", "投影 Q、K、V、O：n·d²", measured["projections"]),
+            series(
+                "recurrent (GRU), step by step: n·d²", "循环网络（GRU），逐步：n·d²", measured["recurrent"]
+            ),
+        ),
+    )
+    longest = [
+        length for length, value in zip(LENGTHS, measured["attention"], strict=True) if value == value
+    ][-1]
+    found = say(
+        f"From {longest // 2} to {longest} tokens the product of attention took {growth:.1f} "
+        "times as long "
+        "(n² would be 4 times).",
+        f"从 {longest // 2} 到 {longest} 个词元，注意力乘积的耗时变为 {growth:.1f} 倍（按 n² 应为 4 倍）。",
+    )
+    return Outcome(found, (lines, _compare(), _list(measured)))
+
+
+def measure(attention: SelfAttention, recurrent: nn.GRU) -> dict[str, list[float]]:
+    """Milliseconds of each piece at each length; NaN where the time was up."""
+    measured: dict[str, list[float]] = {"attention": [], "projections": [], "recurrent": []}
+    end = time.perf_counter() + BUDGET
+    for length in LENGTHS:
+        for name, found in measured.items():
+            in_time = length <= LENGTHS[1] or (time.perf_counter() < end and found[-1] < SLOW)
+            found.append(clock(prepare(name, attention, recurrent, length)) if in_time else float("nan"))
+    return measured
+
+
+def prepare(name: str, attention: SelfAttention, recurrent: nn.GRU, length: int) -> Callable[[], object]:
+    """One of the three pieces of work at one length."""
+    assert attention.qkv is not None
+    fused, output = attention.qkv, attention.output
+    hidden = torch.randn(1, length, recurrent.input_size, generator=seeded(0))
+    if name == "recurrent":
+        return lambda: recurrent(hidden)
+    if name == "projections":
+        return lambda: output(fused(hidden)[..., : recurrent.input_size])
+    parts = [attention.split(part) for part in fused(hidden).chunk(3, dim=-1)]
+    factor = parts[0].shape[-1] ** -0.5
+    return lambda: fused_product(parts[0], parts[1], parts[2], Mask(), factor, 0.0)
+
+
+def clock(work: Callable[[], object]) -> float:
+    """Milliseconds that the quickest of a few tries took of the processor, whatever others did meanwhile."""
+    work()
+    best = float("inf")
+    for _ in range(TRIES):
+        started = time.thread_time()
+        work()
+        best = min(best, time.thread_time() - started)
+    return best * 1000
+
+
+def grow(values: list[float]) -> float:
+    """What the last doubling that was measured cost."""
+    known = [value for value in values if value == value]
+    return known[-1] / known[-2] if len(known) > 1 else float("nan")
+
+
+def _compare() -> Table:
+    return Table(
+        id="complexity",
+        title=say("One layer in theory", "理论上的一层"),
+        columns=(
+            say("Layer", "层"),
+            say("Work", "计算量"),
+            say("Steps that wait for one another", "必须先后执行的步数"),
+            say("Path between two words", "两词之间的路径"),
+        ),
+        rows=(
+            (say("self-attention", "自注意力"), "O(n²·d)", "O(1)", "O(1)"),
+            (say("recurrent", "循环"), "O(n·d²)", "O(n)", "O(n)"),
+            (say("convolution of width k", "宽度 k 的卷积"), "O(k·n·d²)", "O(1)", "O(log_k n)"),
+        ),
+    )
+
+
+def _list(measured: dict[str, list[float]]) -> Table:
+    return Table(
+        id="measured",
+        title=say("Milliseconds", "毫秒"),
+        columns=(
+            say("n", "n"),
+            say("attention", "注意力"),
+            say("projections", "投影"),
+            say("recurrent", "循环"),
+        ),
+        rows=tuple(
+            (float(length), *(plain(measured[name][place]) for name in measured))
+            for place, length in enumerate(LENGTHS)
+        ),
+    )

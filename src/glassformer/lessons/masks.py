@@ -1,0 +1,121 @@
+"""Padding and causal masks, alone and together, on a padded batch: the mask, the scores, the weights.
+
+In:   which mask, and which sentence of the batch.
+Out:  what may be seen (query, key), scores with −∞ left out, and the weights that follow.
+"""
+
+import torch
+from torch import Tensor
+
+from glassformer.lessons.outcome import (
+    Models,
+    Outcome,
+    Words,
+    axis,
+    flags,
+    matrix,
+    percent,
+    say,
+    seeded,
+)
+from glassformer.model.attention import combine
+from glassformer.model.similarity import scaled_dot, soft
+from glassformer.schema import Phrase
+
+TITLES = ("青花瓷", "爱在西元前", "星晴")
+PADDING = "<pad>"
+LENGTH = 5  # of the batch; the long line stands alone in its own
+WIDTH = 10  # of the vectors, as in the example
+
+
+def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
+    """Mask one sentence of a batch."""
+    text, kind = words.text("text"), words.text("mask")
+    batch = (*TITLES, text) if text not in TITLES else TITLES
+    length = max(LENGTH, len(text))
+    tokens = [pad(each, length) for each in batch]
+    real = torch.tensor([[token != PADDING for token in each] for each in tokens])  # (B, S)
+    chosen = batch.index(text)
+    allowed = see(real[chosen : chosen + 1], kind)  # (T, S)
+    alphabet = sorted({token for each in tokens for token in each})
+    table = torch.randn(len(alphabet), WIDTH, generator=seeded(words.integer("seed")))
+    vectors = table[torch.tensor([alphabet.index(token) for token in tokens[chosen]])]
+    scores = scaled_dot(vectors, vectors)
+    weights = soft(scores, allowed)
+    rows, columns = (
+        axis(tokens[chosen], say("query", "查询")),
+        axis(tokens[chosen], say("key", "键")),
+    )
+    figures = (
+        flags(
+            "allowed",
+            say("What may be seen (✓)", "能看见什么（✓）"),
+            allowed,
+            rows,
+            columns,
+        ),
+        matrix(
+            "scores",
+            say("Scores; hatched cells are −∞", "得分；画斜线的格子为 −∞"),
+            scores.masked_fill(~allowed, float("-inf")),
+            rows,
+            columns,
+        ),
+        matrix(
+            "weights",
+            say("Weights after the softmax", "softmax 之后的权重"),
+            weights,
+            rows,
+            columns,
+            ends=(0.0, 1.0),
+        ),
+        flags(
+            "batch",
+            say("The batch: ✓ is a token, the rest is padding", "整个批次：✓ 为词元，其余为填充"),
+            real,
+            axis(batch, say("sentence", "句子")),
+            axis(range(length), say("position", "位置")),
+        ),
+    )
+    return Outcome(_find(kind, allowed, weights, real[chosen]), figures)
+
+
+def pad(text: str, length: int) -> list[str]:
+    """One token for each character, filled up."""
+    return [*text, *(PADDING,) * (length - len(text))]
+
+
+def see(real: Tensor, kind: str) -> Tensor:
+    """What each query may see (query, key), as the house's networks have it."""
+    length = real.shape[1]
+    mask = combine(
+        real if kind in ("padding", "both") else None, causal=kind in ("causal", "both"), queries=length
+    )
+    allowed = mask.explicit(length, length, real.device)
+    if allowed is None:
+        return torch.ones(length, length, dtype=torch.bool)
+    return allowed.expand(1, 1, length, length)[0, 0] if allowed.dim() == 4 else allowed
+
+
+def _find(kind: str, allowed: Tensor, weights: Tensor, real: Tensor) -> Phrase:
+    hidden = int((~allowed).sum())
+    lost = float(weights[real][:, ~real].sum(-1).mean()) if not bool(real.all()) else 0.0
+    later = float(weights.triu(1).sum(-1).mean())
+    if kind == "none":
+        return say(
+            f"Nothing is hidden: {percent(lost)} of what a real word looks at is padding, and "
+            f"{percent(later)} of all weight lies on words that come later.",
+            f"什么都没遮住：真实词的注意力有 {percent(lost)} 落在填充上，"
+            f"全部权重的 {percent(later)} 落在后面的词上。",
+        )
+    names = {
+        "padding": ("padding", "填充"),
+        "causal": ("later words", "后面的词"),
+        "both": ("padding and later words", "填充和后面的词"),
+    }
+    english, chinese = names[kind]
+    return say(
+        f"{hidden} of {allowed.numel()} cells are hidden ({english}): their weight is exactly 0, "
+        "and every row sums to 1.",
+        f"{allowed.numel()} 格中遮住了 {hidden} 格（{chinese}）：权重恰好为 0，每行之和仍为 1。",
+    )

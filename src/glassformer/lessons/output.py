@@ -1,0 +1,203 @@
+"""Six words, one-hot targets, and a translator that is trained while one watches.
+
+In:   which sentence is looked at, how many steps; both sentences are always learnt together.
+Out:  the target, the output before and after, and the loss of every step.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from glassformer.config import ModelConfig
+from glassformer.lessons.outcome import (
+    Models,
+    Outcome,
+    Words,
+    axis,
+    matrix,
+    percent,
+    plain,
+    row,
+    say,
+    series,
+)
+from glassformer.lessons.schema import Lines, Matrix
+from glassformer.model.transformer import Transformer
+
+END = "<eos>"
+WORDS = ("a", "am", "I", "thanks", "student", END)  # all that can be said
+SOURCES = ("merci", "je", "suis", "étudiant")
+PAIRS = {"thanks": ("merci", "thanks"), "student": ("je suis étudiant", "I am a student")}
+PAD, START = "<pad>", "<s>"
+VOCABULARY = (PAD, START, *SOURCES, *WORDS)
+FIRST = len(VOCABULARY) - len(WORDS)  # of the words that can be said
+RATE = 2e-3
+
+
+class Batch(NamedTuple):
+    """Both sentences at once; S source, T target."""
+
+    ids: Tensor  # (2, S)
+    source_real: Tensor  # (2, S)
+    read: Tensor  # (2, T) what the decoder is given: the right words, one place later
+    wanted: Tensor  # (2, T) what it should say, among the six
+    real: Tensor  # (2, T)
+
+
+Tell = Callable[[int, float, Tensor], None]  # a step, its loss, and the output (position, word)
+
+
+def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
+    """Train quietly."""
+    return train(words, lambda step, loss, output: None)  # noqa: ARG005
+
+
+def stream(words: Words, tell: Callable[[dict[str, object]], None]) -> Outcome:
+    """Train, and tell each step."""
+
+    def tell_step(step: int, loss: float, output: Tensor) -> None:
+        tell({"step": step, "loss": plain(loss), "rows": [list(row(line)) for line in output]})
+
+    return train(words, tell_step)
+
+
+def train(words: Words, tell: Tell) -> Outcome:
+    """Train a small translator on both sentences, and look at one of them."""
+    network = build(words.integer("seed"))
+    chosen, steps, smoothing = words.text("pair"), words.integer("steps"), words.number("smoothing")
+    place = list(PAIRS).index(chosen)
+    length = len(PAIRS[chosen][1].split()) + 1  # with the end
+    optimizer = Adam(list(network.parameters()))
+    batch = read_batch()
+    losses: list[float] = []
+    outputs: list[Tensor] = []
+    for step in range(steps + 1):
+        logits = score(network, batch)
+        loss = F.cross_entropy(logits[batch.real], batch.wanted[batch.real], label_smoothing=smoothing)
+        losses.append(float(loss.detach()))
+        outputs.append(logits.detach()[place, :length].softmax(-1))  # (position, word)
+        tell(step, losses[-1], outputs[-1])
+        if step < steps:
+            optimizer.step(loss)
+    return _describe(chosen, outputs[0], outputs[-1], losses, smoothing)
+
+
+class Adam:
+    """Kingma and Ba's rule in a few lines; torch.optim would first load a compiler, which takes seconds."""
+
+    def __init__(self, parameters: list[nn.Parameter]) -> None:
+        self.parameters = parameters
+        self.count = 0
+        self.means = [torch.zeros_like(parameter) for parameter in parameters]
+        self.squares = [torch.zeros_like(parameter) for parameter in parameters]
+
+    def step(self, loss: Tensor, first: float = 0.9, second: float = 0.999) -> None:
+        """Change every parameter a little, so that the loss falls."""
+        gradients = torch.autograd.grad(loss, self.parameters, allow_unused=True)
+        self.count += 1
+        with torch.no_grad():
+            for parameter, gradient, mean, square in zip(
+                self.parameters, gradients, self.means, self.squares, strict=True
+            ):
+                if gradient is None:
+                    continue
+                mean.lerp_(gradient, 1 - first)
+                square.lerp_(gradient.square(), 1 - second)
+                size = (square / (1 - second**self.count)).sqrt() + 1e-8
+                parameter.sub_(RATE * mean / (1 - first**self.count) / size)
+
+
+def build(seed: int) -> Transformer:
+    """A Transformer of one layer in each stack, as it starts."""
+    torch.manual_seed(seed)
+    config = ModelConfig(
+        vocabulary_size=len(VOCABULARY),
+        layers=1,
+        width=32,
+        heads=2,
+        feed_forward=64,
+        max_length=8,
+        dropout=0.0,
+        padding_id=VOCABULARY.index(PAD),
+        start_id=VOCABULARY.index(START),
+        end_id=VOCABULARY.index(END),
+        tie_embeddings=False,
+    )
+    return Transformer(config)
+
+
+def read_batch() -> Batch:
+    """Both sentences, the shorter one padded."""
+    sources = [[VOCABULARY.index(word) for word in source.split()] for source, _ in PAIRS.values()]
+    targets = [target.split() for _, target in PAIRS.values()]
+    read = [[VOCABULARY.index(word) for word in (START, *target)] for target in targets]
+    wanted = [[WORDS.index(word) for word in (*target, END)] for target in targets]
+    lengths = [len(each) for each in wanted]
+    return Batch(
+        _pad(sources, VOCABULARY.index(PAD)),
+        torch.arange(max(map(len, sources))) < torch.tensor([[len(each)] for each in sources]),
+        _pad(read, VOCABULARY.index(PAD)),
+        _pad(wanted, 0),
+        torch.arange(max(lengths)) < torch.tensor(lengths)[:, None],
+    )
+
+
+def score(network: Transformer, batch: Batch) -> Tensor:
+    """Logits of the six words at every position of the targets: (sentence, position, word)."""
+    logits: Tensor = network(batch.ids, batch.source_real, target=batch.read, target_real=batch.real)
+    return logits[..., FIRST:]
+
+
+def _pad(rows: list[list[int]], filling: int) -> Tensor:
+    longest = max(map(len, rows))
+    return torch.tensor([[*each, *(filling,) * (longest - len(each))] for each in rows])
+
+
+def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], smoothing: float) -> Outcome:
+    wanted = [*PAIRS[chosen][1].split(), END]
+    places = torch.tensor([WORDS.index(word) for word in wanted])
+    target = F.one_hot(places, len(WORDS)).float()
+    right = output[range(len(wanted)), places]
+    said = " ".join(WORDS[word] for word in output.argmax(-1).tolist())
+
+    def draw(id: str, en: str, zh: str, values: Tensor) -> Matrix:
+        made = matrix(
+            id,
+            say(en, zh),
+            values,
+            axis([f"{place}: {word}" for place, word in enumerate(wanted)], say("position", "位置")),
+            axis(WORDS, say("word", "词")),
+            ends=(0.0, 1.0),
+        )
+        return made.model_copy(
+            update={"mark": tuple((place, WORDS.index(word)) for place, word in enumerate(wanted))}
+        )
+
+    steps = len(losses) - 1
+    curve = Lines(
+        id="loss",
+        title=say("The loss of every step", "每一步的损失"),
+        x=tuple(float(step) for step in range(len(losses))),
+        x_title=say("step", "步"),
+        y_title=say("cross-entropy", "交叉熵"),
+        series=(series("loss", "损失", losses),),
+    )
+    figures = (
+        draw("target", "Target: one 1 in every row", "目标：每行一个 1", target),
+        draw("untrained", "Output, untrained", "输出，未训练", first),
+        draw("output", f"Output after {steps} steps", f"训练 {steps} 步后的输出", output),
+        curve,
+    )
+    reached, guess = percent(float(right.mean())), percent(1 / len(WORDS))
+    floor = " Smoothed targets keep it from reaching 1." if smoothing else ""
+    chinese_floor = "平滑过的目标使它到不了 1。" if smoothing else ""
+    found = say(
+        f"After {steps} steps the right words have {reached} of the probability on average "
+        f"(a guess: {guess}); the likeliest words read “{said}”.{floor}",
+        f"训练 {steps} 步后，正确的词平均得到 {reached} 的概率（随机猜是 {guess}）；"
+        f"最可能的词连起来是“{said}”。{chinese_floor}",
+    )
+    return Outcome(found, figures)

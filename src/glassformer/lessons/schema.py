@@ -1,0 +1,206 @@
+"""The playground in words: what a topic is, what can be changed in it, and the kinds of picture it answers.
+
+In:   nothing; these are the forms that the workbench fills and the page draws.
+Out:  `Topic`, `Play`, and the pictures: matrix, bars, lines, points, table, numbers. Every label that a
+      person reads is a `Phrase`; a label that is a word of the example itself is a plain string.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from glassformer.schema import Answer, Phrase
+
+FILE = Path(__file__).with_name("defaults.json")
+Value = bool | int | float | str
+Number = float | None  # None: nothing there (masked, minus infinity, not measured)
+Row = tuple[Number, ...]
+
+
+class Choice(Answer):
+    """One of several values of a parameter."""
+
+    value: str
+    label: Phrase
+
+
+class Parameter(Answer):
+    """Something to change. The first parameter of a topic is the one that the page makes large."""
+
+    name: str
+    label: Phrase
+    kind: Literal["choice", "integer", "number", "flag", "text"]
+    default: Value
+    minimum: float | None = None  # integer, number: the ends of the slider
+    maximum: float | None = None
+    step: float | None = None
+    choices: tuple[Choice, ...] = ()
+    longest: int | None = None  # text: characters
+    needs: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict
+    )  # shown only while each of these has one of these values
+
+
+class Topic(Answer):
+    """One page of the playground."""
+
+    name: str
+    title: Phrase
+    question: Phrase  # what it answers, in one line
+    change: Phrase  # what to change
+    see: Phrase  # what is to be seen
+    why: Phrase  # and why it is so
+    parameters: tuple[Parameter, ...]
+    streams: bool = False  # it can also be run as a job that tells each step (`POST /api/playground/…`)
+    formula: str | None = None
+    keeps: bool = True  # what it answers holds anywhere; a measurement of a machine does not
+
+
+class Axis(Answer):
+    """What stands beside or below a picture."""
+
+    title: Phrase | None = None
+    labels: tuple[str, ...] = ()
+
+
+class Matrix(Answer):
+    """Numbers in rows and columns, drawn as colours."""
+
+    kind: Literal["matrix"] = "matrix"
+    id: str
+    title: Phrase
+    note: Phrase | None = None
+    rows: Axis
+    columns: Axis
+    values: tuple[Row, ...]
+    scale: Literal["sequential", "diverging", "flags"]  # flags: 1 allowed, 0 not
+    low: float  # the ends of the colours; diverging: low = -high
+    high: float
+    mark: tuple[tuple[int, int], ...] = ()  # cells to outline: (row, column)
+
+
+class Series(Answer):
+    """Numbers that belong together."""
+
+    name: Phrase
+    values: Row
+    dashed: bool = False  # what theory says, beside what was measured
+
+
+class Bars(Answer):
+    """Groups of bars: one group for each label, one bar for each series."""
+
+    kind: Literal["bars"] = "bars"
+    id: str
+    title: Phrase
+    note: Phrase | None = None
+    labels: tuple[str, ...]
+    label_title: Phrase | None = None
+    value_title: Phrase
+    series: tuple[Series, ...]
+    high: float | None = None  # the end of the scale, where it should not move
+
+
+class Lines(Answer):
+    """Curves over one x axis."""
+
+    kind: Literal["lines"] = "lines"
+    id: str
+    title: Phrase
+    note: Phrase | None = None
+    x: tuple[float, ...]
+    x_title: Phrase
+    y_title: Phrase
+    x_scale: Literal["linear", "log"] = "linear"
+    y_scale: Literal["linear", "log"] = "linear"
+    series: tuple[Series, ...]  # values as many as x; None leaves a gap
+    mark: float | None = None  # the x to point at
+
+
+class Arrow(Answer):
+    """A vector from the origin of a plane."""
+
+    label: str
+    x: float
+    y: float
+    group: int  # arrows of one group have one colour
+
+
+class Points(Answer):
+    """Vectors in a plane, the same unit on both axes."""
+
+    kind: Literal["points"] = "points"
+    id: str
+    title: Phrase
+    note: Phrase | None = None
+    arrows: tuple[Arrow, ...]
+    groups: tuple[Phrase, ...]
+    reach: float  # the plane goes from -reach to reach
+
+
+class Table(Answer):
+    """Rows to read. A cell that is a number is shown as one."""
+
+    kind: Literal["table"] = "table"
+    id: str
+    title: Phrase
+    note: Phrase | None = None
+    columns: tuple[Phrase, ...]
+    rows: tuple[tuple[Phrase | str | float | None, ...], ...]
+    marked: tuple[int, ...] = ()  # rows to emphasise
+
+
+class Measure(Answer):
+    """One number with a name."""
+
+    name: Phrase
+    value: Number
+    unit: str | None = None
+    good: bool | None = None  # whether it is what one would want; None: neither
+
+
+class Numbers(Answer):
+    """A few numbers, large."""
+
+    kind: Literal["numbers"] = "numbers"
+    id: str
+    title: Phrase
+    note: Phrase | None = None
+    items: tuple[Measure, ...]
+
+
+Figure = Annotated[Matrix | Bars | Lines | Points | Table | Numbers, Field(discriminator="kind")]
+
+
+class Range(Answer):
+    """How far a whole number can go here, and what its values are called."""
+
+    maximum: int
+    labels: tuple[str, ...] = ()
+
+
+class Play(Answer):
+    """What came of one set of parameters."""
+
+    topic: str
+    parameters: dict[str, Value]  # those used, defaults filled in
+    found: Phrase  # what these numbers show, in one sentence
+    figures: tuple[Figure, ...]
+    ranges: dict[str, Range] = Field(default_factory=dict)  # parameters that the text or the model limits
+    model: str | None = None  # whose numbers they are, where a model of the zoo was used
+    seconds: float | None = None  # that it took; None: computed before, and shipped
+
+
+class Saved(Answer):
+    """What can be shown where nothing can be computed: every topic, and what its defaults give."""
+
+    topics: tuple[Topic, ...]
+    plays: dict[str, Play]  # by the topic's name; only those that keep
+
+
+@cache
+def read_saved() -> Saved:
+    """What ships: defaults.json, written by `python -m glassformer.workbench.lesson_defaults`."""
+    return Saved.model_validate_json(FILE.read_bytes())

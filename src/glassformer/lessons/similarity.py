@@ -1,0 +1,130 @@
+"""Five similarity functions on the word vectors of a model that ships.
+
+In:   a sentence, a function.
+Out:  scores and weights (query, key). Bilinear similarity takes W = W_Q W_Kᵀ / √d_k of one head: learnt
+      numbers; the additive one has random ones, and says so.
+"""
+
+import torch
+from torch import Tensor
+
+from glassformer.errors import InputError
+from glassformer.lessons.outcome import (
+    Models,
+    Outcome,
+    Words,
+    axis,
+    label_tokens,
+    matrix,
+    percent,
+    plain,
+    say,
+    write,
+)
+from glassformer.lessons.schema import Measure, Numbers, Range
+from glassformer.model.similarity import AdditiveSimilarity, additive, bilinear, cosine, dot, scaled_dot, soft
+from glassformer.model.transformer import Transformer
+
+MOST = 40  # tokens
+
+
+@torch.no_grad()
+def play(words: Words, models: Models) -> Outcome:
+    """Compare every word of a sentence with every word."""
+    subject = models.find(_fits, "the word vectors of a Transformer")
+    assert isinstance(subject.network, Transformer)
+    tokens = subject.reader.read_source(words.text("text"), None)
+    if len(tokens) > MOST:
+        raise InputError(f"The sentence has {len(tokens)} tokens; at most {MOST} can be shown. Shorten it.")
+    vectors = embed(subject.network, torch.tensor(tokens.ids))
+    function, head = words.text("function"), min(words.integer("head"), subject.network.config.heads - 1)
+    scores = compare(function, vectors, subject.network, head)
+    weights = soft(scores)
+    entropy = float(torch.special.entr(weights).sum(-1).mean())
+    most = float(torch.tensor(float(len(tokens))).log())
+    own = float(weights.diagonal().mean())
+    labels = label_tokens(subject, tokens.ids)
+    rows, columns = axis(labels, say("query", "查询")), axis(labels, say("key", "键"))
+    notes = {
+        "bilinear": say(f"W of head {head}, as it was learnt.", f"第 {head} 头学到的 W。"),
+        "additive": say("W, U and v are random: nobody has trained them.", "W、U、v 是随机的，没有训练过。"),
+    }
+    figures = (
+        matrix(
+            "weights",
+            say("Weights after the softmax", "softmax 之后的权重"),
+            weights,
+            rows,
+            columns,
+            ends=(0.0, 1.0),
+        ),
+        matrix("scores", say("Scores", "得分"), scores, rows, columns, note=notes.get(function)),
+        Numbers(
+            id="numbers",
+            title=say("Over all words", "所有词的统计"),
+            items=(
+                Measure(name=say("smallest score", "最小得分"), value=plain(float(scores.min()))),
+                Measure(name=say("largest score", "最大得分"), value=plain(float(scores.max()))),
+                Measure(name=say("weight on the word itself", "落在自身上的权重"), value=plain(own)),
+                Measure(
+                    name=say("entropy, as a share of the largest", "熵（占最大值的比例）"),
+                    value=plain(entropy / most if most else 0.0),
+                ),
+            ),
+        ),
+    )
+    low, high = write(float(scores.min()), ".2f"), write(float(scores.max()), ".2f")
+    spread = percent(entropy / most if most else 0.0)
+    found = say(
+        f"Scores from {low} to {high}: on average a word gives {percent(own)} of its attention to itself, "
+        f"and a row has {spread} of the largest entropy there can be ({percent(1)}: all words alike).",
+        f"得分从 {low} 到 {high}：一个词平均把 {percent(own)} 的注意力给自己，每行的熵平均是最大可能的 "
+        f"{spread}（{percent(1)} 表示对所有词一视同仁）。",
+    )
+    ranges = {"head": Range(maximum=subject.network.config.heads - 1)}
+    return Outcome(found, figures, subject.name, {"head": head}, ranges)
+
+
+def embed(network: Transformer, ids: Tensor) -> Tensor:
+    """Rows of the model's table (token, width), without positions; widened where the model does so."""
+    part = network.embeddings
+    vectors: Tensor = part.tokens(ids).float()
+    return vectors if part.projection is None else part.projection(vectors)
+
+
+def compare(function: str, vectors: Tensor, network: Transformer, head: int) -> Tensor:
+    """Scores (query, key) of all words with all words."""
+    width = vectors.shape[-1]
+    match function:
+        case "dot":
+            return dot(vectors, vectors)
+        case "scaled-dot":
+            return scaled_dot(vectors, vectors)
+        case "cosine":
+            return cosine(vectors, vectors)
+        case "bilinear":
+            scaled = vectors * network.embeddings.factor  # as the head was trained to read them
+            return bilinear(scaled, scaled, head_form(network, head))
+        case _:
+            torch.manual_seed(0)
+            untrained = AdditiveSimilarity(1, width)
+            return additive(
+                vectors, vectors, untrained.query_weight[0], untrained.key_weight[0], untrained.vector[0]
+            )
+
+
+def head_form(network: Transformer, head: int) -> Tensor:
+    """W = W_Q W_Kᵀ / √d_k of one head of the first layer: (width, width)."""
+    stack = network.encoder or network.decoder
+    assert stack is not None
+    fused = stack.block(0).attention.qkv
+    assert fused is not None
+    config = network.config
+    size = config.head_width
+    queries, keys, _ = fused.weight.detach().float().chunk(3, dim=0)  # each (width, width), rows are outputs
+    place = slice(head * size, (head + 1) * size)
+    return queries[place].T @ keys[place] * size**-0.5
+
+
+def _fits(network: Transformer) -> bool:
+    return not network.config.basic_attention

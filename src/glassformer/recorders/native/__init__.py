@@ -1,0 +1,1 @@
+"""Recording of our own networks."""

@@ -1,0 +1,102 @@
+"""Our networks measured while they compute: each attention borrows a product that measures on the way.
+
+In:   a Transformer whose similarity is a dot product, and a `MapMaker`.
+Out:  its maps. With the exact kernel weights are formed as the network's explicit path forms them, to the
+      last bit; with the fast one no n×n matrix exists. The network's own products are back afterwards.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import count
+
+from torch import Tensor
+
+from glassformer.model.attention import Attention, Mask, Product
+from glassformer.model.similarity import dot, soft
+from glassformer.model.transformer import Transformer
+from glassformer.recorders.maps import MapMaker
+from glassformer.recorders.transformers.interface import Call, Kernel
+from glassformer.recorders.transformers.layers import Place
+from glassformer.recording import Kind
+
+KERNELS: dict[Kernel, str] = {"exact": "explicit", "fast": "blocks of rows, without the matrix"}
+PLAIN = ("scaled-dot", "dot")  # similarities whose queries and keys enter the product as they are
+
+
+def can_lend(network: object) -> bool:
+    """Whether weights follow from queries and keys by a plain product and softmax over all keys."""
+    return (
+        isinstance(network, Transformer)
+        and network.config.similarity in PLAIN
+        and network.config.best_keys is None
+    )
+
+
+@contextmanager
+def lending(network: Transformer, maker: MapMaker, kernel: Kernel) -> Iterator[None]:
+    """Inside this context every attention of the network is computed, and measured, by `maker`."""
+    with ExitStack() as loans:
+        for stack, part in (("encoder", network.encoder), ("decoder", network.decoder)):
+            if part is None:
+                continue
+            self_product = _MeasuredProduct(maker, kernel, stack, "self")
+            cross_product = _MeasuredProduct(maker, kernel, stack, "cross")
+            for layer in range(len(part.layers)):  # a shared block is one module, called for every layer
+                block = part.block(layer)
+                loans.enter_context(_lend(block.attention, self_product))
+                if block.cross is not None:
+                    loans.enter_context(_lend(block.cross, cross_product))
+        yield
+
+
+class _MeasuredProduct:
+    """Stands for the products of one kind of attention in one stack; layers are numbered by call order."""
+
+    def __init__(self, maker: MapMaker, kernel: Kernel, stack: str, kind: Kind) -> None:
+        self.maker = maker
+        self.kernel = kernel
+        self.stack = stack
+        self.kind: Kind = kind
+        self.layers = count()
+
+    def __call__(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, factor: float, dropout: float, /
+    ) -> Tensor:
+        assert dropout == 0, "recordings are made in evaluation mode"
+        call = Call(
+            place=Place(self.stack, self.kind, next(self.layers)),
+            queries=queries,
+            keys=keys,
+            values=values,
+            mask=mask.allowed,
+            causal=mask.causal,
+            scale=factor,
+            softcap=None,
+            bias=mask.bias,
+            sink=None,
+            weights=_form_weights(queries, keys, mask, factor) if self.kernel == "exact" else None,
+            unknown=(),
+        )
+        output = self.maker.receive(call)  # (1, T, H, K), from the fast kernel
+        if call.weights is not None:
+            return call.weights @ values
+        assert output is not None
+        return output.transpose(1, 2)
+
+
+def _form_weights(queries: Tensor, keys: Tensor, mask: Mask, factor: float) -> Tensor:
+    """What `Attention` forms when somebody looks at its pattern: (B, H, T, S)."""
+    scores = dot(queries * factor, keys)
+    if mask.bias is not None:
+        scores = scores + mask.bias
+    return soft(scores, mask.explicit(scores.shape[-2], scores.shape[-1], scores.device))
+
+
+@contextmanager
+def _lend(attention: Attention, product: Product) -> Iterator[None]:
+    own = attention.product
+    attention.product = product
+    try:
+        yield
+    finally:
+        attention.product = own

@@ -1,0 +1,284 @@
+"""Every step of one pass through a Transformer of ours: what the walk follows.
+
+In:   a network that is about to read one text.
+Out:  arrays by name, such as encoder/0/self/queries (head, token, k): exact, float32, without a batch axis;
+      and, where they are wanted, the network's parameters by their own names.
+
+Hooks hang on the network's modules only while it is watched, and change nothing. A sub-layer writes under
+STACK/LAYER/self, /cross or /feed_forward: normed (where norms come first), what it computes, output, sum
+(with the stream), norm (where norms come last). What a step reads is what the step before it wrote.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from glassformer.errors import InputError
+from glassformer.model.attention import Attention, CrossAttention, SelfAttention
+from glassformer.model.heads import ClassifierHead, LanguageHead
+from glassformer.model.layers import FeedForward, Residual
+from glassformer.model.recurrent import RecurrentTranslator
+from glassformer.model.similarity import ProductSimilarity, ScaledDotSimilarity, dot
+from glassformer.model.transformer import Embeddings, Stack, Transformer
+from glassformer.recorders.edits import FirstLayers
+from glassformer.recorders.store import as_numbers
+from glassformer.recording import LONGEST_TRACE
+from glassformer.recording.arrays import Floats
+
+Hook = Callable[[nn.Module, Any, Any], None]
+Name = Callable[[], str]  # the name of a place, when it is the place's turn
+
+
+def complete_want(want: frozenset[str]) -> frozenset[str]:
+    """A trace is followed through scores and weights, so they are kept with it."""
+    return want | {"weights", "scores", "output"} if "trace" in want else want
+
+
+def check_traceable(
+    network: nn.Module, want: Collection[str], edits: Sequence[object], sides: Sequence[Sequence[int] | Any]
+) -> None:
+    """Refuse a trace that cannot be true, or that nobody could follow."""
+    if isinstance(network, RecurrentTranslator) and {"trace", "parameters"} & set(want):
+        raise InputError(
+            "The cells of a recurrent network are computed by torch in one go and have no steps to show; "
+            "leave 'trace' and 'parameters' out: its attention is recorded all the same."
+        )
+    if "trace" not in want:
+        return
+    for edit in edits:
+        if not isinstance(edit, FirstLayers):
+            raise InputError(
+                f"A trace shows how each number follows from the ones before, which an edit breaks ({edit}); "
+                "leave 'trace' or the edit out."
+            )
+    longest = max(len(side) for side in sides if side is not None)
+    if longest > LONGEST_TRACE:
+        raise InputError(
+            f"A trace keeps every number of the pass, and the text has {longest} tokens; at most "
+            f"{LONGEST_TRACE} are followed. Shorten the text, or leave 'trace' out."
+        )
+
+
+def read_parameters(network: nn.Module) -> dict[str, Floats]:
+    """All parameters as parameters/NAME; those that half precision holds exactly are kept in it."""
+    read: dict[str, Floats] = {}
+    for name, tensor in network.state_dict().items():
+        if not tensor.is_floating_point():
+            continue
+        numbers = as_numbers(tensor)
+        with np.errstate(over="ignore"):
+            half = numbers.astype(np.float16)
+        read[f"parameters/{name}"] = half if (half == numbers).all() else numbers
+    return read
+
+
+class Trace:
+    """What one pass computed, by name."""
+
+    def __init__(self, network: Transformer) -> None:
+        self.network = network
+        self.arrays: dict[str, NDArray[np.float32]] = {}
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Hooks hang inside this context and are gone after it."""
+        with ExitStack() as hooks:
+            for module, hook in self._hooks():
+                hooks.callback(module.register_forward_hook(hook).remove)
+            yield
+
+    def keep(self, name: str, tensor: Tensor) -> None:
+        self.arrays[name] = as_numbers(tensor)
+
+    def _hooks(self) -> Iterator[tuple[nn.Module, Hook]]:
+        network = self.network
+        stacks = {"encoder": network.encoder, "decoder": network.decoder}
+        present = {name: stack for name, stack in stacks.items() if stack is not None}
+        yield from self._watch_embeddings(network.embeddings, tuple(present))
+        for name, stack in present.items():
+            yield from self._watch_stack(name, stack)
+        if isinstance(network.head, ClassifierHead):
+            yield from self._watch_classifier(network.head)
+        elif network.head is not None:
+            yield from self._watch_words(network.head)
+
+    # Below the stacks
+
+    def _watch_embeddings(
+        self, module: Embeddings, stacks: tuple[str, ...]
+    ) -> Iterator[tuple[nn.Module, Hook]]:
+        """One module for all stacks: the encoder's tokens come first."""
+        done = [0]
+
+        def place() -> str:
+            return f"{stacks[done[0]]}/embedding"
+
+        yield module.tokens, self._keep_output(lambda: f"{place()}/tokens")
+        if module.factor != 1.0:
+            yield module.scaled, self._keep_output(lambda: f"{place()}/scaled")
+        if module.positions is not None:
+            yield module.positions, self._keep_output(lambda: f"{place()}/positions", batched=False)
+        if module.segments is not None:
+            yield module.segments, self._keep_output(lambda: f"{place()}/segments")
+        if module.norm is not None:
+            yield module.norm, self._keep_both(lambda: f"{place()}/sum", lambda: f"{place()}/norm")
+        if module.projection is not None:
+            if module.norm is None:
+                yield module.projection, self._keep_both(lambda: f"{place()}/sum", None)
+            yield module.projection, self._keep_output(lambda: f"{place()}/widened")
+
+        def finish(_: nn.Module, __: Any, output: Tensor) -> None:
+            if module.norm is None and module.projection is None:
+                self.keep(f"{place()}/sum", output[0])
+            done[0] += 1
+
+        yield module, finish
+
+    # In a stack
+
+    def _watch_stack(self, name: str, stack: Stack) -> Iterator[tuple[nn.Module, Hook]]:
+        blocks = len(stack.layers)
+        if stack.bias is not None:
+            yield stack.bias, self._keep_output(lambda: f"{name}/position_bias")
+        for number in range(blocks):
+            block = stack.block(number)
+            parts: list[tuple[str, nn.Module, Residual]] = [
+                ("self", block.attention, block.attention_residual),
+                ("feed_forward", block.feed_forward, block.feed_forward_residual),
+            ]
+            if block.cross is not None and block.cross_residual is not None:
+                parts.insert(1, ("cross", block.cross, block.cross_residual))
+            for kind, part, residual in parts:
+                turn = _Turn(name, number, blocks, kind)
+                if isinstance(part, FeedForward):
+                    yield from self._watch_feed_forward(part, turn)
+                if isinstance(part, Attention):
+                    yield from self._watch_attention(part, turn)
+                yield from self._watch_residual(residual, turn)
+        if stack.norm is not None:
+            yield stack.norm, self._keep_output(lambda: f"{name}/final")
+
+    def _watch_attention(self, module: Attention, turn: "_Turn") -> Iterator[tuple[nn.Module, Hook]]:
+        if isinstance(module, SelfAttention) and module.qkv is not None:
+            yield module.qkv, self._split(module, turn, ("queries", "keys", "values"))
+        elif isinstance(module, CrossAttention) and module.q is not None and module.kv is not None:
+            # Keys and values of all layers are made before the first layer runs: they count by themselves.
+            yield module.kv, self._split(module, turn.beside(), ("keys", "values"))
+            yield module.q, self._split(module, turn, ("queries",))
+        turned = self.network.config.positions == "rotary" and isinstance(module, SelfAttention)
+        if turned:
+            yield module.queries, self._keep_output(lambda: f"{turn()}/queries_turned")
+            yield module.keys, self._keep_output(lambda: f"{turn()}/keys_turned")
+        if self.network.config.basic_attention:
+            yield module.queries, self._keep_output(lambda: f"{turn()}/queries")
+            yield module.keys, self._keep_output(lambda: f"{turn()}/keys")
+            yield module.values, self._keep_output(lambda: f"{turn()}/values")
+        yield module.similarity, self._compare(module.similarity, turn)
+        if self.network.config.positions == "relative" and isinstance(module, SelfAttention):
+            yield module.scores, self._keep_output(lambda: f"{turn()}/biased")
+        yield module.mixed, self._keep_output(lambda: f"{turn()}/mixed")
+        yield module.output, self._keep_both(lambda: f"{turn()}/joined", lambda: f"{turn()}/output")
+
+    def _watch_feed_forward(self, module: FeedForward, turn: "_Turn") -> Iterator[tuple[nn.Module, Hook]]:
+        yield module.expand, self._keep_output(lambda: f"{turn()}/inner")
+        yield module.contract, self._keep_both(lambda: f"{turn()}/active", lambda: f"{turn()}/output")
+
+    def _watch_residual(self, module: Residual, turn: "_Turn") -> Iterator[tuple[nn.Module, Hook]]:
+        """The last to be heard of a sub-layer."""
+        if module.before:
+            yield module.norm, self._keep_output(lambda: f"{turn()}/normed")
+        else:
+            yield module.norm, self._keep_both(lambda: f"{turn()}/sum", lambda: f"{turn()}/norm")
+
+        def finish(_: nn.Module, __: Any, output: Tensor) -> None:
+            if module.before:
+                self.keep(f"{turn()}/sum", output[0])
+            turn.pass_on()
+
+        yield module, finish
+
+    # Above the stacks
+
+    def _watch_words(self, head: LanguageHead) -> Iterator[tuple[nn.Module, Hook]]:
+        norm = getattr(head, "norm", None)
+        if head.narrow is not None and norm is None:
+            yield head.narrow, self._keep_output(lambda: "output/transformed")
+        elif head.narrow is not None and norm is not None:
+            yield head.narrow, self._keep_output(lambda: "output/dense")
+            yield norm, self._keep_both(lambda: "output/active", lambda: "output/transformed")
+        yield head, self._keep_output(lambda: "output/logits")
+
+    def _watch_classifier(self, head: ClassifierHead) -> Iterator[tuple[nn.Module, Hook]]:
+        if head.pooler is not None:
+            yield head.pooler, self._keep_both(lambda: "output/pooled", lambda: "output/dense")
+            yield head.classes, self._keep_both(lambda: "output/active", lambda: "output/classes")
+        else:
+            yield head.classes, self._keep_both(lambda: "output/pooled", lambda: "output/classes")
+
+    # Hooks
+
+    def _keep_output(self, name: Name, *, batched: bool = True) -> Hook:
+        def hook(_: nn.Module, __: Any, output: Tensor) -> None:
+            self.keep(name(), output[0] if batched else output)
+
+        return hook
+
+    def _keep_both(self, before: Name, after: Name | None) -> Hook:
+        def hook(_: nn.Module, inputs: Any, output: Tensor) -> None:
+            self.keep(before(), inputs[0][0])
+            if after is not None:
+                self.keep(after(), output[0])
+
+        return hook
+
+    def _split(self, module: Attention, turn: "_Turn", names: tuple[str, ...]) -> Hook:
+        """Parts of a fused projection, by head: (head, token, k)."""
+
+        def hook(_: nn.Module, __: Any, output: Tensor) -> None:
+            for name, part in zip(names, output.chunk(len(names), dim=-1), strict=True):
+                self.keep(f"{turn()}/{name}", module.split(part)[0])
+            turn.heard()
+
+        return hook
+
+    def _compare(self, similarity: nn.Module, turn: "_Turn") -> Hook:
+        """Similarities, and for plain products q · k itself, which the network forms with its factor."""
+
+        def hook(_: nn.Module, inputs: Any, output: Tensor) -> None:
+            if type(similarity) in (ProductSimilarity, ScaledDotSimilarity):
+                with torch.no_grad():
+                    self.keep(f"{turn()}/products", dot(inputs[0], inputs[1])[0])
+            if type(similarity) is not ProductSimilarity:
+                self.keep(f"{turn()}/scaled", output[0])
+
+        return hook
+
+
+class _Turn:
+    """Which layer a sub-layer speaks for: a shared block speaks for one after the other."""
+
+    def __init__(self, stack: str, number: int, blocks: int, kind: str, *, counted: bool = False) -> None:
+        self.stack = stack
+        self.layer = number
+        self.blocks = blocks
+        self.kind = kind
+        self.counted = counted  # passes on whenever something was heard
+
+    def __call__(self) -> str:
+        return f"{self.stack}/{self.layer}/{self.kind}"
+
+    def beside(self) -> "_Turn":
+        """The same place, counting for itself."""
+        return _Turn(self.stack, self.layer, self.blocks, self.kind, counted=True)
+
+    def heard(self) -> None:
+        if self.counted:
+            self.pass_on()
+
+    def pass_on(self) -> None:
+        self.layer += self.blocks

@@ -1,0 +1,242 @@
+"""Looking through the windows of our networks while they run once.
+
+In:   a Transformer or a recurrent translator, and the tokens that it is about to read (a batch of one).
+Out:  its attention maps, numbered by call order within each stack, and its hidden states.
+
+Hooks hang on the windows only while `watching`; a map is measured as soon as its layer has run, so that
+without "weights" in `want` no more than one layer's weights exist at a time. Given a `MapMaker`, the windows
+of attention stay closed: products that measure are lent to the network instead.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
+
+from glassformer.model.attention import Attention, triangle
+from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
+from glassformer.model.transformer import Stack, Transformer
+from glassformer.recorders.maps import MapMaker
+from glassformer.recorders.native.measured_attention import lending
+from glassformer.recorders.native.tracing import Trace
+from glassformer.recorders.transformers.interface import Kernel
+from glassformer.recorders.transformers.layers import Place
+from glassformer.recording import AttentionMap, HeadStatistics, Kind, Tokens, measure
+
+Network = Transformer | RecurrentTranslator
+Array = NDArray[np.float32]
+Relaxed = Callable[[Place], str | None]  # why rows of a map need not sum to one; None: they must
+
+
+def measure_dense(
+    weights: Array, allowed: NDArray[np.bool_], log_sum_exp: NDArray[np.float64]
+) -> HeadStatistics:
+    """Statistics of a map (head, query, key) that was formed."""
+    return measure(weights, allowed=allowed, log_sum_exp=log_sum_exp)
+
+
+@dataclass(slots=True)
+class View:
+    """One kind of attention in one stack: whose tokens are on its axes, and what its windows showed."""
+
+    stack: str
+    kind: Kind
+    query: Tokens
+    key: Tokens
+    want: Collection[str]
+    scale: float | None  # the attention-score multiplier
+    relaxed: Relaxed
+    maps: list[AttentionMap] = field(default_factory=list)
+    seen: dict[str, list[Tensor]] = field(default_factory=dict)  # by window, since the last map
+
+    @property
+    def windows(self) -> tuple[str, ...]:
+        """Those to look through; scores and pattern always."""
+        return (*(name for name in ("queries", "keys", "values") if name in self.want), "scores", "pattern")
+
+    def take(self, window: str, output: Tensor) -> None:
+        self.seen.setdefault(window, []).append(output.detach()[0])  # (head, token, …) of the only text
+
+    def finish(self, *, hard: bool = False) -> None:
+        """Make a map of what was seen since the last one; the steps of a recurrent decoder are its rows."""
+        parts = {name: torch.cat(seen, dim=1) for name, seen in self.seen.items()}
+        self.seen.clear()
+        scores, weights = parts["scores"].float(), parts["pattern"].float()  # (head, query, key)
+        allowed = scores > -torch.inf  # edges may have been cut
+        if self.kind == "self" and self.stack == "decoder":
+            allowed = allowed & triangle(scores.shape[-2], scores.shape[-1], scores.device)
+        scores = scores.masked_fill(~allowed, -torch.inf)
+        summed = weights > 0 if hard else allowed  # what entered the softmax: hard attention chose before it
+        log_sum_exp = scores.double().masked_fill(~summed, -torch.inf).logsumexp(-1)
+        relaxed = self.relaxed(Place(self.stack, self.kind, len(self.maps)))
+        if relaxed is not None:
+            allowed = allowed | (weights > 0)  # an edit after the softmax may look anywhere
+        dense = weights.cpu().numpy()
+        self.maps.append(
+            AttentionMap(
+                stack=self.stack,
+                layer=len(self.maps),
+                kind=self.kind,
+                query=self.query,
+                key=self.key,
+                statistics=measure_dense(dense, allowed.cpu().numpy(), log_sum_exp.cpu().numpy()),
+                dense=dense if "weights" in self.want else None,
+                dense_scores=_numbers(scores if "scores" in self.want else None),
+                scale=self.scale,
+                dtype=str(parts["pattern"].dtype).removeprefix("torch."),
+                relaxed=relaxed,
+                queries=_numbers(parts.get("queries")),
+                keys=_numbers(parts.get("keys")),
+                values=_numbers(parts.get("values")),
+            )
+        )
+
+
+class Watch:
+    """Everything that is seen during one forward pass."""
+
+    def __init__(
+        self,
+        network: Network,
+        source: Tokens,
+        target: Tokens | None,
+        want: Collection[str],
+        relaxed: Relaxed = lambda _: None,
+        maker: MapMaker | None = None,
+        kernel: Kernel = "exact",
+    ) -> None:
+        self.network = network
+        self.want = want
+        self.maker = maker
+        self.kernel: Kernel = kernel
+        self.measured: list[AttentionMap] = []  # by the maker
+        written = source if target is None else target  # what the decoder reads
+        about = (want, _multiplier(network), relaxed)
+        self.encoder = View("encoder", "self", source, source, *about)
+        self.decoder = View("decoder", "self", written, written, *about)
+        self.cross = View("decoder", "cross", written, source, *about)
+        self.states: dict[str, list[Tensor]] = {}  # by stack
+        self.trace = Trace(network) if "trace" in want and isinstance(network, Transformer) else None
+
+    @property
+    def maps(self) -> tuple[AttentionMap, ...]:
+        if self.maker is not None:
+            order = {"encoder": 0, "decoder": 1, "self": 0, "cross": 1}
+            return tuple(
+                sorted(self.measured, key=lambda map: (order[map.stack], order[map.kind], map.layer))
+            )
+        return (*self.encoder.maps, *self.decoder.maps, *self.cross.maps)
+
+    @property
+    def hidden(self) -> dict[str, Array]:
+        """By stack: (layer + 1, token, width)."""
+        stacks = self.states.items()
+        return {stack: torch.stack(states).float().cpu().numpy() for stack, states in stacks}
+
+    @property
+    def steps(self) -> dict[str, Array]:
+        """Everything that was computed on the way, by name; see tracing.py."""
+        return {} if self.trace is None else self.trace.arrays
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Hooks hang inside this context and are gone after it, whatever happens in it."""
+        with ExitStack() as hooks:
+            attach = self._watch_recurrent if isinstance(self.network, RecurrentTranslator) else self._watch
+            for handle in attach():
+                hooks.callback(handle.remove)
+            if self.trace is not None:
+                hooks.enter_context(self.trace.watching())
+            if self.maker is not None and isinstance(self.network, Transformer):
+                hooks.enter_context(self.maker)
+                hooks.enter_context(lending(self.network, self.maker, self.kernel))
+            yield
+            if self.maker is not None:
+                self.measured = self.maker.finish()
+        if isinstance(self.network, RecurrentTranslator) and self.network.decoder.attention is not None:
+            self.cross.finish()
+
+    def _watch(self) -> Iterator[RemovableHandle]:
+        assert isinstance(self.network, Transformer)
+        stacks = {"encoder": self.network.encoder, "decoder": self.network.decoder}
+        for name, stack in stacks.items():
+            if stack is None:
+                continue
+            if self.maker is None:
+                yield from self._watch_attention(name, stack)
+            if "hidden" in self.want:
+                yield from self._watch_states(name, stack)
+
+    def _watch_attention(self, name: str, stack: Stack) -> Iterator[RemovableHandle]:
+        for layer in range(len(stack.layers)):  # a shared block is one module, called for every layer
+            block = stack.block(layer)
+            yield from _open(self.encoder if name == "encoder" else self.decoder, block.attention)
+            if block.cross is not None:
+                yield from _open(self.cross, block.cross)
+
+    def _watch_states(self, name: str, stack: Stack) -> Iterator[RemovableHandle]:
+        """The embeddings, then the state after each layer; the last one behind the stack's own last norm."""
+        states = self.states.setdefault(name, [])
+        yield stack.register_forward_pre_hook(lambda _, inputs: states.append(inputs[0].detach()[0]))
+        for block in stack.layers:
+            yield block.register_forward_hook(lambda _, __, output: states.append(output.detach()[0]))
+
+        def replace_last(_: nn.Module, __: Any, output: Tensor) -> None:
+            states[-1] = output.detach()[0]
+
+        yield stack.register_forward_hook(replace_last)
+
+    def _watch_recurrent(self) -> Iterator[RemovableHandle]:
+        assert isinstance(self.network, RecurrentTranslator)
+        if self.network.decoder.attention is not None:
+            yield from _open(self.cross, self.network.decoder.attention)
+        if "hidden" in self.want:  # torch's cells show their top layer only
+            seen: dict[str, list[Tensor]] = {"encoder": [], "decoder": []}
+            for name, part in (("encoder", self.network.encoder), ("decoder", self.network.decoder)):
+                yield part.states.register_forward_hook(_append_to(seen[name], self.states, name))
+
+
+def _open(view: View, attention: Attention | ContextAttention) -> Iterator[RemovableHandle]:
+    """Look through the windows of one attention; its pattern is the last of them."""
+
+    def look(window: str) -> Callable[[nn.Module, Any, Tensor], None]:
+        def hook(_: nn.Module, __: Any, output: Tensor) -> None:
+            view.take(window, output)
+            if window == "pattern" and isinstance(
+                attention, Attention
+            ):  # a recurrent one goes on, step by step
+                view.finish(hard=attention.best_keys is not None)
+
+        return hook
+
+    for window in view.windows:
+        yield getattr(attention, window).register_forward_hook(look(window))
+
+
+def _append_to(
+    seen: list[Tensor], states: dict[str, list[Tensor]], name: str
+) -> Callable[[nn.Module, Any, Tensor], None]:
+    """States that come a few tokens at a time, as one layer of a stack."""
+
+    def hook(_: nn.Module, __: Any, output: Tensor) -> None:
+        seen.append(output.detach()[0])
+        states[name] = [torch.cat(seen)]
+
+    return hook
+
+
+def _multiplier(network: Network) -> float | None:
+    """The factor between q · k and the score; None where similarity is no product."""
+    if isinstance(network, RecurrentTranslator) or network.config.similarity == "additive":
+        return None
+    return network.config.head_width**-0.5 if network.config.similarity == "scaled-dot" else 1.0
+
+
+def _numbers(tensor: Tensor | None) -> Array | None:
+    return None if tensor is None else tensor.float().cpu().numpy()

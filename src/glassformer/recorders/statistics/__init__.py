@@ -1,0 +1,1 @@
+"""Statistics of attention without the n×n matrix, on CPU and GPU."""

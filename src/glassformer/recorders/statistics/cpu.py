@@ -1,0 +1,193 @@
+"""Statistics of attention on a CPU: padding, room for results, and threads that share the work.
+
+In:   queries, keys (and values) of one attention, and how it scores.
+Out:  Numbers; statistics_rows.py does the arithmetic.
+"""
+
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from math import log
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from glassformer.recorders.statistics.cpu_rows import LOG2_E, ROW_NUMBERS, Job, Part, Room, measure_part
+from glassformer.recorders.statistics.pyramid import Picture, finish_pixels, pixel_level
+from glassformer.recorders.statistics.raw import Numbers
+from glassformer.recorders.statistics.scoring import HIDDEN, MASKED, Scoring
+from glassformer.recording import Pyramid, thumbnail_level
+
+LONG = 1 << 15  # keys; beyond, blocks are lower, so that memory stays small
+CELLS = 1 << 19  # scores worth a block: several heads share one where texts are short
+FEW = 1 << 18  # scores that are measured faster than threads are started
+_UNIT = 64  # keys whose maximum is taken at once
+
+
+def measure_on_cpu(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor | None,
+    scoring: Scoring,
+    *,
+    rows: Tensor | None,
+    threshold: float,
+    weights_too: bool,
+    pyramids: Collection[int],
+) -> tuple[Numbers, Tensor | None]:
+    """Numbers of all heads, and the output (head, query, value width) where there are values."""
+    job = _prepare(queries, keys, values, scoring, rows, threshold)
+    room = _make_room(job, weights_too)
+    with torch.no_grad():
+        mass = _run(job, room)
+    output = None if room.output is None else room.output[:, : job.shape[1]].to(queries.dtype)
+    return _finish(job, room, mass, pyramids), output
+
+
+def _prepare(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor | None,
+    scoring: Scoring,
+    rows: Tensor | None,
+    threshold: float,
+) -> Job:
+    """Pad to whole strips and units; without padding nothing is copied."""
+    heads, count, _ = queries.shape
+    key_count = keys.shape[1]
+    side = 1 << pixel_level(count, key_count)
+    unit = max(side, min(_UNIT, 1 << max(key_count - 1, 0).bit_length()))
+    height = 128 if key_count <= LONG else 64
+    padded_rows = -(-count // side) * side if count > side else count
+    real = None
+    if rows is not None and not bool(rows.all()):
+        real = F.pad(rows.cpu().float(), (0, padded_rows - count))
+    ready = (
+        replace(scoring, key_mask=None)
+        if scoring.key_mask is not None and bool(scoring.key_mask.all())
+        else scoring
+    )
+    counting = ready.hides_by_bias
+    return Job(
+        queries=_pad(queries, padded_rows),
+        keys=_pad(keys, -(-key_count // unit) * unit),
+        values=None if values is None else _pad(values, -(-key_count // unit) * unit),
+        scoring=ready,
+        shape=(heads, count, key_count),
+        height=height,
+        side=side,
+        unit=unit,
+        threshold=threshold,
+        rows=real,
+        counting=counting,
+        blind=counting or bool((ready.count_allowed(count, key_count) == 0).any()),
+    )
+
+
+def _pad(vectors: Tensor, length: int) -> Tensor:
+    missing = length - vectors.shape[1]
+    vectors = vectors.float()
+    return F.pad(vectors, (0, 0, 0, missing)) if missing else vectors
+
+
+def _make_room(job: Job, weights_too: bool) -> Room:
+    heads, padded = job.queries.shape[:2]
+    rows = _zeros(len(ROW_NUMBERS), heads, padded)
+    sink = job.scoring.sink  # all that a row has which reaches no key
+    rows[ROW_NUMBERS.index("top")] = MASKED if sink is None else sink[:, None] * LOG2_E
+    rows[ROW_NUMBERS.index("total")] = 1
+    output = None
+    if job.values is not None:  # query first: a network then joins the heads without a copy
+        output = _zeros(padded, heads, job.values.shape[2]).transpose(0, 1)
+    pixels = (heads, -(-padded // job.side), job.keys.shape[1] // job.side)
+    return Room(
+        rows=rows,
+        allowed=_zeros(heads, padded),
+        sums=_zeros(*pixels),
+        maxima=_zeros(*pixels),
+        output=output,
+        weights=torch.empty(job.shape, dtype=torch.float32)
+        if weights_too
+        else None,  # every part of it is written
+    )
+
+
+def _zeros(*shape: int, dtype: type[np.floating[Any]] = np.float32) -> Tensor:
+    """Zeros from NumPy, made by this thread alone.
+
+    Torch would wake its threads for it; these, spinning while they wait for more, take the cores from ours.
+    """
+    return torch.from_numpy(np.zeros(shape, dtype=dtype))
+
+
+def _run(job: Job, room: Room) -> NDArray[np.float64]:
+    """Measure all blocks of all heads, with as many threads as torch may use; mass received (head, key)."""
+    heads, padded = job.queries.shape[:2]
+    key_count = job.keys.shape[1]
+    threads = 1 if heads * padded * key_count <= FEW else torch.get_num_threads()
+    share = -(-heads // threads)  # heads for each thread
+    group = max(1, min(CELLS // max(1, min(job.height, padded) * key_count), share))
+    groups = [slice(first, min(first + group, heads)) for first in range(0, heads, group)]
+    mass = _zeros(threads, heads, key_count, dtype=np.float64)
+    starts = range(0, padded, job.height)
+    if len(groups) % threads == 0 or len(groups) >= 4 * threads:
+        parts = [Part(groups[thread::threads], starts, mass[thread]) for thread in range(threads)]
+    else:  # so few heads that threads share them, row by row
+        parts = [Part(groups, starts[thread::threads], mass[thread]) for thread in range(threads)]
+    if threads == 1:
+        measure_part(job, room, parts[0])
+        return mass[0].numpy()
+    try:
+        with ThreadPoolExecutor(threads, initializer=_settle_thread) as workers:
+            list(workers.map(lambda part: _measure_alone(job, room, part), parts))
+    finally:
+        torch.set_num_threads(
+            torch.get_num_threads()
+        )  # for threads yet to come: a worker's one is its own affair
+    return mass.numpy().sum(axis=0)
+
+
+def _settle_thread() -> None:
+    """Let a thread of ours compute alone, and take denormal numbers, which are very slow, for 0."""
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+
+
+def _measure_alone(job: Job, room: Room, part: Part) -> None:
+    with torch.inference_mode():  # each thread has its own
+        measure_part(job, room, part)
+
+
+def _finish(job: Job, room: Room, mass: NDArray[np.float64], pyramids: Collection[int]) -> Numbers:
+    """Entropy and log-sum-exp of rows from their sums, in float64 and to base e; pictures from pixels."""
+    heads, queries, keys = job.shape
+    top, total, energy, peak, peak_key, above, distance = room.rows.numpy()[:, :, :queries]
+    blind = top <= HIDDEN  # neither key nor sink; NaN is not blind, but for the statistics to refuse
+    logarithm = np.log(total, dtype=np.float64)
+    finest = job.side.bit_length() - 1
+
+    def draw(head: int, level: int) -> tuple[Picture, Picture]:
+        return finish_pixels(
+            room.sums[head].numpy(), room.maxima[head].numpy(), (queries, keys), finest, level
+        )
+
+    thumbnails = [draw(head, thumbnail_level(queries, keys)) for head in range(heads)]
+    counted = room.allowed.numpy()[:, :queries].astype(np.int64)
+    return Numbers(
+        entropy=np.where(blind, 0, np.maximum(logarithm - log(2) * energy / total, 0)).astype(np.float32),
+        peak=peak,
+        peak_key=peak_key.astype(np.int64),
+        above=above.astype(np.int32),
+        log_sum_exp=np.where(blind, -np.inf, log(2) * top.astype(np.float64) + logarithm),
+        distance=distance,
+        allowed=counted if job.counting else job.scoring.count_allowed(queries, keys).numpy(),
+        mass=mass[:, :keys],
+        thumbnail_mean=np.stack([mean for mean, _ in thumbnails]),
+        thumbnail_max=np.stack([maximum for _, maximum in thumbnails]),
+        weights=None if room.weights is None else room.weights.numpy(),
+        pyramids={head: Pyramid(finest, *draw(head, finest)) for head in pyramids},
+    )

@@ -1,0 +1,91 @@
+"""Running only the first blocks of a stack of a model of transformers.
+
+In:   a model, how often each stack calls self-attention, and edits.
+Out:  a context in which the lists of blocks are shorter; afterwards they are the same lists as before. A
+      block that is used again and again is called less often: the configuration counts it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+
+from torch import nn
+
+from glassformer.errors import InputError
+from glassformer.recorders.edits import AnyEdit, FirstLayers
+from glassformer.recorders.preserve import configurations
+from glassformer.recorders.transformers.layers import Place, Stacks
+from glassformer.recording import AttentionMap
+
+
+@contextmanager
+def run_first_layers(stacks: Stacks, layers: Mapping[str, int], edits: Sequence[AnyEdit]) -> Iterator[None]:
+    """Shorten the stacks that `FirstLayers` edits name."""
+    with ExitStack() as changes:
+        for edit in edits:
+            if not isinstance(edit, FirstLayers):
+                continue
+            named = [stack for stack in layers if edit.touches(Place(stack, "self", 0))]
+            if not named or edit.count > max(layers[stack] for stack in named):
+                there_are = "; ".join(f"{stack} with {count} layers" for stack, count in layers.items())
+                raise InputError(f"There is nothing to run ({edit}); there are: {there_are}.")
+            for stack in named:
+                if edit.count < layers[stack]:
+                    changes.enter_context(_shorten(stacks, stack, layers[stack], edit.count))
+        yield
+
+
+def check_first_layers(
+    maps: Iterable[AttentionMap], layers: Mapping[str, int], edits: Sequence[AnyEdit]
+) -> None:
+    """Refuse a recording in which more or fewer layers ran than were asked for."""
+    ran = dict.fromkeys(layers, 0)
+    for each in maps:
+        if each.kind == "self":
+            ran[each.stack] = max(ran.get(each.stack, 0), each.layer + 1)
+    for edit in edits:
+        if not isinstance(edit, FirstLayers):
+            continue
+        for stack, count in layers.items():
+            wanted = min(count, edit.count)
+            if edit.touches(Place(stack, "self", 0)) and ran[stack] != wanted:
+                raise InputError(
+                    f"{ran[stack]} layers of the {stack} ran, not {wanted} ({edit}); the model counts them "
+                    "in a way that is not known here. Leave FirstLayers out."
+                )
+
+
+@contextmanager
+def _shorten(stacks: Stacks, stack: str, calls: int, count: int) -> Iterator[None]:
+    parent, name, blocks = _find_blocks(stacks, stack, calls)
+    if len(blocks) == calls:
+        try:
+            setattr(parent, name, blocks[:count])
+            yield
+        finally:
+            setattr(parent, name, blocks)
+        return
+    counting = [
+        each for each in configurations(stacks.model) if getattr(each, "num_hidden_layers", 0) == calls
+    ]
+    try:
+        for config in counting:
+            config.num_hidden_layers = count
+        yield
+    finally:
+        for config in counting:
+            config.num_hidden_layers = calls
+
+
+def _find_blocks(stacks: Stacks, stack: str, calls: int) -> tuple[nn.Module, str, nn.ModuleList]:
+    """The list of blocks of a stack, and where it hangs: as many as there are calls, or one for all."""
+    paths = {path for module, path in stacks.paths.items() if path and stacks.find(module) in (stack, path)}
+    lists = {path: stacks.model.get_submodule(path) for path in sorted(paths, key=len)}
+    for count in (calls, 1):
+        for path, blocks in lists.items():
+            if isinstance(blocks, nn.ModuleList) and len(blocks) == count:
+                above, _, name = path.rpartition(".")
+                return stacks.model.get_submodule(above), name, blocks
+    raise InputError(
+        f"The {stack} calls attention {calls} times, and no list of so many blocks is found; it is not known "
+        "how to run only the first of them. Leave FirstLayers out."
+    )

@@ -1,0 +1,70 @@
+"""What a model of transformers hands out, as a recording keeps it: hidden states and likeliest outputs.
+
+In:   the outputs of one forward pass over one text.
+Out:  hidden states by stack, `Output`; and what could not be kept.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from glassformer.recorders.outputs import Show, read_classes, read_words
+from glassformer.recorders.transformers.layers import Stacks
+from glassformer.recording import Output
+
+Array = NDArray[np.float32]
+
+
+def read_hidden(outputs: Any, stacks: Stacks, lengths: Collection[int]) -> tuple[dict[str, Array], list[str]]:
+    """By stack (layer + 1, token, width): embeddings, then the state after each block, the last normed."""
+    hidden: dict[str, Array] = {}
+    notes = []
+    for path, states in _find_states(outputs):
+        stack = path or stacks.names.get("", "encoder")
+        if (
+            not all(isinstance(each, Tensor) for each in states)  # of PegasusX, some are pairs
+            or len({each.shape for each in states}) != 1
+            or states[0].dim() != 3
+            or states[0].shape[1] not in lengths
+        ):
+            notes.append(f"hidden states of the {stack} left out: they are not one vector for each token")
+            continue
+        hidden[stack] = torch.stack([each[0] for each in states]).float().cpu().numpy()
+    if not hidden and not notes:
+        notes.append("the model hands out no hidden states")
+    return hidden, notes
+
+
+def read_output(model: nn.Module, outputs: Any, stack: str, show: Show) -> Output | None:
+    """The likeliest words at each position, or the likeliest classes; None where the model says neither."""
+    logits = outputs.get("logits")
+    if not isinstance(logits, Tensor) or logits.shape[0] != 1:
+        return None
+    labels: Mapping[int, str] = getattr(model.config, "id2label", None) or {}
+    if logits.dim() == 2:
+        return read_classes(
+            logits[0], stack, [labels.get(each, f"class {each}") for each in range(logits.shape[1])]
+        )
+    if logits.dim() != 3:
+        return None
+    words = model.get_output_embeddings() is not None  # type: ignore[operator]
+    if words or logits.shape[2] != len(labels):
+        return read_words(logits[0], stack, show)
+    return read_words(logits[0], stack, lambda ids: [labels[each] for each in ids])
+
+
+def _find_states(outputs: Any, prefix: str = "") -> Iterator[tuple[str, tuple[Tensor, ...]]]:
+    for name, value in outputs.items():
+        if isinstance(value, Mapping):
+            yield from _find_states(value, name.removesuffix("_output").removesuffix("_model"))
+        elif (
+            name.endswith("hidden_states")
+            and isinstance(value, tuple)
+            and value
+            and isinstance(value[0], Tensor)
+        ):
+            yield prefix or name.removesuffix("hidden_states").removesuffix("_"), value

@@ -1,0 +1,206 @@
+"""Is what we record what the model does? Asked once for each model, on a few tokens of the first text.
+
+In:   a model of transformers and inputs for it.
+Out:  a `Verdict`: whether its attention goes through the interface, and how far our maps are from those that
+      it reports with eager attention. A model without any attention is refused.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from glassformer.errors import RecordingError
+from glassformer.recorders.maps import Axes, MapMaker
+from glassformer.recorders.transformers.fallback import Report, ask, tell_others
+from glassformer.recorders.transformers.interface import Call, Capture, capturing
+from glassformer.recorders.transformers.layers import Place, Stacks
+from glassformer.recording import Kind
+
+TOKENS = 16  # of the text, for the check
+FEWEST = 8  # tokens are repeated up to here, so that causality shows
+TOLERANCE = 1e-4  # beyond, maps or outputs are not the model's
+HALF_TOLERANCE = 2e-2  # the same in half precision
+REFERENCE = "eager output_attentions"
+TEXTUAL = ("input_ids", "attention_mask", "token_type_ids", "position_ids", "global_attention_mask")
+
+Group = tuple[str, Kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a self-check found."""
+
+    routed: bool  # attention goes through the interface
+    error: (
+        float | None
+    )  # the largest difference of two weights; None: the model reports nothing to compare with
+    notes: tuple[str, ...]
+    layers: Mapping[str, int]  # by stack, how often self-attention was called
+
+
+def check_model(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> Verdict:
+    """Run a few tokens twice, eager and recorded; compare, and name the model's stacks."""
+    short = shorten(inputs)
+    reference, reports = ask(model, short)
+    calls, outputs = _collect(model, stacks, short)
+    others = tell_others(reference)
+    if others and not calls and not reports:
+        raise RecordingError(
+            f"What {type(model).__name__} reports as attention is no map of queries and keys ("
+            f"{', '.join(others)}): it looks at pieces of a text. Record a model that reports whole maps."
+        )
+    if not calls and not reports:
+        raise RecordingError(
+            f"{type(model).__name__} shows no attention: nothing passed through the attention interface of "
+            "transformers, and it reports none with output_attentions=True. There is no attention to record."
+        )
+    groups = _group((call.place, call.weights) for call in calls if call.weights is not None)
+    pairs = pair(groups, _group(reports))
+    note = ""
+    missing = _tell_missing(others)
+    if pairs is not None:
+        error = max((float((ours - theirs).abs().max()) for ours, theirs in pairs), default=None)
+        moved = difference(outputs, reference)
+        if max(error or 0.0, moved) <= tolerance_of(model):
+            stacks.name_stacks(_causality(groups))
+            notes = (*_tell_coverage(len(pairs), len(calls)), *missing)
+            return Verdict(True, error, notes, _count(stacks.rename(call.place) for call in calls))
+        note = (
+            f"recorded through the interface, weights were off by {error or 0:.1e} and outputs by {moved:.1e}"
+        )
+    if not reports:
+        raise RecordingError(
+            f"{type(model).__name__} computes something else while it is recorded ({note}), and it reports "
+            "no attention with output_attentions=True. It cannot be recorded."
+        )
+    stacks.name_stacks(_causality(_group(reports)))
+    notes = (*([note] if note else []), *missing)
+    return Verdict(False, 0.0, notes, _count(stacks.rename(each.place) for each in reports))
+
+
+def check_fast(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> float:
+    """The largest difference between weights from queries and keys and those of the exact kernel."""
+    short = shorten(inputs)
+    calls, exact = _collect(model, stacks, short)
+    maker = MapMaker(Axes({}, {}), ("weights",))
+    with maker, capturing(model, Capture(stacks, "fast", maker.receive)):
+        fast = model(**short)
+    errors = [difference(fast, exact)]
+    for call, attention_map in zip(calls, maker.finish(), strict=True):
+        assert call.weights is not None
+        rows = attention_map.statistics.allowed[0] > 0
+        exactly = call.weights[0].float().cpu().numpy()
+        errors.append(float(np.abs(exactly - attention_map.weights())[:, rows].max()))
+    return max(errors)
+
+
+def shorten(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """A few real tokens of each side; inputs that are not text stay whole."""
+    short = dict(inputs)
+    if any(name.removeprefix("decoder_") not in TEXTUAL for name in inputs):
+        return short
+    for side in ("", "decoder_"):
+        ids, mask = inputs.get(f"{side}input_ids"), inputs.get(f"{side}attention_mask")
+        if ids is None or (mask is not None and mask.dim() != 2):
+            continue
+        real = torch.arange(ids.shape[1]) if mask is None else mask[0].cpu().nonzero()[:, 0]
+        count = min(max(len(real), FEWEST), TOKENS)
+        chosen = real[torch.arange(count) % len(real)].to(ids.device)
+        names = [f"{side}{name}" for name in TEXTUAL]
+        short |= {name: inputs[name][:, chosen] for name in names if inputs.get(name) is not None}
+    return short
+
+
+def tolerance_of(model: nn.Module) -> float:
+    """How far two ways to compute the same may lie apart in a model's precision."""
+    half = any(parameter.dtype in (torch.float16, torch.bfloat16) for parameter in model.parameters())
+    return HALF_TOLERANCE if half else TOLERANCE
+
+
+def difference(outputs: Any, reference: Any) -> float:
+    """The largest difference between the first tensors of two outputs, as a share where these are large."""
+    for name, value in outputs.items():
+        if isinstance(value, Tensor) and value.is_floating_point() and value.dim() > 0:
+            largest = max(1.0, float(reference[name].abs().max()))
+            return float((value - reference[name]).abs().max()) / largest
+    return 0.0
+
+
+def pair(
+    ours: Mapping[Group, Sequence[Tensor]], theirs: Mapping[Group, Sequence[Tensor]]
+) -> list[tuple[Tensor, Tensor]] | None:
+    """Our maps beside those that a model reports; None where it reports some that we do not have."""
+    pairs: list[tuple[Tensor, Tensor]] = []
+    left = dict(ours)
+    for (stack, kind), reported in theirs.items():
+        fitting = [group for group in left if group[1] == kind and len(left[group]) >= len(reported)]
+        fitting.sort(key=lambda group: not group[0].startswith(stack))  # of the same name first
+        if not fitting:
+            return None
+        mine = left.pop(fitting[0])
+        found = (
+            list(zip(mine, reported, strict=True)) if len(mine) == len(reported) else _thin(mine, reported)
+        )
+        if found is None or any(a.shape != b.shape for a, b in found):
+            return None
+        pairs += found
+    return pairs
+
+
+def _thin(mine: Sequence[Tensor], reported: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]] | None:
+    """A model that reports some layers only (the last of each stage): each beside the map nearest to it."""
+    pairs = []
+    for theirs in reported:
+        same = [each for each in mine if each.shape == theirs.shape]
+        if not same:
+            return None
+        nearest = min(same, key=lambda each: float((each - theirs).abs().max()))
+        pairs.append((nearest, theirs))
+    return pairs
+
+
+def _collect(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> tuple[list[Call], Any]:
+    calls: list[Call] = []
+    with capturing(model, Capture(stacks, "exact", calls.append)):
+        outputs = model(**inputs)
+    return calls, outputs
+
+
+def _group(maps: Iterable[Report | tuple[Place, Tensor]]) -> dict[Group, list[Tensor]]:
+    groups: dict[Group, list[Tensor]] = {}
+    for place, weights in maps:
+        groups.setdefault((place.stack, place.kind), []).append(weights)
+    return groups
+
+
+def _causality(groups: Mapping[Group, Sequence[Tensor]]) -> dict[str, bool]:
+    """For each stack, whether no query of its self-attention looks ahead."""
+    return {
+        stack: all(each.shape[-1] == each.shape[-2] > 1 and not bool(each.triu(1).any()) for each in maps)
+        for (stack, kind), maps in groups.items()
+        if kind == "self"
+    }
+
+
+def _count(places: Iterable[Place]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for place in places:
+        if place.kind == "self":
+            counts[place.stack] = counts.get(place.stack, 0) + 1
+    return counts
+
+
+def _tell_coverage(checked: int, recorded: int) -> tuple[str, ...]:
+    if checked == recorded:
+        return ()
+    return (f"the model itself reports {checked} of the {recorded} maps; the others could not be checked",)
+
+
+def _tell_missing(places: Sequence[str]) -> tuple[str, ...]:
+    if not places:
+        return ()
+    return (f"left out, because what the model reports is no map of queries and keys: {', '.join(places)}",)

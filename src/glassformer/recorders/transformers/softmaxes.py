@@ -1,0 +1,188 @@
+"""Edits inside attention that is off the interface: its softmax is met on the way, and what goes through it.
+
+In:   a model of transformers that reports its attention, and edits (see edits.py).
+Out:  its passes with scores changed before a softmax and weights after it.
+
+Which softmax made which map is found by comparing: what it gave is what the model reports, to the last bit.
+A map that no softmax gave as it is reported (a band that is put together later) cannot be edited. Afterwards
+the edited maps are compared again: what was changed is what the model says it attended to.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from glassformer.errors import InputError, RecordingError
+from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores
+from glassformer.recorders.preserve import on_loan, switched
+from glassformer.recorders.transformers.edits import Changes
+from glassformer.recorders.transformers.fallback import Report, ask
+from glassformer.recorders.transformers.layers import Place, Stacks
+from glassformer.recorders.transformers.selfcheck import shorten
+
+SOFTMAXES = (nn.functional.softmax, torch.softmax, Tensor.softmax, torch.special.softmax)
+HIDDEN = -1e4  # scores below are those of masks, which are added or filled in: -65500, -1e30, the least float
+
+
+class Spot(NamedTuple):
+    """A softmax whose result is a map."""
+
+    place: Place
+    heads: int
+
+
+Spots = Mapping[int, Spot]  # by the number of the softmax in a pass
+Softmax = Callable[[Tensor], Tensor]
+Meet = Callable[[int, Tensor, Softmax], Tensor]
+
+
+class Meeting(TorchFunctionMode):
+    """Hands each softmax over the last of three or more axes to `meet`, with its number in the pass."""
+
+    def __init__(self, meet: Meet) -> None:
+        super().__init__()
+        self.meet = meet
+        self.number = 0
+        self.thread = threading.get_ident()
+
+    def begin(self, *_: object) -> None:
+        """A new pass of the model, in this thread: count from 0 again."""
+        if threading.get_ident() == self.thread:
+            self.number = 0
+
+    def __torch_function__(
+        self, function: Any, types: Any, arguments: Any = (), words: dict[str, Any] | None = None
+    ) -> Any:
+        words = words or {}
+        if function not in SOFTMAXES or not arguments:
+            return function(*arguments, **words)
+        scores, *rest = arguments
+        axis = rest[0] if rest else words.get("dim")
+        if scores.dim() < 3 or axis not in (-1, scores.dim() - 1):
+            return function(*arguments, **words)
+        number, self.number = self.number, self.number + 1
+        return self.meet(number, scores, lambda changed: function(changed, *rest, **words))
+
+
+@contextmanager
+def editing_reports(
+    model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any], changes: Changes
+) -> Iterator[dict[Place, Tensor]]:
+    """Inside this context edits happen in every pass; gives the edited weights of the last one, by place."""
+    inside = [edit for edit in changes.edits if not isinstance(edit, FirstLayers)]
+    if not inside:
+        yield {}
+        return
+    spots, places = find_spots(model, stacks, shorten(inputs))
+    known = {spot.place for spot in spots.values()}
+    for edit in inside:
+        lost = next((place for place in places if place not in known and edit.touches(place)), None)
+        if lost is not None:
+            raise InputError(
+                f"{type(model).__name__} does not use the attention interface, and no softmax gives what it "
+                f"reports as {lost}; nothing can be edited there ({edit}). Leave the edit out."
+            )
+    for place in places:
+        changes.at(place)  # known, should an edit meet nothing
+    with on_loan(model), switched(model, "eager"), editing(model, spots, changes) as found:
+        yield found
+    missed = next((place for place in known - found.keys() if changes.at(place) is not None), None)
+    if missed is not None:
+        raise RecordingError(
+            f"{type(model).__name__} went past the softmax of {missed}, so that nothing was edited there; it "
+            "computes in another way than for a short text. Leave the edit out."
+        )
+
+
+def find_spots(
+    model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]
+) -> tuple[dict[int, Spot], list[Place]]:
+    """The softmaxes of a pass that are maps, each the only one which gave what is reported; all places."""
+    results: list[Tensor] = []
+
+    def listen(_: int, scores: Tensor, softmax: Softmax) -> Tensor:
+        results.append(softmax(scores))
+        return results[-1]
+
+    with _meeting(model, listen):
+        reports = ask(model, inputs)[1]
+    spots, places = {}, []
+    for report, weights in reports:
+        places.append(stacks.rename(report))
+        equal = [number for number, result in enumerate(results) if _are_equal(result, weights)]
+        if len(equal) == 1:
+            spots[equal[0]] = Spot(places[-1], weights.shape[1])
+    return spots, places
+
+
+@contextmanager
+def editing(model: nn.Module, spots: Spots, changes: Changes) -> Iterator[dict[Place, Tensor]]:
+    """The same, told which softmax is which map; weights are (B, H, T, S)."""
+    found: dict[Place, Tensor] = {}
+
+    def edit(number: int, scores: Tensor, softmax: Softmax) -> Tensor:
+        spot = spots.get(number)
+        change = None if spot is None else changes.at(spot.place)
+        if spot is None or change is None:
+            return softmax(scores)
+        whole = scores.reshape(-1, spot.heads, *scores.shape[-2:])  # (B, H, T, S)
+        whole = _change_scores(changes, change.edits, whole, spot.place)
+        weights = softmax(whole.reshape(scores.shape)).reshape(whole.shape)
+        for each in change.edits:
+            if isinstance(each, AblateHead):
+                changes.met.add(each)
+                weights = each.change_weights(weights, spot.place)
+        found[spot.place] = weights
+        return weights.reshape(scores.shape)
+
+    with _meeting(model, edit):
+        yield found
+
+
+def check_reports(found: Mapping[Place, Tensor], stacks: Stacks, reports: Iterable[Report]) -> None:
+    """What was edited is what the model reports."""
+    reported = {stacks.rename(place): weights for place, weights in reports}
+    for place, weights in found.items():
+        if place not in reported or not _are_equal(weights, reported[place]):
+            raise RecordingError(
+                f"The weights that were edited in {place} are not those that the model reports; it computes "
+                "them in another way than for a short text. Leave the edit out."
+            )
+
+
+@contextmanager
+def _meeting(model: nn.Module, meet: Meet) -> Iterator[None]:
+    meeting = Meeting(meet)
+    hook = model.register_forward_pre_hook(meeting.begin)
+    try:
+        with meeting:
+            yield
+    finally:
+        hook.remove()
+
+
+def _change_scores(changes: Changes, edits: Sequence[AnyEdit], scores: Tensor, place: Place) -> Tensor:
+    for edit in edits:
+        if isinstance(edit, ScaleScores):
+            changes.met.add(edit)
+            scores = torch.where(scores <= HIDDEN, scores, scores * edit.factor)
+        elif isinstance(edit, CutEdge):
+            at = edit.find(tuple(scores.shape), place, scores.shape[2])
+            if at is not None:
+                changes.met.add(edit)
+                scores = scores.clone()
+                scores[at] = -torch.inf
+                edit.check_rest((scores[at[:3]] > HIDDEN).long())
+    return scores
+
+
+def _are_equal(result: Tensor, weights: Tensor) -> bool:
+    """Whether a softmax, maybe with heads and texts on one axis, gave these weights (B, H, T, S)."""
+    if result.shape[-2:] != weights.shape[-2:] or result.numel() != weights.numel():
+        return False
+    return torch.equal(result.reshape(weights.shape).to(weights.dtype), weights)

@@ -1,0 +1,1 @@
+"""Recordings and runs for people: figures, terminal, notebook and offline HTML."""

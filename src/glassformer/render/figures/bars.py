@@ -1,0 +1,72 @@
+"""One number for every head, as bars in groups of layers.
+
+In:   metric and its parameters, part, layer.
+Out:  vector bars; heads without a value have none, and the caption says why.
+"""
+
+import numpy as np
+
+from glassformer.errors import InputError
+from glassformer.metrics import Part, score
+from glassformer.render.figures.figure import Sheet
+from glassformer.render.figures.parts import write_caption, write_title
+from glassformer.render.figures.style import head_colour
+
+
+def draw(sheet: Sheet) -> None:
+    """See the module."""
+    choice = sheet.choice
+    result = score(sheet.recording, choice.metric, **choice.parameters)
+    parts = [part for part in result.parts if part.axes == ("head",) and _chosen(sheet, part)]
+    if not parts:
+        raise InputError(
+            f"{choice.metric} has no value per head here. Wanted one bar for each head. "
+            "Choose another metric (`glassformer metrics` lists them), part or layer."
+        )
+    heads = max(len(part.values) for part in parts)
+    settled = ", ".join(f"{name} {value}" for name, value in result.parameters.items())
+    sheet.caption = " ".join(
+        filter(
+            None,
+            (
+                result.caption.english,
+                f"({settled})." if settled else "",
+                result.undefined,
+                f"Evidence: {sheet.recording.evidence}.",
+            ),
+        )
+    )
+    names = [_name(part) for part in parts]
+    sheet.use_letters(sheet.recording.model, *names)
+    axes = sheet.canvas.add_subplot()
+    sheet.set_size(2.2)
+    thick = 0.84 / heads
+    for head in range(heads):
+        places = [place for place, part in enumerate(parts) if head < len(part.values)]
+        values = np.array([parts[place].values[head] for place in places])
+        known = np.isfinite(values)
+        x = np.array(places, dtype=float)[known] - 0.42 + thick * (head + 0.5)
+        axes.bar(
+            x, values[known], thick * 0.9, color=head_colour(head), label=f"head {head}", gid=f"head-{head}"
+        )
+    axes.set_xticks(range(len(parts)), names, rotation=0 if len(parts) <= 6 else 60)
+    axes.tick_params(axis="x", length=0)
+    axes.set_xlabel("layer")
+    axes.set_ylabel(f"{result.wording.label.english}, {result.unit}".lower())
+    if heads <= 16:
+        sheet.canvas.legend(loc="outside right upper", handlelength=0.8)
+    write_title(sheet, axes, f"{sheet.recording.model}: {result.wording.label.english.lower()} of each head")
+    write_caption(sheet, sheet.caption)
+
+
+def _chosen(sheet: Sheet, part: Part) -> bool:
+    place, choice = part.place, sheet.choice
+    if place is None or place.step is not None:
+        return False
+    name = "cross" if place.kind == "cross" else place.stack
+    return choice.part in (None, name) and choice.layer in (None, place.layer)
+
+
+def _name(part: Part) -> str:
+    assert part.place is not None
+    return f"{'cross' if part.place.kind == 'cross' else part.place.stack} {part.place.layer}"

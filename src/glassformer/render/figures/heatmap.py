@@ -1,0 +1,98 @@
+"""One head as a matrix: a row for each token that looks, a column for each that is looked at.
+
+In:   part, layer, head.
+Out:  vector cells up to 96 tokens; above that an image on a square-root scale, one pixel a token up to
+      1,024 tokens, and means of squares beyond.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.recording import AttentionMap, count_pixels, tile
+from glassformer.render.figures.figure import Sheet
+from glassformer.render.figures.parts import (
+    LABELS,
+    add_scale,
+    colour_table,
+    label_axis,
+    name_tokens,
+    write_caption,
+    write_title,
+)
+from glassformer.render.terminal.heatmap import choose_head, name_rows
+
+if TYPE_CHECKING:
+    from matplotlib.collections import QuadMesh
+    from matplotlib.image import AxesImage
+
+CELLS = 96  # tokens a side that are drawn as vectors
+PIXELS = 1024  # a side
+
+
+def draw(sheet: Sheet) -> None:
+    """See the module."""
+    from matplotlib.colors import PowerNorm
+
+    choice = sheet.choice
+    attention_map, head = choose_head(sheet.recording, part=choice.part, layer=choice.layer, head=choice.head)
+    weights, level = read_weights(attention_map, head)
+    rows = name_tokens(name_rows(sheet.recording, attention_map))
+    columns = name_tokens(attention_map.key.texts)
+    sheet.caption = _describe(sheet, attention_map, level)
+    sheet.use_letters(*(name for names in (rows, columns) if len(names) <= LABELS for name in names))
+    axes = sheet.canvas.add_subplot()
+    queries, keys = weights.shape
+    beside, above = (
+        0.9 + (0.05 * max(map(len, names)) if len(names) <= LABELS else 0.2) for names in (rows, columns)
+    )  # inches for names and the colour bar
+    sheet.set_size(min((sheet.width - beside) * queries / keys + above, 10.0))
+    extent = (-0.5, len(columns) - 0.5, len(rows) - 0.5, -0.5)  # in tokens
+    hidden = np.ma.array(weights, mask=np.broadcast_to(_masked(attention_map, head, level), weights.shape))
+    few = level == 0 and max(weights.shape) <= CELLS
+    scale = PowerNorm(1.0 if few else 0.5, vmin=0, vmax=float(weights.max()) or 1.0)
+    picture: QuadMesh | AxesImage
+    if few:
+        edges = np.arange(keys + 1) - 0.5, np.arange(queries + 1) - 0.5
+        picture = axes.pcolormesh(*edges, hidden, cmap=colour_table(), norm=scale, gid="weights")
+        axes.invert_yaxis()
+    else:
+        picture = axes.imshow(
+            hidden, cmap=colour_table(), norm=scale, extent=extent, interpolation="none", gid="weights"
+        )
+    axes.set_aspect("equal")
+    label_axis(axes, "x", columns)
+    label_axis(axes, "y", rows)
+    axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
+    axes.set_xlabel("key: is looked at")
+    axes.set_ylabel("query: looks")
+    axes.spines[["left", "bottom"]].set_visible(False)
+    add_scale(sheet, axes, picture, "weight" if level == 0 else "mean weight")
+    write_title(sheet, axes, f"{sheet.recording.model}: {attention_map.name}, head {head}")
+    write_caption(sheet, sheet.caption)
+
+
+def read_weights(attention_map: AttentionMap, head: int) -> tuple[NDArray[np.float32], int]:
+    """The whole head, one pixel for 2**level tokens so that it fits."""
+    _, queries, keys = attention_map.shape
+    longest = max(queries, keys)
+    level = next(level for level in range(64) if count_pixels(longest, level) <= PIXELS)
+    if level == 0:
+        return attention_map.weights(head), 0
+    return tile(attention_map, head, level, 0, 0, size=PIXELS), level
+
+
+def _masked(attention_map: AttentionMap, head: int, level: int) -> NDArray[np.bool_]:
+    """Where the mask allows nothing: left empty. Read from scores where they were kept; never guessed."""
+    if level == 0 and attention_map.has_scores:
+        return np.isneginf(attention_map.scores(head))
+    return np.zeros((), dtype=bool)
+
+
+def _describe(sheet: Sheet, attention_map: AttentionMap, level: int) -> str:
+    sums = attention_map.relaxed is None and attention_map.sink_weights is None
+    pixels = f"Each pixel is the mean of {2**level} × {2**level} weights." if level else ""
+    rows = "Rows sum to one." if sums and not level else ""
+    return " ".join(filter(None, (pixels, rows, f"Evidence: {sheet.recording.evidence}.")))

@@ -1,0 +1,73 @@
+"""What several figures share: tokens along axes, a colour bar, the caption with its evidence.
+
+In:   a sheet, matplotlib axes.
+Out:  marks on them. Token text is never read as mathematics.
+"""
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from glassformer.render.figures.style import SMALL, weight_colours
+from glassformer.render.terminal.heatmap import label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.colors import ListedColormap
+
+    from glassformer.render.figures.figure import Sheet
+
+LABELS = 64  # more tokens than this are numbered, not named
+_LONGEST = 16  # letters of a token
+
+
+def colour_table() -> "ListedColormap":
+    """Nothing is near white, everything deep violet; what the mask hides stays empty."""
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(weight_colours(), name="glassformer", bad=(1.0, 1.0, 1.0, 0.0))
+
+
+def name_tokens(texts: Sequence[str]) -> list[str]:
+    """Tokens as labels: without blanks around them, long ones cut."""
+    names = [label(text) for text in texts]
+    return [name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name in names]
+
+
+def label_axis(axes: "Axes", axis: Literal["x", "y"], names: Sequence[str]) -> None:
+    """Every token at its place; where there are too many, a few positions."""
+    which = axes.xaxis if axis == "x" else axes.yaxis
+    if len(names) > LABELS:
+        step = 10 ** int(np.floor(np.log10(len(names) / 2)))
+        places = np.arange(0, len(names), step)
+        which.set_ticks(places, [str(place) for place in places])
+        return
+    turn: dict[str, Any] = {"rotation": 90} if axis == "x" else {}
+    which.set_ticks(np.arange(len(names)), list(names), **turn)
+    which.set_tick_params(length=0)
+
+
+def add_scale(sheet: "Sheet", axes: "Axes", picture: "ScalarMappable", words: str) -> "Colorbar":
+    """The colours and what they mean, as vectors too."""
+    bar = sheet.canvas.colorbar(picture, ax=axes, fraction=0.05, pad=0.02)
+    bar.set_label(words)
+    bar.outline.set_linewidth(0.3)
+    if bar.solids is not None:
+        bar.solids.set(rasterized=False, edgecolor="face")
+    return bar
+
+
+def write_title(sheet: "Sheet", axes: "Axes", words: str) -> None:
+    """The title that was given, or the view's own."""
+    axes.set_title(words if sheet.choice.title is None else sheet.choice.title)
+
+
+def write_caption(sheet: "Sheet", words: str) -> None:
+    """Below the figure: what one sees, and how the numbers were made."""
+    letters = int(sheet.width * 72 / (SMALL * 0.52))
+    lines = textwrap.wrap(words, max(letters, 20), break_long_words=True)
+    sheet.canvas.supxlabel("\n".join(lines), x=0.0, ha="left", fontsize=SMALL, color="0.35", gid="caption")

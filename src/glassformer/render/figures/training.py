@@ -1,0 +1,80 @@
+"""Curves of a training run: losses over steps, alarms marked.
+
+In:   a RunLog; names of curves (loss and dev_loss, where none is chosen).
+Out:  vector curves; where heads were watched and no curve was named, how widely they look, below.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from glassformer.errors import InputError
+from glassformer.registry import suggest
+from glassformer.render.figures.figure import Sheet
+from glassformer.render.figures.parts import write_caption, write_title
+from glassformer.render.figures.style import head_colour
+from glassformer.runlog import HeadHistory, Place
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+USUAL = ("loss", "dev_loss")
+
+
+def draw(sheet: Sheet) -> None:
+    """See the module."""
+    log, names = sheet.log, sheet.choice.names or USUAL
+    for name in sheet.choice.names or ():
+        if name not in log.scalars:
+            raise InputError(f"The run {log.name} has no curve {name!r}.{suggest(name, log.scalars)}")
+    curves = [(name, log.scalars[name]) for name in names if name in log.scalars and len(log.scalars[name])]
+    if not curves:
+        raise InputError(f"The run {log.name} has no curve yet. Wait for its first steps.")
+    watched = (
+        []
+        if sheet.choice.names
+        else [
+            (place, history) for place, history in log.heads.items() if "entropy_share" in history.statistics
+        ]
+    )
+    alarms = sorted({alarm.step for alarm in log.alarms})
+    sheet.caption = (
+        f"Run {log.name}, {log.state}, {log.last_step} steps. "
+        + (f"Grey lines mark {len(log.alarms)} alarms. " if alarms else "")
+        + ("Below: entropy as a share of its largest, mean of the heads of each map." if watched else "")
+    )
+    sheet.use_letters(log.name)
+    count = 2 if watched else 1
+    grid = sheet.canvas.subplots(count, 1, sharex=True, squeeze=False)
+    sheet.set_size(1.9 * count + 0.4)
+    axes = grid[0, 0]
+    for step in alarms:
+        axes.axvline(step, color="0.8", linewidth=0.5, zorder=0, gid="alarm")
+    for place, (name, curve) in enumerate(curves):
+        known = np.isfinite(curve.values)
+        axes.plot(
+            curve.steps[known],
+            curve.values[known],
+            color=head_colour(place),
+            label=name.replace("_", " "),
+            gid=name,
+        )
+    axes.set_ylabel(" and ".join(name.replace("_", " ") for name, _ in curves[:2]))
+    axes.legend()
+    if watched:
+        _draw_heads(grid[1, 0], watched)
+    grid[-1, 0].set_xlabel("step")
+    write_title(sheet, axes, log.name)
+    write_caption(sheet, sheet.caption)
+
+
+def _draw_heads(axes: "Axes", watched: list[tuple[Place, HeadHistory]]) -> None:
+    for place, (name, history) in enumerate(watched):
+        shares = history.statistics["entropy_share"]  # (record, head)
+        known = np.isfinite(shares)
+        counts = known.sum(1)
+        mean = np.where(counts > 0, np.where(known, shares, 0).sum(1) / np.maximum(counts, 1), np.nan)
+        axes.plot(history.steps, mean, color=head_colour(place), label=str(name), gid=f"heads-{place}")
+    axes.set_ylim(0, 1)
+    axes.set_ylabel("how widely heads look")
+    axes.legend(ncols=2)

@@ -1,0 +1,1 @@
+"""Recordings as HTML files that open without a server."""

@@ -1,0 +1,222 @@
+"""One file that shows a recording: opened from disk, with no server and no network.
+
+In:   a Recording, and what to take along.
+Out:  an HTML file: the page's own code, and its questions answered in advance, in data blocks.
+
+Data are letters of packing.py in blocks that no browser runs, names stand in escaped attributes, and the
+policy allows one script by its hash: whatever a token says, it stays text.
+"""
+
+import base64
+import json
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+
+from glassformer.api.frames import Frame, Plane, decode, encode, shrink
+from glassformer.api.in_process import Answer, Asking
+from glassformer.errors import InputError
+from glassformer.lessons.schema import read_saved
+from glassformer.metrics import METRICS
+from glassformer.recording import AttentionMap, Recording
+from glassformer.render.files import write_whole
+from glassformer.render.html.packing import pack
+from glassformer.walk import list_arrays
+
+EMBEDDED = Path(__file__).with_name("static") / "embedded" / "embedded.js"
+WITHOUT_WALK = EMBEDDED.with_name("file.js")  # the same for recordings without the numbers of a walk
+LOADER = EMBEDDED.with_name("loader.js")  # unpacks the code: the one script that runs by itself
+CELLS = 4_000_000  # weights that one answer may hold
+LONGEST = 2048  # tokens of a map whose weights are taken along
+WIDEST = 8192  # tokens of a side
+SMALL = 4096  # bytes of an answer that shares a block with others: alike, they shrink together
+
+_STYLE = "html,body{margin:0;height:100%}[data-glassformer-file]{display:block;height:100%}"
+_KIND = "application/x-glassformer"
+
+
+def export(
+    recording: Recording,
+    path: str | Path,
+    *,
+    hidden: bool = False,
+    vectors: bool = False,
+    exact: bool = False,
+    title: str | None = None,
+) -> Path:
+    """Write one HTML file; `hidden` states, query, key and value `vectors` and `exact` weights by choice."""
+    target = Path(path).expanduser()
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{target.name} ends in {target.suffix or 'nothing'}. Wanted .html. Rename it.")
+    return write_whole(target, render(recording, hidden=hidden, vectors=vectors, exact=exact, title=title))
+
+
+def render(
+    recording: Recording,
+    *,
+    hidden: bool = False,
+    vectors: bool = False,
+    exact: bool = False,
+    title: str | None = None,
+) -> bytes:
+    """The bytes of the file."""
+    code = _read_code(EMBEDDED if recording.trace else WITHOUT_WALK)
+    loader = _read_code(LOADER).decode()
+    with Asking(recording) as asking, ThreadPoolExecutor(2) as workers:
+        paths = list(list_paths(recording, asking.id, hidden=hidden, vectors=vectors, exact=exact))
+        asked = [(path, asking.start(path)) for path in paths]
+        answers = [(path, answer) for path, future in asked if _take(path, answer := future.result())]
+        if not exact and all(_fits(each) for each in recording.maps):
+            answers = [(path, _lighten(path, answer)) for path, answer in answers]
+        alone = [(path, answer) for path, answer in answers if not _is_small(answer)]
+        blocks = list(workers.map(lambda pair: _pack(*pair), alone))
+        blocks.append(_pack_together((path, answer) for path, answer in answers if _is_small(answer)))
+    heading = title or f"{recording.model}: {' '.join(recording.source.texts[:12]).strip()[:80]}"
+    head = "".join(
+        (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(_policy(loader))}">',
+            '<meta name="viewport" content="width=device-width,initial-scale=1">',
+            '<meta name="generator" content="glassformer">',
+            f"<title>{escape(heading)}</title><style>{_STYLE}</style></head><body>",
+            "<div data-glassformer-file></div>",
+            "<noscript>This file draws with JavaScript, which is switched off here.</noscript>",
+        )
+    )
+    program = _block("-code", code, 9)
+    tail = f'<script type="module">{loader}</script></body></html>'
+    return b"".join((head.encode(), program, *blocks, tail.encode()))
+
+
+def _take(path: str, answer: Answer) -> bool:
+    """Whether an answer goes into the file; what a recording has not stays out, anything else is said."""
+    if answer.status not in (200, 404, 422):
+        raise InputError(
+            f"{path} got no answer ({answer.status}). Wanted a whole file. Export again, or less."
+        )
+    return answer.good
+
+
+def _lighten(path: str, answer: Answer) -> Answer:
+    """Statistics beside weights that are approximate: what is drawn of them, in half as many bytes."""
+    if not path.endswith("/statistics"):
+        return answer
+    frame = decode(answer.body)
+    planes = {name: _halve(plane) for name, plane in frame.arrays.items() if name != "peak_key"}
+    return replace(answer, body=encode(Frame(planes, frame.meta)))
+
+
+def _halve(plane: Plane) -> Plane:
+    if plane.array.dtype.kind == "f":
+        return shrink(plane.array, "float16")
+    return replace(plane, array=plane.array.astype(np.uint16)) if plane.array.dtype.kind == "i" else plane
+
+
+def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, exact: bool) -> Iterator[str]:
+    """The questions a page may ask about a recording, in the order in which it asks them."""
+    here = f"recordings/{quote(id, safe='')}"
+    yield from ("recordings", "metrics", here)
+    for side in (recording.source, recording.target):
+        if side is not None and len(side) <= WIDEST:
+            yield f"{here}/tokens/{side.side}"
+    if not all(_fits(each) for each in recording.maps):  # otherwise drawn from the weights
+        yield from (f"{here}/thumbnails?how=mean", f"{here}/thumbnails?how=max")
+    for index, each in enumerate(recording.maps):
+        yield f"{here}/maps/{index}/statistics"
+        yield from _list_weights(each, f"{here}/maps/{index}", exact)
+        if vectors:
+            for head in range(each.heads):
+                yield from (
+                    f"{here}/maps/{index}/vectors/{what}?head={head}"
+                    for what in ("queries", "keys", "values")
+                )
+    if recording.trace:
+        yield f"{here}/walk"
+        yield from (f"{here}/trace/{name}" for name in list_arrays(recording, CELLS))
+    yield from _list_scores(here)
+    yield from _list_rolled(recording, here)
+    if hidden:
+        yield from _list_hidden(recording, here)
+    yield from ("playground", *(f"playground/{name}" for name in read_saved().plays))
+
+
+def _list_rolled(recording: Recording, here: str) -> Iterator[str]:
+    """What is averaged over layers."""
+    for stack, kind in dict.fromkeys((each.stack, each.kind) for each in recording.maps):
+        yield f"{here}/average?how=model&stack={stack}&kind={kind}"
+    for stack in dict.fromkeys(each.stack for each in recording.maps):
+        yield f"{here}/flow?stack={stack}&as=uint8"
+
+
+def _list_hidden(recording: Recording, here: str) -> Iterator[str]:
+    for stack, states in recording.hidden.items():
+        yield from (f"{here}/hidden/{stack}/activations?by={by}" for by in ("norm", "change"))
+        yield from (f"{here}/hidden/{stack}/{layer}" for layer in range(states.shape[0]))
+
+
+def _fits(each: AttentionMap) -> bool:
+    """Whether the weights of a map are taken along."""
+    return each.has_weights and max(each.shape[1:]) <= LONGEST
+
+
+def _list_weights(each: AttentionMap, there: str, exact: bool) -> Iterator[str]:
+    if not _fits(each):
+        return
+    heads, queries, keys = each.shape
+    how = "float32" if exact else "uint8"
+    if heads * queries * keys <= CELLS:
+        yield f"{there}/weights?as={how}"
+    else:
+        yield from (f"{there}/weights?head={head}&as={how}" for head in range(heads))
+
+
+def _list_scores(here: str) -> Iterator[str]:
+    """Every metric that needs no more than statistics, at the levels that the page draws."""
+    for name in METRICS:
+        metric = METRICS[name]
+        if metric.needs == "statistics" and metric.rule != "none":
+            yield from (f"{here}/scores/{name}?over={level}" for level in ("head", "layer", "model"))
+
+
+def _is_small(answer: Answer) -> bool:
+    """Words and small frames."""
+    return answer.kind.startswith("application/json") or len(answer.body) <= SMALL
+
+
+def _pack(path: str, answer: Answer) -> bytes:
+    return _block(f'" data-path="{escape(path)}', answer.body)
+
+
+def _pack_together(answers: Iterable[tuple[str, Answer]]) -> bytes:
+    """Many answers in one block: a line that says how long each of them is, then one after the other."""
+    bodies = {path: answer.body for path, answer in answers}
+    line = json.dumps([[path, len(body)] for path, body in bodies.items()], ensure_ascii=True)
+    return _block("-many", b"".join((line.encode(), b"\n", *bodies.values())), 9)
+
+
+def _block(rest: str, data: bytes, level: int = 1) -> bytes:
+    return b"".join((f'<script type="{_KIND}{rest}">'.encode(), pack(data, level), b"</script>"))
+
+
+def _policy(loader: str) -> str:
+    script, style = (base64.b64encode(sha256(each.encode()).digest()).decode() for each in (loader, _STYLE))
+    return (
+        f"default-src 'none'; script-src 'sha256-{script}' blob:; style-src 'sha256-{style}'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _read_code(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"The page's code is missing ({path.name}). Wanted a built installation. "
+            "Install again, or run `npm run build` in web/."
+        ) from error

@@ -1,0 +1,3 @@
+"""Recordings in notebook cells."""
+
+HEIGHT = 640  # pixels of a notebook's cell

@@ -1,0 +1,73 @@
+"""The widget behind `show`: an anywidget around one recording.
+
+In:   a Recording; messages of the views: {"question": number, "path": "recordings/ID/…"}.
+Out:  answers with the same number, the bytes beside them.
+"""
+
+from concurrent.futures import Future
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import anywidget
+import traitlets
+
+from glassformer.api.in_process import Answer, Asking
+from glassformer.recording import Recording
+from glassformer.render.html.export import EMBEDDED
+from glassformer.render.notebook import HEIGHT
+from glassformer.render.terminal.heatmap import choose_head
+
+
+class RecordingWidget(anywidget.AnyWidget):
+    """One recording on the screen; close() lets go of it."""
+
+    _esm = EMBEDDED
+    selection = traitlets.Unicode("").tag(sync=True)  # as in the page's address: view=heatmap&map=3&head=5
+    height = traitlets.Int(HEIGHT, min=200).tag(sync=True)
+    language = traitlets.Unicode("").tag(sync=True)  # empty: the browser's
+    theme = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(self, recording: Recording, **words: Any) -> None:
+        super().__init__(**words)
+        self.recording = recording
+        self._asking = Asking(recording)
+        self.on_msg(self._hear)
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """What is selected, by name."""
+        return dict(parse_qsl(self.selection))
+
+    def select(
+        self,
+        *,
+        part: str | None = None,
+        layer: int | None = None,
+        head: int | str | None = None,
+        query: int | None = None,
+        key: int | None = None,
+        view: str | None = None,
+    ) -> None:
+        """Choose from Python what a person would click on."""
+        change: dict[str, Any] = {"view": view, "query": query, "key": key, "head": head}
+        if part is not None or layer is not None:
+            each, _ = choose_head(self.recording, part=part, layer=layer)
+            change["map"] = next(i for i, other in enumerate(self.recording.maps) if other is each)
+        kept = {name: str(value) for name, value in change.items() if value is not None}
+        self.selection = urlencode({**self.chosen, **kept})
+
+    def close(self) -> None:
+        super().close()
+        self._asking.close()
+
+    def _hear(self, _: object, content: Any, __: object) -> None:
+        if not isinstance(content, dict) or not isinstance(content.get("path"), str):
+            return
+        number = content.get("question")
+        self._asking.start(content["path"]).add_done_callback(lambda done: self._tell(number, done))
+
+    def _tell(self, number: object, done: "Future[Answer]") -> None:
+        if done.cancelled():  # closed meanwhile: nobody listens
+            return
+        answer = Answer(500, "", b"") if done.exception() else done.result()
+        self.send({"answer": number, "status": answer.status, "kind": answer.kind}, [answer.body])

@@ -1,0 +1,1 @@
+"""Recordings, scores and runs in a terminal."""

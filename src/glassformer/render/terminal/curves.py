@@ -1,0 +1,167 @@
+"""Training runs in a terminal: a list of them, curves drawn in dots, alarms, and how heads changed.
+
+In:   RunLogs.
+Out:  text.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.render.terminal.heatmap import wrap
+from glassformer.render.terminal.tables import align
+from glassformer.runlog import BEST, Curve, HeadHistory, RunLog
+
+ALARMS = 12  # the last ones that are shown
+HEIGHT = 10  # lines of a curve
+TAIL = 0.02  # share of a run whose mean loss is its loss
+_MARGIN = 10  # characters left of a curve
+_DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # of a braille character, by place
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def draw_runs(logs: Sequence[RunLog], *, columns: int = 80) -> str:
+    """A table, one line for each run."""
+    if not logs:
+        return "There are no runs here yet; `glassformer train` makes one."
+    rows = [("run", "state", "step", "loss", "best score", "alarms")]
+    for log in logs:
+        best = find_best(log)
+        score = "–" if best is None else f"{best[0]} {best[1]:.4g}"
+        loss = f"{_last_loss(log):.4g}" if "loss" in log.scalars else "–"
+        rows.append((log.name, log.state, str(log.last_step), loss, score, str(len(log.alarms) or "–")))
+    return align(rows, set(), columns)
+
+
+def draw_run(log: RunLog, *, columns: int = 80) -> str:
+    """One run: where it stands, its losses, its heads, its alarms."""
+    parts = [f"{log.name}: {log.state}, step {log.last_step}"]
+    if log.environment:
+        about = log.environment
+        parts[0] += (
+            f", {about.get('parameters', 0):,} parameters on {about.get('device', 'an unknown device')}"
+        )
+    for name in ("loss", "dev_loss"):
+        if name in log.scalars and len(log.scalars[name]) > 1:
+            parts.append(f"{name}\n{draw_curve(log.scalars[name], columns=columns)}")
+    parts = [wrap(parts[0], columns), *parts[1:], _list_scores(log, columns)]
+    parts += [_draw_heads(log, columns), _draw_alarms(log, columns), wrap(_draw_end(log), columns)]
+    return "\n\n".join(filter(None, parts))
+
+
+def draw_curve(curve: Curve, *, columns: int = 80, height: int = HEIGHT) -> str:
+    """Values over steps in dots, two by four a character; each column of dots is the mean of its steps."""
+    known = np.isfinite(curve.values)
+    if not known.any():
+        return "  no finite value"
+    steps, values = curve.steps[known], curve.values[known]
+    width = max(columns - _MARGIN - 2, 8)
+    level = _pool(steps, values, 2 * width)  # (dot column,), NaN where no step falls
+    low, high = float(np.nanmin(level)), float(np.nanmax(level))
+    span = high - low or 1.0
+    dots = np.zeros((4 * height, 2 * width), dtype=bool)
+    where = np.flatnonzero(np.isfinite(level))
+    filled = np.interp(np.arange(where[0], where[-1] + 1), where, level[where])  # straight lines over gaps
+    rows = np.rint((high - filled) / span * (4 * height - 1)).astype(int)
+    for place, (row, before) in enumerate(zip(rows, [rows[0], *rows[:-1]], strict=True), int(where[0])):
+        dots[min(row, before) : max(row, before) + 1, place] = True
+    cells = (dots.reshape(height, 4, width, 2) * _DOTS[:, None, :]).sum((1, 3))  # (line, character)
+    labels = {0: high, height // 2: high - span * (height // 2) / (height - 1), height - 1: low}
+    lines = [
+        (f"{labels[line]:>{_MARGIN - 1}.4g} " if line in labels else " " * _MARGIN)
+        + "┤"
+        + "".join(chr(0x2800 + int(cell)) if cell else " " for cell in row).rstrip()
+        for line, row in enumerate(cells)
+    ]
+    first, last = str(int(steps[0])), str(int(steps[-1]))
+    lines.append(" " * (_MARGIN + 1) + first + last.rjust(max(width - len(first), 1)))
+    return "\n".join(lines)
+
+
+def draw_spark(values: NDArray[np.float64], width: int, low: float, high: float) -> str:
+    """A curve in one line of bars; a gap where nothing is known."""
+    level = _pool(np.arange(len(values)), values, min(width, len(values)))
+    places = np.clip((level - low) / ((high - low) or 1.0) * len(_BARS), 0, len(_BARS) - 1)
+    return "".join(" " if math.isnan(place) else _BARS[int(place)] for place in places)
+
+
+def find_best(log: RunLog) -> tuple[str, float] | None:
+    """The score that decided which checkpoint is best; in logs that do not say, the lowest held-out loss."""
+    last = next((event for event in reversed(log.events) if event.kind == BEST), None)
+    if last is not None and last.value is not None:
+        return f"dev_{last.topic}", last.value
+    curve = log.scalars.get("dev_loss")
+    if curve is None or not np.isfinite(curve.values).any():
+        return None
+    return "dev_loss", float(np.nanmin(curve.values))
+
+
+def _last_loss(log: RunLog) -> float:
+    values = log.scalars["loss"].values
+    tail = values[-max(1, round(TAIL * len(values))) :]
+    return float(tail.mean())
+
+
+def _pool(steps: NDArray[np.int64], values: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
+    """Mean values of `bins` equal stretches of steps; NaN where there is none."""
+    reach = max(int(steps[-1]) - int(steps[0]), 1)
+    known = np.isfinite(values)
+    place = np.minimum((steps[known] - steps[0]) * bins // (reach + 1), bins - 1)
+    counts = np.bincount(place, minlength=bins)
+    sums = np.bincount(place, weights=values[known], minlength=bins)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _list_scores(log: RunLog, columns: int) -> str:
+    """Every score of held-out text: now, and its range over the run."""
+    names = [name for name in log.scalars if name.startswith(("dev_", "averaged_"))]
+    lines = []
+    for name in names:
+        known = log.scalars[name].values[np.isfinite(log.scalars[name].values)]
+        if len(known):
+            said = f"{name}  now {known[-1]:.4g}, lowest {known.min():.4g}, highest {known.max():.4g}"
+            lines.append(wrap(said, columns, hanging=2))
+    return "\n".join(lines)
+
+
+def _draw_heads(log: RunLog, columns: int) -> str:
+    """How evenly the heads of each map look, over time: from single tokens to everywhere."""
+    histories = [
+        (str(place), history) for place, history in log.heads.items() if "entropy_share" in history.statistics
+    ]
+    if not histories:
+        return ""
+    about = (
+        "How widely heads look, over time (entropy as a share of its largest, ▁ 0 to █ 1; mean of a layer)"
+    )
+    width = columns - max(len(name) for name, _ in histories) - 18
+    rows = [(name, _draw_map(history, width)) for name, history in histories]
+    return f"{wrap(about, columns)}\n{align(rows, set(), columns)}"
+
+
+def _draw_map(history: HeadHistory, width: int) -> str:
+    shares = history.statistics["entropy_share"]  # (record, head)
+    known = np.isfinite(shares)
+    counts = known.sum(1)
+    mean = np.where(counts > 0, np.where(known, shares, 0).sum(1) / np.maximum(counts, 1), np.nan)
+    spark = draw_spark(mean, max(width, 8), 0.0, 1.0)
+    return f"{spark}  now {mean[-1]:.2f}" if math.isfinite(mean[-1]) else spark
+
+
+def _draw_alarms(log: RunLog, columns: int) -> str:
+    alarms = log.alarms
+    if not alarms:
+        return ""
+    said = f"{len(alarms)} alarms" if len(alarms) > 1 else "1 alarm"
+    lines = [said + (f", the last {ALARMS}" if len(alarms) > ALARMS else "")]
+    said_of = (f"step {alarm.step}  {alarm.topic}: {alarm.message}" for alarm in alarms[-ALARMS:])
+    lines += [wrap(each, columns, indent=2, hanging=2) for each in said_of]
+    return "\n".join(lines)
+
+
+def _draw_end(log: RunLog) -> str:
+    ends = [event.message for event in log.events if event.kind in ("finished", "stopped", "failed")]
+    damage = f"{log.damaged} lines of the log could not be read." if log.damaged else ""
+    return "\n".join(filter(None, (ends[-1] if ends and log.state != "open" else "", damage)))

@@ -1,0 +1,161 @@
+"""What learns: a network in its task, its optimiser, its average; one update at a time.
+
+In:   the batches of one update.
+Out:  better weights; the summed loss, the labels that count, the length of the gradient. Also everything that
+      must be kept to go on from here, as named tensors, and the network that is to be judged and saved.
+"""
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from glassformer.model.transformer import Transformer
+from glassformer.tasks.task import Network, TaskModule
+from glassformer.text.batches import Batch
+from glassformer.training.distributed import Processes, gather, put, sync_last, wrap
+from glassformer.training.optim import MovingAverage, build_optimiser, learning_rate, scale_and_clip, set_rate
+from glassformer.training.settings import TrainSettings
+from glassformer.training.steps import Step, build_step
+
+MOMENTS = ("exp_avg", "exp_avg_sq", "step")  # what AdamW remembers of each parameter
+
+
+class Learner:
+    """A network that can take a step, be judged, be kept and be put back."""
+
+    def __init__(
+        self, module: TaskModule, settings: TrainSettings, processes: Processes, *, varied: bool
+    ) -> None:
+        """`varied`: batches have many shapes."""
+        self.module = module
+        self.settings = settings
+        self.processes = processes
+        self.device = next(module.parameters()).device
+        self.width = module.network.config.width
+        # Where the weights in training are shards, or not the ones to be judged, there is a copy to judge.
+        self.copied = processes.sharded or settings.ema > 0
+        self.judged: Network = copy.deepcopy(module.network) if self.copied else module.network
+        if settings.recompute:
+            recompute_blocks(module.network)
+        self.wrapped = wrap(module, processes)
+        self.optimiser = build_optimiser(module, settings)
+        self.parameters = dict(module.named_parameters())
+        self.buffers = dict(module.named_buffers())
+        trained = list(self.parameters.values())
+        self.average = MovingAverage(trained, settings.ema) if settings.ema else None
+        self.step_on: Step = build_step(self.wrapped, settings, self.device, varied=varied)
+
+    def step(self, number: int, batches: Sequence[Batch], rate: float) -> tuple[Tensor, int, int]:
+        """One update, the `number`th; (loss and gradient's length), labels that counted, tokens read.
+
+        Gradients are those of the loss summed over all labels of all batches and processes, divided once by
+        their number: however an update is cut into batches, it is the same update.
+        """
+        seed_everything(self.settings.seed, number, self.processes.rank)
+        total = torch.zeros((), dtype=torch.float64, device=self.device)
+        for place, batch in enumerate(batches):
+            with sync_last(self.wrapped, last=place + 1 == len(batches)):
+                total += self.step_on(batch)
+        counts = [sum(batch.count for batch in batches), sum(batch.tokens for batch in batches)]
+        numbers = torch.tensor([0.0, *counts], dtype=torch.float64)
+        if self.processes.world > 1:
+            numbers = numbers.to(self.device)
+            numbers[0] = total
+            self.processes.sum(numbers)
+            total = numbers[0]
+        labels, tokens = int(numbers[1]), int(numbers[2])
+        factor = torch.full((), self.processes.world / labels, device=self.device)
+        norm = scale_and_clip(self.parameters.values(), factor, self.settings.clip)
+        set_rate(self.optimiser, rate)
+        self.optimiser.step()
+        self.step_on.clear()
+        if self.average is not None:
+            self.average.update(number)
+        return torch.stack((total / labels, norm.double())), labels, tokens
+
+    def rate(self, number: int, gone: float) -> float:
+        """The learning rate of an update; see `learning_rate`."""
+        return learning_rate(number, self.settings, self.width, gone)
+
+    def prepare_judged(self) -> Network:
+        """The network to be judged, with the weights of now: the average where there is one."""
+        if self.copied:
+            values = self._averages() if self.average is not None else self.parameters
+            self._fill_judged(values)
+        return self.judged
+
+    def prepare_watched(self) -> Network:
+        """The network to be watched, with the weights in training, in one piece."""
+        if self.processes.sharded:
+            self._fill_judged(self.parameters)
+            return self.judged
+        return self.module.network
+
+    def keep(self) -> dict[str, Tensor]:
+        """Everything that changes while it learns, whole, on the CPU; every process must ask for it."""
+        return {name: gather(tensor).to("cpu", copy=True) for name, tensor in self._changing()}
+
+    def restore(self, kept: Mapping[str, Tensor]) -> None:
+        """Put back what `keep` gave."""
+        self._remember()
+        for name, parameter in self.parameters.items():
+            if f"step.{name}" not in kept:  # it never had a gradient
+                del self.optimiser.state[parameter]
+        for name, tensor in self._changing():
+            put(tensor, kept[name])
+
+    def _changing(self) -> Iterator[tuple[str, Tensor]]:
+        for name, parameter in self.parameters.items():
+            yield f"weights.{name}", parameter
+            for moment in MOMENTS:
+                if parameter in self.optimiser.state:
+                    yield f"{moment}.{name}", self.optimiser.state[parameter][moment]
+        for name, buffer in self.buffers.items():
+            yield f"weights.{name}", buffer
+        if self.average is not None:
+            for name, value in self._averages().items():
+                yield f"average.{name}", value
+
+    def _averages(self) -> dict[str, Tensor]:
+        assert self.average is not None
+        return dict(zip(self.parameters, self.average.values, strict=True))
+
+    def _remember(self) -> None:
+        """Let the optimiser make its memory, as its first step does: one without gradient and rate."""
+        for parameter in self.parameters.values():
+            parameter.grad = torch.zeros_like(parameter)
+        set_rate(self.optimiser, 0.0)
+        self.optimiser.step()
+        self.step_on.clear()
+
+    def _fill_judged(self, values: Mapping[str, Tensor]) -> None:
+        named = dict(self.judged.named_parameters()) | dict(self.judged.named_buffers())
+        for name, value in (*values.items(), *self.buffers.items()):
+            inner = name.removeprefix("network.")
+            if inner != name:
+                put(named[inner], gather(value))
+
+
+def recompute_blocks(network: nn.Module) -> None:
+    """Gradient checkpointing: what a block computed is computed again in the backward pass, not kept."""
+    if not isinstance(network, Transformer):
+        return
+    for stack in (network.encoder, network.decoder):
+        for block in () if stack is None else stack.layers:
+            block.forward = partial(_run_again, block.forward)
+
+
+def _run_again(forward: Any, *inputs: Any) -> Any:
+    if not torch.is_grad_enabled():
+        return forward(*inputs)
+    return checkpoint(forward, *inputs, use_reentrant=False)
+
+
+def seed_everything(seed: int, step: int, rank: int) -> None:
+    """What is random in a step follows from these three alone, so that no state of it need be kept."""
+    torch.manual_seed((seed * 1_000_003 + step) * 1_009 + rank)

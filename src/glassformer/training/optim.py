@@ -1,0 +1,108 @@
+"""From gradients to better weights: AdamW, learning rates over time, clipping, averages of weights.
+
+In:   a network, `TrainSettings`, gradients of a summed loss and how many labelled tokens were summed.
+Out:  one update.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.training.distributed import gather, local
+from glassformer.training.settings import TrainSettings
+
+
+def build_optimiser(network: nn.Module, settings: TrainSettings) -> torch.optim.AdamW:
+    """AdamW that shrinks matrices only: biases, norms and scales have no length to be kept short."""
+    parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    matrices = [parameter for parameter in parameters if parameter.dim() >= 2]
+    others = [parameter for parameter in parameters if parameter.dim() < 2]
+    groups = [
+        {"params": matrices, "weight_decay": settings.decay},
+        {"params": others, "weight_decay": 0.0},
+    ]
+    on_gpu = parameters[0].device.type == "cuda"
+    # On a GPU the rate is a tensor: a recorded graph reads it anew at every replay.
+    rate: float | Tensor = torch.zeros((), device=parameters[0].device) if on_gpu else 0.0
+    return torch.optim.AdamW(
+        [group for group in groups if group["params"]],
+        lr=rate,
+        betas=(settings.beta1, settings.beta2),
+        eps=settings.epsilon,
+        fused=True,
+        capturable=on_gpu,
+    )
+
+
+def learning_rate(step: int, settings: TrainSettings, width: int, gone: float = 0.0) -> float:
+    """The rate of a step, counted from 1; `gone` is the share of the run's time that is used."""
+    peak = settings.rate
+    if peak is None:
+        peak = (width * settings.warmup) ** -0.5  # equation 3 of the paper, at its highest
+    if step < settings.warmup:
+        return peak * step / settings.warmup
+    match settings.schedule:
+        case "inverse-sqrt":
+            return peak * math.sqrt(max(settings.warmup, 1) / step)
+        case "constant":
+            return peak
+    gone = max(gone, min(1.0, (step - settings.warmup) / max(1, settings.steps - settings.warmup)))
+    if settings.schedule == "cosine":
+        return peak * (settings.floor + (1 - settings.floor) * 0.5 * (1 + math.cos(math.pi * gone)))
+    return peak * (1 - (1 - settings.floor) * gone)
+
+
+def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
+    """The rate of the next update."""
+    for group in optimiser.param_groups:
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = rate
+
+
+def scale_and_clip(parameters: Iterable[nn.Parameter], factor: Tensor, clip: float) -> Tensor:
+    """Gradients of a sum become those of a mean, no longer than `clip`; gives back how long they were.
+
+    Both are one multiplication, so that gradients are read and written once.
+    """
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    norm = gather(torch.nn.utils.get_total_norm(gradients, foreach=True)) * factor
+    if clip:
+        factor = factor * (clip / (norm + 1e-6)).clamp(max=1.0)
+    torch._foreach_mul_([local(gradient) for gradient in gradients], factor)
+    return norm
+
+
+class MovingAverage:
+    """An exponential moving average of weights; at first over few steps, so that it starts warm."""
+
+    def __init__(self, parameters: Sequence[nn.Parameter], keep: float) -> None:
+        self.keep = keep
+        self.parameters = list(parameters)
+        self.values = [parameter.detach().clone() for parameter in self.parameters]
+
+    @torch.no_grad()
+    def update(self, step: int) -> None:
+        keep = min(self.keep, (1 + step) / (10 + step))
+        values = [local(value) for value in self.values]
+        torch._foreach_lerp_(values, [local(parameter.detach()) for parameter in self.parameters], 1 - keep)
+
+
+def average_weights(states: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """The mean of several checkpoints, summed in float64; whole numbers (counters) are the last one's."""
+    sums: dict[str, Tensor] = {}
+    last: Mapping[str, Tensor] = {}
+    count = 0
+    for state in states:
+        count += 1
+        last = state
+        for name, tensor in state.items():
+            if tensor.is_floating_point():
+                sums[name] = sums[name] + tensor.double() if name in sums else tensor.double()
+    return {
+        name: (sums[name] / count).to(tensor.dtype) if name in sums else tensor
+        for name, tensor in last.items()
+    }

@@ -1,0 +1,125 @@
+"""How one number came about: which row and column made it, with the arithmetic, in double precision.
+
+In:   a recording, a step of its plan, a row, a column, a head.
+Out:  CellArithmetic: the terms, what they add up to, and how far the network's own number is from it.
+"""
+
+import math
+
+import numpy as np
+
+from glassformer.errors import ApiError
+from glassformer.recording import Recording
+from glassformer.walk.arrays import Arrays
+from glassformer.walk.operations import OPERATIONS
+from glassformer.walk.plan import follow
+from glassformer.walk.types import CellArithmetic, Step, Term, WalkPlan
+from glassformer.walk.working import Cell, Numbers, Working
+
+MOST_TERMS = 256  # sent as they are; of more, the largest of each of so many parts: what a page can draw
+LARGE = 8  # terms that are marked
+
+
+def explain(
+    recording: Recording, step: str, row: int = 0, column: int = 0, head: int | None = None
+) -> CellArithmetic:
+    """The arithmetic of one cell of a step's output."""
+    plan, arrays = follow(recording)
+    found = find_step(plan, step)
+    if not found.arithmetic:
+        raise ApiError(
+            f"How {step} was computed is not in this recording. Record again with 'trace' and 'parameters' "
+            "in want=.",
+            "not_recorded",
+            404,
+        )
+    cell = _place(arrays, found, row, column, head)
+    try:
+        working = OPERATIONS[found.operation](cell)
+        value = cell.value(found.output)
+    except (IndexError, ValueError, TypeError, ArithmeticError) as error:  # a stranger's file need not fit
+        raise ApiError(
+            f"The arrays of {step} do not fit together ({error}). Record again.", "cannot_be", 422
+        ) from error
+    terms, left_out, rest = _choose_terms(working)
+    return CellArithmetic(
+        step=step,
+        operation=found.operation,
+        head=cell.head,
+        row=row,
+        column=column,
+        terms=terms,
+        left_out=left_out,
+        rest=rest,
+        bias=_finite(working.bias),
+        numbers={name: _finite(number) for name, number in working.numbers.items()},
+        sum=_finite(working.sum),
+        value=_finite(value),
+        shown=_finite(working.result),
+        difference=0.0 if working.result == value else _finite(working.result - value),
+        reads=tuple(working.reads),
+    )
+
+
+def find_step(plan: WalkPlan, id: str) -> Step:
+    """A step of the plan by its id."""
+    steps = {step.id: step for chapter in plan.chapters for step in chapter.steps}
+    if id not in steps:
+        raise ApiError(
+            f"There is no step {id[:80]!r} in this walk. Wanted one such as {next(iter(steps), 'none')}. "
+            "The plan lists them.",
+            "no_step",
+            404,
+        )
+    return steps[id]
+
+
+def _place(arrays: Arrays, step: Step, row: int, column: int, head: int | None) -> Cell:
+    """A place that exists; one without a head where there are heads is in the first."""
+    shape = step.shape.output or ()
+    asked = ((head or 0,) if len(shape) == 3 else ()) + ((row,) if len(shape) > 1 else ()) + (column,)
+    if len(shape) < 3 and head is not None:
+        raise ApiError(f"{step.id} has no heads. Leave the head out.", "no_cell", 422)
+    if len(shape) == 1 and row != 0:
+        raise ApiError(f"{step.id} has one row. Ask for row 0.", "no_cell", 422)
+    if any(not 0 <= place < length for place, length in zip(asked, shape, strict=True)):
+        raise ApiError(
+            f"There is no cell {asked} in {step.id}. Wanted one within {shape}. Ask for another.",
+            "no_cell",
+            422,
+        )
+    return Cell(arrays, step, asked[0] if len(shape) == 3 else None, row, column)
+
+
+def _choose_terms(working: Working) -> tuple[tuple[Term, ...], int, float]:
+    """The terms, or the largest of each part where they are many, those that matter most marked; and what is
+    left out, as one."""
+    products = working.left * working.right if working.products is None else working.products
+    sizes = np.abs(products)
+    large = set(np.argsort(-sizes, kind="stable")[:LARGE].tolist())
+    sent = np.array(sorted(large | _find_highest(sizes)), np.intp)
+    rest = float(np.delete(products, sent).sum())
+    labels = working.labels
+    terms = tuple(
+        Term(
+            index=index,
+            label=str(index) if labels is None else labels[index],
+            left=_finite(float(working.left[index])),
+            right=_finite(float(working.right[index])),
+            product=_finite(float(products[index])),
+            large=index in large,
+        )
+        for index in sent.tolist()
+    )
+    return terms, len(products) - len(sent), rest
+
+
+def _find_highest(sizes: Numbers) -> set[int]:
+    """The places of the largest in each of MOST_TERMS parts of the same length; of few, all."""
+    step = max(1, math.ceil(len(sizes) / MOST_TERMS))
+    return {start + int(sizes[start : start + step].argmax()) for start in range(0, len(sizes), step)}
+
+
+def _finite(number: float | None) -> float | None:
+    """JSON has no infinity: a masked score is None."""
+    return number if number is not None and math.isfinite(number) else None

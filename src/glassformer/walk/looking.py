@@ -1,0 +1,155 @@
+"""The arithmetic of attention, for one number at a time: turn, compare, mask, softmax, mix, join.
+
+In:   a Cell.
+Out:  Working.
+"""
+
+import math
+
+import numpy as np
+
+from glassformer.recording.visible import make_visible
+from glassformer.walk.arrays import soften
+from glassformer.walk.types import Reading
+from glassformer.walk.working import WAVELENGTH, Cell, Numbers, Working
+
+
+def turn(cell: Cell) -> Working:
+    """Feature i and feature i + k/2 turn together, by an angle that grows with the position."""
+    (name,) = cell.step.inputs
+    vector = cell.vector(name)
+    half = len(vector) // 2
+    pair = cell.column % half
+    angle = float(np.float32(cell.row) * np.float32(WAVELENGTH ** (-pair / half)))
+    sine = -math.sin(angle) if cell.column < half else math.sin(angle)
+    partner = pair + half if cell.column < half else pair
+    left, right = vector[[cell.column, partner]], np.array([math.cos(angle), sine])
+    total = float(left @ right)
+    labels = (str(cell.column), str(partner))
+    return Working(
+        total,
+        left=left,
+        right=right,
+        labels=labels,
+        sum=total,
+        numbers={"angle": angle, "position": float(cell.row)},
+        reads=[cell.read(name, cell.row, cell.column), cell.read(name, cell.row, partner)],
+    )
+
+
+def compare(cell: Cell) -> Working:
+    """A query with a key: a product, or one of the other similarities as a sum over features."""
+    queries, keys = cell.step.inputs
+    left, right = cell.vector(queries), cell.vector(keys, cell.column)
+    numbers: dict[str, float | None] = {}
+    match cell.step.operation:
+        case "cosine":
+            lengths = [max(float(np.linalg.norm(each)), 1e-12) for each in (left, right)]
+            numbers = {"query_length": lengths[0], "key_length": lengths[1]}
+            left, right = left / lengths[0], right / lengths[1]
+        case "bilinear":
+            left = left @ cell.parameter(cell.step.parameters.weight)[cell.head or 0].astype(np.float64)
+        case "additive":
+            left, right = _combine(cell, left, right)
+    total = result = float(left @ right)
+    if "scale" in cell.step.numbers:  # a model of transformers: scaled and masked in one step
+        hidden = cell.value(cell.step.output) == -math.inf
+        numbers = {**cell.step.numbers, "allowed": float(not hidden)}
+        result = (
+            -math.inf if hidden else _cap(total * cell.step.numbers["scale"], cell.step.numbers.get("cap"))
+        )
+    reads = [cell.read(queries, cell.row), cell.read(keys, cell.column)]
+    return Working(result, left=left, right=right, sum=total, numbers=numbers, reads=reads)
+
+
+def mask(cell: Cell) -> Working:
+    """A query sees itself and what came before; anything later becomes minus infinity."""
+    (name,) = cell.step.inputs
+    allowed = cell.column <= cell.row
+    before = cell.value(name)
+    return Working(
+        before if allowed else -math.inf,
+        numbers={"input": before, "allowed": float(allowed)},
+        reads=[cell.read(name, cell.row, cell.column)],
+    )
+
+
+def softmax(cell: Cell) -> Working:
+    """exp of a score as a share of all: keys of one query, words of one position."""
+    (name,) = cell.step.inputs
+    scores = cell.vector(name)
+    if "best_keys" in cell.step.numbers:
+        scores = _keep_best(scores, int(cell.step.numbers["best_keys"]), cell.vector(cell.step.output))
+    highest = float(scores.max())
+    powers = np.exp(scores - highest)
+    weights = soften(scores)
+    axis = cell.step.axes[-1]
+    return Working(
+        float(weights[cell.column]),
+        left=scores,
+        right=powers,
+        products=weights,
+        labels=cell.texts(axis) if axis in ("source", "target") else _name_words(cell, len(scores)),
+        sum=float(powers.sum()),
+        numbers={
+            "score": float(scores[cell.column]),
+            "highest": highest,
+            "power": float(powers[cell.column]),
+        },
+        reads=[cell.read(name, cell.row)],
+    )
+
+
+def mix(cell: Cell) -> Working:
+    """Values of all keys, each as much as its weight says."""
+    weights, values = cell.step.inputs
+    left = cell.vector(weights)
+    right = cell.matrix(values)[:, cell.column].astype(np.float64)
+    total = float(left @ right)
+    place = cell.arrays.map(cell.step.stack or "", cell.step.layer or 0, cell.step.kind)
+    labels = None if place is None else cell.texts(place.key.side)
+    reads = [cell.read(weights, cell.row), cell.read(values, None, cell.column)]
+    return Working(total, left=left, right=right, labels=labels, sum=total, reads=reads)
+
+
+def join(cell: Cell) -> Working:
+    """Heads side by side: nothing is computed."""
+    (name,) = cell.step.inputs
+    width = cell.array(name).shape[-1]
+    head, column = divmod(cell.column, width)
+    value = float(cell.array(name)[head, cell.row, column])
+    reads = [Reading(name=name, head=head, row=cell.row, column=column)]
+    return Working(value, numbers={"head": float(head)}, reads=reads)
+
+
+def _cap(score: float, cap: float | None) -> float:
+    """c · tanh(x / c), where a model has a soft cap."""
+    return score if cap is None else cap * math.tanh(score / cap)
+
+
+def _keep_best(scores: Numbers, count: int, weights: Numbers) -> Numbers:
+    """Minus infinity for all but the k best; of equal ones, those that the network took."""
+    order = np.lexsort((-weights, -scores))  # by score, and then by weight
+    kept = np.full_like(scores, -np.inf)
+    kept[order[:count]] = scores[order[:count]]
+    return kept
+
+
+def _combine(cell: Cell, query: Numbers, key: Numbers) -> tuple[Numbers, Numbers]:
+    """v and tanh(W q + U k)."""
+    parameters, head = cell.step.parameters, cell.head or 0
+    weight, key_weight, vector = (
+        cell.parameter(name)[head].astype(np.float64)
+        for name in (parameters.weight, parameters.key_weight, parameters.vector)
+    )
+    return vector, np.tanh(weight @ query + key_weight @ key)
+
+
+def _name_words(cell: Cell, count: int) -> list[str]:
+    """Texts of the words that the recording names; numbers for the others."""
+    recording = cell.arrays.recording
+    known = {} if recording.output is None else dict(recording.output.vocabulary)
+    if cell.step.axes[-1] == "vocabulary":
+        for tokens in filter(None, (recording.source, recording.target)):
+            known |= dict(zip(tokens.ids.tolist(), tokens.texts, strict=True))
+    return [make_visible(known[number]) if number in known else str(number) for number in range(count)]

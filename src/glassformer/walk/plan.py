@@ -1,0 +1,141 @@
+"""What happens to a text, in order: the plan of the walk.
+
+In:   a Recording.
+Out:  WalkPlan. Where the architecture is known, every step of it; otherwise the steps that the recording
+      backs. A step that was not kept is there all the same, and says why.
+"""
+
+from math import prod
+from typing import Literal, cast
+
+from glassformer.recording import LONGEST_TRACE, Recording
+from glassformer.recording.axes import is_causal
+from glassformer.schema import Phrase
+from glassformer.walk.arrays import Arrays
+from glassformer.walk.diagram import draw
+from glassformer.walk.others import write_others
+from glassformer.walk.ours import OurPlan, Words
+from glassformer.walk.sentences import (
+    EDITED,
+    NO_PARAMETERS,
+    NO_TRACE,
+    NO_WINDOWS,
+    NOT_KEPT,
+    OUTSIDE,
+    TOO_LONG,
+)
+from glassformer.walk.types import Chapter, StackDescription, WalkPlan
+from glassformer.walk.writing import Scribe
+
+LIGHT = ("norm", "add")  # operations whose parameters are a number for each feature, or one
+
+
+def make_plan(recording: Recording) -> WalkPlan:
+    """The plan of one recording."""
+    return follow(recording)[0]
+
+
+def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
+    """The plan of one recording, and arrays that also hold what follows from it."""
+    arrays = Arrays(recording)
+    words = arrays.words
+    recurrent, ours = "cell" in words, "norm_position" in words
+    sides = [recording.source] + ([] if recording.target is None else [recording.target])
+    short = max(map(len, sides)) <= LONGEST_TRACE
+    scribe = Scribe(arrays, (NO_TRACE if short else TOO_LONG) if ours else NOT_KEPT, OUTSIDE)
+    if ours:
+        OurPlan(words, scribe).write()
+    else:
+        write_others(scribe)
+    chapters = scribe.close()
+    stacks = _describe_stacks(arrays, words)
+    traced = any(not name.startswith("parameters/") for name in recording.trace)
+    parameters = any(name.startswith("parameters/") for name in recording.trace)
+    unkept = any(step.missing is scribe.missing for chapter in chapters for step in chapter.steps)
+    plan = WalkPlan(
+        model=recording.model,
+        shape=_find_shape(recording, words),
+        ours=ours,
+        recurrent=recurrent,
+        norm_position=cast(Literal["pre", "post"] | None, words.get("norm_position")),
+        architecture=words or None,
+        traced=traced,
+        parameters=parameters,
+        more=(short and not (traced and parameters)) if ours else unkept,
+        stacks=stacks,
+        chapters=chapters,
+        diagram=draw(chapters, stacks),
+        notes=_note(recording, scribe, chapters),
+    )
+    return plan, arrays
+
+
+def list_arrays(recording: Recording, most: int) -> list[str]:
+    """The arrays that a walk reads, in order; at most so many numbers in all.
+
+    Of parameters only those of norms and sums, which are small. Of layers that were not traced, none: other
+    pictures show what is known of them.
+    """
+    plan, arrays = follow(recording)
+    traced = {tuple(name.split("/")[:2]) for name in recording.trace}
+    steps = [
+        step
+        for chapter in plan.chapters
+        for step in chapter.steps
+        if chapter.layer is None or (chapter.stack, str(chapter.layer)) in traced
+    ]
+    named = [name for step in steps for name in (*step.inputs, step.output)]
+    named += [name for step in steps if step.operation in LIGHT for name in step.parameters.names()]
+    listed, count = [], 0
+    for name in dict.fromkeys(named):
+        shape = arrays.shape(name)
+        if shape is not None and count + prod(shape) <= most:
+            count += prod(shape)
+            listed.append(name)
+    return listed
+
+
+def _note(recording: Recording, scribe: Scribe, chapters: tuple[Chapter, ...]) -> tuple[Phrase, ...]:
+    notes = []
+    steps = [step for chapter in chapters for step in chapter.steps]
+    missing = [step.missing for step in steps if step.missing is not None]
+    if scribe.unseen in missing:
+        notes.append(NO_WINDOWS)
+    if scribe.missing in missing:
+        notes.append(scribe.missing)
+    kept = set(recording.trace)
+    if any(set(step.parameters.names()) - kept and step.missing is None for step in steps):
+        notes.append(NO_PARAMETERS)
+    if recording.evidence.edits:
+        notes.append(EDITED)
+    return tuple(notes)
+
+
+def _find_shape(recording: Recording, words: Words) -> Literal["encoder", "decoder", "encoder-decoder"]:
+    if "shape" in words:
+        return cast(Literal["encoder", "decoder", "encoder-decoder"], words["shape"])
+    if recording.target is not None:
+        return "encoder-decoder"
+    return "decoder" if any(each.stack == "decoder" for each in recording.maps) else "encoder"
+
+
+def _describe_stacks(arrays: Arrays, words: Words) -> tuple[StackDescription, ...]:
+    recording, found = arrays.recording, []
+    for stack in arrays.stacks():
+        whole = [each for each in recording.maps if each.stack == stack and each.step is None]
+        own = [each for each in whole if each.kind == "self"]
+        states = recording.hidden.get(stack)
+        tokens = arrays.tokens(stack)
+        found.append(
+            StackDescription(
+                stack=stack,
+                side=tokens.side,
+                tokens=len(tokens),
+                layers=arrays.depth(stack),
+                heads=whole[0].heads if whole else None,
+                width=int(words.get("width") or 0) or (None if states is None else states.shape[-1]),
+                causal=bool(own) and is_causal(own[0]),
+                shared=bool(words.get("share_layers")),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,193 @@
+"""The words of the walk: plan, chapters, steps, the diagram, the arithmetic of one cell.
+
+In:   nothing.
+Out:  typed answers, ready for JSON.
+"""
+
+from typing import Literal
+
+from glassformer.schema import Answer, Pair, Phrase
+
+Operation = Literal[
+    "lookup",  # a row of a table
+    "waves",  # sine and cosine of the position
+    "scale",  # times a fixed number
+    "add",
+    "norm",
+    "split",  # a vector cut into heads
+    "product",  # with a matrix, plus a bias
+    "turn",  # rotary positions
+    "dot",  # a query with a key
+    "cosine",
+    "bilinear",
+    "additive",
+    "divide",  # by the root of the head's width
+    "mask",
+    "softmax",
+    "mix",  # values, weighted
+    "join",  # heads side by side
+    "activate",
+    "pool",
+    "choose",
+    "states",  # kept by the recording, made in a way that it does not know
+]
+Axis = Literal["head", "source", "target", "feature", "vocabulary", "class", "rank"]
+Part = Literal["embedding", "self", "cross", "feed_forward", "final", "output", "states"]
+
+
+class StepParameters(Answer):
+    """What a step is computed with: names of arrays under parameters/."""
+
+    weight: str | None = None
+    bias: str | None = None
+    columns: Pair | None = None  # which outputs of a fused projection: [first, one past the last]
+    transposed: bool = False  # the weight is kept as (output, input)
+    mean: str | None = None  # of batch norm
+    variance: str | None = None
+    key_weight: str | None = None  # of additive similarity
+    vector: str | None = None
+
+    def names(self) -> tuple[str, ...]:
+        """Those that are there."""
+        return tuple(
+            name
+            for name in (self.weight, self.bias, self.mean, self.variance, self.key_weight, self.vector)
+            if name is not None
+        )
+
+
+class StepShape(Answer):
+    """Lengths of the axes; None where an array was not kept."""
+
+    inputs: tuple[tuple[int, ...] | None, ...]
+    output: tuple[int, ...] | None
+
+
+class Step(Answer):
+    """One thing that happens."""
+
+    id: str
+    chapter: str
+    stack: str | None
+    layer: int | None
+    kind: Part
+    operation: Operation
+    inputs: tuple[str, ...]
+    output: str
+    axes: tuple[Axis, ...]  # of the output; source and target are the tokens of that side
+    parameters: StepParameters
+    numbers: dict[str, float]
+    words: dict[str, str]  # such as the name of the activation
+    shape: StepShape
+    arithmetic: bool  # whether /cell can say how each number came about
+    missing: Phrase | None  # why there is nothing to see
+
+
+class Chapter(Answer):
+    """Steps that belong together: a sub-layer, the embedding, the output."""
+
+    id: str
+    kind: Part
+    stack: str | None
+    layer: int | None
+    steps: tuple[Step, ...]
+
+
+class Block(Answer):
+    """A box of the diagram."""
+
+    id: str
+    kind: Literal[
+        "tokens", "embedding", "attention", "cross", "feed_forward", "norm", "add", "output", "states"
+    ]
+    stack: str | None
+    layer: int | None
+    chapter: str
+    step: str  # where a click goes
+    causal: bool = False
+
+
+class Arrow(Answer):
+    """From block to block."""
+
+    start: str
+    end: str
+    kind: Literal["stream", "residual", "memory"]
+
+
+class Diagram(Answer):
+    """The true architecture: blocks from below to above, and what flows between them."""
+
+    blocks: tuple[Block, ...]
+    arrows: tuple[Arrow, ...]
+
+
+class StackDescription(Answer):
+    """A stack as it ran."""
+
+    stack: str
+    side: Literal["source", "target"]
+    tokens: int
+    layers: int
+    heads: int | None
+    width: int | None
+    causal: bool
+    shared: bool  # one block, used at every depth
+
+
+class WalkPlan(Answer):
+    """What happens, in order."""
+
+    model: str
+    shape: Literal["encoder", "decoder", "encoder-decoder"]
+    ours: bool  # whether the architecture is known
+    recurrent: bool
+    norm_position: Literal["pre", "post"] | None
+    architecture: dict[str, str | int | float | bool | None] | None
+    traced: bool
+    parameters: bool
+    more: bool  # whether the same run could be recorded with more to show
+    stacks: tuple[StackDescription, ...]
+    chapters: tuple[Chapter, ...]
+    diagram: Diagram
+    notes: tuple[Phrase, ...]  # what this recording cannot show
+
+
+class Term(Answer):
+    """One of the things that are summed; of a softmax: score, exponential, weight."""
+
+    index: int
+    label: str
+    left: float | None
+    right: float | None
+    product: float | None
+    large: bool  # one of the few that matter most
+
+
+class Reading(Answer):
+    """Where the numbers come from: a row, a column or a cell of an array."""
+
+    name: str
+    head: int | None = None
+    row: int | None = None
+    column: int | None = None
+
+
+class CellArithmetic(Answer):
+    """How one number came about."""
+
+    step: str
+    operation: Operation
+    head: int | None
+    row: int
+    column: int
+    terms: tuple[Term, ...]
+    left_out: int  # terms that are too many to send: the smallest
+    rest: float  # what those add up to
+    bias: float | None
+    numbers: dict[str, float | None]  # what else is needed, such as mean and variance of a norm
+    sum: float | None  # of all terms, before bias and numbers
+    value: float | None  # as the network computed it; None: minus infinity, or nothing that was kept
+    shown: float | None  # computed again, in double precision
+    difference: float | None
+    reads: tuple[Reading, ...]

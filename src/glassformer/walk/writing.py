@@ -1,0 +1,99 @@
+"""How the steps of a plan are written down: each with its shapes, and why it is missing if it is.
+
+In:   arrays of a recording.
+Out:  chapters, one after the other.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from glassformer.schema import Phrase
+from glassformer.walk.arrays import Arrays
+from glassformer.walk.following import Recipe
+from glassformer.walk.types import Axis, Chapter, Operation, Part, Step, StepParameters, StepShape
+
+NOTHING = StepParameters()
+
+
+@dataclass(slots=True)
+class Place:
+    """Where steps happen: a chapter in the making."""
+
+    id: str
+    kind: Part
+    stack: str | None = None
+    layer: int | None = None
+    steps: list[Step] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Scribe:
+    """Writes steps into chapters."""
+
+    arrays: Arrays
+    missing: Phrase  # said of what was not kept
+    unseen: Phrase  # said of what no recording of this kind keeps
+    chapters: list[Place] = field(default_factory=list)
+
+    def open(self, id: str, kind: Part, stack: str | None = None, layer: int | None = None) -> None:
+        """Begin a chapter."""
+        self.chapters.append(Place(id, kind, stack, layer))
+
+    def write(
+        self,
+        name: str,
+        operation: Operation,
+        inputs: Sequence[str],
+        output: str,
+        axes: Sequence[Axis],
+        parameters: StepParameters = NOTHING,
+        numbers: Mapping[str, float] | None = None,
+        words: Mapping[str, str] | None = None,
+    ) -> str:
+        """Add a step to the chapter that is open; gives the name of what comes out."""
+        place, arrays = self.chapters[-1], self.arrays
+        numbers, words = dict(numbers or {}), dict(words or {})
+        made = arrays.shape(output)
+        if made is None and parameters is NOTHING:
+            made = arrays.promise(output, Recipe(operation, tuple(inputs), numbers, words))
+        if arrays.is_computed(output):
+            words["origin"] = "computed"  # not by the network: it follows from what was kept
+        shape = StepShape(inputs=tuple(arrays.shape(each) for each in inputs), output=made)
+        fits = shape.output is not None and len(shape.output) == len(axes)
+        reads = len(inputs) > 0 or operation in ("lookup", "waves")  # those count positions
+        known = fits and reads and None not in shape.inputs and operation != "states"
+        trace = arrays.recording.trace
+        place.steps.append(
+            Step(
+                id=f"{place.id}.{name}",
+                chapter=place.id,
+                stack=place.stack,
+                layer=place.layer,
+                kind=place.kind,
+                operation=operation,
+                inputs=tuple(inputs),
+                output=output,
+                axes=tuple(axes),
+                parameters=parameters,
+                numbers=numbers,
+                words=words,
+                shape=shape,
+                arithmetic=known and all(each in trace for each in parameters.names()),
+                missing=None if fits else self.missing,
+            )
+        )
+        return output
+
+    def missing_step(self, name: str, output: str, axes: Sequence[Axis]) -> None:
+        """A step that certainly happens, and that no recording of this kind shows."""
+        self.write(name, "states", [], output, axes)
+        steps = self.chapters[-1].steps
+        steps[-1] = steps[-1].model_copy(update={"missing": self.unseen})
+
+    def close(self) -> tuple[Chapter, ...]:
+        """All chapters that have steps."""
+        return tuple(
+            Chapter(id=each.id, kind=each.kind, stack=each.stack, layer=each.layer, steps=tuple(each.steps))
+            for each in self.chapters
+            if each.steps
+        )

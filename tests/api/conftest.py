@@ -1,0 +1,188 @@
+"""A server in the same process, with a few invented recordings."""
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from glassformer import bundle
+from glassformer.api.app import create_app
+from glassformer.api.frames import Frame, decode
+from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, PlayRequest, Preset
+from glassformer.api.library import Library
+from glassformer.api.settings import Settings
+from glassformer.errors import ApiError
+from glassformer.lessons.schema import Play, Topic, read_saved
+from glassformer.recording import Recording
+from glassformer.schema import Phrase
+from inventions import invent_decoder, invent_long, invent_translation
+
+HOST = "http://localhost:5000"
+
+
+@dataclass
+class PretendWorkbench:
+    """A workbench whose jobs are done at once."""
+
+    library: Library
+    bundle: Path
+    asked: list[JobRequest] = field(default_factory=list)
+    cancelled: list[str] = field(default_factory=list)
+    closed: bool = False
+    warm: bool = False
+    played: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
+    queue: int = 3
+
+    def models(self) -> Sequence[ModelDescription]:
+        return (
+            ModelDescription(
+                name="zoo/tiny", label="Tiny", family="gpt2", shape="decoder", tasks=("language_modelling",),
+                layers=1, heads=1, width=8, vocabulary=10, languages=(), max_tokens=None, parameters=100,
+                origin="zoo", note=None,
+            ),
+        )  # fmt: skip
+
+    def presets(self) -> Sequence[Preset]:
+        words = Phrase(en="Foxes", zh="狐狸")
+        return (
+            Preset(id="fox", title=words, point=words, model="zoo/tiny", task="language_modelling", text="x"),
+        )
+
+    def submit(self, request: JobRequest) -> Job:
+        if len(self.asked) >= self.queue:
+            sentence = (
+                f"{self.queue} jobs are waiting already, as many as may; try again when one is done, "
+                "or cancel one."
+            )
+            raise ApiError(sentence, "queue_full", 429)
+        self.asked.append(request)
+        return self.job(str(len(self.asked) - 1))
+
+    def job(self, id: str) -> Job:
+        if not id.isdecimal() or int(id) >= len(self.asked):
+            raise ApiError("There is no such job; it may be long over.", "no_job", 404)
+        request = self.asked[int(id)]
+        return Job(
+            id=id, kind=request.kind, state="cancelled" if id in self.cancelled else "queued", stage="queued",
+            share=None, detail=None, recording=None, sentence=None, model=request.model, created=0.0,
+        )  # fmt: skip
+
+    def jobs(self) -> Sequence[Job]:
+        return [self.job(str(number)) for number in range(len(self.asked))]
+
+    def cancel(self, id: str) -> Job:
+        self.job(id)
+        self.cancelled.append(id)
+        return self.job(id)
+
+    async def events(self, id: str) -> AsyncIterator[Event]:
+        yield Event(name="progress", data={"stage": "running", "share": 0.5, "detail": None})
+        yield Event(name="done", data={"recording": "一"})
+
+    def topics(self) -> Sequence[Topic]:
+        return read_saved().topics[:2]
+
+    def play(self, name: str, given: Mapping[str, str]) -> Play:
+        self.played.append((name, given))
+        if name != "lookup":
+            raise ApiError("A model is running. Ask again when it is done, or cancel it.", "busy", 429)
+        return read_saved().plays["lookup"]
+
+    def start_play(self, name: str, given: Mapping[str, str]) -> Job:
+        request = PlayRequest(topic=name, parameters=dict(given))
+        return Job(
+            id="7", kind=request.kind, state="queued", stage="queued", share=None, detail=None,
+            recording=None, sentence=None, model=request.model, created=0.0,
+        )  # fmt: skip
+
+    def warm_up(self) -> None:
+        self.warm = True
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class Site:
+    """A server to be asked, and what it should know."""
+
+    client: TestClient
+    app: FastAPI
+    library: Library
+    ids: dict[str, str]
+    recordings: dict[str, Recording]
+    workbench: PretendWorkbench
+
+    def json(self, path: str, status: int = 200) -> Any:
+        answer = self.client.get(path)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    def frame(self, path: str) -> Frame:
+        answer = self.client.get(path)
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["content-type"] == "application/x-glassformer-frame"
+        return decode(answer.content)
+
+    def refusal(self, path: str, status: int, **words: Any) -> dict[str, str]:
+        answer = self.client.request(words.pop("method", "GET"), path, **words)
+        assert answer.status_code == status, answer.text
+        error: dict[str, str] = answer.json()["error"]
+        assert set(error) == {"sentence", "code", "zh"}
+        assert error["sentence"].endswith(".")
+        assert any("\u4e00" <= letter <= "\u9fff" for letter in error["zh"] or ""), error["sentence"]
+        return error
+
+    def of(self, name: str) -> str:
+        return f"/api/recordings/{self.ids[name]}"
+
+
+@pytest.fixture(scope="session")
+def invented(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Bundle files by name."""
+    folder = tmp_path_factory.mktemp("invented")
+    made = {
+        "decoder": invent_decoder(),
+        "single": invent_decoder(tokens=1, layers=1),
+        "translation": invent_translation(),
+        "long": invent_long(),
+    }
+    for name, recording in made.items():
+        bundle.save(recording, folder / f"{name}.bundle")
+    return {name: folder / f"{name}.bundle" for name in made}
+
+
+@pytest.fixture
+def build_site(invented: dict[str, Path], tmp_path: Path) -> Iterator[Callable[..., Site]]:
+    """Make a server: `build_site(workbench=False, token="secret")`."""
+    opened: list[Site] = []
+
+    def build(*, workbench: bool = True, base: str = HOST, **settings: Any) -> Site:
+        static = tmp_path / "static"
+        static.mkdir(exist_ok=True)
+        (static / "index.html").write_text("<!doctype html><title>Glassformer</title>" + "x" * 600)
+        library = Library(tmp_path / "library", shipped=None)
+        ids = {name: library.open_file(path) for name, path in invented.items()}
+        pretended = PretendWorkbench(library, invented["single"])
+        app = create_app(
+            library, pretended if workbench else None, Settings(**{"static": static, **settings})
+        )
+        client = TestClient(app, base, raise_server_exceptions=False)
+        client.headers["accept-encoding"] = "identity"
+        recordings = {name: library.get(id) for name, id in ids.items()}
+        opened.append(Site(client, app, library, ids, recordings, pretended))
+        return opened[-1]
+
+    yield build
+    for site in opened:
+        site.client.close()
+        site.library.close()
+
+
+@pytest.fixture
+def site(build_site: Callable[..., Site]) -> Site:
+    return build_site()

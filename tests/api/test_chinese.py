@@ -1,0 +1,315 @@
+"""What goes wrong is said in Chinese, too: every sentence that can reach the page, with all its details."""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import glassformer
+from glassformer.api.chinese import (
+    Room,
+    _pairs,
+    _read,
+    _translate_known,
+    translate,
+    translate_all,
+    translate_evidence,
+)
+from glassformer.api.jobs import JobRequest
+from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
+from glassformer.recording import Evidence
+from glassformer.workbench.jobs import Board
+from glassformer.workbench.models import Model
+
+PACKAGE = Path(glassformer.__file__).parent
+ROOMS = (
+    "api/routes/*.py",
+    "walk/*.py",
+    "api/distributions.py",
+    "api/hidden.py",
+    "api/library.py",
+    "api/scores.py",
+    "api/cancellation.py",
+    "api/tiles.py",
+    "workbench/*.py",
+    "lessons/topics.py",
+    "lessons/models.py",
+    "lessons/heads.py",
+    "lessons/similarity.py",
+    "recorders/transformers/edits.py",
+    "recorders/edits.py",
+    "recorders/transformers/first_layers.py",
+    "recorders/transformers/generation.py",
+    "recorders/native/recorder.py",
+    "recorders/transformers/search.py",
+    "recorders/transformers/selfcheck.py",
+    "recorders/transformers/softmaxes.py",
+    "recorders/native/tracing.py",
+    "metrics/rollout.py",
+    "metrics/flow.py",
+    "metrics/masks.py",
+    "text/languages.py",
+    "weights/hub.py",
+    "recorders/transformers/opening.py",
+)
+PLACES = {"say": 2, "_refuse": 1, "fail": 1}  # which argument of a call is the sentence, where not the first
+# Read by nobody here.
+FOR_PROGRAMS = r"Record both with|`edits=`|none of AblateHead|A mapping holds|live network|has no windows"
+
+
+SPOKEN = ("Phrase", "Wording", "_word", "About")  # calls whose words come in both languages
+
+
+def spell(node: ast.AST) -> str | None:
+    """A string as it is written, with Q1Z, Q2Z … for its details; None: no string."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(
+            str(part.value) if isinstance(part, ast.Constant) else f"Q{at}Z"
+            for at, part in enumerate(node.values)
+        )
+    return None
+
+
+def walk_strings(node: ast.AST, others: tuple[str, ...] = ()) -> Iterator[str]:
+    """Strings below a node, but for docstrings and what stands in calls of other names."""
+    if isinstance(node, ast.Call):
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        if name in others or (name.endswith("Error") and name != "UndefinedError"):
+            return
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return
+    text = spell(node)
+    if text is not None:
+        yield text
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from walk_strings(child, others)
+
+
+def list_reasons() -> list[str]:
+    """Every sentence of the metrics that is no caption and no refusal: why there is no value."""
+    found = set[str]()
+    for path in sorted(PACKAGE.glob("metrics/*.py")):
+        for text in walk_strings(ast.parse(path.read_text(encoding="utf-8")), SPOKEN):
+            found |= {text} if re.fullmatch(r"[A-Z].* .*\.", text) else set()
+    return sorted(each for each in found if not re.search(FOR_PROGRAMS, each))
+
+
+def list_notes() -> list[str]:
+    """What recorders note in the stamp of a recording, and what they call kernels and references."""
+    found = set[str]()
+    for path in sorted(PACKAGE.glob("recorders/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if is_note(node):
+                found |= {text for text in walk_strings(node) if re.search("[a-z] [a-z]", text)}
+    return sorted(found)
+
+
+def is_note(node: ast.AST) -> bool:
+    """Whether a node says something for the stamp: notes, or what is compared with what."""
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "append":
+        return getattr(node.func.value, "id", "") == "notes"  # type: ignore[attr-defined]
+    if isinstance(node, ast.FunctionDef):
+        return "tell_" in node.name
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        wholes = [each.value if isinstance(each, ast.Subscript) else each for each in targets]
+        names = {getattr(each, "id", getattr(each, "attr", "")).lower() for each in wholes}
+        return bool(names & {"note", "notes", "reference", "kernels", "one_pass", "inferred"})
+    return False
+
+
+def find_sentences(path: Path) -> Iterator[str]:
+    """Sentences that a file may raise; Q1Z, Q2Z … stand for details."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        if name == "say" and path.parent.name != "server":
+            continue
+        place = PLACES.get(name, 0 if name.endswith("Error") and name[0].isupper() else None)
+        if name == "_refuse" and path.stem == "topics":
+            place = 0
+        if place is None or len(node.args) <= place:
+            continue
+        text = spell(node.args[place])
+        if text is not None:
+            yield text
+
+
+def list_sentences() -> list[str]:
+    files = sorted({path for room in ROOMS for path in PACKAGE.glob(room)})
+    found = {sentence for path in files for sentence in find_sentences(path) if " " in sentence}
+    return sorted(each for each in found if not re.search(FOR_PROGRAMS, each))
+
+
+def test_all_of_them_are_found() -> None:
+    found = list_sentences()
+    assert len(found) > 130
+    assert "There is no text; type one, or choose a random sequence." in found
+
+
+def check(english: str, chinese: str | None) -> None:
+    """The Chinese is there, and has every detail."""
+    assert chinese is not None, "add it to api/chinese.toml"
+    assert re.search("[\u4e00-\u9fff]", chinese)
+    missing = set(re.findall(r"Q\d+Z", english)) - set(re.findall(r"Q\d+Z", chinese))
+    assert not missing, f"{chinese} lacks {missing}"
+
+
+@pytest.mark.parametrize("sentence", list_sentences())
+def test_a_sentence_has_its_chinese_with_every_detail(sentence: str) -> None:
+    check(sentence, translate(sentence))
+
+
+def test_all_reasons_and_notes_are_found() -> None:
+    assert len(list_reasons()) > 20
+    assert "No token occurred Q1Z tokens before." in list_reasons()
+    assert len(list_notes()) > 15
+    assert "not verified: attention was given Q1Z, which is not known here" in list_notes()
+
+
+@pytest.mark.parametrize("reason", list_reasons())
+def test_why_a_metric_has_no_value_has_its_chinese(reason: str) -> None:
+    check(reason, translate(reason))
+
+
+@pytest.mark.parametrize("note", list_notes())
+def test_what_the_stamp_of_a_recording_says_has_its_chinese(note: str) -> None:
+    check(note, _translate_known(note, "stamps"))
+
+
+def test_reasons_after_each_other_are_translated_one_by_one() -> None:
+    both = "No row looks anywhere. Rows that are padding, or may look at no key, have no value."
+    assert translate_all(both) == "没有任何一行关注任何键。填充的行，或不能关注任何键的行，没有值。"
+    assert (
+        translate_all("No row looks anywhere. Nobody said this.")
+        == "没有任何一行关注任何键。Nobody said this."
+    )
+
+
+def test_the_stamp_is_translated_with_its_edits() -> None:
+    edits = (
+        AblateHead("decoder", "cross", 1, 2),
+        CutEdge("encoder", "self", None, 3, 4, 5),
+        ScaleScores(0.5),
+        ScaleScores(2.0, layer=1, stack="encoder", kind="self"),
+        FirstLayers(2),
+    )
+    plain = Evidence("toy · small", "0123456789abcdef", "explicit", "float32", True)
+    stamp = replace(
+        plain,
+        largest_error=1.2e-6,
+        reference="the explicit path (weights of 12 tokens)",
+        edits=tuple(map(str, edits)),
+        notes=("the model hands out no hidden states", "Something new."),
+    )
+    said, line = translate_evidence(stamp)
+    assert said.edits == (
+        "解码器第 1 层第 2 头（交叉注意力）：置零",
+        "在编码器每一层第 3 头（自注意力）中，查询 4 不能看键 5",
+        "每一层的得分乘以 0.5",
+        "编码器第 1 层（自注意力）的得分乘以 2",
+        "每个部分只运行前 2 层",
+    )
+    assert said.notes == ("模型不给出隐藏状态", "Something new.")
+    start = "toy · small (0123456789ab) · 计算方式：逐步显式计算 · float32 · 精确 · "
+    checked = "最大误差 1.2e-06，对照：显式计算（12 个词元的权重）"
+    assert line == f"{start}{checked} · 修改：{'; '.join(said.edits)}"
+    assert translate_evidence(plain)[1] == f"{start}未与参考对照"
+
+
+def test_the_page_is_told_why_in_both_languages(site: Any) -> None:
+    seen = set()
+    for each in site.json("/api/metrics"):
+        for name in ("decoder", "translation", "single"):
+            answer = site.client.get(site.of(name) + f"/scores/{each['name']}")
+            for part in answer.json()["parts"] if answer.status_code == 200 else ():
+                english = part["why"]
+                chinese = part["zh"]["why"] if part["zh"] else [None] * len(english)
+                for one, other in zip(english, chinese, strict=True):
+                    assert (one is None) == (other is None)
+                    assert one is None or re.search("[\u4e00-\u9fff]", other)
+                    seen.add(other)
+    assert "交叉注意力关注另一段文本：查询与键没有共同的位置。" in seen
+
+
+def test_the_page_is_told_the_stamp_in_both_languages(site: Any) -> None:
+    evidence = site.json(site.of("decoder"))["evidence"]
+    assert evidence["line"] == str(site.recordings["decoder"].evidence)
+    assert "精确" in evidence["zh"]["line"]
+    assert evidence["model"] in evidence["zh"]["line"]
+
+
+@pytest.mark.parametrize("room", ["sentences", "stamps"])
+def test_sentences_are_recognised_as_a_pattern_would(room: Room) -> None:
+    sentences = list_sentences() + list_reasons() + list_notes() + ["", "edited: ", "kernel: exact · exact"]
+    for pair in _pairs(room):
+        places = [f"(?P<{name}>.*?)" for name in pair.names]
+        pieces = zip(map(re.escape, pair.texts), [*places, ""], strict=True)
+        pattern = re.compile("".join(piece for both in pieces for piece in both), re.DOTALL)
+        for sentence in sentences:
+            found = pattern.fullmatch(sentence)
+            assert pair.match(sentence) == (None if found is None else found.groupdict())
+
+
+def test_what_a_stranger_wrote_into_a_stamp_is_looked_at_once() -> None:
+    many = 20_000
+    places = " may not look at key " * many + " in every head of " * many + " layer " * many
+    notes = (f"query {places}", "edited: " * many)  # for a pattern, centuries; too deep for Python
+    stamp = Evidence("toy", "0123456789abcdef", "explicit", "float32", True, notes=notes)
+    said = translate_evidence(stamp)[0].notes
+    assert said == (notes[0], "修改：" + "edited: " * (many - 1))
+
+
+@pytest.mark.parametrize("room", ["sentences", "stamps"])
+def test_the_details_of_each_pair_are_the_same(room: str) -> None:
+    for english, chinese in _read()[room]:
+        assert set(re.findall(r"\{\w+\}", english)) == set(re.findall(r"\{\w+\}", chinese)), english
+
+
+def test_a_sentence_in_a_sentence_and_words_are_translated() -> None:
+    said = "BERT does encoding and masked language modelling, not translation; choose another model or task."
+    assert translate(said) == "BERT 能做的是编码和掩码语言模型，不是翻译。请换一个模型或任务。"
+    said = "There is no task 'classify'. Did you mean 'classification'? Known: classification, encoding."
+    found = "没有名为 'classify' 的任务。是不是想找 'classification'？已有：classification, encoding。"
+    assert translate(said) == found
+    said = (
+        "The file is no bundle: it has 3 bytes. Wanted at least the 8 that say how long its header is. "
+        "Save the recording again, or copy the file once more."
+    )
+    found = "该文件不是可用的记录文件：只有 3 字节；需要至少 8 个说明文件头长度的字节。"
+    assert translate(said) == found + "请重新保存记录，或再复制一次文件。"
+    said = "runs/mine is the folder of a run, not of a model. Its model is in runs/mine/best: give that."
+    assert (
+        translate(said) == "runs/mine 是训练运行的文件夹，不是模型的文件夹。模型在 runs/mine/best，请给出它。"
+    )
+
+
+def test_what_is_not_known_is_quoted_behind_its_code() -> None:
+    assert translate("Nobody ever said {this}.") is None
+    assert translate("Nobody ever said {this}.", "failed") == "模型运行失败：Nobody ever said {this}."
+    assert translate("Nobody ever said {this}.", "unheard_of") is None
+
+
+def test_a_refusal_is_sent_in_both_languages(site: Any) -> None:
+    error = site.refusal("/api/recordings/nowhere", 404)
+    assert error["sentence"].startswith("There is no recording 'nowhere' here.")
+    assert error["zh"] == "这里没有记录 'nowhere'，它可能已被移除。请从列表中选择。"
+
+
+def test_a_failed_job_says_why_in_both_languages() -> None:
+    board = Board(queue=1, kept=1)
+    request = JobRequest(kind="record", model="m", text="x")
+    job = board.submit(request, Model("m", None, None))
+    entry = board.take(1.0)
+    assert entry is not None
+    board.fail(entry, "The text has 600 tokens, and m reads 512; shorten it.", "refused")
+    assert board.job(job.id).zh == "文本有 600 个词元，而 m 最多读 512 个。请缩短。"
+    assert board.events(job.id, 0)[-1].data["zh"] == board.job(job.id).zh

@@ -1,0 +1,127 @@
+"""Jobs: the server hands requests to a workbench, and what it hears to the page."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from glassformer.api.routes import jobs
+
+ASKED = {"kind": "record", "model": "zoo/tiny", "text": "The fox"}
+
+
+def read_events(text: str) -> list[tuple[str, Any]]:
+    """Name and data of each server-sent event."""
+    found = []
+    for block in text.strip().split("\n\n"):
+        name, data = block.split("\n")
+        found.append((name.removeprefix("event: "), json.loads(data.removeprefix("data: "))))
+    return found
+
+
+def test_models_and_presets(site: Any) -> None:
+    assert site.json("/api/models")[0]["name"] == "zoo/tiny"
+    preset = site.json("/api/presets")[0]
+    assert preset["title"]["zh"] == "狐狸"
+    assert preset["recording"] is None
+
+
+def test_the_workbench_gets_ready_once_somebody_looks(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "_FIRST", 0.0)
+    with site.client:
+        site.json("/api/about")
+        site.json("/api/recordings")
+        assert not site.workbench.warm
+        site.json("/api/models")
+        site.json("/api/about")  # a moment later
+        assert site.workbench.warm
+
+
+def test_a_job_from_request_to_done(site: Any) -> None:
+    whole = {
+        **ASKED,
+        "kind": "generate",
+        "edits": [{"kind": "ablate", "stack": "decoder", "layer": 0, "head": 1}],
+        "decode": {"method": "beam", "beams": 4, "max_new_tokens": 5},
+        "want": ["weights", "hidden"],
+    }
+    answer = site.client.post("/api/jobs", json=whole)
+    assert answer.status_code == 202
+    job = answer.json()
+    assert (job["kind"], job["state"], job["model"]) == ("generate", "queued", "zoo/tiny")
+    asked = site.workbench.asked[0]
+    assert asked.edits[0].head == 1
+    assert asked.decode.beams == 4
+    assert site.json(f"/api/jobs/{job['id']}") == job
+    assert site.json("/api/jobs") == [job]
+    events = site.client.get(f"/api/jobs/{job['id']}/events")
+    assert events.headers["content-type"].startswith("text/event-stream")
+    assert read_events(events.text) == [
+        ("progress", {"stage": "running", "share": 0.5, "detail": None}),
+        ("done", {"recording": "一"}),
+    ]
+    assert site.client.delete(f"/api/jobs/{job['id']}").json()["state"] == "cancelled"
+    assert site.app.state.listeners == set()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "destroy"},
+        {"model": ""},
+        {"frob": 1},
+        {"length": -1},
+        {"multiplier": "NaN"},
+        {"want": ["everything"]},
+        {"edits": [{"kind": "explode"}]},
+        {"decode": {"method": "beam", "beams": 1000}},
+        {"text": 5},
+        {"edits": [{"kind": "scale", "factor": float("inf")}]},
+    ],
+)
+def test_a_malformed_request_is_a_sentence(site: Any, change: dict[str, Any]) -> None:
+    body = json.dumps({**ASKED, **change})
+    error = site.refusal(
+        "/api/jobs", 422, method="POST", content=body, headers={"content-type": "application/json"}
+    )
+    assert error["code"] == "malformed"
+    assert next(iter(change)) in error["sentence"]
+
+
+def test_what_is_no_json_is_a_sentence(site: Any) -> None:
+    for body in (b"", b"{", b"\xff", b"[1]", b"null", b'"' + b"[" * 100_000):
+        headers = {"content-type": "application/json"}
+        assert (
+            site.refusal("/api/jobs", 422, method="POST", content=body, headers=headers)["code"]
+            == "malformed"
+        )
+
+
+def test_a_full_queue_and_unknown_jobs(site: Any) -> None:
+    for _ in range(3):
+        assert site.client.post("/api/jobs", json=ASKED).status_code == 202
+    assert site.refusal("/api/jobs", 429, method="POST", json=ASKED)["code"] == "queue_full"
+    for method, path in (("GET", "/api/jobs/99"), ("DELETE", "/api/jobs/99"), ("GET", "/api/jobs/99/events")):
+        assert site.refusal(path, 404, method=method)["code"] == "no_job"
+
+
+def test_without_a_workbench_it_says_why(build_site: Callable[..., Any]) -> None:
+    site = build_site(workbench=False, why_no_workbench="There is no torch here.")
+    assert site.json("/api/models") == site.json("/api/presets") == site.json("/api/jobs") == []
+    error = site.refusal("/api/jobs", 409, method="POST", json=ASKED)
+    assert error["code"] == "no_workbench"
+    assert error["sentence"].startswith("There is no torch here.")
+
+
+def test_too_many_listeners(build_site: Callable[..., Any]) -> None:
+    site = build_site(listeners=0)
+    site.client.post("/api/jobs", json=ASKED)
+    assert site.refusal("/api/jobs/0/events", 429)["code"] == "busy"
+
+
+def test_the_workbench_is_closed_with_the_server(site: Any) -> None:
+    with site.client:
+        assert site.client.get("/api/about").status_code == 200
+        assert not site.workbench.closed
+    assert site.workbench.closed

@@ -1,0 +1,208 @@
+"""The library: ids that stay, a budget that holds, files that are removed only if they are its own."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glassformer import bundle
+from glassformer.api.cards import weigh
+from glassformer.api.jobs import JobRequest
+from glassformer.api.library import Library
+from glassformer.errors import ApiError, BundleError
+from glassformer.schema import Phrase
+from inventions import invent_decoder
+
+
+def test_an_id_means_the_same_content_on_every_start(invented: dict[str, Path], tmp_path: Path) -> None:
+    first, second = Library(shipped=None), Library(shipped=None)
+    id = first.open_file(invented["decoder"])
+    copy = tmp_path / "decoder.bundle"
+    copy.write_bytes(invented["decoder"].read_bytes())
+    assert id == second.open_file(copy) == second.open_file(copy)
+    assert id.startswith("decoder-")
+    assert len(second.entries()) == 1
+    other = tmp_path / "other" / "decoder.bundle"
+    other.parent.mkdir()
+    bundle.save(invent_decoder(tokens=5), other)
+    assert second.open_file(other) != id
+    first.close()
+    second.close()
+
+
+def test_memory_is_bounded_and_what_falls_out_comes_back_from_disk() -> None:
+    made = [invent_decoder(tokens=20 + number) for number in range(4)]
+    library = Library(shipped=None, memory=int(weigh(made[0]) * 2.5))
+    ids = [library.add(recording) for recording in made]
+    assert library.get(ids[3]) is made[3]
+    assert len(list(library.folder.glob("*.bundle"))) == 2
+    again = library.get(ids[0])
+    assert again is not made[0]
+    assert np.array_equal(again.maps[1].weights(), made[0].maps[1].weights())
+    held = [id for id in ids if library._open.get(id)]
+    assert sum(weigh(library.get(id)) for id in held) <= weigh(made[0]) * 2.5
+    folder = library.folder
+    library.close()
+    assert not folder.exists()
+
+
+def test_the_disk_is_bounded_too(tmp_path: Path) -> None:
+    library = Library(tmp_path, shipped=None, disk=1)
+    ids = []
+    for tokens in (5, 6, 7):
+        path = library.new_path()
+        bundle.save(invent_decoder(tokens=tokens), path)
+        ids.append(library.adopt(path))
+    assert [entry.id for entry in library.entries()] == [ids[-1]]
+    assert len(list(tmp_path.glob("*.bundle"))) == 1
+
+
+def test_a_file_of_somebody_is_never_removed(invented: dict[str, Path]) -> None:
+    library = Library(shipped=None)
+    id = library.open_file(invented["single"])
+    library.remove(id)
+    assert invented["single"].exists()
+    with pytest.raises(ApiError, match="no recording"):
+        library.get(id)
+    library.close()
+
+
+def test_what_was_made_is_kept_with_what_made_it(tmp_path: Path) -> None:
+    library = Library(tmp_path, shipped=None)
+    path = library.new_path()
+    bundle.save(invent_decoder(), path)
+    request = JobRequest(kind="record", model="zoo/tiny", text="狐狸")
+    id = library.adopt(path, title=Phrase(en="Fox", zh="狐狸"), request=request)
+    library.close()
+    again = Library(tmp_path, shipped=None)
+    assert again.entry(id).title.zh == "狐狸"
+    assert again.entry(id).origin == "made"
+    assert again.request(id) == request
+    again.remove(id)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_view_made_on_the_way_is_in_no_list_and_there_once(tmp_path: Path) -> None:
+    library = Library(tmp_path, shipped=None)
+    request = JobRequest(kind="record", model="zoo/tiny", text="fox")
+    hidden = request.model_copy(update={"listed": False})
+    ids = []
+    for tokens, made_by in ((5, request), (6, hidden), (7, hidden), (8, request)):
+        path = library.new_path()
+        bundle.save(invent_decoder(tokens=tokens), path)
+        ids.append(library.adopt(path, request=made_by))
+    assert [entry.id for entry in library.entries()] == [ids[3], ids[0]]
+    assert len(library.get(ids[2]).source) == 7  # it can be opened all the same
+    with pytest.raises(ApiError, match="no recording"):
+        library.get(ids[1])
+    assert len(list(tmp_path.glob("*.bundle"))) == 3
+    library.close()
+    again = Library(tmp_path, shipped=None)
+    assert {entry.id for entry in again.entries()} == {ids[0], ids[3]}
+    again.close()
+
+
+def test_what_is_in_no_list_makes_room_first(tmp_path: Path) -> None:
+    library = Library(tmp_path, shipped=None)
+    request = JobRequest(kind="record", model="zoo/tiny", text="fox")
+    ids = []
+    for tokens, listed in ((5, True), (6, False)):
+        path = library.new_path()
+        bundle.save(invent_decoder(tokens=tokens), path)
+        ids.append(library.adopt(path, request=request.model_copy(update={"listed": listed})))
+    library._disk = sum(each.stat().st_size for each in tmp_path.glob("*.bundle"))
+    path = library.new_path()
+    bundle.save(invent_decoder(tokens=4), path)
+    newest = library.adopt(path, request=request)
+    assert {entry.id for entry in library.entries()} == {ids[0], newest}
+    with pytest.raises(ApiError, match="no recording"):
+        library.get(ids[1])
+    library.close()
+
+
+def test_a_broken_bundle_is_refused_and_removed() -> None:
+    library = Library(shipped=None)
+    path = library.new_path()
+    path.write_bytes(b"no bundle")
+    with pytest.raises(BundleError, match="header"):
+        library.adopt(path)
+    assert not path.exists()
+    library.close()
+
+
+def test_what_ships_opens_and_stays() -> None:
+    library = Library()
+    shipped = [entry for entry in library.entries() if entry.origin == "shipped"]
+    assert shipped, "a page is never empty"
+    for entry in shipped:
+        assert entry.title.en
+        assert entry.title.zh
+        assert library.get(entry.id).maps
+        with pytest.raises(ApiError, match="ships"):
+            library.remove(entry.id)
+    library.close()
+
+
+def test_the_newest_come_first(invented: dict[str, Path]) -> None:
+    library = Library(shipped=None)
+    opened = library.open_file(invented["decoder"])
+    made = [library.add(invent_decoder(tokens=tokens)) for tokens in (3, 4)]
+    assert [entry.id for entry in library.entries()] == [made[1], made[0], opened]
+    assert library.path(made[0]).is_file()
+    library.close()
+
+
+def test_many_may_ask_at_once() -> None:
+    made = {tokens: invent_decoder(tokens=tokens, layers=1) for tokens in (3, 4, 5)}
+    library = Library(shipped=None, memory=1)  # only one stays open: everybody pushes others out
+    ids = {tokens: library.add(recording) for tokens, recording in made.items()}
+    with ThreadPoolExecutor(8) as pool:
+        asked = [(3, 4, 5)[number % 3] for number in range(60)]
+        found = list(pool.map(lambda tokens: len(library.get(ids[tokens]).source), asked))
+    assert found == asked
+    assert len(library._open) == 1
+    library.close()
+
+
+def test_a_broken_file_of_the_folder_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "broken.bundle").write_bytes(b"?")
+    bundle.save(invent_decoder(tokens=3), tmp_path / "whole.bundle")
+    library = Library(tmp_path, shipped=None)
+    assert len(library.entries()) == 1
+    assert "broken.bundle" in library.broken[0]
+
+
+def test_what_killed_servers_left_behind_is_swept_away(tmp_path: Path) -> None:
+    old, fresh = tmp_path / ".0123.bundle.part", tmp_path / ".4567.bundle.part"
+    job = tmp_path / ".job-89ab"
+    job.mkdir()
+    for each in (old, fresh, job / "recording.bundle"):
+        each.write_bytes(b"half")
+    for each in (old, job):
+        os.utime(each, (0, 0))
+    library = Library(tmp_path, shipped=None)
+    assert [each.name for each in tmp_path.iterdir()] == [fresh.name]  # somebody may be writing it
+    assert (library.entries(), library.broken) == ((), [])
+
+
+def test_two_libraries_in_one_folder(tmp_path: Path, invented: dict[str, Path]) -> None:
+    """What one of them takes away, the other one forgets; and one that starts meanwhile does not stumble."""
+    first = Library(tmp_path / "kept", shipped=None)
+    path = first.new_path()
+    path.write_bytes(invented["single"].read_bytes())
+    id = first.adopt(path)
+    second = Library(tmp_path / "kept", shipped=None, memory=0)
+    assert second.get(id).model == first.get(id).model
+    second._open.clear()  # as when others needed the room
+    first.remove(id)
+    with pytest.raises(ApiError) as refused:
+        second.get(id)
+    assert (refused.value.code, str(tmp_path) in str(refused.value)) == ("no_recording", False)
+    assert second.entries() == ()
+    (tmp_path / "kept" / "gone.bundle").symlink_to(tmp_path / "nowhere")
+    third = Library(tmp_path / "kept", shipped=None)
+    assert len(third.broken) == 1
+    for each in (first, second, third):
+        each.close()

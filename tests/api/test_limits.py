@@ -1,0 +1,207 @@
+"""What one caller may take: bytes, threads, time, memory."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+
+from glassformer.api.library import Library
+from glassformer.api.limits import Cache, Encoded, Threads
+from glassformer.api.settings import Settings
+from glassformer.errors import ApiError
+
+try:
+    import resource
+except ImportError:  # not a Unix
+    resource = None  # type: ignore[assignment]
+
+
+def chunks(count: int, size: int) -> Iterator[bytes]:
+    for _ in range(count):
+        yield b" " * size
+
+
+def test_a_body_is_measured_whatever_it_says(build_site: Callable[..., Any]) -> None:
+    site = build_site(body_bytes=1000, upload_bytes=5000)
+    for words in ({"content": b" " * 1001}, {"content": chunks(11, 100)}):
+        error = site.refusal(
+            "/api/jobs", 413, method="POST", headers={"content-type": "application/json"}, **words
+        )
+        assert error["code"] == "body_too_long"
+        assert "1,000 bytes" in error["sentence"]
+    assert site.refusal("/api/recordings", 413, method="POST", content=b"x" * 5001)["code"] == "body_too_long"
+    assert (
+        site.refusal("/api/recordings", 413, method="POST", content=chunks(51, 100))["code"]
+        == "body_too_long"
+    )
+    assert list(site.library.folder.iterdir()) == []
+    for strange in ("-1", "1e3", "x"):
+        assert site.client.post("/api/jobs", headers={"content-length": strange}).status_code == 413
+
+
+def test_a_long_text_is_refused_before_anybody_reads_it(build_site: Callable[..., Any]) -> None:
+    site = build_site(text_characters=50, tokens=100)
+    asked = {"kind": "record", "model": "zoo/tiny", "text": "x" * 51}
+    assert site.refusal("/api/jobs", 413, method="POST", json=asked)["code"] == "text_too_long"
+    asked = {"kind": "record", "model": "zoo/tiny", "sequence": "random", "length": 101}
+    assert site.refusal("/api/jobs", 422, method="POST", json=asked)["code"] == "too_many_tokens"
+    assert site.workbench.asked == []
+
+
+def ask(received: asyncio.Queue[dict[str, Any]]) -> Request:
+    return Request({"type": "http", "method": "GET", "path": "/", "headers": []}, received.get)
+
+
+def test_work_that_nobody_waits_for_is_not_begun() -> None:
+    async def main() -> None:
+        threads = Threads(Settings(threads=1))
+        busy, begun = threading.Event(), threading.Event()
+        first: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        second: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        holding = asyncio.ensure_future(threads.run(ask(first), lambda: busy.wait(20)))
+        waiting = asyncio.ensure_future(threads.run(ask(second), begun.set))
+        await asyncio.sleep(0)
+        second.put_nowait({"type": "http.request"})
+        second.put_nowait({"type": "http.disconnect"})
+        with pytest.raises(ApiError, match="Nobody waits"):
+            await waiting
+        busy.set()
+        assert await holding is True
+        assert await threads.run(ask(first), lambda: begun.is_set()) is False
+        threads.close()
+
+    asyncio.run(main())
+
+
+def test_too_many_questions_and_too_slow_answers_are_refused() -> None:
+    async def main() -> None:
+        threads = Threads(Settings(threads=1, waiting=1, answer_seconds=0.05))
+        free = threading.Event()
+        holding = asyncio.ensure_future(threads.run(ask(asyncio.Queue()), lambda: free.wait(20)))
+        await asyncio.sleep(0)
+        with pytest.raises(ApiError, match="Too many"):
+            await threads.run(ask(asyncio.Queue()), lambda: 1)
+        with pytest.raises(ApiError, match="longer than"):
+            await holding
+        free.set()
+        threads.close()
+
+    asyncio.run(main())
+
+
+def test_the_cache_forgets_the_least_used() -> None:
+    cache = Cache(1000)
+    for number in range(10):
+        cache.put(str(number), Encoded(bytes(100), "", "identity"))
+    assert cache.get("0") is not None
+    cache.put("new", Encoded(bytes(120), "", "identity"))
+    assert cache.size <= 1000
+    assert cache.get("0") is not None
+    assert cache.get("1") is None
+    cache.put("huge", Encoded(bytes(500), "", "identity"))
+    assert cache.get("huge") is None
+    cache.put("0", Encoded(bytes(10), "", "identity"))
+    assert cache.size == 10 + 120 + 7 * 100
+
+
+def test_encoded_answers_are_kept(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = site.of("decoder") + "/maps/0/weights"
+    first = site.client.get(address).content
+    monkeypatch.setattr(site.library, "get", lambda id: 1 / 0)
+    assert site.client.get(address).content == first
+    assert site.client.get(address + "?head=0").status_code == 500
+
+
+def test_only_so_many_files_are_on_their_way(
+    build_site: Callable[..., Any], invented: dict[str, Path]
+) -> None:
+    site = build_site(uploads=1)
+    for _ in range(3):  # each is over before the next begins
+        site.refusal("/api/recordings", 422, method="POST", content=b"no bundle")
+    site.app.state.uploads = 1
+    error = site.refusal("/api/recordings", 429, method="POST", content=invented["single"].read_bytes())
+    assert error["code"] == "busy"
+    assert not list(site.library.folder.iterdir())
+
+
+def send_file(site: Any, messages: Iterable[dict[str, Any]]) -> list[int | None]:
+    """Send a file as a server hands it on, piece by piece; what was answered."""
+    said = iter(messages)
+    statuses = []
+
+    async def receive() -> Any:
+        return next(said, None) or await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        statuses.append(message.get("status"))
+
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http",
+        "path": "/api/recordings", "raw_path": b"/api/recordings", "root_path": "", "query_string": b"",
+        "headers": [(b"host", b"localhost")], "client": ("127.0.0.1", 0), "server": ("localhost", 80),
+    }  # fmt: skip
+    asyncio.run(site.app(scope, receive, send))
+    return statuses
+
+
+def test_a_file_on_its_way_is_no_recording_to_anybody(site: Any, invented: dict[str, Path]) -> None:
+    whole = invented["single"].read_bytes()
+    folder = site.library.folder
+
+    def pieces() -> Iterator[dict[str, Any]]:
+        yield {"type": "http.request", "body": whole[:5000], "more_body": True}
+        assert len(list(folder.iterdir())) == 1
+        assert not list(folder.glob("*.bundle"))
+        other = Library(folder, shipped=None)  # another server, started meanwhile
+        assert (other.entries(), other.broken) == ((), [])
+        yield {"type": "http.request", "body": whole[5000:], "more_body": False}
+
+    assert send_file(site, pieces())[0] == 201
+    assert sorted(path.suffix for path in folder.iterdir()) == [".bundle", ".json"]  # itself and its card
+    assert "file" in {entry.origin for entry in site.library.entries()}
+
+
+@pytest.mark.skipif(resource is None, reason="only Unix limits the size of files")
+def test_a_file_that_does_not_fit_on_the_disk_leaves_nothing(site: Any, invented: dict[str, Path]) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, before[1]))
+    try:
+        error = site.refusal("/api/recordings", 413, method="POST", content=invented["single"].read_bytes())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert error["code"] == "no_room"
+    assert str(site.library.folder) not in error["sentence"]
+    assert not list(site.library.folder.iterdir())
+    assert site.app.state.uploads == 0
+
+
+@pytest.mark.skipif(resource is None, reason="only Unix limits the size of files")
+def test_a_file_that_does_not_fit_is_heard_to_its_end(site: Any) -> None:
+    """Who still sends hears no answer: a browser would say that the server is gone."""
+    heard = 0
+
+    def pieces() -> Iterator[dict[str, Any]]:
+        nonlocal heard
+        for number in range(8):
+            heard += 1
+            yield {"type": "http.request", "body": bytes(1000), "more_body": number < 7}
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, before[1]))
+    try:
+        assert send_file(site, pieces())[0] == 413
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert heard == 8
+
+
+def test_who_leaves_in_the_middle_of_a_file_is_no_bug(site: Any, caplog: pytest.LogCaptureFixture) -> None:
+    left = ({"type": "http.request", "body": b"abc", "more_body": True}, {"type": "http.disconnect"})
+    assert send_file(site, left)[0] == 499
+    assert not caplog.records
+    assert not list(site.library.folder.iterdir())
+    assert site.app.state.uploads == 0

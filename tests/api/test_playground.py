@@ -1,0 +1,84 @@
+"""The playground's addresses: with somebody who plays, and with the defaults that ship."""
+
+from collections.abc import Callable
+from typing import Any
+
+from glassformer.api.in_process import Asking
+from glassformer.api.jobs import Playground
+from glassformer.lessons.schema import Figure, Matrix, Play, Topic, read_saved
+from glassformer.render.html import export as html
+from inventions import invent_decoder
+
+
+def test_a_workbench_that_plays_is_asked(site: Any) -> None:
+    assert isinstance(site.workbench, Playground)
+    assert [topic["name"] for topic in site.json("/api/playground")] == ["lookup", "similarity"]
+    answer = site.json("/api/playground/lookup?keys=2&question=谁")
+    assert Play.model_validate(answer) == read_saved().plays["lookup"]
+    assert site.workbench.played == [("lookup", {"keys": "2", "question": "谁"})]
+    assert site.refusal("/api/playground/masks?mask=none", 429)["code"] == "busy"
+    started = site.client.post("/api/playground/output?steps=3")
+    assert started.status_code == 202
+    assert (started.json()["kind"], started.json()["model"]) == ("play", "playground/output")
+
+
+def test_first_settings_are_there_at_once_and_nobody_computes(site: Any) -> None:
+    for name, expected in read_saved().plays.items():
+        assert Play.model_validate(site.json(f"/api/playground/{name}")) == expected
+    assert site.workbench.played == []
+
+
+def test_too_much_is_refused_before_anybody_is_asked(site: Any) -> None:
+    many = "&".join(f"p{number}=1" for number in range(21))
+    site.refusal(f"/api/playground/lookup?{many}", 422)
+    site.refusal(f"/api/playground/lookup?question={'x' * 1001}", 422)
+    site.refusal(f"/api/playground/{'x' * 81}", 422)
+    assert site.workbench.played == []
+
+
+def test_without_a_workbench_the_defaults_are_there(build_site: Callable[..., Any]) -> None:
+    site = build_site(workbench=False)
+    topics = [Topic.model_validate(topic) for topic in site.json("/api/playground")]
+    assert tuple(topics) == read_saved().topics
+    for topic in topics:
+        if topic.keeps:
+            played = Play.model_validate(site.json(f"/api/playground/{topic.name}"))
+            assert played.parameters == {each.name: each.default for each in topic.parameters}
+        else:
+            site.refusal(f"/api/playground/{topic.name}", 409)
+    error = site.refusal("/api/playground/lookup?keys=2", 409)
+    assert error["code"] == "no_workbench"
+    site.refusal("/api/playground/output", 409, method="POST")
+
+
+def test_what_ships_has_a_picture_for_every_topic_but_measurements() -> None:
+    saved = read_saved()
+    assert set(saved.plays) == {topic.name for topic in saved.topics} - {"cost"}
+    for name, played in saved.plays.items():
+        assert played.figures, name
+        for each in played.figures:
+            check(each)
+
+
+def check(each: Figure) -> None:
+    """A picture fits its labels."""
+    if isinstance(each, Matrix):
+        assert len(each.values) == len(each.rows.labels)
+        assert all(len(line) == len(each.columns.labels) for line in each.values)
+        assert each.low < each.high
+    elif each.kind == "lines":
+        assert all(len(curve.values) == len(each.x) for curve in each.series)
+    elif each.kind == "bars":
+        assert all(len(bars.values) == len(each.labels) for bars in each.series)
+    elif each.kind == "table":
+        assert all(len(line) == len(each.columns) for line in each.rows)
+
+
+def test_files_and_notebooks_take_the_defaults_along() -> None:
+    recording = invent_decoder(tokens=2)
+    listed = set(html.list_paths(recording, "x", hidden=False, vectors=False, exact=False))
+    assert {"playground", *(f"playground/{name}" for name in read_saved().plays)} <= listed
+    assert "playground/cost" not in listed
+    with Asking(recording) as asking:
+        assert asking.ask("playground/masks").good
+        assert asking.ask("playground/masks?mask=none").status == 409

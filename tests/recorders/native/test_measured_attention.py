@@ -1,0 +1,168 @@
+"""Products lent to our networks: the same maps as through windows, without a matrix, and given back."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from glassformer.bundle import BundleWriter
+from glassformer.bundle import open as open_bundle
+from glassformer.config import ModelConfig
+from glassformer.errors import InputError
+from glassformer.model.attention import Attention, fused_product
+from glassformer.model.transformer import Transformer
+from glassformer.recorders.edits import AblateHead
+from glassformer.recorders.native.recorder import SHORT, OurSubject
+from glassformer.recorders.record import WANTS
+from glassformer.recorders.store import keep_in
+
+SMALL = {"width": 32, "heads": 4, "layers": 2, "feed_forward": 64, "max_length": 2048, "dropout": 0.0}
+
+
+def build(**changes):
+    torch.manual_seed(0)
+    network = Transformer(ModelConfig(50, start_id=1, end_id=2, **{**SMALL, **changes})).eval()
+    for name, parameter in network.named_parameters():
+        if name.endswith(("qkv.weight", "cross.q.weight", "kv.weight")):
+            parameter.data.mul_(2)  # sharper maps: a mix-up would show
+    return OurSubject(network)
+
+
+def ids(length, seed=0):
+    return torch.randint(3, 50, (length,), generator=torch.Generator().manual_seed(seed)).tolist()
+
+
+@pytest.mark.parametrize("kernel", ["exact", "fast"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "relative", "none"])
+@pytest.mark.parametrize("shape", ["encoder", "decoder", "encoder-decoder"])
+def test_same_maps_as_through_windows(shape, positions, kernel):
+    subject = build(shape=shape, positions=positions, head="masked" if shape == "encoder" else "language")
+    target = ids(9, seed=1) if shape == "encoder-decoder" else None
+    opened = subject.record(ids(23), target, want=WANTS)
+    subject.kernel = kernel
+    lent = subject.record(ids(23), target, want=WANTS)
+    assert [each.name for each in lent.maps] == [each.name for each in opened.maps]
+    assert lent.evidence.kernel != opened.evidence.kernel or kernel == "exact"
+    for one, other in zip(opened.maps, lent.maps, strict=True):
+        if kernel == "exact":
+            np.testing.assert_array_equal(one.weights(), other.weights())
+        np.testing.assert_allclose(one.weights(), other.weights(), atol=2e-6)
+        np.testing.assert_allclose(one.statistics.entropy, other.statistics.entropy, atol=1e-5)
+        np.testing.assert_allclose(one.statistics.mass, other.statistics.mass, atol=1e-5)
+        np.testing.assert_array_equal(one.statistics.allowed, other.statistics.allowed)
+        for name in ("queries", "keys", "values"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-5)
+    for stack, states in opened.hidden.items():
+        np.testing.assert_allclose(states, lent.hidden[stack], atol=1e-5)
+    np.testing.assert_allclose(opened.output.log_probabilities, lent.output.log_probabilities, atol=1e-5)
+
+
+def test_a_shared_block_is_numbered_by_call():
+    subject = build(shape="encoder", share_layers=True, layers=3, head="none")
+    subject.kernel = "fast"
+    recording = subject.record(ids(12))
+    assert [each.layer for each in recording.maps] == [0, 1, 2]
+    assert np.abs(recording.maps[0].weights() - recording.maps[1].weights()).max() > 1e-3
+
+
+def test_long_texts_are_kept_as_queries_and_keys_and_give_the_weights_of_any_tile():
+    subject = build(shape="decoder", positions="rotary")
+    text = ids(1100)
+    recording = subject.record(text, want=("weights",))
+    assert all(each.dense is None and each.factors is not None for each in recording.maps)
+    subject.kernel = "exact"
+    dense = subject.record(text, want=("weights",))
+    for one, other in zip(recording.maps, dense.maps, strict=True):
+        rows, columns = slice(900, 980), slice(100, 980)
+        np.testing.assert_allclose(one.weights(2, rows, columns), other.weights(2, rows, columns), atol=1e-6)
+        np.testing.assert_allclose(one.statistics.entropy, other.statistics.entropy, atol=1e-5)
+
+
+def test_statistics_alone_keep_nothing_else():
+    recording = build(shape="decoder").record(ids(SHORT + 1), want=())
+    assert all(not each.has_weights and each.queries is None for each in recording.maps)
+    assert "without the matrix" in recording.evidence.kernel
+
+
+CHILD = """
+import resource, torch, transformers
+from glassformer.config import ModelConfig
+from glassformer.model.transformer import Transformer
+from glassformer.recorders.record import load
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # MiB
+
+torch.set_num_threads(1)
+small = dict(vocab_size=50, hidden_size=32, intermediate_size=32, num_hidden_layers=1, num_attention_heads=4)
+ours = Transformer(ModelConfig(50, shape="decoder", layers=1, width=32, heads=4, positions="rotary"))
+theirs = transformers.LlamaForCausalLM(transformers.LlamaConfig(**small, max_position_embeddings=9000))
+for network in (ours.eval(), theirs.eval()):
+    subject = load(network)
+    subject.record([7] * 1100)  # what is loaded once is not counted
+    before = peak()
+    assert len(subject.record([index % 40 + 5 for index in range(8192)]).source) == 8192
+    print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts the peak of memory in KiB")
+def test_long_texts_take_little_memory():
+    # One layer's weights would take 1,024 MiB.
+    child = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, check=True)
+    grown = [float(line) for line in child.stdout.split()]
+    assert len(grown) == 2
+    assert max(grown) < 300
+
+
+def test_large_arrays_can_stream_into_a_bundle(tmp_path, monkeypatch):
+    monkeypatch.setattr("glassformer.recorders.store.LARGE", 1000)
+    subject = build(shape="decoder", positions="rotary")
+    with BundleWriter(tmp_path / "long.bundle") as writer:
+        subject.keep = keep_in(writer)
+        recording = subject.record(ids(1100), want=("weights",))
+        writer.finish(recording)
+    found = open_bundle(tmp_path / "long.bundle")
+    np.testing.assert_array_equal(
+        found.maps[1].weights(0, slice(0, 50), slice(0, 50)),
+        recording.maps[1].weights(0, slice(0, 50), slice(0, 50)),
+    )
+
+
+def test_products_are_given_back_also_after_an_error(monkeypatch):
+    subject = build(shape="decoder")
+    subject.kernel = "fast"
+    subject.record(ids(10))
+    attentions = [module for module in subject.network.modules() if isinstance(module, Attention)]
+    assert all(each.product is fused_product for each in attentions)
+    monkeypatch.setattr(
+        "glassformer.recorders.maps.MapMaker.receive", lambda *_: (_ for _ in ()).throw(MemoryError())
+    )
+    with pytest.raises(MemoryError):
+        subject.record(ids(10))
+    assert all(each.product is fused_product for each in attentions)
+
+
+def test_the_fast_kernel_refuses_what_it_cannot_do():
+    subject = build(shape="decoder")
+    subject.kernel = "fast"
+    with pytest.raises(InputError, match="fast kernel"):
+        subject.record(ids(10), edits=[AblateHead("decoder", "self", 0, 0)])
+    other = build(shape="decoder", similarity="cosine")
+    other.kernel = "fast"
+    with pytest.raises(InputError, match="fast kernel"):
+        other.record(ids(10))
+
+
+def test_the_limit_of_positions_is_named_before_any_limit_of_memory():
+    with pytest.raises(InputError, match=r"40000 tokens.*positions for 2048"):
+        build(shape="decoder").record(ids(40_000), edits=[AblateHead("decoder", "self", 0, 0)])
+
+
+def test_a_subject_says_what_it_is():
+    assert (
+        repr(build())
+        == "OurSubject('Transformer': encoder-decoder, 2+2 layers, 4 heads, width 32, 0.0M parameters)"
+    )

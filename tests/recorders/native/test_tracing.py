@@ -1,0 +1,271 @@
+"""The trace: every number of every step is what the parameters say, for every kind of network of ours."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from glassformer import bundle
+from glassformer.config import ModelConfig, RecurrentConfig
+from glassformer.errors import InputError
+from glassformer.model.recurrent import RecurrentTranslator
+from glassformer.model.transformer import Transformer
+from glassformer.recorders.edits import FirstLayers, ScaleScores
+from glassformer.recorders.record import load
+from glassformer.recording import Recording
+from glassformer.walk import make_plan
+from proof import prove, prove_cells, prove_steps
+
+EVERYTHING = ("weights", "hidden", "output", "trace", "parameters")
+SOURCE = (5, 9, 7, 5, 11, 3)
+TARGET = (6, 10, 4, 8)
+ENCODER: dict[str, Any] = {"shape": "encoder", "head": "masked", "activation": "gelu", "output_bias": True}
+DECODER: dict[str, Any] = {
+    "shape": "decoder",
+    "norm_position": "pre",
+    "positions": "learned",
+    "scale_embeddings": False,
+    "activation": "gelu-tanh",
+}
+CLASSES: dict[str, Any] = {**ENCODER, "head": "classes", "classes": 3}
+
+NETWORKS: dict[str, dict[str, Any]] = {
+    "the paper's": {},
+    "both stacks, norms first": {"norm_position": "pre", "positions": "learned"},
+    "marian": {
+        "positions": "sinusoidal-halves",
+        "activation": "silu",
+        "output_bias": True,
+        "decoder_layers": 1,
+    },
+    "both stacks, one shared block": {"share_layers": True},
+    "bert": {**ENCODER, "segments": 2, "embedding_norm": True, "positions": "learned"},
+    "albert": {**ENCODER, "segments": 2, "embedding_norm": True, "embedding_width": 8, "share_layers": True},
+    "gpt2": DECODER,
+    "rotary": {**DECODER, "positions": "rotary"},
+    "no positions, words of their own": {**DECODER, "positions": "none", "tie_embeddings": False},
+    "narrow words": {**DECODER, "embedding_width": 8},
+    "relative, looking back": {**DECODER, "positions": "relative"},
+    "relative, both ways": {**ENCODER, "positions": "relative"},
+    "dot": {**DECODER, "similarity": "dot"},
+    "cosine": {**DECODER, "similarity": "cosine"},
+    "bilinear": {"similarity": "bilinear"},
+    "additive": {"similarity": "additive"},
+    "hard": {**ENCODER, "best_keys": 2},
+    "hardest": {**DECODER, "best_keys": 1},
+    "basic": {**ENCODER, "basic_attention": True},
+    "basic, both stacks": {"basic_attention": True},
+    "batch norm": {**ENCODER, "norm": "batch"},
+    "scaled residuals": {**DECODER, "residual_scale": True},
+    "classes, first": {**CLASSES, "pooler": True},
+    "classes, last": {**CLASSES, "pooling": "last"},
+    "classes, mean": {**CLASSES, "pooling": "mean", "norm_position": "pre"},
+    "classes, max": {**CLASSES, "pooling": "max"},
+    "no head": {**ENCODER, "head": "none"},
+}
+
+
+def build(**words: Any) -> Transformer:
+    """A tiny network with nothing in it that is zero or one by chance of initialisation."""
+    settings: dict[str, Any] = {
+        "layers": 2,
+        "width": 16,
+        "heads": 2,
+        "feed_forward": 24,
+        "max_length": 300,
+        "start_id": 2,
+        "end_id": 3,
+        "dropout": 0.3,
+        "attention_dropout": 0.3,
+    }
+    torch.manual_seed(3)
+    network = Transformer(ModelConfig(vocabulary_size=40, **{**settings, **words}))
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.2)
+        for name, buffer in network.named_buffers():
+            if "running" in name:
+                buffer.add_(torch.rand_like(buffer))
+    return network
+
+
+def record(network: nn.Module, want: tuple[str, ...] = EVERYTHING, **words: Any) -> Recording:
+    both = network.config.shape == "encoder-decoder"  # type: ignore[union-attr]
+    return load(network).record(SOURCE, TARGET if both else None, want=want, **words)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_every_number_of_every_step_is_what_the_parameters_say(name: str) -> None:
+    plan = prove(record(build(**NETWORKS[name])))
+    assert plan.traced
+    assert plan.parameters
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_of_equal_keys_those_are_followed_that_the_network_took(count: int) -> None:
+    network = build(**ENCODER, best_keys=count, positions="none")
+    recording = load(network).record((5, 9, 5, 5, 9, 5), want=EVERYTHING)  # one word, one score
+    steps = [step for chapter in make_plan(recording).chapters for step in chapter.steps]
+    prove_steps(recording, steps)
+    prove_cells(recording, [step for step in steps if step.operation == "softmax"], count=40)
+
+
+def test_a_wrong_number_would_be_seen() -> None:
+    recording = record(build())
+    arrays = {name: array.copy() for name, array in recording.trace.items()}
+    arrays["encoder/1/feed_forward/inner"][2, 3] *= 1 + 1e-4
+    spoilt = Recording(
+        recording.model,
+        recording.evidence,
+        recording.source,
+        recording.target,
+        recording.maps,
+        recording.hidden,
+        recording.output,
+        architecture=recording.architecture,
+        trace=arrays,
+    )
+    with pytest.raises(AssertionError, match=r"encoder\.1\.feed_forward"):
+        prove(spoilt)
+
+
+def test_looking_changes_nothing() -> None:
+    network = build()
+    before = load(network).record(SOURCE, TARGET, want=("weights", "hidden", "output"))
+    hooks = [len(module._forward_hooks) for module in network.modules()]
+    traced = record(network)
+    assert [len(module._forward_hooks) for module in network.modules()] == hooks
+    for one, other in zip(before.maps, traced.maps, strict=True):
+        assert (one.weights() == other.weights()).all()
+    for stack, states in before.hidden.items():
+        assert (states == traced.hidden[stack]).all()
+    assert before.trace == {}
+
+
+def test_a_trace_of_the_first_layers_ends_there() -> None:
+    plan = make_plan(record(build(**DECODER), edits=[FirstLayers(1)]))
+    assert {chapter.layer for chapter in plan.chapters} == {None, 0}
+    assert all(step.arithmetic for chapter in plan.chapters for step in chapter.steps)
+
+
+def test_parameters_that_half_precision_holds_are_kept_in_it() -> None:
+    network = build(**DECODER)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.copy_(parameter.half().float())
+    trace = record(network).trace
+    assert {array.dtype for name, array in trace.items() if name.startswith("parameters/")} == {
+        np.dtype("float16")
+    }
+    assert trace["decoder/0/self/queries"].dtype == np.float32
+
+
+def test_a_trace_comes_back_from_its_bundle(tmp_path: Path) -> None:
+    recording = record(build())
+    bundle.save(recording, tmp_path / "traced.bundle")
+    again = bundle.open(tmp_path / "traced.bundle")
+    assert dict(again.architecture or {}) == dict(recording.architecture or {})
+    assert set(again.trace) == set(recording.trace)
+    assert all((again.trace[name] == array).all() for name, array in recording.trace.items())
+    assert make_plan(again) == make_plan(recording)
+
+
+@pytest.mark.parametrize(
+    ("want", "words", "sentence"),
+    [
+        (("trace",), {"edits": [ScaleScores(2.0)]}, "which an edit breaks"),
+        (("trase",), {}, "trace"),
+    ],
+)
+def test_what_cannot_be_traced_is_refused(
+    want: tuple[str, ...], words: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(InputError, match=sentence):
+        record(build(), want, **words)
+
+
+def test_a_long_text_is_refused() -> None:
+    with pytest.raises(InputError, match="257 tokens; at most 256"):
+        load(build(**DECODER)).record([5] * 257, want=("trace",))
+    assert load(build(**DECODER)).record([5] * 257, want=("parameters",)).trace
+
+
+def test_the_fast_kernel_and_a_trace_exclude_each_other() -> None:
+    subject: Any = load(build(**DECODER))
+    subject.kernel = "fast"
+    with pytest.raises(InputError, match="let the exact one run"):
+        subject.record(SOURCE, want=("trace",))
+
+
+def test_recurrent_networks_have_no_steps_to_show() -> None:
+    config = RecurrentConfig(vocabulary_size=40, width=8, embedding_width=6, start_id=2, end_id=3)
+    subject = load(RecurrentTranslator(config))
+    with pytest.raises(InputError, match="recurrent"):
+        subject.record(SOURCE, TARGET, want=("trace",))
+    plan = make_plan(subject.record(SOURCE, TARGET, want=("weights", "scores", "hidden", "output")))
+    assert plan.recurrent
+    steps = {step.id: step for chapter in plan.chapters for step in chapter.steps}
+    assert steps["decoder.0.cross.weights"].arithmetic
+    missing = steps["decoder.0.cross.mixed"].missing
+    assert missing is not None
+    assert plan.notes == (missing,)
+
+
+def test_without_a_trace_steps_say_why() -> None:
+    plan = make_plan(record(build(), ("weights", "scores", "hidden")))
+    steps = {step.id: step for chapter in plan.chapters for step in chapter.steps}
+    assert steps["encoder.0.self.weights"].missing is None
+    assert steps["encoder.0.self.weights"].arithmetic  # nothing is masked: it read the scores
+    assert steps["encoder.0.feed_forward.norm"].missing is None  # a hidden state
+    assert steps["encoder.0.feed_forward.inner"].missing is not None
+    assert not plan.traced
+    assert len(plan.notes) == 2
+
+
+def build_llama() -> Any:
+    """Four heads share two keys and values."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    sizes: dict[str, Any] = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2}
+    heads: dict[str, Any] = {"num_attention_heads": 4, "num_key_value_heads": 2}
+    return LlamaForCausalLM(LlamaConfig(vocab_size=40, max_position_embeddings=32, **sizes, **heads)).eval()
+
+
+def build_t5() -> Any:
+    """Scores with a bias of distances."""
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    torch.manual_seed(0)
+    sizes: dict[str, Any] = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 1, "num_heads": 4}
+    config = T5Config(vocab_size=40, decoder_start_token_id=2, pad_token_id=0, eos_token_id=3, **sizes)
+    return T5ForConditionalGeneration(config).eval()
+
+
+LOOKED_AT = ("weights", "scores", "queries", "keys", "values", "hidden", "output")
+
+
+def test_a_model_of_transformers_has_no_trace_and_is_told_so() -> None:
+    with pytest.raises(InputError, match="'trace' is kept of our own networks"):
+        load(build_llama()).record(SOURCE, want=("trace",))
+
+
+def test_heads_that_share_keys_are_followed() -> None:
+    recording = load(build_llama()).record(SOURCE, want=LOOKED_AT)
+    steps = [step for chapter in make_plan(recording).chapters for step in chapter.steps]
+    told = [step for step in steps if step.arithmetic]
+    assert {step.operation for step in told} == {"dot", "softmax", "mix"}
+    prove_steps(recording, told)
+    prove_cells(recording, told, count=6)
+
+
+def test_scores_that_are_no_plain_products_are_shown_and_not_explained() -> None:
+    recording = load(build_t5()).record(SOURCE, TARGET, want=LOOKED_AT)
+    steps = {step.id: step for chapter in make_plan(recording).chapters for step in chapter.steps}
+    assert steps["encoder.0.self.scores"].operation == "states"
+    assert steps["encoder.0.self.scores"].missing is None
+    assert steps["decoder.0.cross.scores"].operation == "dot"
+    prove_cells(recording, [step for step in steps.values() if step.arithmetic])

@@ -1,0 +1,431 @@
+"""Generation, recorded step by step: what eager attention gave at each step, and the whole tree of beams."""
+
+import math
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+from torch import Tensor, nn
+
+from glassformer.config import ModelConfig
+from glassformer.errors import InputError, RecordingError
+from glassformer.model.choosing import GenerationSettings
+from glassformer.model.transformer import Transformer
+from glassformer.recorders.native.recorder import OurSubject
+from glassformer.recorders.transformers import generation as generating
+from glassformer.recorders.transformers.peaks import Peaks
+from glassformer.recorders.transformers.recorder import HuggingFaceSubject
+from glassformer.recording import Generation, Recording
+
+PROMPT = [7, 9, 11, 6, 8]
+SMALL = {
+    "vocab_size": 30, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "intermediate_size": 32, "max_position_embeddings": 64,
+    "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0,
+}  # fmt: skip
+BOTH = {
+    "vocab_size": 30, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "max_position_embeddings": 64,
+    "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 3,
+    "forced_eos_token_id": None,
+}  # fmt: skip
+GREEDY = GenerationSettings(max_new_tokens=7, alternatives=3)
+FULL = GenerationSettings(max_new_tokens=7, min_new_tokens=7, no_repeat_ngram=1)
+FULL_WORDS = {"max_new_tokens": 7, "min_new_tokens": 7, "no_repeat_ngram_size": 1, "do_sample": False}
+BEAMS = GenerationSettings(max_new_tokens=7, min_new_tokens=3, beams=3, alternatives=3)
+SAMPLING = GenerationSettings(max_new_tokens=7, sample=True, seed=11, top_k=12, temperature=0.8)
+
+
+def sharpen(network: nn.Module, factor: float) -> Any:
+    with torch.no_grad():
+        for weight in network.parameters():
+            if weight.ndim == 2:
+                weight.mul_(factor)
+    return network.eval()
+
+
+def make(kind: str) -> Any:
+    torch.manual_seed(1)
+    if kind == "GPT-2":
+        config = hf.GPT2Config(
+            vocab_size=30, n_embd=32, n_layer=2, n_head=4, n_positions=64, bos_token_id=1, eos_token_id=2
+        )
+        return sharpen(hf.GPT2LMHeadModel(config), 5.0)
+    if kind == "Llama":
+        return sharpen(hf.LlamaForCausalLM(hf.LlamaConfig(**SMALL)), 5.0)
+    if kind == "Mistral":  # a cache that forgets what lies outside its window
+        return sharpen(hf.MistralForCausalLM(hf.MistralConfig(**SMALL, sliding_window=4)), 5.0)
+    if kind == "T5":
+        config = hf.T5Config(
+            vocab_size=30, d_model=32, d_kv=8, num_layers=2, num_heads=4, d_ff=32, decoder_start_token_id=3,
+            eos_token_id=2,
+        )  # fmt: skip
+        return sharpen(hf.T5ForConditionalGeneration(config), 1.5)
+    return sharpen(hf.BartForConditionalGeneration(hf.BartConfig(**BOTH)), 4.0)
+
+
+DECODERS = ["GPT-2", "Llama", "Mistral"]
+TRANSLATORS = ["BART", "T5"]
+
+
+def generate_eager(model: Any, **words: Any) -> Any:
+    """What transformers gives itself, step by step."""
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    result = model.generate(
+        torch.tensor([PROMPT]), attention_mask=torch.ones(1, len(PROMPT), dtype=torch.long), pad_token_id=0,
+        return_dict_in_generate=True, output_attentions=True, output_scores=True, **words,
+    )  # fmt: skip
+    model.set_attn_implementation(before)
+    return result
+
+
+def words_of(recording: Recording) -> list[int]:
+    return [step.token for step in recording.generation.steps]
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+def test_each_row_is_what_eager_gave_at_its_step(kind: str) -> None:
+    model = make(kind)
+    recording = HuggingFaceSubject(model).record(PROMPT, decode=FULL)
+    reference = generate_eager(model, **FULL_WORDS)
+    assert words_of(recording) == reference.sequences[0, len(PROMPT) :].tolist()
+    assert recording.source.ids.tolist() == reference.sequences[0].tolist()
+    done = 0
+    for maps in reference.attentions:  # of each step, by layer
+        for layer, weights in enumerate(maps):
+            rows = recording.map("decoder", layer).dense[:, done : done + weights.shape[2]]
+            total = done + weights.shape[2]
+            columns = slice(total - weights.shape[3], total)
+            assert np.array_equal(rows[..., columns], weights[0].numpy())
+            assert not rows[..., total:].any()
+            assert not rows[..., : columns.start].any()
+        done = total
+    assert done == len(PROMPT) + 6
+
+
+@pytest.mark.parametrize("kind", TRANSLATORS)
+def test_a_translator_is_recorded_with_its_cross_attention(kind: str) -> None:
+    model = make(kind)
+    recording = HuggingFaceSubject(model).record(PROMPT, decode=FULL)
+    reference = generate_eager(model, **FULL_WORDS)
+    assert words_of(recording) == reference.sequences[0, 1:].tolist()
+    for step, (selves, crosses) in enumerate(
+        zip(reference.decoder_attentions, reference.cross_attentions, strict=True)
+    ):
+        for layer in range(2):
+            own = recording.map("decoder", layer).dense[:, step, : step + 1]
+            assert np.array_equal(own, selves[layer][0, :, 0].numpy())
+            assert np.array_equal(
+                recording.map("decoder", layer, "cross").dense[:, step], crosses[layer][0, :, 0].numpy()
+            )
+    for layer, weights in enumerate(reference.encoder_attentions):
+        assert np.array_equal(recording.map("encoder", layer).dense, weights[0].numpy())
+
+
+@pytest.mark.parametrize("kind", [*DECODERS, *TRANSLATORS])
+@pytest.mark.parametrize("settings", [GREEDY, BEAMS, SAMPLING], ids=["greedy", "beams", "sampling"])
+def test_the_maps_are_those_of_one_pass_over_the_text(kind: str, settings: GenerationSettings) -> None:
+    model = make(kind)
+    subject = HuggingFaceSubject(model)
+    recording = subject.record(PROMPT, decode=settings, want=("weights", "output", "hidden"))
+    inputs = {"input_ids": torch.tensor([PROMPT])}
+    if kind in TRANSLATORS:
+        inputs["decoder_input_ids"] = torch.tensor(recording.target.ids[None])
+    else:
+        inputs["input_ids"] = torch.tensor(recording.source.ids[None])
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        outputs = model(**inputs, output_attentions=True)
+    for each in recording.maps:
+        name = {"self": f"{each.stack}_attentions", "cross": "cross_attentions"}[each.kind]
+        reference = outputs[name if kind in TRANSLATORS else "attentions"][each.layer][0].numpy()
+        assert np.abs(each.dense - reference).max() < 1e-5
+    best = outputs.logits[0].log_softmax(-1).max(-1).values.numpy()
+    assert np.abs(recording.output.log_probabilities[:, 0] - best).max() < 1e-4
+    assert any("generation steps; the largest difference" in note for note in recording.evidence.notes)
+
+
+@pytest.mark.parametrize("kind", ["GPT-2", "Llama", "BART", "T5"])
+def test_beams_grow_the_tree_that_transformers_searched(kind: str) -> None:
+    model = make(kind)
+    recording = HuggingFaceSubject(model).record(PROMPT, decode=BEAMS)
+    reference = generate_eager(
+        model, max_new_tokens=7, min_new_tokens=3, num_beams=3, num_return_sequences=3, do_sample=False
+    )
+    count = int((reference.beam_indices[0] >= 0).sum())
+    start = len(PROMPT) if kind in DECODERS else 1
+    expected = reference.sequences[0, start : start + count].tolist()
+    assert words_of(recording) == expected
+    generation = recording.generation
+    assert generation.method == "beam"
+    check_tree(generation)
+    scores = model.compute_transition_scores(
+        reference.sequences, reference.scores, reference.beam_indices, normalize_logits=False
+    )
+    assert (
+        np.abs(
+            np.array([step.log_probability for step in generation.steps]) - scores[0, :count].numpy()
+        ).max()
+        < 1e-5
+    )
+    for number, sequence in enumerate(reference.sequences):  # every hypothesis is a path through the tree
+        length = int((reference.beam_indices[number] >= 0).sum())
+        end = find_path(generation, sequence[start : start + length].tolist())
+        assert generation.nodes[end].score == pytest.approx(float(scores[number, :length].sum()), abs=1e-4)
+    first = [node for node in generation.nodes if node.index == 0]
+    likeliest = reference.scores[0][0].topk(2 * 3)  # transformers compares two candidates for each beam
+    assert [node.token for node in first] == likeliest.indices.tolist()
+    assert [node.score for node in first] == pytest.approx(likeliest.values.tolist(), abs=1e-4)
+    for step in range(1, len(generation.steps)):
+        parents = {node.parent for node in generation.nodes if node.index == step}
+        assert 1 <= len(parents) <= 3  # what was not followed has no children
+        assert len([node for node in generation.nodes if node.index == step]) >= 2 * 3
+
+
+def check_tree(generation: Generation) -> None:
+    for node in generation.nodes:
+        before = 0.0 if node.parent is None else generation.nodes[node.parent].score
+        assert node.score == pytest.approx(before + node.log_probability, abs=1e-4)
+    for step in range(len(generation.steps)):
+        level = [node for node in generation.nodes if node.index == step]
+        assert [node.beam for node in level] == list(range(len(level)))
+        assert [node.score for node in level] == sorted((node.score for node in level), reverse=True)
+        assert len(level) >= min(3, len(level)) > 0
+
+
+def find_path(generation: Generation, words: list[int]) -> int:
+    """The node at which these words end."""
+    place: int | None = None
+    for step, word in enumerate(words):
+        nodes = enumerate(generation.nodes)
+        place = next(i for i, n in nodes if (n.index, n.parent, n.token) == (step, place, word))
+    assert place is not None
+    return place
+
+
+def test_words_that_were_drawn_are_those_of_the_seed() -> None:
+    model = make("GPT-2")
+    state = torch.get_rng_state()
+    subject = HuggingFaceSubject(model)
+    first = subject.record(PROMPT, decode=SAMPLING)
+    assert torch.equal(torch.get_rng_state(), state), "the generator of the caller is left alone"
+    torch.manual_seed(11)
+    reference = generate_eager(model, max_new_tokens=7, do_sample=True, top_k=12, temperature=0.8)
+    assert words_of(first) == reference.sequences[0, len(PROMPT) :].tolist()
+    for step, scores in zip(first.generation.steps, reference.scores, strict=True):
+        logarithms = scores[0].log_softmax(-1)  # after temperature and top-k
+        assert step.log_probability == pytest.approx(float(logarithms[step.token]), abs=1e-5)
+    assert words_of(subject.record(PROMPT, decode=SAMPLING)) == words_of(first)
+
+
+def test_steps_carry_the_likeliest_words() -> None:
+    model = make("GPT-2")
+    recording = HuggingFaceSubject(model).record(PROMPT, decode=GREEDY)
+    ids = list(PROMPT)
+    for step in recording.generation.steps:
+        with torch.no_grad():
+            logarithms = model(torch.tensor([ids])).logits[0, -1].log_softmax(-1)
+        best = logarithms.topk(3)
+        assert [each.token for each in step.alternatives] == best.indices.tolist()
+        assert [each.log_probability for each in step.alternatives] == pytest.approx(
+            best.values.tolist(), abs=1e-4
+        )
+        assert step.log_probability == pytest.approx(float(logarithms[step.token]), abs=1e-4)
+        ids.append(step.token)
+
+
+def test_an_end_is_not_read_but_told() -> None:
+    model = make("Llama")
+    settings = GenerationSettings(max_new_tokens=7, forbidden=(2,))
+    words = words_of(HuggingFaceSubject(model).record(PROMPT, decode=settings))
+    model.generation_config.eos_token_id = words[1]
+    assert words[1] not in (*PROMPT, words[0])
+    recording = HuggingFaceSubject(model).record(PROMPT, decode=settings)
+    assert words_of(recording) == words[:2]
+    assert recording.source.ids.tolist() == [*PROMPT, words[0]]
+    assert recording.maps[0].shape == (4, 6, 6)
+
+
+def test_a_prompt_may_end_in_the_end_token() -> None:
+    model = make("GPT-2")
+    subject = HuggingFaceSubject(model)
+    one, other = (subject.record(prompt, decode=GREEDY) for prompt in (PROMPT, [*PROMPT, 2]))
+    assert words_of(one) == words_of(other)
+    assert one.source.ids.tolist() == other.source.ids.tolist()
+
+
+def test_without_a_cache_the_same_is_written() -> None:
+    for kind in ("GPT-2", "BART"):
+        subject = HuggingFaceSubject(make(kind))
+        cached = subject.record(PROMPT, decode=GREEDY)
+        plain = subject.record(PROMPT, decode=GenerationSettings(max_new_tokens=7, cache=False))
+        assert words_of(cached) == words_of(plain)
+        for one, other in zip(cached.maps, plain.maps, strict=True):
+            assert np.abs(one.dense - other.dense).max() < 1e-5
+
+
+def test_a_translator_without_a_target_writes_one_as_its_folder_says() -> None:
+    model = make("BART")
+    model.generation_config.num_beams = 2
+    model.generation_config.max_new_tokens = 4
+    recording = HuggingFaceSubject(model).record(PROMPT)
+    assert recording.generation.method == "beam"
+    assert len(recording.generation.steps) <= 4
+    assert recording.target.ids[0] == 3
+    assert len(recording.generation.steps[0].alternatives) == 5
+
+
+def test_rules_are_passed_on() -> None:
+    model = make("GPT-2")
+    subject = HuggingFaceSubject(model)
+    free = words_of(subject.record(PROMPT, decode=GREEDY))
+    settings = GenerationSettings(
+        max_new_tokens=7, forbidden=(free[0],), no_repeat_ngram=1, repetition_penalty=1.3
+    )
+    bound = words_of(subject.record(PROMPT, decode=settings))
+    assert free[0] not in bound
+    assert len(set(bound) | set(PROMPT)) == len(bound) + len(PROMPT)
+
+
+def test_generation_stops_where_positions_end() -> None:
+    model = make("GPT-2")
+    recording = HuggingFaceSubject(model).record(
+        [7] * 60, decode=GenerationSettings(max_new_tokens=50, min_new_tokens=4)
+    )
+    assert len(recording.generation.steps) == 4
+    with pytest.raises(InputError, match="The prompt fills all 64 positions"):
+        HuggingFaceSubject(model).record([7] * 64, decode=GREEDY)
+
+
+@pytest.mark.parametrize("settings", [FULL, BEAMS], ids=["greedy", "beams"])
+@pytest.mark.parametrize("kind", ["Llama", "GPT-2", "T5", "BART"])
+def test_a_long_prompt_is_watched_by_its_peaks(
+    kind: str, settings: GenerationSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make(kind)
+    exact = HuggingFaceSubject(model).record(PROMPT, decode=settings)
+    monkeypatch.setattr("glassformer.recorders.transformers.recorder.LONGEST_DENSE", 3)
+    monkeypatch.setattr("glassformer.recorders.maps.LONGEST_DENSE", 3)
+    calls: list[int] = []
+    receive = Peaks.receive
+
+    def count(self: Peaks, call: Any) -> Tensor:
+        calls.append(call.queries.shape[2])
+        return receive(self, call)
+
+    monkeypatch.setattr(Peaks, "receive", count)
+    long = HuggingFaceSubject(model).record(PROMPT, decode=settings)
+    assert words_of(long) == words_of(exact)
+    assert calls.count(1) >= len(long.generation.steps) - 1  # every step with its cache
+    [note] = [note for note in long.evidence.notes if "maps are those of one pass" in note]
+    steps = len(long.generation.steps)
+    assert f"the peaks of {steps} steps are at most" in note
+    assert float(note.split("at most ")[1].split()[0]) < 1e-5
+    assert long.maps[0].dense is None
+    for seen, wanted in zip(long.maps, exact.maps, strict=True):
+        assert np.abs(seen.weights() - wanted.dense).max() < 1e-5
+
+
+def test_a_text_that_grows_long_is_held_to_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glassformer.recorders.transformers.recorder.LONGEST_DENSE", len(PROMPT))
+    monkeypatch.setattr("glassformer.recorders.maps.LONGEST_DENSE", len(PROMPT))
+    model = make("Llama")
+    recording = HuggingFaceSubject(model).record(PROMPT, decode=FULL)
+    assert recording.maps[0].dense is None
+    assert any("steps are at most" in note for note in recording.evidence.notes)
+    find = generating._find_peaks
+    monkeypatch.setattr(
+        generating,
+        "_find_peaks",
+        lambda steps: {place: [each * 0.5 for each in p] for place, p in find(steps).items()},
+    )
+    with pytest.raises(RecordingError, match="The attention of single steps is"):
+        HuggingFaceSubject(model).record(PROMPT, decode=FULL)
+
+
+@pytest.mark.parametrize(
+    ("precision", "off", "fits"), [("half", 0.01, True), ("half", 0.05, False), ("float", 0.01, False)]
+)
+def test_half_precision_has_a_wider_seam(
+    precision: str, off: float, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = getattr(make("GPT-2"), precision)()
+    find = generating._find_peaks
+    monkeypatch.setattr("glassformer.recorders.transformers.recorder.LONGEST_DENSE", len(PROMPT))
+    monkeypatch.setattr("glassformer.recorders.maps.LONGEST_DENSE", len(PROMPT))
+    monkeypatch.setattr(
+        generating,
+        "_find_peaks",
+        lambda steps: {place: [each + off for each in passes] for place, passes in find(steps).items()},
+    )
+    refusal = nullcontext() if fits else pytest.raises(RecordingError, match="The attention of single steps")
+    with refusal:
+        recording = HuggingFaceSubject(model).record(PROMPT, decode=FULL)
+        assert any("steps are at most" in note for note in recording.evidence.notes)
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+def test_what_is_off_the_interface_writes_first_and_is_read_then(beams: int) -> None:
+    torch.manual_seed(0)
+    model = sharpen(
+        hf.BloomForCausalLM(hf.BloomConfig(vocab_size=30, hidden_size=32, n_layer=2, n_head=4)), 4.0
+    )
+    recording = HuggingFaceSubject(model).record(
+        PROMPT, decode=GenerationSettings(max_new_tokens=5, beams=beams)
+    )
+    assert recording.source.ids.tolist()[: len(PROMPT)] == PROMPT
+    assert len(recording.maps) == 2
+    assert recording.generation.method == ("beam" if beams > 1 else "greedy")
+
+
+def test_speech_is_written_down() -> None:
+    torch.manual_seed(0)
+    config = hf.WhisperConfig(**BOTH, num_mel_bins=20, max_source_positions=30, max_target_positions=40)
+    model = sharpen(hf.WhisperForConditionalGeneration(config), 3.0)
+    recording = HuggingFaceSubject(model).record(
+        {"input_features": torch.randn(1, 20, 60)}, decode=GenerationSettings(max_new_tokens=4)
+    )
+    assert recording.source.texts[0] == "frame 0"
+    assert recording.map("decoder", 1, "cross").shape == (4, len(recording.target), 30)
+
+
+def test_an_encoder_cannot_write() -> None:
+    model = hf.BertModel(
+        hf.BertConfig(vocab_size=30, hidden_size=32, num_hidden_layers=1, num_attention_heads=4)
+    )
+    with pytest.raises(InputError, match="cannot generate"):
+        HuggingFaceSubject(model).record(PROMPT, decode=GREEDY)
+
+
+@pytest.mark.parametrize("shape", ["decoder", "encoder-decoder"])
+@pytest.mark.parametrize("settings", [GREEDY, BEAMS, SAMPLING], ids=["greedy", "beams", "sampling"])
+def test_our_networks_record_the_text_they_write(shape: Any, settings: GenerationSettings) -> None:
+    torch.manual_seed(3)
+    config = ModelConfig(
+        vocabulary_size=30, shape=shape, layers=2, width=32, heads=4, feed_forward=32, max_length=32,
+        start_id=3, end_id=2,
+    )  # fmt: skip
+    subject = OurSubject(sharpen(Transformer(config), 2.0))
+    recording = subject.record(PROMPT, decode=settings)
+    words = [step.token for step in recording.generation.steps]
+    read = words[:-1] if words[-1] == 2 else words
+    tokens = recording.source if shape == "decoder" else recording.target
+    assert tokens.ids.tolist() == ([*PROMPT, *read] if shape == "decoder" else [3, *read])
+    again = subject.record([*PROMPT, *read]) if shape == "decoder" else subject.record(PROMPT, read)
+    for one, other in zip(recording.maps, again.maps, strict=True):
+        assert np.abs(one.dense - other.dense).max() < 1e-5
+    logarithms = again.output
+    for place, step in enumerate(recording.generation.steps[: len(read)]):
+        if settings.sample:
+            continue  # temperature and top-k have changed what it was drawn from
+        row = place + (len(PROMPT) - 1 if shape == "decoder" else 0)
+        known = dict(
+            zip(logarithms.ids[row].tolist(), logarithms.log_probabilities[row].tolist(), strict=True)
+        )
+        assert step.log_probability == pytest.approx(known.get(step.token, step.log_probability), abs=1e-4)
+    assert bool(recording.generation.nodes) == (settings.beams > 1)
+    assert all(math.isfinite(step.log_probability) for step in recording.generation.steps)

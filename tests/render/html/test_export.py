@@ -1,0 +1,161 @@
+"""The exported file: how large it is, what it holds, and that text stays text."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glassformer.api.frames import decode
+from glassformer.api.in_process import Asking
+from glassformer.errors import InputError
+from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
+from glassformer.render.html import export as html
+from glassformer.render.html.packing import unpack
+from inventions import invent_decoder
+
+built = pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
+pytestmark = built
+
+HOSTILE = "</script><script>document.title='broken in'</script><img src=x onerror=alert(1)>"
+
+
+def read_answers(page: bytes) -> dict[str, bytes]:
+    """Every answer of the file, unpacked, by its path."""
+    found = re.findall(
+        rb'<script type="application/x-glassformer" data-path="([^"]*)">([^<]*)</script>', page
+    )
+    answers = {path.decode().replace("&amp;", "&"): unpack(body) for path, body in found}
+    many = re.search(rb'<script type="application/x-glassformer-many">([^<]*)</script>', page)
+    assert many is not None
+    line, _, bodies = unpack(many[1]).partition(b"\n")
+    for path, length in json.loads(line):
+        answers[path], bodies = bodies[:length], bodies[length:]
+    assert bodies == b""
+    return answers
+
+
+def name_tokens(recording: Recording, texts: list[str]) -> Recording:
+    """The same maps over other tokens."""
+    tokens = Tokens("source", tuple(texts), np.arange(len(texts)), text=" ".join(texts))
+    maps = tuple(
+        AttentionMap("decoder", each.layer, "self", tokens, tokens, each.statistics, dense=each.dense)
+        for each in recording.maps
+    )
+    return Recording(recording.model, recording.evidence, tokens, maps=maps)
+
+
+def test_answers_are_those_of_the_server() -> None:
+    recording = invent_decoder()
+    answers = read_answers(html.render(recording))
+    path = next(path for path in answers if path.endswith("/maps/1/weights?as=uint8"))
+    weights = decode(answers[path]).arrays["weights"]
+    shown = (np.asarray(weights.array, dtype=np.float64) / 255) ** 2 * weights.maximum
+    assert np.abs(shown - recording.maps[1].weights()).max() < 0.005
+    with Asking(recording) as asking:
+        score = json.loads(asking.ask(f"recordings/{asking.id}/scores/entropy?over=head").body)
+    mine = json.loads(
+        next(body for path, body in answers.items() if path.endswith("/scores/entropy?over=head"))
+    )
+    assert [part["values"] for part in mine["parts"]] == [part["values"] for part in score["parts"]]
+
+
+def test_exact_weights_are_exact() -> None:
+    recording = invent_decoder()
+    answers = read_answers(html.render(recording, exact=True))
+    path = next(path for path in answers if path.endswith("/maps/0/weights?as=float32"))
+    np.testing.assert_array_equal(decode(answers[path]).arrays["weights"].array, recording.maps[0].weights())
+
+
+def test_states_and_vectors_come_along_by_choice() -> None:
+    recording = invent_decoder()
+    without, with_all = (
+        read_answers(html.render(recording, hidden=both, vectors=both)) for both in (False, True)
+    )
+    for word in ("/hidden/", "/vectors/queries"):
+        assert not any(word in path for path in without)
+        assert any(word in path for path in with_all)
+
+
+@pytest.mark.parametrize(("layers", "length"), [(1, 1), (2, 4), (12, 8), (12, 32), (6, 128)])
+def test_size_is_at_most_one_and_two_fifths_of_a_byte_a_weight(layers: int, length: int) -> None:
+    random = np.random.default_rng(0)
+    tokens = Tokens("source", tuple(f"t{place}" for place in range(length)), np.arange(length))
+    maps = []
+    for layer in range(layers):
+        weights = random.dirichlet(np.ones(length), size=(12, length)).astype(np.float32)  # as bad as it gets
+        maps.append(AttentionMap("encoder", layer, "self", tokens, tokens, measure(weights), dense=weights))
+    stamp = Evidence("noise", "0" * 12, "eager", "float32", True)
+    page = html.render(Recording("noise", stamp, tokens, maps=tuple(maps)))
+    assert len(page) <= 1.4 * layers * 12 * length * length + 300_000
+
+
+def test_statistics_are_light_beside_approximate_weights_and_exact_beside_exact_ones() -> None:
+    recording = invent_decoder()
+    for exact, close in ((False, 1e-3), (True, 1e-6)):
+        answers = read_answers(html.render(recording, exact=exact))
+        body = next(body for path, body in answers.items() if path.endswith("/maps/1/statistics"))
+        arrays = decode(body).arrays
+        true = recording.maps[1].statistics
+        for name in ("entropy", "peak", "distance", "mass"):
+            shown = np.asarray(arrays[name].array, dtype=np.float64)
+            np.testing.assert_allclose(shown, getattr(true, name), rtol=close, atol=close)
+        np.testing.assert_array_equal(arrays["allowed"].array, true.allowed)
+
+
+def test_hostile_tokens_are_data() -> None:
+    page = html.render(name_tokens(invent_decoder(tokens=2), [HOSTILE, "</title>"]), title=HOSTILE)
+    text = page.decode()
+    assert HOSTILE not in text
+    assert text.count("<script") == text.count("</script>")
+    assert "<img" not in text
+    answers = read_answers(page)
+    tokens = json.loads(next(body for path, body in answers.items() if path.endswith("/tokens/source")))
+    assert tokens["texts"] == [HOSTILE, "</title>"]
+
+
+def test_policy_allows_the_one_script_and_the_one_style() -> None:
+    text = html.render(invent_decoder(tokens=2)).decode()
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    assert "default-src &#x27;none&#x27;" in policy[1]
+    assert "unsafe" not in policy[1]
+    assert "http" not in policy[1]
+
+
+def test_long_maps_leave_their_weights_behind() -> None:
+    tokens = Tokens("source", ("a",) * 2100, np.arange(2100))
+    weights = np.zeros((1, 2100, 2100), dtype=np.float32)
+    weights[:, :, 0] = 1
+    each = AttentionMap("encoder", 0, "self", tokens, tokens, measure(weights), dense=weights)
+    stamp = Evidence("long", "0" * 12, "eager", "float32", True)
+    answers = read_answers(html.render(Recording("long", stamp, tokens, maps=(each,))))
+    assert not any("/weights" in path for path in answers)
+    assert any("/thumbnails" in path for path in answers)
+
+
+def test_files_are_named_html_and_written_whole(tmp_path: Path) -> None:
+    recording = invent_decoder(tokens=2)
+    assert html.export(recording, tmp_path / "a.html").stat().st_size > 10_000
+    with pytest.raises(InputError, match=r"Wanted \.html"):
+        html.export(recording, tmp_path / "a.txt")
+    with pytest.raises(InputError, match="cannot be written"):
+        html.export(recording, tmp_path / "missing" / "a.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
+
+
+def test_nothing_that_was_asked_for_is_left_out() -> None:
+    """However many questions there are: those of a large model are more than a server lets wait."""
+    recording = invent_decoder(tokens=3, layers=14, heads=14)
+    answers = read_answers(html.render(recording, hidden=True, vectors=True))
+    id = next(path for path in answers if path.count("/") == 1).partition("/")[2]
+    asked = set(html.list_paths(recording, id, hidden=True, vectors=True, exact=False))
+    assert len(asked) > 600
+    assert asked == set(answers)
+
+
+def test_an_answer_that_fails_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glassformer.api.routes.maps.shrink", lambda *_: 1 / 0)
+    with pytest.raises(InputError, match=r"statistics got no answer \(500\)"):
+        html.render(invent_decoder(tokens=2))

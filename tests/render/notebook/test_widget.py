@@ -1,0 +1,132 @@
+"""Recordings in a notebook's cell: questions answered in this process, by messages that may be anything."""
+
+import gc
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from glassformer.api.in_process import Asking
+from glassformer.api.library import Library
+from glassformer.errors import InputError
+from glassformer.render.html import export as html
+from glassformer.walk import explain, make_plan
+from inventions import invent_decoder
+
+
+def count_ours() -> int:
+    return sum(each.name.startswith(("glassformer", "answer", "measure")) for each in threading.enumerate())
+
+
+def test_who_asks_shares_threads_and_the_last_one_ends_them() -> None:
+    before = count_ours()
+    recording = invent_decoder(tokens=4, layers=1)
+    asking = [Asking(recording) for _ in range(12)]
+    for each in asking:
+        assert each.ask(f"recordings/{each.id}").good
+    assert count_ours() - before <= 1 + 4 + 2  # the loop, threads for answers, threads for measurements
+    assert asking[0].ask(f"recordings/{asking[1].id}").status == 404  # nobody reads what another one shows
+    for each in asking:
+        each.close()
+        each.close()
+    assert "glassformer" not in {each.name for each in threading.enumerate()}
+    with pytest.raises(InputError, match="was closed"):
+        asking[0].ask("recordings")
+    with Asking(recording) as again:
+        assert again.ask("recordings").good
+
+
+def test_a_question_that_waits_is_cancelled_by_closing() -> None:
+    asking = Asking(invent_decoder(tokens=4, layers=1))
+    gate = threading.Event()
+    asking._app.state.desk.library.entries = gate.wait  # type: ignore[method-assign]
+    waiting = asking.start("recordings")
+    asking.close()
+    gate.set()
+    assert waiting.cancelled()
+
+
+def test_a_library_that_nobody_closes_leaves_no_folder() -> None:
+    library = Library(shipped=None)
+    folder = library.folder
+    assert folder.is_dir()
+    del library
+    gc.collect()
+    assert not folder.exists()
+
+
+@pytest.fixture
+def widget(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A widget without a front end; `said` is what it would send."""
+    pytest.importorskip("anywidget")
+    from glassformer.render.notebook.widget import RecordingWidget
+
+    shown = RecordingWidget(invent_decoder(tokens=4, layers=2))
+    shown.said = []
+    monkeypatch.setattr(shown, "send", lambda words, buffers: shown.said.append((words, buffers)))
+    yield shown
+    shown.close()
+
+
+def hear(widget: Any, content: Any) -> list[Any]:
+    """What is said to a message, once everything asked before is answered."""
+    widget.said.clear()
+    widget._hear(widget, content, [])
+    for waiting in tuple(widget._asking._waiting):
+        waiting.exception(10)
+    widget._asking.ask("about")  # callbacks of the others have run by then
+    return list(widget.said)
+
+
+@pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
+def test_messages_of_any_kind_are_answered_or_left_alone(widget: Any) -> None:
+    for garbage in (None, 5, "path", [], {}, {"path": 3}, {"question": 1}, {"path": None, "question": "x"}):
+        assert hear(widget, garbage) == []
+    for path in (
+        "",
+        "x" * 9000,
+        "../../etc/passwd",
+        "recordings/%00",
+        "recordings/\ud800",
+        "jobs?a=\udfff",
+        "%",
+    ):
+        ((words, _),) = hear(widget, {"question": 7, "path": path})
+        assert words["answer"] == 7
+        assert words["status"] in (404, 422, 500)
+    ((words, buffers),) = hear(widget, {"question": 8, "path": "recordings"})
+    assert words == {"answer": 8, "status": 200, "kind": "application/json"}
+    assert json.loads(buffers[0])[0]["id"] == widget._asking.id
+
+
+@pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
+def test_selections_from_python(widget: Any) -> None:
+    widget.select(layer=1, head=2, query=3, view="heatmap")
+    assert widget.chosen == {"view": "heatmap", "query": "3", "head": "2", "map": "1"}
+    widget.selection = "view=&map=nonsense&%%%"
+    assert widget.chosen == {"map": "nonsense"}
+
+
+@pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
+def test_cells_of_a_walk_have_their_arithmetic(widget: Any) -> None:
+    steps = [step for chapter in make_plan(widget.recording).chapters for step in chapter.steps]
+    explained = [step for step in steps if step.arithmetic]
+    assert {"dot", "softmax", "mix"} <= {step.operation for step in explained}
+    for step in explained:
+        path = f"recordings/{widget._asking.id}/cell/{step.id}?row=2&column=1&head=1"
+        ((words, (body,)),) = hear(widget, {"question": 1, "path": path})
+        assert words["status"] == 200
+        true = explain(widget.recording, step.id, 2, 1, 1).model_dump(mode="json")
+        assert json.loads(body) == true
+
+
+def test_why_there_is_no_number_comes_in_both_languages() -> None:
+    with Asking(invent_decoder(tokens=1, layers=1)) as asking:
+        score = json.loads(asking.ask(f"recordings/{asking.id}/scores/overall_sparsity?over=model").body)
+        told = json.loads(asking.ask(f"recordings/{asking.id}").body)
+    (part,) = score["parts"]
+    assert part["why"] == ["No allowed weight is zero, so there is nothing to divide by."]
+    assert part["zh"]["why"] == ["允许的权重没有一个为零，因此没有除数。"]
+    assert "精确" in told["evidence"]["zh"]["line"]

@@ -1,0 +1,213 @@
+"""Terminal pictures, character by character."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from glassformer.errors import InputError, RecordingError
+from glassformer.recording import AttentionMap, Evidence, Output, Recording, Tokens
+from glassformer.recording import measure as measure_statistics
+from glassformer.render.terminal.heatmap import (
+    LEGEND,
+    choose_head,
+    draw_focus,
+    draw_map,
+    draw_output,
+    draw_recording,
+    draw_weights,
+    fit,
+    label,
+    measure,
+    shade,
+    wrap,
+)
+
+WORDS = {1: " too", 2: "\n", 3: " never"}
+EVIDENCE = Evidence(model="toy", model_hash="0" * 12, kernel="explicit", dtype="float32", exact=True)
+
+
+def tokens(side: str, texts: list[str]) -> Tokens:
+    return Tokens(side, tuple(texts), np.arange(len(texts)))
+
+
+def attention_map(
+    weights: NDArray[np.float32], query: Tokens, key: Tokens, *, dense: bool = True
+) -> AttentionMap:
+    kind = "self" if query is key else "cross"
+    statistics = measure_statistics(weights, allowed=weights > 0)
+    return AttentionMap("decoder", 0, kind, query, key, statistics, dense=weights if dense else None)
+
+
+def translation() -> Recording:
+    """I love you, from 我爱你: a blurred and a sharp head of cross-attention, and self-attention."""
+    source, target = tokens("source", ["我", "爱", "你"]), tokens("target", ["I", " love", " you"])
+    even = np.full((3, 3), 1 / 3, dtype=np.float32)
+    sharp = np.array([[0.9, 0.1, 0], [0, 1, 0], [0.5, 0, 0.5]], dtype=np.float32)
+    maps = (
+        attention_map(np.eye(3, dtype=np.float32)[None], target, target),
+        attention_map(np.stack([even, sharp]), target, source),
+    )
+    output = Output("decoder", np.array([[1, 2, 3]] * 3), np.log([[0.75, 0.249, 0.001]] * 3), WORDS)
+    return Recording("toy", EVIDENCE, source, target, maps, output=output)
+
+
+@pytest.mark.parametrize(
+    ("weight", "block"),
+    [(0.0, " "), (1e-9, "·"), (0.049, "·"), (0.05, "░"), (0.2, "▒"), (0.4, "▓"), (0.7, "█"), (1.0, "█")],
+)
+def test_shades_begin_where_the_legend_says(weight: float, block: str) -> None:
+    assert shade(weight) == block
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"), [("cat", 3), ("汤姆", 4), ("étudiant", 8), ("e\u0301", 1), ("", 0)]
+)
+def test_wide_characters_take_two_columns(text: str, columns: int) -> None:
+    assert measure(text) == columns
+
+
+def test_a_label_shows_what_cannot_be_printed() -> None:
+    assert label(" love ") == "love"
+    assert label("  ") == "␣"
+    assert label("a\nb\n") == "a␣b␣"
+
+
+def test_fitting_cuts_and_fills() -> None:
+    assert fit("animal", 3) == "ani"
+    assert fit("it", 4) == "it  "
+    assert fit("汤姆", 3) == "汤 "
+
+
+def test_a_heat_map_has_a_row_for_each_query_and_a_column_for_each_key() -> None:
+    picture = draw_weights(
+        ["I", " love", "you"], ["我", "爱"], np.array([[0.9, 0.1], [0.0, 1.0], [0.5, 0.5]])
+    )
+    assert picture.splitlines() == ["     我 爱", "I    ███░░░", "love    ███", "you  ▓▓▓▓▓▓"]
+
+
+def test_the_sharpest_head_of_cross_attention_is_chosen() -> None:
+    chosen, head = choose_head(translation())
+    assert (chosen.kind, head) == ("cross", 1)
+
+
+def test_a_silenced_head_looks_at_nothing_and_is_not_the_most_focused() -> None:
+    source = tokens("source", ["I", " love", " you"])
+    weights = np.zeros((2, 3, 3), dtype=np.float32)
+    weights[1] = 1 / 3  # head 0 is silenced: all keys are allowed, and none has any weight
+    statistics = measure_statistics(weights, allowed=np.ones_like(weights, dtype=bool))
+    silenced = AttentionMap(
+        "decoder", 0, "self", source, source, statistics, dense=weights, relaxed="silenced"
+    )
+    edited = replace(EVIDENCE, edits=("head 0 of decoder layer 0, self: silenced",))
+    recording = Recording("toy", edited, source, None, (silenced,))
+    assert draw_focus(recording).splitlines()[-1].split() == ["decoder", "0", "–", "3.0"]
+    assert choose_head(recording)[1] == 1
+    assert choose_head(recording, head=0)[1] == 0  # asked for, it is shown
+
+
+def test_a_head_can_be_asked_for() -> None:
+    recording = translation()
+    chosen, head = choose_head(recording, part="decoder")
+    assert (chosen.kind, head) == ("self", 0)
+    assert choose_head(recording, head=0)[1] == 0
+    with pytest.raises(
+        InputError, match="no layer 7 of cross; choose a layer from 0 to 0, or another part: decoder"
+    ):
+        choose_head(recording, layer=7)
+    with pytest.raises(RecordingError, match="no head 9"):
+        choose_head(recording, head=9)
+
+
+def test_a_recording_on_one_screen() -> None:
+    assert draw_recording(translation(), columns=120).splitlines() == [
+        "How many tokens a head looks at (exp of its mean entropy), by layer and head",
+        "                0     1",
+        "decoder 0     1.0",
+        "cross 0       3.0   1.4",
+        "",
+        "decoder layer 0, cross, head 1",
+        "           我 爱 你",
+        "I → love   ███░░░",
+        "love → you    ███",
+        "you → too  ▓▓▓   ▓▓▓",
+        LEGEND,
+        "",
+        "Next word:  too 75 %   ␣ 25 %",
+        "",
+        f"Evidence:  {EVIDENCE}",
+    ]
+
+
+@pytest.mark.parametrize(("heads", "columns", "blocks"), [(12, 80, 1), (25, 80, 2), (25, 200, 1), (3, 1, 3)])
+def test_heads_that_do_not_fit_beside_the_others_follow_below(heads: int, columns: int, blocks: int) -> None:
+    words = tokens("source", ["a", "b"])
+    weights = np.tile(np.eye(2, dtype=np.float32), (heads, 1, 1))
+    recording = Recording("toy", EVIDENCE, words, maps=(attention_map(weights, words, words),))
+    lines = draw_focus(recording, columns=columns).splitlines()[-2 * blocks :]
+    assert len(lines) == 2 * blocks
+    assert " ".join(lines[0::2]).split() == [str(head) for head in range(heads)]
+    assert " ".join(lines[1::2]).replace("decoder 0", "").split() == ["1.0"] * heads
+    assert columns < 20 or all(measure(line) <= columns for line in lines)
+
+
+def test_evidence_stays_within_the_terminal() -> None:
+    lines = draw_recording(translation(), columns=50).splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("Evidence:"))
+    assert len(lines) > start + 1
+    assert all(measure(line) <= 50 for line in lines[start:])
+    assert " ".join(" ".join(lines[start:]).split()) == " ".join(f"Evidence: {EVIDENCE}".split())
+
+
+@pytest.mark.parametrize("columns", [16, 20, 30, 39])
+def test_a_narrow_terminal_is_not_overflown(columns: int) -> None:
+    text = draw_recording(translation(), columns=columns)
+    assert [line for line in text.splitlines() if measure(line) > columns] == []
+    for share in ("5 %", "70 % and"):
+        assert share in text  # the legend is all there
+
+
+def test_lines_are_cut_between_words_or_where_they_must_be() -> None:
+    assert wrap("one two three", 80) == "one two three"
+    assert wrap("one two three four", 16, hanging=2) == "one two three\n  four"
+    assert wrap("a" * 20, 16, indent=2) == "  " + "a" * 14 + "\n  " + "a" * 6
+    assert wrap("我爱" * 9, 16).split("\n") == ["我爱" * 4, "我爱" * 4, "我爱"]
+    assert wrap("a b   c d   e f   g h", 17, parts="   ") == "a b   c d   e f\ng h"
+
+
+def test_a_part_that_is_not_there_is_named() -> None:
+    with pytest.raises(InputError, match="toy has no encoder attention; choose cross or decoder"):
+        choose_head(translation(), part="encoder")
+
+
+def test_a_layer_that_is_not_there_names_those_of_its_part() -> None:
+    source = tokens("source", ["a", "b"])
+    target = tokens("target", ["c", "d"])
+    cross = attention_map(np.full((1, 2, 2), 0.5, dtype=np.float32), target, source)
+    deeper = replace(attention_map(np.eye(2, dtype=np.float32)[None], target, target), layer=5)
+    recording = Recording("toy", EVIDENCE, source, target, (cross, deeper))
+    with pytest.raises(InputError, match="choose a layer from 0 to 0, or another part: decoder"):
+        choose_head(recording, part="cross", layer=5)
+
+
+def test_what_does_not_fit_is_said() -> None:
+    words = tokens("source", [f"w{index}" for index in range(50)])
+    picture = draw_map(
+        attention_map(np.eye(50, dtype=np.float32)[None], words, words), 0, columns=48
+    ).splitlines()
+    assert picture[-1] == "The first 10 tokens of 50 × 50."
+    assert len(picture) == 15  # the legend takes two lines
+    assert all(measure(line) <= 48 for line in picture[:-2])
+
+
+def test_a_map_without_weights_is_not_invented() -> None:
+    words = tokens("source", ["a", "b"])
+    only_statistics = attention_map(np.eye(2, dtype=np.float32)[None], words, words, dense=False)
+    assert draw_map(only_statistics, 0).endswith("only its statistics were recorded.")
+
+
+def test_a_model_without_attention_says_so() -> None:
+    empty = Recording("recurrent", EVIDENCE, tokens("source", ["a"]))
+    assert draw_recording(empty) == "recurrent computes no attention: there is nothing to draw."
+    assert draw_output(empty) == ""

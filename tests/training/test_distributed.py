@@ -1,0 +1,176 @@
+"""Several processes learn exactly what one learns."""
+
+import multiprocessing
+import os
+import random
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from glassformer.errors import ConfigurationError
+from glassformer.runlog import read_run
+from glassformer.training.recipe import train
+from glassformer.weights.checkpoint import open_checkpoint
+
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(["glassformer.training.recipe", "glassformer.tasks.translation"])
+
+TRANSLATION = """
+[task]
+name = "translation"
+folder = "FOLDER"
+files = [{ path = "{split}.tsv", languages = ["en", "fr"] }]
+
+[tokenizer]
+size = 290
+
+[model]
+layers = 2
+width = 16
+heads = 2
+feed_forward = 32
+max_length = 64
+dropout = 0.0
+
+[batches]
+tokens = 256
+
+[train]
+steps = 6
+accumulate = 2
+rate = 3e-3
+schedule = "cosine"
+warmup = 2
+save_every = 3
+evaluate_every = 3
+log_every = 1
+
+[monitor]
+every = 3
+"""
+WORDS = {"the": "le", "cat": "chat", "dog": "chien", "red": "rouge", "and": "et", "house": "maison"}
+
+
+@pytest.fixture
+def translation(tmp_path: Path) -> Path:
+    words = random.Random(3)
+    for split, lines in (("train", 80), ("dev", 10)):
+        rows = []
+        for _ in range(lines):
+            chosen = words.choices(list(WORDS), k=words.randint(2, 7))
+            rows.append(" ".join(chosen) + "\t" + " ".join(WORDS[word] for word in chosen))
+        (tmp_path / f"{split}.tsv").write_text("\n".join(rows))
+    path = tmp_path / "pairs.toml"
+    path.write_text(TRANSLATION.replace("FOLDER", str(tmp_path)))
+    return path
+
+
+def free_port() -> int:
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        return int(door.getsockname()[1])
+
+
+def take_part(rank: int, port: int, recipe: Path, overrides: list[str], others: dict[str, object]) -> None:
+    """What torchrun does for each process."""
+    os.environ |= {
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": "2",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+    }
+    train(recipe, overrides, silent=True, **others)  # type: ignore[arg-type]
+
+
+def run_two(recipe: Path, overrides: list[str], **others: object) -> list[int | None]:
+    port = free_port()
+    processes = [
+        CONTEXT.Process(target=take_part, args=(rank, port, recipe, overrides, others)) for rank in range(2)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(240)
+    return [process.exitcode for process in processes]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train.parallel=ddp"],
+        ["train.parallel=fsdp"],
+        ["train.parallel=fsdp", "train.ema=0.5"],
+        ["train.parallel=fsdp", "task.consistency=2.5"],  # all of the network in one call, not its parts
+    ],
+)
+def test_two_processes_have_the_losses_of_one(translation: Path, tmp_path: Path, words: list[str]) -> None:
+    train(translation, words, runs=tmp_path, name="one", silent=True)
+    assert run_two(translation, words, runs=tmp_path, name="two") == [0, 0]
+    one, two = read_run(tmp_path / "one"), read_run(tmp_path / "two")
+    for name in ("loss", "norm", "tokens", "dev_loss"):
+        assert two.scalars[name].values == pytest.approx(one.scalars[name].values, rel=1e-6)
+    assert two.heads.keys() == one.heads.keys()
+    saved = open_checkpoint(tmp_path / "two" / "last").network.state_dict()
+    for name, tensor in open_checkpoint(tmp_path / "one" / "last").network.state_dict().items():
+        if tensor.dim() == 2:  # the true gradient of a key's bias is 0: Adam makes steps of its rounding
+            assert saved[name].numpy() == pytest.approx(tensor.numpy(), abs=1e-4)
+
+
+@pytest.mark.slow
+def test_shards_are_kept_whole_and_one_process_goes_on_with_them(translation: Path, tmp_path: Path) -> None:
+    constant = ["train.schedule=constant"]
+    train(translation, constant, runs=tmp_path, name="one", silent=True)
+    shared = [*constant, "train.steps=3", "train.parallel=fsdp"]
+    assert run_two(translation, shared, runs=tmp_path, name="both") == [0, 0]
+    train(translation, constant, runs=tmp_path, name="both", resume=True, silent=True)
+    losses = read_run(tmp_path / "one").scalars["loss"].values
+    assert read_run(tmp_path / "both").scalars["loss"].values == pytest.approx(losses, rel=1e-5)
+    assert run_two(
+        translation, [*shared[:1], "train.steps=9", shared[2]], runs=tmp_path, name="both", resume=True
+    ) == [0, 0]
+    assert read_run(tmp_path / "both").last_step == 9
+
+
+@pytest.mark.slow
+def test_torchrun_starts_it(translation: Path, tmp_path: Path) -> None:
+    script = tmp_path / "go.py"
+    script.write_text(
+        "from glassformer.training.recipe import train\n"
+        f"words = ['train.parallel=ddp', 'train.steps=3']\n"
+        f"train({str(translation)!r}, words, runs={str(tmp_path)!r}, name='two')\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node=2",
+        str(script),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+    assert done.returncode == 0, done.stderr
+    train(translation, ["train.steps=3"], runs=tmp_path, name="one", silent=True)
+    losses = read_run(tmp_path / "one").scalars["loss"].values
+    assert read_run(tmp_path / "two").scalars["loss"].values == pytest.approx(losses, rel=1e-6)
+    assert done.stderr.count("Finished at step 3.") == 1  # one of them speaks
+
+
+def test_processes_that_would_all_do_the_same_are_refused(
+    translation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(ConfigurationError, match="would train 2 times the same"):
+        train(translation, runs=tmp_path, silent=True)
+
+
+def test_batches_that_cannot_be_shared_are_refused() -> None:
+    from glassformer.training.loop import _share
+
+    assert _share(6, 3) == 2
+    with pytest.raises(ConfigurationError, match="choose a multiple of 2"):
+        _share(3, 2)

@@ -1,0 +1,129 @@
+"""Rates over time, decay of matrices alone, gradients of a mean, averages of weights."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from glassformer.config import ModelConfig
+from glassformer.errors import ConfigurationError
+from glassformer.model.transformer import Transformer
+from glassformer.training.optim import (
+    MovingAverage,
+    average_weights,
+    build_optimiser,
+    learning_rate,
+    scale_and_clip,
+    set_rate,
+)
+from glassformer.training.settings import MonitorSettings, TrainSettings
+
+
+def test_the_papers_schedule_is_equation_3() -> None:
+    settings = TrainSettings(warmup=4000)
+    for step in (1, 10, 3999, 4000, 4001, 100_000):
+        expected = 512**-0.5 * min(step**-0.5, step * 4000**-1.5)
+        assert learning_rate(step, settings, 512) == pytest.approx(expected, rel=1e-12)
+
+
+def test_cosine_and_linear_rise_fall_and_end_at_the_floor() -> None:
+    for schedule in ("cosine", "linear"):
+        settings = TrainSettings(steps=100, rate=2.0, warmup=10, floor=0.1, schedule=schedule)  # type: ignore[arg-type]
+        rates = [learning_rate(step, settings, 8) for step in range(1, 101)]
+        assert rates[4] == pytest.approx(1.0)
+        assert max(rates) == rates[9] == pytest.approx(2.0)
+        assert rates[9:] == sorted(rates[9:], reverse=True)
+        assert rates[54] == pytest.approx(1.1)  # half-way between 2 and 0.2
+        assert rates[-1] == pytest.approx(0.2)
+
+
+def test_rates_fall_by_steps_or_by_time_whichever_is_ahead() -> None:
+    settings = TrainSettings(steps=100, rate=2.0, warmup=10, floor=0.1, schedule="linear")
+    assert learning_rate(20, settings, 8, gone=0.5) == learning_rate(55, settings, 8)
+    assert learning_rate(55, settings, 8, gone=0.2) == learning_rate(55, settings, 8)
+    assert learning_rate(5, settings, 8, gone=0.5) == learning_rate(5, settings, 8)  # still warming up
+    assert learning_rate(20, settings, 8, gone=1.0) == pytest.approx(0.2)
+    with pytest.raises(ConfigurationError, match="minutes = 0 is out of range"):
+        TrainSettings(minutes=0)
+
+
+def test_constant_needs_no_warm_up() -> None:
+    settings = TrainSettings(rate=0.5, warmup=0, schedule="constant")
+    assert [learning_rate(step, settings, 8) for step in (1, 7)] == [0.5, 0.5]
+
+
+def test_only_matrices_decay() -> None:
+    torch.manual_seed(0)
+    network = Transformer(ModelConfig(20, layers=1, width=8, heads=2, feed_forward=16))
+    optimiser = build_optimiser(network, TrainSettings(decay=0.5))
+    before = {name: parameter.detach().clone() for name, parameter in network.named_parameters()}
+    for parameter in network.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    set_rate(optimiser, 0.1)
+    optimiser.step()
+    for name, parameter in network.named_parameters():
+        expected = before[name] * (0.95 if parameter.dim() >= 2 else 1.0)
+        torch.testing.assert_close(parameter.detach(), expected)
+
+
+def test_gradients_are_scaled_then_clipped_by_their_whole_length() -> None:
+    parameters = [nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(5))]
+    parameters[0].grad, parameters[1].grad = torch.tensor([6.0, 0.0]), torch.tensor([8.0])
+    norm = scale_and_clip(parameters, torch.tensor(0.5), clip=1.0)
+    assert norm.item() == pytest.approx(5.0)
+    torch.testing.assert_close(parameters[0].grad, torch.tensor([0.6, 0.0]), atol=1e-5, rtol=0)
+    torch.testing.assert_close(parameters[1].grad, torch.tensor([0.8]), atol=1e-5, rtol=0)
+    parameters[0].grad, parameters[1].grad = torch.tensor([6.0, 0.0]), torch.tensor([8.0])
+    scale_and_clip(parameters, torch.tensor(0.5), clip=0.0)
+    torch.testing.assert_close(parameters[1].grad, torch.tensor([4.0]))
+    parameters[0].grad, parameters[1].grad = torch.tensor([0.06, 0.0]), torch.tensor([0.08])
+    scale_and_clip(parameters, torch.tensor(1.0), clip=1.0)
+    torch.testing.assert_close(parameters[1].grad, torch.tensor([0.08]))
+
+
+def test_a_moving_average_follows_and_starts_warm() -> None:
+    parameter = nn.Parameter(torch.zeros(1))
+    average = MovingAverage([parameter], keep=0.9)
+    expected = 0.0
+    for step in range(1, 200):
+        parameter.data.fill_(float(step))
+        average.update(step)
+        keep = min(0.9, (1 + step) / (10 + step))
+        expected = keep * expected + (1 - keep) * step
+    assert average.values[0].item() == pytest.approx(expected, rel=1e-5)
+    assert 185 < expected < 195
+
+
+def test_the_mean_of_checkpoints() -> None:
+    states = [
+        {"a": torch.tensor([1.0, math.pi]), "n": torch.tensor(3)},
+        {"a": torch.tensor([3.0, 0.0]), "n": torch.tensor(5)},
+    ]
+    mean = average_weights(states)
+    torch.testing.assert_close(mean["a"], torch.tensor([2.0, math.pi / 2]))
+    assert mean["a"].dtype == torch.float32
+    assert mean["n"].item() == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"steps": 0}, "steps = 0 is out of range; it must be at least 1"),
+        ({"ema": 1.0}, "ema = 1.0 is out of range"),
+        ({"schedule": "cosin", "rate": 1.0}, "schedule = 'cosin' is not possible; it must be one of"),
+        ({"schedule": "cosine"}, "needs a rate"),
+        ({"warmup": 0}, "made of `warmup`"),
+        ({"rate": -1.0}, "rate = -1.0"),
+        ({"evaluate_limit": 0}, "evaluate_limit = 0"),
+    ],
+)
+def test_impossible_settings_are_refused_by_name(words: dict[str, object], said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        TrainSettings(**words)  # type: ignore[arg-type]
+
+
+def test_impossible_watching_is_refused_by_name() -> None:
+    for words in ({"every": -1}, {"texts": 0}, {"identical": 1.5}, {"spike": 0.0}):
+        with pytest.raises(ConfigurationError, match=next(iter(words))):
+            MonitorSettings(**words)  # type: ignore[arg-type]
