@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.errors import InputError
-from glassformer.runlog import EVENTS, HEADS, SCALARS, Event, Place, RunWriter, find_runs, is_run, read_run
+from glassformer.place import Place
+from glassformer.runlog import EVENTS, HEADS, SCALARS, Event, RunWriter, find_runs, is_run, read_run
 
 SELF = Place("decoder", "self", 0)
 CROSS = Place("decoder", "cross", 1)

@@ -1,15 +1,29 @@
 """The exceptions that Glassformer raises on purpose.
 
-Each message says what we saw, what we wanted and what to do, so that a command line can print it as it is.
+Each carries a message that says what was seen, what was wanted and what to do, so that a command line can
+print it as it is: `raise InputError("recorders.unknown_head", head=7, place=place)`. Codes are those of the
+catalogues.
 """
+
+from typing import Any
+
+from glassformer.messages import Message, literal
+from glassformer.messages.message import is_code
 
 
 class GlassformerError(Exception):
     """Anything a person can mend: the message is meant to be read by them, without a traceback."""
 
+    def __init__(self, text: str | Message, /, **parameters: Any) -> None:
+        self.message = _as_message(text, parameters)
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return str(self.message)
+
 
 class ConfigurationError(GlassformerError):
-    """A setting that cannot be: an unknown name, a value out of range, two values that contradict."""
+    """A setting that is not possible: an unknown name, a value out of range, two values that contradict."""
 
 
 class CheckpointError(GlassformerError):
@@ -29,9 +43,20 @@ class BundleError(GlassformerError):
 
 
 class ApiError(GlassformerError):
-    """A question that gets no answer; `code` and `status` are for programs, the message is for a person."""
+    """A request that is refused; `code` and `status` are for programs, the message is for a person."""
 
-    def __init__(self, sentence: str, code: str, status: int = 400) -> None:
-        super().__init__(sentence)
-        self.code = code
+    def __init__(
+        self, text: str | Message, /, code: str | None = None, status: int = 400, **parameters: Any
+    ) -> None:
+        super().__init__(text, **parameters)
+        self.code = code or self.message.code.rpartition(".")[2]
         self.status = status
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.code, self.status)
+
+
+def _as_message(text: str | Message, parameters: dict[str, Any]) -> Message:
+    if isinstance(text, Message):
+        return text
+    return Message(text, parameters) if is_code(text) else literal(text)

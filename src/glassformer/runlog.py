@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import InputError
+from glassformer.place import Kind, Place
 
 SCALARS, HEADS, EVENTS = "scalars.jsonl", "heads.jsonl", "events.jsonl"
 RECIPE, ENVIRONMENT = "recipe.toml", "environment.json"
@@ -62,18 +63,6 @@ class Event:
     @property
     def is_alarm(self) -> bool:
         return self.kind == ALARM
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
-    """One attention map of the network that is trained."""
-
-    stack: str
-    kind: str
-    layer: int
-
-    def __str__(self) -> str:
-        return f"{self.stack} {self.kind} layer {self.layer}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -295,7 +284,8 @@ def _collect_heads(entries: Iterable[dict[str, Any]], damage: Callable[[], None]
 
 
 def _read_map(described: Mapping[str, Any]) -> tuple[Place, dict[str, Values]]:
-    place = Place(str(described["stack"]), str(described["kind"]), int(described["layer"]))
+    kind: Kind = "cross" if described["kind"] == "cross" else "self"
+    place = Place(str(described["stack"]), kind, int(described["layer"]))
     names = [name for name in described if name not in ("stack", "kind", "layer")]
     statistics = {name: np.array(described[name], dtype=np.float64) for name in names}  # null becomes NaN
     if len({values.shape for values in statistics.values()}) > 1:

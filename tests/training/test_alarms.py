@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from glassformer.runlog import Event, Place
+from glassformer.place import Place
+from glassformer.runlog import Event
 from glassformer.training.alarms import LOOKS, SETTLING, HeadWatch, LossWatch
 from glassformer.training.settings import MonitorSettings
 

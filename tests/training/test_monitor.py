@@ -8,9 +8,9 @@ from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.model.loss import IGNORED
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
+from glassformer.place import Place
 from glassformer.recorders.native.windows import Watch
 from glassformer.recording import Tokens
-from glassformer.runlog import Place
 from glassformer.text.batches import Batch
 from glassformer.training.alarms import HeadWatch
 from glassformer.training.head_statistics import STATISTICS

@@ -15,9 +15,10 @@ from glassformer.api.chinese import translate_all
 from glassformer.api.frames import Frame
 from glassformer.api.tiles import MOST_CELLS, Precision, convert
 from glassformer.errors import ApiError, InputError
-from glassformer.metrics import METRICS, PANEL, Metric, Over, Parameter, Part, Place, Score, score
+from glassformer.metrics import METRICS, PANEL, Metric, Over, Parameter, Part, Score, score
 from glassformer.metrics import Phrase as Wordings
 from glassformer.metrics.scores import LEVELS
+from glassformer.place import Place
 from glassformer.recording import THRESHOLD, Recording
 from glassformer.schema import Answer, Bounds, Phrase
 
@@ -197,7 +198,7 @@ def _describe_parameter(knob: Parameter) -> MetricParameter:
 
 
 def _describe_score(recording: Recording, measured: Score) -> ScoreDescription:
-    numbers = {Place.of(each): index for index, each in enumerate(recording.maps)}
+    numbers = {each.place: index for index, each in enumerate(recording.maps)}
     cells = sum(part.values.size for part in measured.parts)
     if cells > MOST_CELLS:
         raise ApiError(

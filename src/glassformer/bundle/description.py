@@ -29,7 +29,7 @@ from glassformer.recording import (
 )
 from glassformer.recording.arrays import AnyArray
 
-Place = Callable[[str, AnyArray], str]  # where an array was met and the array → its name in the file
+StoreArray = Callable[[str, AnyArray], str]  # where an array was met and the array → its name in the file
 
 _TYPES: dict[str, type[Any]] = {
     kind.__name__: kind
@@ -42,7 +42,7 @@ _TYPES: dict[str, type[Any]] = {
 _LATER = {"Recording": ("architecture", "trace")}  # not in the first bundles; not written while empty
 
 
-def describe(recording: Recording, place: Place) -> dict[str, Any]:
+def describe(recording: Recording, place: StoreArray) -> dict[str, Any]:
     """Everything of a recording that is not an array; each array is handed to `place`."""
     scribe = _Scribe(place)
     content = scribe.write_object(recording, "content")
@@ -66,7 +66,7 @@ def restore(description: Any, arrays: Mapping[str, AnyArray]) -> Recording:
 
 
 class _Scribe:
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: StoreArray) -> None:
         self.place = place
         self.tokens: list[Any] = []
         self._numbers: dict[int, int] = {}  # the identity of Tokens → their number

@@ -85,7 +85,16 @@ def _run_links(arguments: Arguments) -> None:
         raise InputError(f"No pair of {len(pairs)} has sure links and at most {longest} words on both sides.")
     scores, diagonal = _align(arguments, chosen)
     place, head = _find_best(scores[0])
-    best = dict(zip(RATES, (float(score.part(*place).values[head]) for score in scores), strict=True))
+    best = dict(
+        zip(
+            RATES,
+            (
+                float(score.part(place.stack, place.layer, place.kind, place.step).values[head])
+                for score in scores
+            ),
+            strict=True,
+        )
+    )
     if arguments.csv:
         print(to_csv(scores))
     elif arguments.json:

@@ -7,7 +7,7 @@ Out:  Score. `score` measures, `METRICS` lists what there is; see docs/metrics.m
 from glassformer.metrics.differences import difference
 from glassformer.metrics.metric import METRICS, Metric, head_metric, recording_metric, score
 from glassformer.metrics.parameters import About, Parameter
-from glassformer.metrics.scores import Over, Part, Phrase, Place, Rows, Score, UndefinedError, Wording, pool
+from glassformer.metrics.scores import Over, Part, Phrase, Rows, Score, UndefinedError, Wording, pool
 
 # The interpretability panel, in its order.
 PANEL = (
@@ -29,7 +29,6 @@ __all__ = [
     "Parameter",
     "Part",
     "Phrase",
-    "Place",
     "Rows",
     "Score",
     "UndefinedError",

@@ -20,8 +20,9 @@ from glassformer.metrics.blocks import require_weights
 from glassformer.metrics.gold import Sentence
 from glassformer.metrics.metric import head_metric
 from glassformer.metrics.parameters import About
-from glassformer.metrics.scores import Phrase, Place, Rows, UndefinedError, Wording
+from glassformer.metrics.scores import Phrase, Rows, UndefinedError, Wording
 from glassformer.metrics.words import match_words, roll_up_head
+from glassformer.place import Place
 from glassformer.recording import AttentionMap, Recording
 
 Direction = Literal["head", "dependent"]
@@ -134,8 +135,8 @@ def table_relations(
             favourites = find_favourites(each, sentence)
             for relation, targets in listed.items():
                 places = hits.setdefault(relation, {})
-                before = places.get(Place.of(each), np.zeros(each.heads, dtype=np.int64))
-                places[Place.of(each)] = before + _count_hits(favourites, targets)
+                before = places.get(each.place, np.zeros(each.heads, dtype=np.int64))
+                places[each.place] = before + _count_hits(favourites, targets)
     if counts and not hits:
         raise InputError(
             "No recording has a whole self-attention map. Wanted one. Record the sentences whole."

@@ -11,7 +11,7 @@ import numpy as np
 
 from glassformer.errors import InputError
 from glassformer.metrics.metric import METRICS, score
-from glassformer.metrics.scores import Over, Part, Phrase, Place, Score
+from glassformer.metrics.scores import Over, Part, Phrase, Score
 from glassformer.recording import Recording, Tokens
 
 _DO = "Record both with the same text and tokenizer, from models of one shape."
@@ -42,7 +42,7 @@ def require_alike(first: Recording, second: Recording) -> None:
     """Refuse two recordings whose tokens or maps differ."""
     for side in ("source", "target"):
         _require_same_tokens(side, getattr(first, side), getattr(second, side))
-    shapes = [{Place.of(each): each.shape for each in recording.maps} for recording in (first, second)]
+    shapes = [{each.place: each.shape for each in recording.maps} for recording in (first, second)]
     for place in dict.fromkeys([*shapes[0], *shapes[1]]):
         seen = [known.get(place) for known in shapes]
         if seen[0] != seen[1]:

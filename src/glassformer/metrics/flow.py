@@ -16,7 +16,7 @@ from glassformer.errors import InputError
 from glassformer.metrics.metric import recording_metric
 from glassformer.metrics.parameters import About
 from glassformer.metrics.rollout import Residual, find_stacks, mix
-from glassformer.metrics.scores import Numbers, Part, Phrase, Place, Wording
+from glassformer.metrics.scores import Numbers, Part, Phrase, Wording
 from glassformer.recording import Recording
 
 LARGEST = 10_000_000  # pipes times problems: some ten seconds
@@ -62,7 +62,7 @@ def measure_flow(recording: Recording, *, query: Query = -1, residual: Residual 
         labels = (tuple(maps[-1].query.texts[start] for start in chosen), maps[0].key.texts)
         parts.append(
             Part(
-                Place.of(maps[-1]),
+                maps[-1].place,
                 ("query", "key"),
                 np.where(real[:, None], flows, np.nan),
                 undefined="" if real.all() else "Padded rows have no value.",

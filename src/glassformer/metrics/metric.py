@@ -23,18 +23,7 @@ import numpy as np
 
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.metrics.parameters import Parameter, declare, settle
-from glassformer.metrics.scores import (
-    LEVELS,
-    Over,
-    Part,
-    Phrase,
-    Place,
-    Rows,
-    Rule,
-    Score,
-    UndefinedError,
-    Wording,
-)
+from glassformer.metrics.scores import LEVELS, Over, Part, Phrase, Rows, Rule, Score, UndefinedError, Wording
 from glassformer.recording import AttentionMap, Recording
 from glassformer.registry import Registry
 
@@ -158,7 +147,7 @@ def _measure_map(
     settled: dict[str, Any],
 ) -> Part:
     """One map's values per head, or per row where that is asked for."""
-    place, heads = Place.of(attention_map), attention_map.heads
+    place, heads = attention_map.place, attention_map.heads
     try:
         rows = function(attention_map, **settled)
     except UndefinedError as error:

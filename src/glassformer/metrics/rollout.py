@@ -15,7 +15,7 @@ from glassformer.errors import InputError
 from glassformer.metrics.blocks import require_weights
 from glassformer.metrics.metric import recording_metric
 from glassformer.metrics.parameters import About
-from glassformer.metrics.scores import Numbers, Part, Phrase, Place, Wording
+from glassformer.metrics.scores import Numbers, Part, Phrase, Wording
 from glassformer.recording import AttentionMap, Recording
 
 LONGEST = 1024  # tokens: rollout keeps a whole matrix for every layer
@@ -47,7 +47,7 @@ def roll_out(recording: Recording, *, residual: Residual = 0.5) -> tuple[Part, .
             shown = np.where(each.statistics.rows[:, None], rolled, np.nan)
             undefined = "" if each.statistics.rows.all() else "Padded rows have no value."
             labels = (each.query.texts, each.key.texts)
-            parts.append(Part(Place.of(each), ("query", "key"), shown, undefined=undefined, labels=labels))
+            parts.append(Part(each.place, ("query", "key"), shown, undefined=undefined, labels=labels))
     return tuple(parts)
 
 

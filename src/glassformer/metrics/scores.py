@@ -13,13 +13,14 @@ rows at every level. A count of zero leaves the value undefined, which is NaN, a
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import GlassformerError, InputError
-from glassformer.recording import AttentionMap, Kind
+from glassformer.place import Place
+from glassformer.recording import Kind
 
 if TYPE_CHECKING:
     import pandas
@@ -51,23 +52,6 @@ class Wording:
     caption: str  # in Chinese
     lower: Phrase | None = None  # what a low value means
     higher: Phrase | None = None
-
-
-class Place(NamedTuple):
-    """Where a value belongs: a map, or with `step` None a layer's whole map."""
-
-    stack: str
-    layer: int
-    kind: Kind
-    step: int | None = None
-
-    @classmethod
-    def of(cls, attention_map: AttentionMap) -> "Place":
-        return cls(attention_map.stack, attention_map.layer, attention_map.kind, attention_map.step)
-
-    def __str__(self) -> str:
-        step = "" if self.step is None else f", step {self.step}"
-        return f"{self.stack} layer {self.layer}, {self.kind}{step}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,7 +136,7 @@ class Score:
             for part in self.parts
             if part.place is not None
             and (stack is None or part.place.stack == stack)
-            and part.place[1:] == (layer, kind, step)
+            and part.place[1:] == (kind, layer, step)
         ]
         if len(found) != 1:
             known = "; ".join(str(part.place) for part in self.parts)

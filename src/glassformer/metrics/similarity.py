@@ -20,7 +20,7 @@ from glassformer.metrics.blocks import BLOCK, find_whole_heads, read_rows, requi
 from glassformer.metrics.linkage import cut, link
 from glassformer.metrics.metric import recording_metric
 from glassformer.metrics.parameters import About
-from glassformer.metrics.scores import Numbers, Part, Phrase, Place, UndefinedError, Wording
+from glassformer.metrics.scores import Numbers, Part, Phrase, UndefinedError, Wording
 from glassformer.recording import AttentionMap, Recording
 from glassformer.recording.arrays import choose
 
@@ -93,7 +93,7 @@ def cluster_heads(recording: Recording, *, clusters: Clusters = 8, rows: RowLimi
         start = 0
         for each in group.maps:
             parts.append(
-                Part(Place.of(each), ("head",), numbers[start : start + each.heads], undefined=undefined)
+                Part(each.place, ("head",), numbers[start : start + each.heads], undefined=undefined)
             )
             start += each.heads
     return tuple(parts)

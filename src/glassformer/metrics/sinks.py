@@ -9,7 +9,7 @@ import unicodedata
 import numpy as np
 
 from glassformer.metrics.metric import head_metric, recording_metric
-from glassformer.metrics.scores import Part, Phrase, Place, Rows, UndefinedError, Wording
+from glassformer.metrics.scores import Part, Phrase, Rows, UndefinedError, Wording
 from glassformer.recording import AttentionMap, Recording, Tokens
 
 _NO_ROW = "No row looks anywhere."
@@ -82,7 +82,7 @@ def measure_received(recording: Recording) -> tuple[Part, ...]:
         shares = np.full(statistics.mass.shape, np.nan)
         np.divide(statistics.mass, rows, out=shares, where=rows > 0)
         undefined = "" if (rows > 0).all() else _NO_ROW
-        parts.append(Part(Place.of(each), ("head", "key"), shares, undefined=undefined))
+        parts.append(Part(each.place, ("head", "key"), shares, undefined=undefined))
     return tuple(parts)
 
 

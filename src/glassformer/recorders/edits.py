@@ -22,9 +22,9 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.errors import InputError
+from glassformer.place import Place
 from glassformer.recorders.native import edits as window_edits
 from glassformer.recorders.record import Edit
-from glassformer.recorders.transformers.layers import Place
 from glassformer.recording import Kind
 
 LARGEST_FACTOR = 1e6  # of scores: a softmax has one winner long before, and single precision overflows beyond
@@ -50,7 +50,7 @@ class AblateHead:
         return True
 
     def touches(self, place: Place) -> bool:
-        return (self.stack, self.kind, self.layer) == place
+        return (self.stack, self.kind, self.layer) == place[:3]
 
     def change_weights(self, weights: Tensor, place: Place) -> Tensor:
         """Weights (B, H, T, S) with those of the head replaced."""
@@ -167,7 +167,7 @@ class ScaleScores:
 
     def touches(self, place: Place) -> bool:
         mine = (self.stack, self.kind, self.layer)
-        return all(wanted in (None, seen) for wanted, seen in zip(mine, place, strict=True))
+        return all(wanted in (None, seen) for wanted, seen in zip(mine, place[:3], strict=True))
 
     def apply(self, network: nn.Module) -> AbstractContextManager[object]:
         def change(scores: Tensor, *_: object) -> Tensor:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.errors import RecordingError
+from glassformer.place import Place
 from glassformer.recorders.edits import AblateHead, AnyEdit, why_relaxed
 from glassformer.recorders.masks import Masks, allowed_keys, form_scores
 from glassformer.recorders.statistics.measure import (
@@ -30,7 +31,6 @@ from glassformer.recorders.statistics.transfer import beside, mark
 from glassformer.recorders.statistics.transfer_pool import Couriers
 from glassformer.recorders.store import Array, Keep, as_numbers, keep_aside
 from glassformer.recorders.transformers.interface import Call
-from glassformer.recorders.transformers.layers import Place
 from glassformer.recording import (
     AttentionMap,
     Factors,
@@ -232,7 +232,7 @@ class MapMaker:
         return {name: each.detach() for name, each in states.items() if name in self.want or name in also}
 
     def _keep(self, place: Place, states: Mapping[str, Tensor]) -> dict[str, Array]:
-        stack, kind, layer = place
+        stack, kind, layer = place[:3]
         return {
             name: self.keep(f"kept/{stack}/{kind}/{layer}/{name}", tensor) for name, tensor in states.items()
         }

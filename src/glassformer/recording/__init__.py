@@ -4,7 +4,8 @@ In:   arrays from a recorder (or a bundle file).
 Out:  Recording, AttentionMap, Tokens and their parts; tile arithmetic. Torch is never imported here.
 """
 
-from glassformer.recording.attention_map import AttentionMap, Kind
+from glassformer.place import Kind
+from glassformer.recording.attention_map import AttentionMap
 from glassformer.recording.evidence import Evidence
 from glassformer.recording.factors import Factors
 from glassformer.recording.generation import Alternative, Generation, Output, Step

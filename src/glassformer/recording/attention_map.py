@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from types import MappingProxyType
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.place import Kind, Place
 from glassformer.recording.arrays import (
     FLOATS,
     SINGLE,
@@ -29,8 +29,6 @@ from glassformer.recording.pooling import count_pixels
 from glassformer.recording.row_sums import check_mass, check_rows
 from glassformer.recording.statistics import HeadStatistics, Pyramid
 from glassformer.recording.tokens import Tokens
-
-Kind = Literal["self", "cross"]
 
 LARGEST = 1 << 30  # bytes of weights that one call may compute
 TOLERANCE = 1e-4  # how far a row may be from summing to one
@@ -111,10 +109,14 @@ class AttentionMap(Rebuilt):
         return self.heads, len(self.query), len(self.key)
 
     @property
+    def place(self) -> Place:
+        """The address of this map."""
+        return Place(self.stack, self.kind, self.layer, self.step)
+
+    @property
     def name(self) -> str:
         """For a person: decoder layer 3, cross."""
-        step = "" if self.step is None else f", step {self.step}"
-        return f"{self.stack} layer {self.layer}, {self.kind}{step}"
+        return str(self.place)
 
     @property
     def has_weights(self) -> bool:

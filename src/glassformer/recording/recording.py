@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from glassformer.errors import GlassformerError
+from glassformer.place import Kind
 from glassformer.recording.arrays import (
     FLOATS,
     Floats,
@@ -23,7 +24,7 @@ from glassformer.recording.arrays import (
     refuse,
     require_text,
 )
-from glassformer.recording.attention_map import AttentionMap, Kind
+from glassformer.recording.attention_map import AttentionMap
 from glassformer.recording.evidence import Evidence
 from glassformer.recording.generation import Generation, Output
 from glassformer.recording.tokens import Tokens

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.runlog import ALARM, Event, Place
+from glassformer.place import Place
+from glassformer.runlog import ALARM, Event
 from glassformer.training.settings import MonitorSettings
 
 MEMORY = 0.98  # of the running mean and variance of the loss: about 50 steps

@@ -22,7 +22,7 @@ from glassformer.model.generate import at_inference
 from glassformer.model.loss import IGNORED
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
 from glassformer.model.transformer import Transformer
-from glassformer.runlog import Place
+from glassformer.place import Kind, Place
 from glassformer.text.batches import Batch
 from glassformer.training.head_statistics import STATISTICS, Sight, measure_heads
 from glassformer.training.settings import MonitorSettings
@@ -37,7 +37,7 @@ class View:
     """One kind of attention in one stack: what its windows show, layer after layer."""
 
     stack: str
-    kind: str
+    kind: Kind
     sight: Sight
     maps: list[Tensor] = field(default_factory=list)  # (statistic, head) by layer
     seen: dict[str, list[Tensor]] = field(default_factory=dict)  # by window, since the last map

@@ -16,7 +16,7 @@ NOTHING = StepParameters()
 
 
 @dataclass(slots=True)
-class Place:
+class ChapterDraft:
     """Where steps happen: a chapter in the making."""
 
     id: str
@@ -33,11 +33,11 @@ class Scribe:
     arrays: Arrays
     missing: Phrase  # said of what was not kept
     unseen: Phrase  # said of what no recording of this kind keeps
-    chapters: list[Place] = field(default_factory=list)
+    chapters: list[ChapterDraft] = field(default_factory=list)
 
     def open(self, id: str, kind: Part, stack: str | None = None, layer: int | None = None) -> None:
         """Begin a chapter."""
-        self.chapters.append(Place(id, kind, stack, layer))
+        self.chapters.append(ChapterDraft(id, kind, stack, layer))
 
     def write(
         self,

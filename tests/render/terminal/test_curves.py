@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from glassformer.place import Place
 from glassformer.render.terminal.curves import draw_curve, draw_run, draw_runs, draw_spark
-from glassformer.runlog import Curve, Event, Place, RunLog, RunWriter, read_run
+from glassformer.runlog import Curve, Event, RunLog, RunWriter, read_run
 
 
 @pytest.fixture

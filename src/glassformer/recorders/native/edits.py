@@ -15,7 +15,7 @@ from glassformer.errors import InputError
 from glassformer.model.attention import Attention, CrossAttention
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
 from glassformer.model.transformer import Stack, Transformer
-from glassformer.recorders.transformers.layers import Place
+from glassformer.place import Place
 from glassformer.recording import Kind
 
 if TYPE_CHECKING:

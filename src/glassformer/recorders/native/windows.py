@@ -22,11 +22,11 @@ from torch.utils.hooks import RemovableHandle
 from glassformer.model.attention import Attention, triangle
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
 from glassformer.model.transformer import Stack, Transformer
+from glassformer.place import Place
 from glassformer.recorders.maps import MapMaker
 from glassformer.recorders.native.measured_attention import lending
 from glassformer.recorders.native.tracing import Trace
 from glassformer.recorders.transformers.interface import Kernel
-from glassformer.recorders.transformers.layers import Place
 from glassformer.recording import AttentionMap, HeadStatistics, Kind, Tokens, measure
 
 Network = Transformer | RecurrentTranslator

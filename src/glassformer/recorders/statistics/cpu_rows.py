@@ -74,7 +74,7 @@ class Part:
     mass: Tensor  # (head, padded key) float64
 
 
-class Place(NamedTuple):
+class RowBlock(NamedTuple):
     """A block of rows of a few heads."""
 
     heads: slice
@@ -126,7 +126,7 @@ def measure_part(job: Job, room: Room, part: Part) -> None:
         first, last = reach.start // job.unit * job.unit, -(-reach.stop // job.unit) * job.unit
         spans = [_survey(job, rows, real, slice(at, min(at + SPAN, last))) for at in range(first, last, SPAN)]
         for heads in part.groups:
-            _measure_block(job, room, part, Place(heads, rows, real), spans, (held, scratch))
+            _measure_block(job, room, part, RowBlock(heads, rows, real), spans, (held, scratch))
 
 
 def _survey(job: Job, rows: slice, real: slice, keys: slice) -> _Span:
@@ -151,7 +151,7 @@ def _measure_block(
     job: Job,
     room: Room,
     part: Part,
-    place: Place,
+    place: RowBlock,
     spans: list[_Span],
     memory: tuple[Tensor, Tensor],
 ) -> None:
@@ -182,7 +182,7 @@ def _scale(job: Job, heads: slice, rows: slice) -> Tensor:
     return job.queries[heads, rows] * factor
 
 
-def _form_scores(job: Job, room: Room, place: Place, span: _Span, queries: Tensor, scores: Tensor) -> None:
+def _form_scores(job: Job, room: Room, place: RowBlock, span: _Span, queries: Tensor, scores: Tensor) -> None:
     """q · k, soft cap, biases, masks, in place (g, b, w)."""
     (heads, rows, real), scoring = place, job.scoring
     torch.bmm(queries, job.read(job.keys, heads, span.keys).transpose(1, 2), out=scores)
@@ -211,7 +211,7 @@ def _exponentiate(job: Job, scores: Tensor, cells: Tensor) -> _Exponentials:
 
 
 def _combine(
-    job: Job, place: Place, spans: list[_Span], found: list[_Exponentials], held: Tensor
+    job: Job, place: RowBlock, spans: list[_Span], found: list[_Exponentials], held: Tensor
 ) -> tuple[list[Tensor], list[Tensor]]:
     """Top, total, energy, peak and its key for each row (g, b); what makes weights of each span."""
     heads, _, real = place
@@ -276,7 +276,7 @@ def _add_up(
     job: Job,
     room: Room,
     part: Part,
-    place: Place,
+    place: RowBlock,
     spans: list[_Span],
     found: list[_Exponentials],
     factors: list[Tensor],

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from glassformer.errors import InputError
+from glassformer.place import Place
 from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores
 from glassformer.recorders.masks import allowed_by, repeat_heads
-from glassformer.recorders.transformers.layers import Place
 
 if TYPE_CHECKING:
     from glassformer.recorders.transformers.interface import Call

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.errors import RecordingError
+from glassformer.place import Place
 from glassformer.recorders.preserve import on_loan, switched
-from glassformer.recorders.transformers.layers import Place
 from glassformer.recording import Kind
 
 TOLERANCE = 1e-3  # how far a row may be from one before it is no row of weights

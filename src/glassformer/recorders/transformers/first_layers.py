@@ -11,9 +11,10 @@ from contextlib import ExitStack, contextmanager
 from torch import nn
 
 from glassformer.errors import InputError
+from glassformer.place import Place
 from glassformer.recorders.edits import AnyEdit, FirstLayers
 from glassformer.recorders.preserve import configurations
-from glassformer.recorders.transformers.layers import Place, Stacks
+from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import AttentionMap
 
 

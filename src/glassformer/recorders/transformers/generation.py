@@ -20,12 +20,13 @@ from torch import Tensor
 
 from glassformer.errors import InputError, RecordingError
 from glassformer.model.choosing import GenerationSettings
+from glassformer.place import Place
 from glassformer.recorders.preserve import on_loan
 from glassformer.recorders.reading import as_array
 from glassformer.recorders.transformers.edits import Changes
 from glassformer.recorders.transformers.inputs import Given, Giver
 from glassformer.recorders.transformers.interface import Call, Capture, capturing
-from glassformer.recorders.transformers.layers import Place, Stacks
+from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.peaks import Peak, Peaks
 from glassformer.recorders.transformers.search import Search
 from glassformer.recording import AttentionMap, Generation

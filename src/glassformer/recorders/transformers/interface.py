@@ -21,9 +21,10 @@ from typing import Any, Literal
 from torch import Tensor, nn
 
 from glassformer.errors import RecordingError
+from glassformer.place import Place
 from glassformer.recorders.preserve import on_loan, switched
 from glassformer.recorders.transformers.edits import Changes
-from glassformer.recorders.transformers.layers import Counter, Place, Stacks
+from glassformer.recorders.transformers.layers import Counter, Stacks
 
 Kernel = Literal["exact", "fast"]
 NAMES: dict[Kernel, str] = {"exact": "glassformer_exact", "fast": "glassformer_fast"}

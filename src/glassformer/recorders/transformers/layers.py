@@ -9,27 +9,16 @@ Out:  a `Place` for each call. A stack is the list of blocks that a module stand
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch import nn
 
-from glassformer.recording import Kind
+from glassformer.place import Kind, Place
 
 # What the modules of transformers call the states of another stack.
 OTHER_STATES = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
 
 Notice = Callable[[nn.Module, bool], None]  # a module, and whether it was given states of another stack
-
-
-class Place(NamedTuple):
-    """Where an attention call happened; the layer is counted within stack and kind."""
-
-    stack: str
-    kind: Kind
-    layer: int
-
-    def __str__(self) -> str:
-        return f"{self.stack} layer {self.layer}, {self.kind}"
 
 
 class Stacks:

@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from glassformer.place import Place
 from glassformer.recorders.masks import Masks
 from glassformer.recorders.statistics.measure import attend_and_measure
 from glassformer.recorders.transformers.interface import Call
-from glassformer.recorders.transformers.layers import Place
 
 Peak = NDArray[np.floating]  # (head,)
 

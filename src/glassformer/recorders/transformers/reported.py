@@ -14,11 +14,12 @@ import torch
 from numpy.typing import NDArray
 
 from glassformer.errors import RecordingError
+from glassformer.place import Place
 from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, why_relaxed
 from glassformer.recorders.maps import Axes
 from glassformer.recorders.store import Array, as_numbers
 from glassformer.recorders.transformers.fallback import Report, are_weights, find_globals, spread_band
-from glassformer.recorders.transformers.layers import Place, Stacks
+from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import AttentionMap, measure
 
 ABSENT = ("scores", "queries", "keys", "values")

@@ -14,10 +14,11 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.errors import RecordingError
+from glassformer.place import Place
 from glassformer.recorders.maps import Axes, MapMaker
 from glassformer.recorders.transformers.fallback import Report, ask, tell_others
 from glassformer.recorders.transformers.interface import Call, Capture, capturing
-from glassformer.recorders.transformers.layers import Place, Stacks
+from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import Kind
 
 TOKENS = 16  # of the text, for the check

@@ -18,11 +18,12 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from glassformer.errors import InputError, RecordingError
+from glassformer.place import Place
 from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores
 from glassformer.recorders.preserve import on_loan, switched
 from glassformer.recorders.transformers.edits import Changes
 from glassformer.recorders.transformers.fallback import Report, ask
-from glassformer.recorders.transformers.layers import Place, Stacks
+from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.selfcheck import shorten
 
 SOFTMAXES = (nn.functional.softmax, torch.softmax, Tensor.softmax, torch.special.softmax)

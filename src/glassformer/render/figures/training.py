@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from glassformer.errors import InputError
+from glassformer.place import Place
 from glassformer.registry import suggest
 from glassformer.render.figures.figure import Sheet
 from glassformer.render.figures.parts import write_caption, write_title
 from glassformer.render.figures.style import head_colour
-from glassformer.runlog import HeadHistory, Place
+from glassformer.runlog import HeadHistory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,0 +1,57 @@
+"""The address of an attention map: stack, kind, layer and generation step. The only one, everywhere.
+
+In:   `Place("decoder", "cross", 3)`, or its text in a URL: `Place.parse("decoder.cross.3")`.
+Out:  a tuple that recordings, edits, scores, run logs, HTTP and URLs share.
+"""
+
+import re
+from typing import Literal, NamedTuple
+
+from glassformer.errors import InputError
+from glassformer.messages import Message, message
+
+Kind = Literal["self", "cross"]
+
+_ADDRESS = re.compile(
+    r"(?P<stack>.+)\.(?P<kind>self|cross)\.(?P<layer>\d{1,9})(@(?P<step>\d{1,9}))?", re.ASCII
+)
+
+
+class Place(NamedTuple):
+    """Where attention happens; layers are counted within stack and kind, in the order of their calls."""
+
+    stack: str  # "encoder" or "decoder"; models with more stacks name them by their modules
+    kind: Kind
+    layer: int
+    step: int | None = None  # of generation; None: the map of a whole pass
+
+    @property
+    def address(self) -> str:
+        """As in URLs: decoder.cross.3, or decoder.cross.3@2 for generation step 2."""
+        step = "" if self.step is None else f"@{self.step}"
+        return f"{self.stack}.{self.kind}.{self.layer}{step}"
+
+    @classmethod
+    def parse(cls, address: str) -> "Place":
+        """The place behind an address; InputError where it is none."""
+        found = _ADDRESS.fullmatch(address)
+        if found is None:
+            raise InputError("place.malformed", address=address)
+        kind: Kind = "self" if found["kind"] == "self" else "cross"
+        step = None if found["step"] is None else int(found["step"])
+        return cls(found["stack"], kind, int(found["layer"]), step)
+
+    def as_message(self) -> Message:
+        """For a person: decoder layer 3, cross."""
+        stack, kind = name_term(self.stack), name_term(self.kind)
+        if self.step is None:
+            return message("place.map", stack=stack, layer=self.layer, kind=kind)
+        return message("place.map_at_step", stack=stack, layer=self.layer, kind=kind, step=self.step)
+
+    def __str__(self) -> str:
+        return str(self.as_message())
+
+
+def name_term(name: str) -> Message:
+    """A stack, a kind or something recorded as a message; a name that is not ours stays as it is."""
+    return Message(f"term.{name}", {}, name.replace("{", "{{").replace("}", "}}"))

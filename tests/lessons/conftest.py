@@ -1,0 +1,13 @@
+"""Tiny random models of every kind in one folder."""
+
+from pathlib import Path
+
+import pytest
+
+from tiny_models import build_zoo
+
+
+@pytest.fixture(scope="session")
+def zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one model of each kind, as the zoo has them."""
+    return build_zoo(tmp_path_factory.mktemp("zoo"))
