@@ -41,7 +41,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     np.testing.assert_array_equal(log.heads[SELF].statistics["entropy"], [[1.0, 0.12346]])
     np.testing.assert_array_equal(log.heads[SELF].statistics["peak"], [[0.5, np.nan]])
     assert log.heads[SELF].heads == 2
-    assert str(CROSS) == "decoder cross layer 1"
+    assert str(CROSS) == "decoder layer 1, cross"
     assert [event.kind for event in log.events] == ["started", "alarm", "finished"]
     assert log.alarms == (Event(2, "alarm", "Look!", topic="loss spike", place="head 1", value=9.5),)
     assert (log.last_step, log.state, log.damaged) == (2, "finished", 0)

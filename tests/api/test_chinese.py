@@ -104,7 +104,7 @@ def list_reasons() -> list[str]:
 def list_notes() -> list[str]:
     """What recorders note in the stamp of a recording, and what they call kernels and references."""
     found = set[str]()
-    for path in sorted(PACKAGE.glob("recorders/*.py")):
+    for path in sorted(PACKAGE.glob("recorders/**/*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if is_note(node):
                 found |= {text for text in walk_strings(node) if re.search("[a-z] [a-z]", text)}

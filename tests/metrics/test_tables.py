@@ -13,7 +13,7 @@ from inventions import invent_decoder
 def test_every_head_is_a_row_with_its_place() -> None:
     recording = invent_decoder(layers=2, heads=3)
     frame = score(recording, "entropy").frame()
-    assert list(frame.columns) == ["metric", "stack", "layer", "kind", "head", "value"]
+    assert list(frame.columns) == ["metric", "stack", "kind", "layer", "head", "value"]
     assert len(frame) == 6
     row = frame[(frame["layer"] == 1) & (frame["head"] == 2)]
     assert row["value"].item() == score(recording, "entropy").part(layer=1).values[2]

@@ -207,7 +207,8 @@ def test_alarms_reach_the_log_and_the_terminal(recipe: Path, capsys: pytest.Capt
     assert {alarm.topic for alarm in alarms} == {"exploding scores"}
     assert alarms[0].step == 4
     assert (
-        "Alarm at step 4, exploding scores: Scores of decoder self layer 0, head 0" in capsys.readouterr().err
+        "Alarm at step 4, exploding scores: Scores of decoder layer 0, self, head 0"
+        in capsys.readouterr().err
     )
     train(recipe, runs=recipe.parent, name="quiet")
     assert read_run(recipe.parent / "quiet").alarms == ()

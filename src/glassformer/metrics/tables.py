@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def list_rows(score: "Score") -> Iterator[dict[str, Any]]:
-    """Every value: metric, stack, layer, kind, step, then its place along each axis."""
+    """Every value: metric, stack, kind, layer, step, then its place along each axis."""
     for part in score.parts:
         place = {} if part.place is None else part.place._asdict()
         for index in np.ndindex(part.values.shape):

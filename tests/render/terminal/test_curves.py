@@ -30,7 +30,7 @@ def test_a_run_shows_losses_heads_alarms_and_its_end(log: RunLog) -> None:
     text = draw_run(log, columns=60)
     assert text.startswith("mine: finished, step 200")
     assert "dev_loss  now 0.045, lowest 0.045, highest 0.09" in text
-    assert "decoder self layer 0  ▃▅▇  now 0.75" in text
+    assert "decoder layer 0, self  ▃▅▇  now 0.75" in text
     assert "step 120  loss spike: The loss rose." in text
     assert text.endswith("Finished. The best loss was 0.045.")
     curve = [line for line in text.splitlines() if "┤" in line]

@@ -21,6 +21,7 @@ import numpy as np
 
 from glassformer.api.frames import Frame, Plane, decode, encode, shrink
 from glassformer.api.in_process import Answer, Asking
+from glassformer.api.settings import STATIC
 from glassformer.errors import InputError
 from glassformer.lessons.schema import read_saved
 from glassformer.metrics import METRICS
@@ -29,7 +30,7 @@ from glassformer.render.files import write_whole
 from glassformer.render.html.packing import pack
 from glassformer.walk import list_arrays
 
-EMBEDDED = Path(__file__).with_name("static") / "embedded" / "embedded.js"
+EMBEDDED = STATIC / "embedded" / "embedded.js"
 WITHOUT_WALK = EMBEDDED.with_name("file.js")  # the same for recordings without the numbers of a walk
 LOADER = EMBEDDED.with_name("loader.js")  # unpacks the code: the one script that runs by itself
 CELLS = 4_000_000  # weights that one answer may hold
