@@ -28,7 +28,7 @@ function weigh(): Plugin {
 
 /** Whose words a file has. */
 function wordsOf(id: string): string {
-  return /i18n\/(walk|playground)/.exec(id)?.[1] ?? "words";
+  return /views\/(walk|playground)\//.exec(id)?.[1] ?? "words";
 }
 
 export default defineConfig({
@@ -47,11 +47,15 @@ export default defineConfig({
           groups: [
             {
               name: (id) => `${wordsOf(id)}-${id.slice(-2)}`,
-              test: /src\/i18n\/\w+\.ts\?(en|zh)$/,
+              test: /src\/.+\.ts\?(en|zh)$/,
               priority: 4,
             },
-            { name: "page", test: /src\/(main\.ts|views\/(overview|heatmap)\.ts)$/, priority: 3 },
-            { name: "more", test: /src\/views\/(?!walk|playground)/, priority: 1 },
+            { name: "page", test: /src\/(main\.ts|views\/(overview|heatmap)\/view\.ts)$/, priority: 3 },
+            { name: "more", test: /src\/views\/(?!walk|playground)\w+\/view\.ts$/, priority: 1 },
+            {
+              name: (id) => /views\/(\w+)\//.exec(id)?.[1] ?? null,
+              test: /src\/views\/(walk|playground)\/view\.ts$/,
+            },
           ],
         },
       },

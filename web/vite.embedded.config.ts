@@ -12,9 +12,9 @@ const leaveOutWalk: Plugin = {
   name: "leave-out-walk",
   enforce: "pre",
   load(id) {
-    if (id.endsWith("/src/views/walk.ts")) return 'export { view } from "../hosts/no_walk";';
-    if (id.endsWith("/src/hosts/cells.ts")) return "export const answerCell = () => null;";
-    return /\/src\/styles\/walk\.css/.test(id) ? "" : null;
+    if (id.endsWith("/src/views/walk/view.ts")) return 'export { view } from "./left_out";';
+    if (id.endsWith("/src/data/file_cells.ts")) return "export const answerCell = () => null;";
+    return /\/src\/views\/walk\/style\.css/.test(id) ? "" : null;
   },
 };
 
@@ -28,7 +28,7 @@ export default defineConfig(({ mode }) => {
       emptyOutDir: name === "embedded",
       target: "es2022",
       lib: {
-        entry: `src/hosts/${name === "loader" ? "loader" : "embedded"}.ts`,
+        entry: `src/${name === "loader" ? "loader" : "embedded"}.ts`,
         formats: ["es"],
         fileName: () => `${name}.js`,
       },

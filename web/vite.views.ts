@@ -1,7 +1,7 @@
 /** The list of views for their tabs, made when the page is built: a view's code is fetched when it is wanted. */
 import { fileURLToPath } from "node:url";
 import { type Plugin, runnerImport } from "vite";
-import type { View } from "./src/view";
+import type { View } from "./src/core/view";
 
 const NAME = "virtual:views";
 const LESSON = /^(walk|playground)$/; // large, and not for everybody: fetched when they are opened

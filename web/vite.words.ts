@@ -1,11 +1,14 @@
 /**
  * Splits the words of the page by language. Sources have both in one place, where types hold them equal; a person
- * fetches one. Of `defineStrings({ en, zh })` in src/i18n, `file.ts?en` has the English object, `file.ts?zh` the
+ * fetches one. Of `defineStrings({ en, zh })` in a file of words, `file.ts?en` has the English object, `file.ts?zh` the
  * Chinese one, and `file.ts` itself fetches either.
  */
+import { dirname, relative } from "node:path/posix";
 import type { Plugin } from "vite";
 
-const ROOM = /\/src\/i18n\/(?!core\.ts)(\w+\.ts)(?:\?(en|zh))?$/;
+/** The words shared by several (i18n/), those of the shell and of each view. */
+const WORDS =
+  /^(.*\/src\/)(?:i18n\/(?!core\.ts)|shell\/(?=(?:\w+_)?words\.ts)|views\/\w+\/(?=(?:\w+_)?words\.ts))(\w+\.ts)(?:\?(en|zh))?$/;
 
 interface Span {
   readonly start: number;
@@ -30,8 +33,8 @@ export function splitWords(): Plugin {
     apply: "build",
     enforce: "pre",
     transform(code, id) {
-      const [, file, language] = ROOM.exec(id) ?? [];
-      if (!file) return null;
+      const [, sources, file, language] = WORDS.exec(id) ?? [];
+      if (!sources || !file) return null;
       const program = this.parse(code, { lang: "ts" }) as unknown as Node;
       const definitions = findDefinitions(program, code);
       if (language) return keepWords(program, code, definitions, language as "en" | "zh");
@@ -41,7 +44,8 @@ export function splitWords(): Plugin {
         );
         return { start, end, text: `fetchStrings({ ${files.join(", ")} })` };
       });
-      return `import { fetchStrings } from "./core";\n${change(code, changes)}`;
+      const core = relative(dirname(id), `${sources}i18n/core`);
+      return `import { fetchStrings } from "${core.startsWith(".") ? core : `./${core}`}";\n${change(code, changes)}`;
     },
   };
 }
@@ -59,7 +63,7 @@ function keepWords(
   }));
   const others = nodes(program.body).flatMap((node) => {
     const text = code.slice(node.start, node.end);
-    if (node.type === "ImportDeclaration") return /"\.\/\w+";?$/.test(text) ? [{ ...node, text: "" }] : [];
+    if (node.type === "ImportDeclaration") return [{ ...node, text: "" }];
     const holds = definitions.some(({ start, end }) => node.start < start && end < node.end);
     return text.startsWith("export ") && !holds ? [{ ...node, text: text.slice("export ".length) }] : [];
   });

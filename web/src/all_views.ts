@@ -1,8 +1,8 @@
 /** Every view with all its code, in the order of the tabs: for the build, which lists them, and for tests. */
 
-import type { View } from "./view";
+import type { View } from "./core/view";
 
-const files = import.meta.glob<{ readonly view: View }>(["./views/*.ts", "!./views/*.test.ts"], {
+const files = import.meta.glob<{ readonly view: View }>("./views/*/view.ts", {
   eager: true,
 });
 

@@ -1,12 +1,12 @@
 /** The page: mounts the workbench on the server that sent it. */
 
 import "./styles";
-import { mount } from "./app/mount";
-import { addressBar } from "./app/place";
-import type { App, Remembering } from "./app/state";
-import { Connection, createHttpSource } from "./http";
+import { Connection, createHttpSource } from "./data/http";
+import { createHttpBench } from "./data/workbench";
 import { learn, preferredLanguage } from "./i18n/core";
-import { createHttpBench } from "./workbench";
+import { addressBar } from "./shell/address";
+import { mount } from "./shell/mount";
+import type { App, Remembering } from "./shell/state";
 
 const PAUSE = 2000; // ms between questions whether the server is back
 const WORDLESS =

@@ -1,16 +1,12 @@
-/** Every style sheet: the theme first, then the shell, then the views. */
+/** Every style sheet of the page: the theme, what is shared, the shell, marks, then views. */
 
 import "./styles/theme.css";
-import "./styles/app.css";
+import "./styles/reset.css";
+import "./styles/controls.css";
+import "./shell/style.css";
 
 // Lessons bring their own with them.
 import.meta.glob(
-  [
-    "./styles/*.css",
-    "!./styles/theme.css",
-    "!./styles/app.css",
-    "!./styles/walk.css",
-    "!./styles/playground.css",
-  ],
+  ["./marks/*.css", "./views/*/style.css", "!./views/walk/style.css", "!./views/playground/style.css"],
   { eager: true },
 );

@@ -1,6 +1,6 @@
 /** What the build makes up: the list of views for their tabs (vite.views.ts). */
 
 declare module "virtual:views" {
-  const list: readonly import("./views").ViewTitle[];
+  const list: readonly import("./shell/views").ViewTitle[];
   export default list;
 }

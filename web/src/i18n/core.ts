@@ -5,7 +5,7 @@
  * Out:  words(language), with the functions' parameters typed.
  */
 
-import type { Language, Phrase } from "../types";
+import type { Language, Phrase } from "../api/types";
 
 // biome-ignore lint/suspicious/noExplicitAny: parameters are checked where the words are used
 type Word = string | ((...parts: any[]) => string);

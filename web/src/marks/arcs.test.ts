@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { byteTable } from "../bundle";
-import type { Block } from "../weights";
+import { byteTable } from "../api/frames";
+import type { Block } from "../core/weight_bytes";
 import { fan, fillBoxes, firstByte, gather, strokeLines, writeLines } from "./arcs";
 
 const values = byteTable("sqrt", 1);

@@ -5,7 +5,7 @@
  * Out:  strokes on a canvas, or SVG. A line is as opaque as its weight; weak ones are drawn first.
  */
 
-import type { Block } from "../weights";
+import type { Block } from "../core/weight_bytes";
 import { figure } from "./paper";
 
 /** Where lines run: x of both ends, y of row 0, and the height of a row. */

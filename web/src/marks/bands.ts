@@ -5,7 +5,7 @@
  * Out:  shapes on a canvas, or SVG.
  */
 
-import type { Stream } from "../rollout";
+import type { Stream } from "../core/maths/rollout";
 import { pick } from "./colours";
 import { figure } from "./paper";
 

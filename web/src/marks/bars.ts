@@ -5,7 +5,7 @@
  * Out:  a list with a bar and a number for each; as long as the chance, 1 being the whole width. Also as SVG.
  */
 
-import type { Theme } from "../view";
+import type { Theme } from "../core/view";
 import { make } from "./make";
 import { figure, inks, label } from "./paper";
 

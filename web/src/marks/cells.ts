@@ -5,12 +5,12 @@
  * Out:  colours; SVG.
  */
 
-import type { Theme } from "../view";
+import { digits } from "../core/formats";
+import { linear } from "../core/maths/scale";
+import type { Theme } from "../core/view";
 import { diverging, pick, sequential } from "./colours";
-import { digits } from "./digits";
 import { draw } from "./make";
 import type { Inks } from "./paper";
-import { linear } from "./scale";
 
 export interface ColourScale {
   readonly domain: readonly [number, number];

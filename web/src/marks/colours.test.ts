@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Theme } from "../view";
+import type { Theme } from "../core/view";
 import { css, diverging, headColour, luminance, pick, sequential, wantsDarkInk } from "./colours";
 
 const THEMES: readonly Theme[] = ["light", "dark"];

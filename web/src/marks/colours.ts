@@ -6,7 +6,7 @@
  *       has to tell hues apart: the order of values survives colour blindness and a grey printer.
  */
 
-import type { Theme } from "../view";
+import type { Theme } from "../core/view";
 
 type Lch = readonly [lightness: number, chroma: number, hue: number]; // OKLCh, hue in degrees
 

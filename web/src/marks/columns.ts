@@ -5,7 +5,7 @@
  * Out:  two list boxes for mouse, touch and keyboard, with room between them for a canvas.
  */
 
-import type { TokenSlice } from "../types";
+import type { TokenSlice } from "../api/types";
 import { make, write } from "./make";
 
 export type Axis = "query" | "key";

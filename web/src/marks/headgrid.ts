@@ -5,8 +5,8 @@
  * Out:  an SVG group; `headAt` says which cell a place belongs to.
  */
 
+import { digits } from "../core/formats";
 import type { ColourScale } from "./cells";
-import { digits } from "./digits";
 import { draw } from "./make";
 import type { Inks } from "./paper";
 

@@ -5,9 +5,10 @@
  * Out:  words with places; they never overlap, and are cut where there is no room.
  */
 
-import { elide, type Label, layLabels, type TokenStore } from "./axis";
-import { count as grouped } from "./digits";
-import type { Camera, Extent } from "./heat";
+import { count as grouped } from "../core/formats";
+import type { Camera, Extent } from "../core/heat";
+import type { TokenNames } from "./axis";
+import { elide, type Label, layLabels } from "./axis";
 import { figure, label } from "./paper";
 
 export interface Frame {
@@ -18,7 +19,7 @@ export interface Frame {
 }
 
 export interface Axis {
-  readonly tokens: TokenStore;
+  readonly tokens: TokenNames;
   readonly start: number; // the side's number of the first cell
   readonly count: number;
 }

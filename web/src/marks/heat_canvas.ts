@@ -17,7 +17,7 @@ import {
   placeOf,
   type Renderer,
   type Scene,
-} from "./heat";
+} from "../core/heat";
 
 const OPAQUE = 0xff000000;
 

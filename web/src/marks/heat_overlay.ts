@@ -5,8 +5,8 @@
  * Out:  lines and words; nothing here touches the cells' own canvas.
  */
 
+import type { Camera } from "../core/heat";
 import { elide } from "./axis";
-import type { Camera } from "./heat";
 import { type Axis, FONT_SIZE, type Frame } from "./heat_axes";
 
 export interface Cell {

@@ -5,7 +5,7 @@
  * Out:  pixels.
  */
 
-import type { Renderer, Scene } from "./heat";
+import type { Renderer, Scene } from "../core/heat";
 import { createCanvasRenderer } from "./heat_canvas";
 import { createWebglRenderer } from "./heat_webgl";
 

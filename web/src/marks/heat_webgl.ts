@@ -16,7 +16,7 @@ import {
   type Plane,
   type Renderer,
   type Scene,
-} from "./heat";
+} from "../core/heat";
 
 const KEPT = 256; // textures
 

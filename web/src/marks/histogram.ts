@@ -5,11 +5,11 @@
  * Out:  an SVG group that works on the page and in saved pictures; `binAt` for hover.
  */
 
-import type { Distribution } from "../types";
-import { digits, round, count as spell } from "./digits";
+import type { Distribution } from "../api/types";
+import { digits, round, count as spell } from "../core/formats";
+import { linear } from "../core/maths/scale";
 import { draw } from "./make";
 import type { Inks } from "./paper";
-import { linear } from "./scale";
 
 export interface HistogramLook {
   readonly width: number;

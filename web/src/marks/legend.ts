@@ -5,8 +5,8 @@
  * Out:  an element that can be told another scale, and the same as SVG for saved pictures.
  */
 
+import { digits } from "../core/formats";
 import { pick } from "./colours";
-import { digits } from "./digits";
 import { make, write } from "./make";
 import { figure, label } from "./paper";
 

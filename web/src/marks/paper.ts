@@ -5,8 +5,8 @@
  * Out:  one SVG file that needs no style sheet, script or font from elsewhere.
  */
 
-import type { EvidenceDescription } from "../types";
-import type { Theme } from "../view";
+import type { EvidenceDescription } from "../api/types";
+import type { Theme } from "../core/view";
 
 export interface Inks {
   readonly ground: string;
@@ -129,3 +129,13 @@ export function wrap(text: string, width: number): string[] {
   if (line.trim() !== "") lines.push(line.trimEnd());
   return lines;
 }
+
+/** The page's own inks, as CSS variables: for SVG drawn on the page. */
+export const SCREEN: Inks = {
+  ground: "var(--panel)",
+  ink: "var(--ink)",
+  soft: "var(--ink-soft)",
+  faint: "var(--ink-faint)",
+  line: "var(--line)",
+  accent: "var(--accent)",
+};

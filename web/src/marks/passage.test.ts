@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TokenSlice } from "../types";
+import type { TokenSlice } from "../api/types";
 import { cut, Passage } from "./passage";
 
 function slice(change: Partial<TokenSlice> & { texts: readonly string[] }): TokenSlice {

@@ -5,8 +5,8 @@
  * Out:  running text for mouse, touch and keyboard; one token can be chosen.
  */
 
-import type { TokenSlice } from "../types";
-import type { Theme } from "../view";
+import type { TokenSlice } from "../api/types";
+import type { Theme } from "../core/view";
 import { pick, sequential, wantsDarkInk } from "./colours";
 import { make } from "./make";
 import { escapeText, figure } from "./paper";

@@ -5,10 +5,10 @@
  * Out:  an SVG line chart with the median and the band that holds eight tokens of ten.
  */
 
-import { round } from "./digits";
+import { round } from "../core/formats";
+import { linear } from "../core/maths/scale";
 import { draw } from "./make";
 import type { Inks } from "./paper";
-import { linear } from "./scale";
 import { reach } from "./sparkline";
 
 export interface Level {

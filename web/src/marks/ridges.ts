@@ -5,12 +5,12 @@
  * Out:  an SVG group; ridges carry the number of their layer.
  */
 
-import type { Distribution } from "../types";
-import { round } from "./digits";
+import type { Distribution } from "../api/types";
+import { round } from "../core/formats";
+import { linear } from "../core/maths/scale";
 import { extent } from "./histogram";
 import { draw } from "./make";
 import type { Inks } from "./paper";
-import { linear } from "./scale";
 
 export interface RidgeLook {
   readonly width: number;

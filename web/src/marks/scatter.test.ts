@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { UNTURNED } from "../core/maths/turn";
 import { inks } from "./paper";
 import { placeLabels, pointAt, type ScatterLook, spellScatter, toPaper, unit, WHOLE } from "./scatter";
-import { UNTURNED } from "./turn";
 
 const LOOK: ScatterLook = {
   width: 400,

@@ -5,10 +5,10 @@
  * Out:  pictures; `pointAt` for hover. The plane keeps its proportions: a unit is as long up as across.
  */
 
-import type { Theme } from "../view";
+import type { Turn } from "../core/maths/turn";
+import type { Theme } from "../core/view";
 import { pick, sequential } from "./colours";
 import { figure, type Inks, label } from "./paper";
-import type { Turn } from "./turn";
 
 export interface Camera {
   readonly zoom: number; // 1: everything fits

@@ -5,9 +5,9 @@
  * Out:  its hidden states' description; a choice where there are several.
  */
 
+import type { HiddenDescription } from "../api/types";
+import type { Stage } from "../core/view";
 import { words } from "../i18n/focus";
-import type { HiddenDescription } from "../types";
-import type { Stage } from "../view";
 import { choice } from "./controls";
 
 /** The stack that was chosen; without a choice the one whose map is in focus. */

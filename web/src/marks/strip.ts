@@ -5,7 +5,7 @@
  * Out:  pixels on a canvas; where many tokens share a pixel the largest number shows.
  */
 
-import type { Theme } from "../view";
+import type { Theme } from "../core/view";
 import { sequential } from "./colours";
 import { inks } from "./paper";
 

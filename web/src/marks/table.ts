@@ -5,8 +5,8 @@
  * Out:  elements that draw only what is in sight.
  */
 
-import { harmless } from "./csv";
-import { digits, exact } from "./digits";
+import { harmless } from "../core/csv";
+import { digits, exact } from "../core/formats";
 import { make, write } from "./make";
 
 export interface Column<Row> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { StepDescription } from "../types";
+import type { StepDescription } from "../api/types";
 import { layOut, ROW, STEP, Tree } from "./tree";
 
 function node(index: number, parent: number | null, beam = 0): StepDescription {

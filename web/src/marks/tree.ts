@@ -5,8 +5,8 @@
  * Out:  an SVG one can click, walk with arrow keys, drag and zoom.
  */
 
-import type { StepDescription } from "../types";
-import type { Theme } from "../view";
+import type { StepDescription } from "../api/types";
+import type { Theme } from "../core/view";
 import { draw } from "./make";
 import { figure, inks, label } from "./paper";
 

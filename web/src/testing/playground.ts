@@ -1,6 +1,6 @@
 /** Topics and plays made up for tests. */
 
-import type { Play, PlayFigure, PlayParameter, PlayTopic } from "../types";
+import type { Play, PlayFigure, PlayParameter, PlayTopic } from "../api/types";
 
 export const word = (text: string) => ({ en: text, zh: `中${text}` });
 

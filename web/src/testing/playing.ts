@@ -1,10 +1,10 @@
 /** The playground as tests open it: two topics, answers of one's own, and what was asked. */
 
 import { afterEach } from "vitest";
-import type { Playground } from "../source";
-import type { Play } from "../types";
-import type { Mounted, Stage, Workbench } from "../view";
-import { view } from "../views/playground";
+import type { Play } from "../api/types";
+import type { Playground } from "../core/source";
+import type { Mounted, Stage, Workbench } from "../core/view";
+import { view } from "../views/playground/view";
 import { aParameter, aPlay, aTopic, figures } from "./playground";
 import { invent, setStage } from "./recording";
 

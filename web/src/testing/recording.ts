@@ -5,11 +5,11 @@
  * Out:  a RecordingSource that answers at once, a stage to mount on, and what was asked.
  */
 
-import type { Frame, Numbers } from "../bundle";
-import { createSelection, nothingSelected, type Selection } from "../selection";
-import type { RecordingSource } from "../source";
-import type { Description, MapDescription, SideName, TokenSlice } from "../types";
-import type { Mounted, Stage, View, Workbench } from "../view";
+import type { Frame, Numbers } from "../api/frames";
+import type { Description, MapDescription, SideName, TokenSlice } from "../api/types";
+import { createSelection, nothingSelected, type Selection } from "../core/selection";
+import type { RecordingSource } from "../core/source";
+import type { Mounted, Stage, View, Workbench } from "../core/view";
 
 export interface Invention {
   readonly source?: readonly string[];

@@ -5,9 +5,9 @@
  * Out:  a plan, the arrays that it names, and a RecordingSource that answers from them.
  */
 
-import type { Frame } from "../bundle";
-import type { RecordingSource } from "../source";
-import type { CellArithmetic, WalkPlan, WalkStep } from "../types";
+import type { Frame } from "../api/frames";
+import type { CellArithmetic, WalkPlan, WalkStep } from "../api/types";
+import type { RecordingSource } from "../core/source";
 import { frame, invent, makeMap } from "./recording";
 
 type Table = readonly (readonly number[])[];

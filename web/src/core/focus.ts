@@ -1,0 +1,69 @@
+/**
+ * What is in focus, in words and in tokens: the same for every view that shows numbers.
+ *
+ * In:   the stage and its selection.
+ * Out:  names of maps and heads, caption lines, the token of a side that the selection points at, and the way back.
+ */
+
+import type { HiddenDescription, Language, MapDescription, SideName } from "../api/types";
+import { words } from "../i18n/focus";
+import { chooseMap } from "./maps";
+import type { Selection } from "./selection";
+import type { Stage } from "./view";
+
+export function mapName(map: MapDescription, language: Language): string {
+  const say = words(language);
+  const step = map.step === null ? "" : say.step(map.step);
+  return say.mapName(map.stack, map.layer, map.kind === "cross") + step;
+}
+
+/** The chosen head's number; null for an average. */
+export function headNumber(map: MapDescription, head: Selection["head"]): number | null {
+  return typeof head === "number" ? Math.max(0, Math.min(map.heads - 1, head)) : null;
+}
+
+/** The last lines of a saved picture: which model, and how its numbers were made. */
+export function captionOf(stage: Stage, ...lines: readonly string[]): string[] {
+  const { model, evidence } = stage.source.description;
+  return [...lines.filter((line) => line !== ""), model, evidence.line];
+}
+
+/** The token of a side that the selection points at. */
+export function tokenInFocus(stage: Stage, side: SideName): number | null {
+  const selection = stage.selection.get();
+  const map = chooseMap(stage.source.description, selection);
+  if (map === null) return null;
+  if (map.query_side === side && selection.query !== null) return selection.query;
+  if (map.key_side === side && map.query_side !== side) return selection.key;
+  return null;
+}
+
+/** Point at a token of a stack's side: as query where the map has it there, else as key, else on the stack's own map. */
+export function focusToken(
+  stage: Stage,
+  hidden: Pick<HiddenDescription, "stack" | "side">,
+  token: number | null,
+): void {
+  const { description } = stage.source;
+  const map = chooseMap(description, stage.selection.get());
+  if (map === null) return;
+  if (map.query_side === hidden.side) stage.selection.set({ query: token });
+  else if (map.key_side === hidden.side) stage.selection.set({ key: token });
+  else {
+    const own = description.maps.find(
+      (each) => each.stack === hidden.stack && each.query_side === hidden.side,
+    );
+    if (own !== undefined) stage.selection.set({ map: own.index, query: token });
+  }
+}
+
+/** Text to the clipboard; says whether it got there. */
+export async function copyText(stage: Stage, text: string): Promise<void> {
+  const say = words(stage.language);
+  try {
+    await navigator.clipboard.writeText(text);
+    stage.announce(say.copied);
+  } catch {
+    stage.announce(say.notCopied);
+  }
+}

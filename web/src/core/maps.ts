@@ -1,0 +1,129 @@
+/**
+ * Which map: families (stack and kind), layers and steps of a recording, and the way from one to the other.
+ *
+ * In:   a Description and a wish.
+ * Out:  a selection that the recording has.
+ */
+
+import type { Description, Kind, MapDescription, SideName } from "../api/types";
+import type { Fit, Selection } from "./selection";
+
+/** All maps of one stack and kind: what the model average averages. */
+export interface Family {
+  readonly stack: string;
+  readonly kind: Kind;
+}
+
+export function familiesOf(maps: readonly MapDescription[]): readonly Family[] {
+  const families = new Map<string, Family>();
+  for (const { stack, kind } of maps) families.set(`${stack} ${kind}`, { stack, kind });
+  return [...families.values()];
+}
+
+export function mapOf(description: Description, selection: Selection): MapDescription | undefined {
+  return description.maps[selection.map];
+}
+
+/** The layers that were recorded in the map's family, at its step. */
+export function layersOf(maps: readonly MapDescription[], map: MapDescription): readonly number[] {
+  const layers = new Set<number>();
+  for (const each of maps) if (related(each, map)) layers.add(each.layer);
+  return [...layers].sort((a, b) => a - b);
+}
+
+/** The generation steps in which the map's layer was recorded; empty when the map shows everything at once. */
+export function stepsOf(maps: readonly MapDescription[], map: MapDescription): readonly number[] {
+  const steps = new Set<number>();
+  for (const each of maps) {
+    if (each.step !== null && related(each, map) && each.layer === map.layer) steps.add(each.step);
+  }
+  return [...steps].sort((a, b) => a - b);
+}
+
+/** The map nearest to a wish: the family first, then the step, then the layer. */
+export function findMap(
+  maps: readonly MapDescription[],
+  wish: { readonly stack: string; readonly kind: Kind; readonly layer: number; readonly step: number | null },
+): MapDescription | undefined {
+  let best: MapDescription | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const each of maps) {
+    if (each.stack !== wish.stack || each.kind !== wish.kind) continue;
+    const late = each.step === wish.step ? 0 : Math.abs((each.step ?? 0) - (wish.step ?? 0)) + 0.5;
+    const cost = late * 1000 + Math.abs(each.layer - wish.layer);
+    if (cost < least) {
+      least = cost;
+      best = each;
+    }
+  }
+  return best;
+}
+
+function related(a: MapDescription, b: MapDescription): boolean {
+  return a.stack === b.stack && a.kind === b.kind;
+}
+
+/** Keeps a selection within a recording: what is not there is moved to the nearest that is, or let go. */
+export function fitTo(description: Description): Fit {
+  const { maps } = description;
+  return (wish, before, changed) => {
+    if (maps.length === 0) return { ...wish, map: 0, head: 0, query: null, key: null };
+    let map = maps[Math.min(Math.max(wish.map, 0), maps.length - 1)]!;
+    const stepped = map.step !== null;
+    let { query, key, step } = wish;
+    if (stepped && changed.step !== undefined && changed.map === undefined && step !== null) {
+      map = findMap(maps, { ...map, step }) ?? map;
+    }
+    const previous = maps[before.map];
+    if (previous && changed.map !== undefined) {
+      if (previous.query_side !== map.query_side && changed.query === undefined) query = null;
+      if (previous.key_side !== map.key_side && changed.key === undefined) key = null;
+    }
+    if (stepped) {
+      step = map.step;
+      if (map.queries === 1) query = map.query_start;
+    } else if (changed.step !== undefined && changed.query === undefined) {
+      query = step;
+    }
+    query = within(query, map.query_start, map.queries);
+    key = within(key, map.key_start, map.keys);
+    if (!stepped) step = query;
+    const head = typeof wish.head === "number" ? Math.min(Math.max(wish.head, 0), map.heads - 1) : wish.head;
+    return { ...wish, map: map.index, head, query, key, step };
+  };
+}
+
+function within(token: number | null, start: number, count: number): number | null {
+  return token !== null && token >= start && token < start + count ? token : null;
+}
+
+export type Head = Selection["head"];
+
+/** The map of the selection, or the first one. */
+export function chooseMap(description: Description, selection: Selection): MapDescription | null {
+  return description.maps.find((each) => each.index === selection.map) ?? description.maps[0] ?? null;
+}
+
+/** A head that the map has: numbers too large become its last. */
+export function chooseHead(map: MapDescription, head: Head): Head {
+  return typeof head === "number" ? Math.max(0, Math.min(map.heads - 1, head)) : head;
+}
+
+export function axisOf(map: MapDescription, axis: "query" | "key"): readonly [SideName, number, number] {
+  return axis === "query"
+    ? [map.query_side, map.query_start, map.queries]
+    : [map.key_side, map.key_start, map.keys];
+}
+
+/** The rows of a map that the selection's tokens are, counted on their axes; null where it has none of them. */
+export function selectedRows(
+  map: MapDescription,
+  selection: Selection,
+): Readonly<Record<"query" | "key", number | null>> {
+  const row = (axis: "query" | "key") => {
+    const [, start, count] = axisOf(map, axis);
+    const at = (selection[axis] ?? Number.NaN) - start;
+    return at >= 0 && at < count ? at : null;
+  };
+  return { query: row("query"), key: row("key") };
+}

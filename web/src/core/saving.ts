@@ -1,0 +1,98 @@
+/**
+ * Files for a person: the picture as SVG or PNG, a table as CSV.
+ *
+ * In:   a standalone SVG, or a table.
+ * Out:  blobs, and a download in this browser.
+ */
+
+import { harmless } from "./csv";
+import { Refusal } from "./source";
+import type { TableData } from "./view";
+
+const LARGEST_SIDE = 8192; // of a canvas, with room to spare in every browser
+
+export function save(blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** A text file for the browser's download folder. */
+export function saveText(name: string, text: string, type: string): void {
+  save(new Blob([text], { type }), name);
+}
+
+export function svgBlob(svg: string): Blob {
+  return new Blob([svg], { type: "image/svg+xml;charset=utf-8" });
+}
+
+/** Width and height of an SVG, from its attributes or its view box. */
+export function sizeOf(svg: string): { readonly width: number; readonly height: number } {
+  const root = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+  const box = (root.getAttribute("viewBox") ?? "").split(/[\s,]+/).map(Number);
+  const side = (name: string, fallback: number | undefined): number => {
+    const stated = Number.parseFloat(root.getAttribute(name) ?? "");
+    return Number.isFinite(stated) && stated > 0 ? stated : (fallback ?? 300);
+  };
+  return { width: side("width", box[2]), height: side("height", box[3]) };
+}
+
+/** The SVG on a canvas, twice as fine as on the screen (less where it would be too large). */
+export async function pngBlob(svg: string, ground: string): Promise<Blob> {
+  const { width, height } = sizeOf(svg);
+  const scale = Math.min(2, LARGEST_SIDE / width, LARGEST_SIDE / height);
+  const url = URL.createObjectURL(svgBlob(svg));
+  try {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.max(1, Math.round(width * scale));
+    canvas.height = Math.max(1, Math.round(height * scale));
+    const context = canvas.getContext("2d");
+    if (!context) throw unpaintable();
+    context.fillStyle = ground;
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    context.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise<Blob>((resolve, reject) => {
+      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(unpaintable())), "image/png");
+    });
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+/** RFC 4180, with a byte-order mark so that spreadsheets read it as UTF-8. */
+export function csv(table: TableData): string {
+  const cell = (value: string | number | null): string => {
+    const safe = harmless(value);
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return `\uFEFF${[table.columns, ...table.rows].map((row) => row.map(cell).join(",")).join("\r\n")}\r\n`;
+}
+
+/** For pasting into a spreadsheet. */
+export function tabSeparated(table: TableData): string {
+  const cell = (value: string | number | null): string => harmless(value).replace(/[\t\r\n]+/g, " ");
+  return [table.columns, ...table.rows].map((row) => row.map(cell).join("\t")).join("\n");
+}
+
+/** A file name that every system takes. */
+export function fileName(parts: readonly string[], ending: string): string {
+  const stem = parts
+    .join("-")
+    .normalize("NFKD")
+    .replace(/[^\p{L}\p{N}._-]+/gu, "-")
+    .replace(/-{2,}/g, "-")
+    .replace(/^[-.]+|[-.]+$/g, "")
+    .slice(0, 100);
+  return `${stem || "picture"}.${ending}`;
+}
+
+function unpaintable(): Refusal {
+  const sentence = "This browser could not draw the PNG; save as SVG.";
+  return new Refusal(sentence, "no_canvas", 0, "浏览器画不出这张 PNG，请保存为 SVG。");
+}

@@ -1,0 +1,130 @@
+/**
+ * Where data comes from: the same questions to a server, a notebook or data inside the file.
+ *
+ * In:   questions of the views.
+ * Out:  answers as JSON (types.ts) and typed arrays (frames.ts). What is asked twice is fetched once: a source caches.
+ */
+
+import type { Frame } from "../api/frames";
+import type {
+  CellArithmetic,
+  Description,
+  Distribution,
+  MetricDescription,
+  Play,
+  PlayTopic,
+  RecordingEntry,
+  ScoreDescription,
+  SideName,
+  TokenSlice,
+  WalkPlan,
+} from "../api/types";
+
+export type Range = readonly [start: number, stop: number];
+export type Precision = "uint8" | "float16" | "float32";
+export type DistributionOf =
+  | "hidden"
+  | "queries"
+  | "keys"
+  | "values"
+  | "attention"
+  | "scores"
+  | "scores_unscaled"
+  | "embeddings";
+
+/**
+ * All that can be asked about one recording. Every promise may be rejected with a `Refusal`; with an AbortError where
+ * the asker's own signal was aborted.
+ */
+export interface RecordingSource {
+  readonly description: Description;
+  tokens(side: SideName, range?: Range): Promise<TokenSlice>;
+  thumbnails(how: "mean" | "max"): Promise<Frame>;
+  weights(
+    map: number,
+    where: { head: number | "mean" | "all"; queries?: Range; keys?: Range },
+    as: Precision,
+    signal?: AbortSignal,
+  ): Promise<Frame>;
+  scores(
+    map: number,
+    where: { head: number; queries?: Range; keys?: Range },
+    signal?: AbortSignal,
+  ): Promise<Frame>;
+  average(stack: string, kind: "self" | "cross"): Promise<Frame>;
+  tile(
+    map: number,
+    head: number,
+    level: number,
+    row: number,
+    column: number,
+    how: "mean" | "max",
+    as: Precision,
+    signal?: AbortSignal,
+  ): Promise<Frame>;
+  statistics(map: number): Promise<Frame>;
+  vectors(map: number, what: "queries" | "keys" | "values", head: number): Promise<Frame>;
+  hidden(stack: string, layer: number, tokens?: Range, as?: "float16" | "float32"): Promise<Frame>;
+  activations(stack: string, by: "norm" | "change" | "neuron", neuron?: number): Promise<Frame>;
+  distribution(
+    of: DistributionOf,
+    where: { stack?: string; layer?: number; map?: number; head?: number; bins?: number },
+    signal?: AbortSignal,
+  ): Promise<Distribution>;
+  flow(stack: string): Promise<Frame>;
+  score(
+    metric: string,
+    over: "head" | "layer" | "model" | "query",
+    parameters?: Readonly<Record<string, string>>,
+    signal?: AbortSignal,
+  ): Promise<ScoreDescription>;
+  /** The computation step by step. */
+  walk(): Promise<WalkPlan>;
+  /** An array of the trace (or a parameter): "values" (row, column), of one head where it has heads. */
+  trace(
+    name: string,
+    where?: { rows?: Range; columns?: Range; head?: number },
+    signal?: AbortSignal,
+  ): Promise<Frame>;
+  /** How one number of a step came about. */
+  cell(
+    step: string,
+    where: { row: number; column: number; head?: number },
+    signal?: AbortSignal,
+  ): Promise<CellArithmetic>;
+}
+
+/** Small pages with one thing to change, computed where the models are. */
+export interface Playground {
+  topics(): Promise<readonly PlayTopic[]>;
+  /**
+   * Settings that are the topic's own are left out: they lie in files under its bare name. `anew`: not from memory,
+   * since what is measured differs each time.
+   */
+  ask(
+    topic: string,
+    settings: Readonly<Record<string, string>>,
+    signal?: AbortSignal,
+    anew?: boolean,
+  ): Promise<Play>;
+}
+
+export interface Source {
+  recordings(): Promise<readonly RecordingEntry[]>;
+  open(id: string): Promise<RecordingSource>;
+  metrics(): Promise<readonly MetricDescription[]>;
+  readonly playground?: Playground;
+}
+
+/** A refusal in one sentence, for a person. */
+export class Refusal extends Error {
+  constructor(
+    readonly sentence: string,
+    readonly code: string,
+    readonly status: number,
+    readonly zh: string | null = null, // the sentence in Chinese
+  ) {
+    super(sentence);
+    this.name = "Refusal";
+  }
+}

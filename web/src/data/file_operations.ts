@@ -1,0 +1,272 @@
+/**
+ * The arithmetic of each operation that needs no matrix of weights, for one number at a time, as the server has it in
+ * walk/operations.py and looking.py: tests/browser/test_file_cells.py holds both equal.
+ *
+ * In:   a Cell.
+ * Out:  Working.
+ */
+
+import type { Cell, Row, Working } from "./file_working";
+
+const WAVELENGTH = 10_000; // of positions, as in the model
+
+function dot(left: Row, right: Row): number {
+  let sum = 0;
+  for (let at = 0; at < left.length; at++) sum += left[at]! * right[at]!;
+  return sum;
+}
+
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
+/** Sine or cosine of position times frequency. */
+function makeWaves({ step, row, column }: Cell): Working {
+  const width = step.shape.output!.at(-1)!;
+  const half = Math.floor(width / 2);
+  const halves = step.words.order === "halves";
+  const pair = halves ? column % half : Math.floor(column / 2);
+  const sine = halves ? column < half : column % 2 === 0;
+  const frequency = WAVELENGTH ** ((-2 * pair) / width);
+  const angle = row * frequency;
+  const numbers = { position: row, frequency, angle, sine: Number(sine) };
+  return { result: sine ? Math.sin(angle) : Math.cos(angle), numbers };
+}
+
+/** Times a fixed number. */
+function scale(cell: Cell): Working {
+  const [name = ""] = cell.step.inputs;
+  const factor = cell.step.numbers.scale ?? cell.step.numbers.factor!;
+  const before = cell.value(name);
+  const result = before * factor;
+  return {
+    result,
+    left: [before],
+    right: [factor],
+    sum: result,
+    reads: [cell.read(name, cell.row, cell.column)],
+  };
+}
+
+/** Arrays, cell by cell; the last of two may have a learnt factor. */
+function add(cell: Cell): Working {
+  const { inputs, parameters } = cell.step;
+  const left = inputs.map((name) => cell.value(name));
+  const right = left.map(() => 1);
+  if (parameters.weight) right[right.length - 1] = cell.learned(parameters.weight, 0);
+  const result = dot(left, right);
+  const reads = inputs.map((name) => cell.read(name, cell.row, cell.column));
+  return { result, left, right, labels: (at) => inputs[at]!, sum: result, reads };
+}
+
+/** (x − mean) / deviation, times a gain, plus a shift. */
+function norm(cell: Cell): Working {
+  const [name = ""] = cell.step.inputs;
+  const { parameters, numbers } = cell.step;
+  const features = [...cell.vector(name)];
+  const own = total(features) / features.length;
+  const batch = Boolean(parameters.mean);
+  const mean = batch ? cell.learned(parameters.mean) : own;
+  const variance = batch
+    ? cell.learned(parameters.variance)
+    : total(features.map((feature) => (feature - own) ** 2)) / features.length;
+  const input = features[cell.column]!;
+  const deviation = Math.sqrt(variance + numbers.epsilon!);
+  const gain = cell.learned(parameters.weight);
+  const bias = cell.learned(parameters.bias);
+  const standard = (input - mean) / deviation;
+  return {
+    result: standard * gain + bias,
+    numbers: { input, mean, variance, deviation, standard, gain },
+    bias,
+    sum: standard * gain,
+    reads: [cell.read(name, cell.row)],
+  };
+}
+
+/** A part of a longer vector, unchanged. */
+function split(cell: Cell): Working {
+  const [name = ""] = cell.step.inputs;
+  const column = (cell.head ?? 0) * cell.step.shape.output!.at(-1)! + cell.column;
+  return { result: cell.vector(name)[column]!, reads: [{ name, head: null, row: cell.row, column }] };
+}
+
+/** Feature i and feature i + k/2 turn together, by an angle that grows with the position. */
+function turn(cell: Cell): Working {
+  const [name = ""] = cell.step.inputs;
+  const { row, column } = cell;
+  const vector = cell.vector(name);
+  const half = Math.floor(vector.length / 2);
+  const pair = column % half;
+  const angle = Math.fround(row * Math.fround(WAVELENGTH ** (-pair / half))); // in single precision, as the model
+  const partner = column < half ? pair + half : pair;
+  const places = [column, partner];
+  const left = places.map((place) => vector[place]!);
+  const right = [Math.cos(angle), column < half ? -Math.sin(angle) : Math.sin(angle)];
+  const result = dot(left, right);
+  return {
+    result,
+    left,
+    right,
+    labels: (at) => String(places[at]),
+    sum: result,
+    numbers: { angle, position: row },
+    reads: places.map((place) => cell.read(name, row, place)),
+  };
+}
+
+/** A query with a key: a product, or the cosine. */
+function compare(cell: Cell): Working {
+  const [queries = "", keys = ""] = cell.step.inputs;
+  let [left, right]: Row[] = [cell.vector(queries), cell.vector(keys, cell.column)];
+  let numbers: Readonly<Record<string, number>> = {};
+  if (cell.step.operation === "cosine") {
+    const [query, key] = [left!, right!].map((each) => Math.max(Math.sqrt(dot(each, each)), 1e-12));
+    numbers = { query_length: query!, key_length: key! };
+    left = Array.from(left!, (feature) => feature / query!);
+    right = Array.from(right!, (feature) => feature / key!);
+  }
+  const sum = dot(left!, right!);
+  let result = sum;
+  const { scale: factor, cap } = cell.step.numbers;
+  if (factor !== undefined) {
+    // A model of transformers: scaled and masked in one step, and in some with a soft cap, c · tanh(x / c).
+    const hidden = cell.value(cell.step.output) === Number.NEGATIVE_INFINITY;
+    numbers = { ...cell.step.numbers, allowed: Number(!hidden) };
+    const scaled = sum * factor;
+    result = cap === undefined ? scaled : cap * Math.tanh(scaled / cap);
+    if (hidden) result = Number.NEGATIVE_INFINITY;
+  }
+  const reads = [cell.read(queries, cell.row), cell.read(keys, cell.column)];
+  return { result, left: left!, right: right!, sum, numbers, reads };
+}
+
+/** A query sees itself and what came before; anything later becomes minus infinity. */
+function mask(cell: Cell): Working {
+  const [name = ""] = cell.step.inputs;
+  const allowed = cell.column <= cell.row;
+  const input = cell.value(name);
+  return {
+    result: allowed ? input : Number.NEGATIVE_INFINITY,
+    numbers: { input, allowed: Number(allowed) },
+    reads: [cell.read(name, cell.row, cell.column)],
+  };
+}
+
+/** exp of a score as a share of all: keys of one query, words of one position. */
+function softmax(cell: Cell): Working {
+  const { step, column, names } = cell;
+  const [name = ""] = step.inputs;
+  const given = [...cell.vector(name)];
+  const best = step.numbers.best_keys;
+  const scores = best === undefined ? given : keepBest(given, best, cell.vector(step.output));
+  const highest = scores.reduce((most, score) => Math.max(most, score), Number.NEGATIVE_INFINITY);
+  const powers = scores.map((score) => Math.exp(score - highest));
+  const sum = total(powers);
+  const weights = powers.map((power) => (sum > 0 ? power / sum : 0));
+  const axis = step.axes.at(-1)!;
+  const texts = axis === "source" || axis === "target" ? names.tokens(axis) : null;
+  return {
+    result: weights[column]!,
+    left: scores,
+    right: powers,
+    products: weights,
+    labels: (at) => (texts === null ? (names.words.get(at) ?? String(at)) : texts[at]!),
+    sum,
+    numbers: { score: scores[column]!, highest, power: powers[column]! },
+    reads: [cell.read(name, cell.row)],
+  };
+}
+
+/** Minus infinity for all but the k best; of equal ones, those that the network took. */
+function keepBest(scores: readonly number[], count: number, weights: Row): number[] {
+  const order = scores.map((_, at) => at);
+  order.sort((one, other) => scores[other]! - scores[one]! || weights[other]! - weights[one]!);
+  const kept = new Set(order.slice(0, count));
+  return scores.map((score, at) => (kept.has(at) ? score : Number.NEGATIVE_INFINITY));
+}
+
+/** Values of all keys, each as much as its weight says. */
+function mix(cell: Cell): Working {
+  const { step, names } = cell;
+  const [weights = "", values = ""] = step.inputs;
+  const left = cell.vector(weights);
+  const right = cell.across(values);
+  const texts = names.tokens(step.kind === "cross" ? "source" : step.axes[1]!);
+  const result = dot(left, right);
+  const reads = [cell.read(weights, cell.row), cell.read(values, null, cell.column)];
+  return { result, left, right, labels: (at) => texts[at]!, sum: result, reads };
+}
+
+/** Heads side by side: nothing is computed. */
+function join(cell: Cell): Working {
+  const [name = ""] = cell.step.inputs;
+  const { shape, values } = cell.array(name);
+  const [, rows = 1, width = 1] = shape;
+  const head = Math.floor(cell.column / width);
+  const column = cell.column % width;
+  return {
+    result: values[(head * rows + cell.row) * width + column]!,
+    numbers: { head },
+    reads: [{ name, head, row: cell.row, column }],
+  };
+}
+
+/** What the activation makes of a number. */
+function activate(cell: Cell): Working {
+  const [name = ""] = cell.step.inputs;
+  const input = cell.value(name);
+  const result = ACTIVATIONS[cell.step.words.function!]!(input);
+  return { result, numbers: { input }, reads: [cell.read(name, cell.row, cell.column)] };
+}
+
+/** One vector of many: the first or last token's, the mean, the largest. */
+function pool(cell: Cell): Working {
+  const [name = ""] = cell.step.inputs;
+  const values = cell.across(name);
+  const last = values.length - 1;
+  const how = cell.step.words.how!;
+  const chosen = { first: 0, last, max: values.indexOf(Math.max(...values)) }[how];
+  const shares = values.map((_, at) => (chosen === undefined ? 1 / values.length : Number(at === chosen)));
+  const texts = cell.names.tokens("source");
+  const result = dot(values, shares);
+  const reads = [cell.read(name, null, cell.column)];
+  return { result, left: values, right: shares, labels: (at) => texts[at]!, sum: result, reads };
+}
+
+const ACTIVATIONS: Readonly<Record<string, (x: number) => number>> = {
+  relu: (x) => Math.max(x, 0),
+  gelu: (x) => x * 0.5 * (1 + erf(x / Math.SQRT2)),
+  "gelu-tanh": (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x))),
+  silu: (x) => (x > -700 ? x / (1 + Math.exp(-x)) : 0),
+  tanh: Math.tanh,
+};
+
+/** The error function to all digits: 2/√π · e^(−x²) · Σ 2ⁿ x²ⁿ⁺¹ / (1 · 3 · … · (2n + 1)), all terms of one sign. */
+export function erf(x: number): number {
+  if (!(Math.abs(x) <= 6)) return Math.sign(x); // of no number, none
+  let sum = 0;
+  let term = x;
+  for (let odd = 1; sum + term !== sum; odd += 2) {
+    sum += term;
+    term *= (2 * x * x) / (odd + 2);
+  }
+  return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
+}
+
+/** What is not named here needs weights that no file holds, or has no cells to point at. */
+export const OPERATIONS: Readonly<Record<string, (cell: Cell) => Working>> = {
+  waves: makeWaves,
+  scale,
+  add,
+  norm,
+  split,
+  turn,
+  dot: compare,
+  cosine: compare,
+  divide: scale,
+  mask,
+  softmax,
+  mix,
+  join,
+  activate,
+  pool,
+};

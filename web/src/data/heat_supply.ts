@@ -1,0 +1,329 @@
+/**
+ * The data behind a heat map: one texture for short maps, tiles for long ones, the thumbnail where there is nothing finer.
+ *
+ * In:   a recording, a map, which head or average, mean or maximum.
+ * Out:  planes for what is looked at, the weight of any cell (about, at once; exactly, a moment later), scales and masks.
+ */
+
+import { asFloats, type Tensor, tensor } from "../api/frames";
+import type { MapDescription } from "../api/types";
+import {
+  byteAt,
+  byteOf,
+  type Camera,
+  coarsen,
+  type Extent,
+  type Mask,
+  type Placement,
+  type Plane,
+  rowPeaks,
+  type Top,
+  weightOf,
+} from "../core/heat";
+import type { Head } from "../core/maps";
+import type { RecordingSource } from "../core/source";
+import { type Address, cover, levelFor, Tiles } from "./tiles";
+
+export type How = "mean" | "max";
+export type Scale = "absolute" | "map" | "row";
+
+export const DENSE = 1024; // tokens: maps up to here come whole
+const MASKS = 2048; // queries up to which masked rows are looked up
+
+export interface Look {
+  readonly camera: Camera; // scale in device pixels
+  readonly width: number;
+  readonly height: number;
+  readonly near: { query: number; key: number };
+}
+
+export interface Supply {
+  /** What to draw now; asks for what is missing. */
+  placements(look: Look): readonly Placement[];
+  /** How many tokens a pixel of the last look covers, as a power of two. */
+  readonly level: number;
+  /** Tiles on their way. */
+  readonly missing: number;
+  /** Why this is only a coarse picture, if it is. */
+  readonly coarse: "average" | "statistics" | null;
+  dispose(): void;
+}
+
+export interface Heard {
+  arrived(): void;
+  failed(error: unknown): void;
+}
+
+/** How a map can be shown. */
+export function wayOf(map: MapDescription, head: Head): "dense" | "tiles" | "coarse" {
+  if (!map.has_weights) return "coarse";
+  if (Math.max(map.queries, map.keys) <= DENSE) return "dense";
+  return typeof head === "number" ? "tiles" : "coarse";
+}
+
+export async function openSupply(
+  source: RecordingSource,
+  map: MapDescription,
+  head: Head,
+  how: How,
+  heard: Heard,
+): Promise<Supply> {
+  const extent: Extent = { queries: map.queries, keys: map.keys };
+  const way = wayOf(map, head);
+  if (way === "dense") return new Dense(await readWhole(source, map, head), extent, how);
+  const root = await readThumbnail(source, map, head, how);
+  if (way === "coarse") return new Coarse(root, extent, map.has_weights ? "average" : "statistics");
+  const fetch = async (address: Address, signal: AbortSignal): Promise<Plane> => {
+    const frame = await source.tile(
+      map.index,
+      head as number,
+      address.level,
+      address.row,
+      address.column,
+      how,
+      "uint8",
+      signal,
+    );
+    return planeOf(tensor(frame, "tile"), address.level, address.row * 256, address.column * 256);
+  };
+  return new Long(fetch, heard, Math.max(1, map.levels), root, extent);
+}
+
+async function readWhole(source: RecordingSource, map: MapDescription, head: Head): Promise<Plane> {
+  if (head === "model") return planeOf(tensor(await source.average(map.stack, map.kind), "weights"), 0, 0, 0);
+  return planeOf(tensor(await source.weights(map.index, { head }, "uint8"), "weights"), 0, 0, 0);
+}
+
+/** The thumbnail of a head, or the average of those of a layer or of all layers alike. */
+export async function readThumbnail(
+  source: RecordingSource,
+  map: MapDescription,
+  head: Head,
+  how: How,
+): Promise<Plane> {
+  const frame = await source.thumbnails(how);
+  const alike =
+    head === "model"
+      ? source.description.maps.filter(
+          (each) =>
+            each.stack === map.stack &&
+            each.kind === map.kind &&
+            each.queries === map.queries &&
+            each.keys === map.keys,
+        )
+      : [map];
+  const [, height = 0, width = 0] = tensor(frame, String(map.index)).shape;
+  const level = thumbnailLevel(map, height, width);
+  const at = { height, width, level, row: 0, column: 0 };
+  if (typeof head === "number") {
+    const all = tensor(frame, String(map.index));
+    const cells = height * width;
+    const bytes = toBytes(all).subarray(head * cells, (head + 1) * cells);
+    return { ...at, bytes, maximum: all.maximum };
+  }
+  const mean = new Float32Array(height * width);
+  let heads = 0;
+  for (const each of alike) {
+    const floats = asFloats(tensor(frame, String(each.index)));
+    heads += each.heads;
+    for (let place = 0; place < floats.length; place++) mean[place % mean.length]! += floats[place]!;
+  }
+  return { ...at, ...quantise(mean.map((sum) => sum / Math.max(1, heads))) };
+}
+
+/** A thumbnail shows 2**level tokens a pixel. */
+export function thumbnailLevel(map: MapDescription, height: number, width: number): number {
+  for (let level = 0; level < 31; level++) {
+    if (Math.ceil(map.queries / 2 ** level) <= height && Math.ceil(map.keys / 2 ** level) <= width)
+      return level;
+  }
+  return 0;
+}
+
+/** A tensor (query, key) as a plane; floats become bytes under their own maximum. */
+export function planeOf(from: Tensor, level: number, row: number, column: number): Plane {
+  const [height = 0, width = 0] = from.shape.slice(-2);
+  const at = { width, height, level, row, column };
+  if (from.dtype === "uint8" && from.scale === "sqrt")
+    return { ...at, bytes: toBytes(from), maximum: from.maximum };
+  return { ...at, ...quantise(asFloats(from)) };
+}
+
+function toBytes(from: Tensor): Uint8Array {
+  return from.data instanceof Uint8Array ? from.data : Uint8Array.from(from.data as ArrayLike<number>);
+}
+
+function quantise(weights: Float32Array): { bytes: Uint8Array; maximum: number } {
+  let maximum = 1e-12;
+  for (const weight of weights) if (weight > maximum) maximum = weight;
+  const bytes = new Uint8Array(weights.length);
+  for (let place = 0; place < weights.length; place++) bytes[place] = byteOf(weights[place]!, maximum);
+  return { bytes, maximum };
+}
+
+class Dense implements Supply {
+  readonly missing = 0;
+  readonly coarse = null;
+  level = 0;
+  private readonly planes: Plane[];
+
+  constructor(
+    whole: Plane,
+    private readonly extent: Extent,
+    private readonly how: How,
+  ) {
+    this.planes = [whole];
+  }
+
+  placements({ camera }: Look): readonly Placement[] {
+    const sides = Math.ceil(Math.log2(Math.max(2, this.extent.queries, this.extent.keys)));
+    this.level = levelFor(camera.scale, sides + 1);
+    while (this.planes.length <= this.level) this.planes.push(coarsen(this.planes.at(-1)!, this.how));
+    return [{ plane: this.planes[this.level]!, ...everything(this.extent) }];
+  }
+
+  dispose(): void {}
+}
+
+class Long implements Supply {
+  readonly coarse = null;
+  level = 0;
+  private readonly tiles: Tiles;
+
+  constructor(
+    fetch: (address: Address, signal: AbortSignal) => Promise<Plane>,
+    heard: Heard,
+    private readonly levels: number,
+    root: Plane,
+    private readonly extent: Extent,
+  ) {
+    this.tiles = new Tiles(fetch, heard, levels, root);
+  }
+
+  get missing(): number {
+    return this.tiles.missing;
+  }
+
+  placements(look: Look): readonly Placement[] {
+    this.level = levelFor(look.camera.scale, this.levels);
+    const addresses = cover(look, this.extent, this.level, look.near);
+    this.tiles.want(addresses);
+    return this.tiles.place(addresses, this.extent);
+  }
+
+  dispose(): void {
+    this.tiles.dispose();
+  }
+}
+
+class Coarse implements Supply {
+  readonly missing = 0;
+  readonly level: number;
+
+  constructor(
+    private readonly plane: Plane,
+    private readonly extent: Extent,
+    readonly coarse: "average" | "statistics",
+  ) {
+    this.level = plane.level;
+  }
+
+  placements(): readonly Placement[] {
+    return [{ plane: this.plane, ...everything(this.extent) }];
+  }
+
+  dispose(): void {}
+}
+
+function everything(extent: Extent): Omit<Placement, "plane"> {
+  return { queries: [0, extent.queries], keys: [0, extent.keys] };
+}
+
+/** About the weight of a cell, from what is drawn there. */
+export function glance(
+  placements: readonly Placement[],
+  query: number,
+  key: number,
+): { weight: number; level: number; byte: number } | null {
+  for (const { plane, queries, keys } of placements) {
+    if (query < queries[0] || query >= queries[1] || key < keys[0] || key >= keys[1]) continue;
+    const byte = byteAt(plane, query, key);
+    if (byte !== null) return { weight: weightOf(plane, byte), level: plane.level, byte };
+  }
+  return null;
+}
+
+/** Largest weights per row of planes, remembered: what a scale of its own takes as its top. */
+export class Peaks {
+  private readonly rows = new Map<Plane, Uint8Array>();
+
+  /** `left`: keys that do not count. */
+  constructor(private readonly left: Uint8Array | null) {}
+
+  top(scale: Scale, placements: readonly Placement[], extent: Extent): Top {
+    if (scale === "absolute") return 1;
+    if (scale === "map") {
+      let most = 0;
+      for (const { plane } of placements)
+        most = Math.max(most, weightOf(plane, Math.max(0, ...this.of(plane))));
+      return most > 0 ? most : 1;
+    }
+    const tops = new Float32Array(extent.queries);
+    for (const { plane, queries } of placements) {
+      const peaks = this.of(plane);
+      const weights = Float32Array.from(peaks, (byte) => weightOf(plane, byte));
+      for (let query = queries[0]; query < queries[1]; query++) {
+        const weight = weights[(query >> plane.level) - plane.row] ?? 0;
+        if (weight > tops[query]!) tops[query] = weight;
+      }
+    }
+    for (let query = 0; query < tops.length; query++) if (tops[query] === 0) tops[query] = 1;
+    return tops;
+  }
+
+  private of(plane: Plane): Uint8Array {
+    let peaks = this.rows.get(plane);
+    if (peaks === undefined) {
+      const { left } = this;
+      // A pixel of several tokens is skipped when any of them is left out.
+      const skip = (column: number): boolean => {
+        if (left === null) return false;
+        const first = column << plane.level;
+        for (let key = first; key < first + (1 << plane.level) && key < left.length; key++)
+          if (left[key]) return true;
+        return false;
+      };
+      peaks = rowPeaks(plane, skip);
+      this.rows.set(plane, peaks);
+      if (this.rows.size > 400) this.rows.delete(this.rows.keys().next().value!);
+    }
+    return peaks;
+  }
+}
+
+/** What is masked in a map: by the causal rule, and rows where statistics know of more masked keys. */
+export async function readMask(
+  source: RecordingSource,
+  map: MapDescription,
+  head: Head,
+): Promise<Pick<Mask, "causal" | "rows">> {
+  const causal = causalOf(map);
+  if (map.queries > MASKS) return { causal, rows: null };
+  const allowed = asFloats(tensor(await source.statistics(map.index), "allowed"));
+  const start = (typeof head === "number" ? head : 0) * map.queries;
+  const rows = new Uint8Array(map.queries);
+  let any = false;
+  for (let query = 0; query < map.queries; query++) {
+    const expected = causal === null ? map.keys : Math.max(0, Math.min(map.keys, query + causal + 1));
+    if ((allowed[start + query] ?? expected) < expected) {
+      rows[query] = 1;
+      any = true;
+    }
+  }
+  return { causal, rows: any ? rows : null };
+}
+
+/** How many keys beyond the query's number are seen under the causal rule; null without one. */
+export function causalOf(map: MapDescription): number | null {
+  return map.causal && map.kind === "self" ? map.query_start - map.key_start : null;
+}

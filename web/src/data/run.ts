@@ -1,0 +1,62 @@
+/**
+ * A run of the model that outlives the view which asked for it: another language, another tab, and it goes on.
+ *
+ * In:   a workbench and a request; `done`, what to do with the new recording.
+ * Out:  how far it is, what it has written, how it ended. Whoever shows it now is told of each change.
+ */
+
+import type { Job, JobRequest, StepDescription } from "../api/types";
+import type { Kept, Workbench } from "../core/view";
+
+export class Run implements Kept {
+  readonly steps: StepDescription[] = [];
+  state: "running" | "done" | "failed" | "cancelled" = "running";
+  job: Job | null = null; // null until the server has taken it
+  result: string | null = null; // the new recording
+  error: unknown = null; // why it failed
+  private readonly controller = new AbortController();
+  private told: ((step: StepDescription | null) => void) | null = null;
+
+  constructor(workbench: Workbench, request: JobRequest, done: (id: string) => void = () => {}) {
+    const { signal } = this.controller;
+    workbench
+      .run(
+        request,
+        (event) => {
+          if ("job" in event) this.job = event.job;
+          else this.steps.push(event.step);
+          this.tell("step" in event ? event.step : null);
+        },
+        signal,
+      )
+      .then(
+        (id) => {
+          this.state = signal.aborted ? "cancelled" : "done"; // its last word and the stop may cross
+          if (signal.aborted) return;
+          this.result = id;
+          done(id);
+        },
+        (error: unknown) => {
+          // By whom it was cancelled, here or in another window, makes no difference.
+          const cancelled = error instanceof DOMException && error.name === "AbortError";
+          this.state = signal.aborted || cancelled ? "cancelled" : "failed";
+          this.error = error;
+        },
+      )
+      .finally(() => this.tell(null));
+  }
+
+  /** Who shows it from now on: told with a step that has come, or with null. The one before is told no more. */
+  show(told: ((step: StepDescription | null) => void) | null): void {
+    this.told = told;
+  }
+
+  /** End it, and say so to whoever shows it. */
+  stop(): void {
+    this.controller.abort();
+  }
+
+  private tell(step: StepDescription | null): void {
+    this.told?.(step);
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * What needs the model again, asked over HTTP: jobs with progress, and recordings that come and go.
+ *
+ * In:   a JobRequest.
+ * Out:  the id of a new recording, with every stage and step told on the way.
+ */
+
+import type {
+  About,
+  Job,
+  JobRequest,
+  JobStage,
+  ModelDescription,
+  Play,
+  PlayStep,
+  Preset,
+  StepDescription,
+} from "../api/types";
+import { Refusal } from "../core/source";
+import type { Workbench } from "../core/view";
+import type { Connection } from "./http";
+
+export type Heard = (event: { readonly job: Job } | { readonly step: StepDescription }) => void;
+
+/** Everything the shell can ask of the host besides the recordings themselves. */
+export interface Bench {
+  about(): Promise<About>;
+  models(): Promise<readonly ModelDescription[]>;
+  presets(): Promise<readonly Preset[]>;
+  /** Runs; aborting the signal cancels the job. */
+  run(request: JobRequest, heard: Heard, signal: AbortSignal): Promise<string>;
+  /** Every job that the server remembers, whoever started it; the newest first. */
+  jobs(): Promise<readonly Job[]>;
+  /** Listens to a job that was started before, as `run` does to its own. */
+  resume(job: Job, heard: Heard, signal: AbortSignal): Promise<string>;
+  cancel(id: string): Promise<void>;
+  /** Trains a topic of the playground; aborting the signal stops it. */
+  play?: NonNullable<Workbench["play"]>;
+  /** Opens a bundle that a person brings. */
+  upload(bundle: Blob): Promise<string>;
+  /** Where the bundle of a recording can be had; null where it cannot. */
+  download(id: string): string | null;
+  remove(id: string): Promise<void>;
+}
+
+const SHORTEST = 100; // ms between two questions whether a job still waits, at first
+const LONGEST = 1000; // and at last
+
+interface Progress {
+  readonly stage: JobStage;
+  readonly share: number | null;
+  readonly detail: string | null;
+}
+
+export function createHttpBench(
+  connection: Connection,
+  events: (url: string) => EventSource = (url) => new EventSource(url),
+): Bench {
+  const resume: Bench["resume"] = (job, heard, signal) => {
+    heard({ job });
+    const told: Told<StepDescription, string> = {
+      job: (now) => heard({ job: now }),
+      step: (step) => heard({ step }),
+      result: (end) => end.recording,
+    };
+    return follow(connection, events, job, told, signal);
+  };
+  return {
+    about: () => connection.json("about"),
+    models: () => connection.json("models"),
+    presets: () => connection.json("presets"),
+    async run(request, heard, signal) {
+      const job = await connection.send<Job>("jobs", request); // without the signal: see `follow`
+      return resume(job, heard, signal);
+    },
+    jobs: () => connection.json("jobs"),
+    resume,
+    async cancel(id) {
+      await connection.ask(`jobs/${encodeURIComponent(id)}`, { method: "DELETE" });
+    },
+    async play(topic, settings, heard, signal) {
+      const query = new URLSearchParams(settings).toString();
+      const path = `playground/${encodeURIComponent(topic)}${query && `?${query}`}`;
+      const job = await connection.json<Job>(path, { method: "POST" });
+      const told: Told<PlayStep, Play> = {
+        job: () => {},
+        step: heard,
+        result: (end) => (end as { readonly play?: Play }).play ?? null,
+      };
+      return follow(connection, events, job, told, signal);
+    },
+    async upload(bundle) {
+      const answer = await connection.json<{ readonly id: string }>("recordings", {
+        method: "POST",
+        headers: { "Content-Type": "application/octet-stream" },
+        body: bundle,
+      });
+      return answer.id;
+    },
+    download: (id) => `${connection.base}recordings/${encodeURIComponent(id)}/bundle`,
+    async remove(id) {
+      await connection.ask(`recordings/${encodeURIComponent(id)}`, { method: "DELETE" });
+    },
+  };
+}
+
+/** What is heard of a job on its way, and what it ends with; null: that is not there. */
+interface Told<Step, Result> {
+  job(job: Job): void;
+  step(step: Step): void;
+  result(end: Pick<Job, "recording">): Result | null;
+}
+
+/**
+ * Listens to a job until it ends. A lost connection is taken up again by the browser; meanwhile the job is asked.
+ * While it waits for others it is asked now and then: a browser opens six connections to a server, for all its tabs.
+ * Whoever cancels before the server has named the job cancels it here: it must not run on with nobody listening.
+ */
+function follow<Step, Result>(
+  connection: Connection,
+  events: (url: string) => EventSource,
+  first: Job,
+  told: Told<Step, Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  const path = `jobs/${encodeURIComponent(first.id)}`;
+  let job = first;
+  let stream: EventSource | null = null;
+  let over = false;
+  return new Promise((resolve, reject) => {
+    const end = (outcome: () => void): void => {
+      over = true;
+      stream?.close();
+      signal.removeEventListener("abort", cancel);
+      outcome();
+    };
+    const cancel = (): void => {
+      connection.ask(path, { method: "DELETE" }).catch(() => {});
+      end(() => reject(new DOMException("Cancelled.", "AbortError")));
+    };
+    const tell = (change: Partial<Job>): void => {
+      job = { ...job, ...change };
+      told.job(job);
+    };
+    const finish = (last: Pick<Job, "recording">): void => {
+      const result = told.result(last);
+      if (result !== null) end(() => resolve(result));
+      else end(() => reject(new Refusal("The result was lost on the way.", "lost", 0, "结果在途中丢失。")));
+    };
+    const fail = (why: Pick<Job, "sentence" | "code" | "zh">): void =>
+      end(() => reject(new Refusal(why.sentence ?? "", why.code ?? "failed", 422, why.zh)));
+    const leave = (): void => end(() => reject(new DOMException("Cancelled.", "AbortError")));
+    const listen = (): void => {
+      const heard = events(`${connection.base}${path}/events`);
+      stream = heard;
+      const on = <T>(name: string, act: (data: T) => void): void => {
+        heard.addEventListener(name, (event) =>
+          act(JSON.parse((event as MessageEvent<string>).data || "null") as T),
+        );
+      };
+      on<Progress>("progress", (progress) =>
+        tell({ state: progress.stage === "queued" ? "queued" : "running", ...progress }),
+      );
+      on<Step>("step", (step) => told.step(step));
+      on<Job>("done", finish);
+      on<Job>("failed", fail);
+      on("cancelled", leave);
+      heard.onerror = () => {
+        connection.json<Job>(path).then(
+          (now) => {
+            if (over) return;
+            if (now.state === "done") finish(now);
+            else if (now.state === "failed") fail(now);
+            else if (now.state === "cancelled") leave();
+            else tell(now);
+          },
+          (error: unknown) => {
+            if (!over && heard.readyState === EventSource.CLOSED) end(() => reject(error));
+          },
+        );
+      };
+    };
+    const queue = async (): Promise<void> => {
+      for (let pause = SHORTEST; !over; pause = Math.min(2 * pause, LONGEST)) {
+        try {
+          const now = await connection.json<Job>(path);
+          if (over) return;
+          if (now.state !== "queued") return listen(); // it is told from its start
+          tell(now);
+        } catch (error) {
+          if (error instanceof Refusal && error.status > 0) return end(() => reject(error));
+        }
+        await new Promise((wake) => setTimeout(wake, pause));
+      }
+    };
+    if (signal.aborted) return cancel();
+    signal.addEventListener("abort", cancel, { once: true });
+    if (job.state === "queued") void queue();
+    else listen();
+  });
+}

@@ -1,0 +1,29 @@
+/**
+ * The styles for a host that is somebody else's page: kept inside a shadow root, so that nothing leaks either way.
+ *
+ * In:   an element of the host.
+ * Out:  a fresh element inside its shadow root, styled.
+ */
+
+const files = import.meta.glob<string>(
+  ["./styles/*.css", "./shell/style.css", "./marks/*.css", "./views/*/style.css"],
+  {
+    eager: true,
+    query: "?inline",
+    import: "default",
+  },
+);
+const first = ["./styles/theme.css", "./styles/reset.css", "./styles/controls.css", "./shell/style.css"];
+const text = [...first, ...Object.keys(files).filter((name) => !first.includes(name))]
+  .map((name) => files[name] ?? "")
+  .join("\n");
+
+export function shelter(host: HTMLElement): HTMLElement {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(text);
+  root.adoptedStyleSheets = [sheet];
+  const element = host.ownerDocument.createElement("div");
+  root.replaceChildren(element);
+  return element;
+}

@@ -1,0 +1,116 @@
+import { render } from "preact";
+import { act } from "preact/test-utils";
+import { afterEach, expect, test } from "vitest";
+import type { Job, JobRequest } from "../api/types";
+import { type RecordingSource, Refusal, type Source } from "../core/source";
+import type { Bench } from "../data/workbench";
+import { learn } from "../i18n/core";
+import { noPlace } from "./address";
+import { Behind } from "./behind";
+import { AppContext } from "./context";
+import { App } from "./state";
+import { Views } from "./views";
+
+const request: JobRequest = { kind: "generate", model: "toy", sequence: "text", text: "A fox" };
+const job = { id: "j1", kind: "generate", state: "running", stage: "running", detail: "2/4" } as Job;
+const nowhere = { get: () => null, set: () => {} };
+
+afterEach(() => document.body.replaceChildren());
+
+/** A page whose generation view has asked for a run, which ends as the test says. */
+async function begin() {
+  const ended: { resolve(id: string): void; reject(error: unknown): void }[] = [];
+  const signals: AbortSignal[] = [];
+  const bench = {
+    run: (_, heard, signal) => {
+      signals.push(signal);
+      heard({ job });
+      return new Promise<string>((resolve, reject) => {
+        ended.push({ resolve, reject });
+        signal.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
+      });
+    },
+  } as Bench;
+  const root = document.body.appendChild(document.createElement("div"));
+  const app = new App({
+    root,
+    source: { recordings: async () => [] } as unknown as Source,
+    bench,
+    views: new Views(),
+    place: noPlace(),
+    remember: nowhere,
+    session: nowhere,
+    language: "en",
+    theme: "light",
+    reducedMotion: true,
+    wholePage: false,
+  });
+  const look = (view: string) => act(() => app.store.set({ view }));
+  await look("generation");
+  const pictures = root.appendChild(document.createElement("div"));
+  await act(() =>
+    render(
+      <AppContext.Provider value={app}>
+        <Behind />
+      </AppContext.Provider>,
+      pictures,
+    ),
+  );
+  const controller = new AbortController();
+  const workbench = app.runs.workbench({ description: { id: "r" } } as RecordingSource)!;
+  const heard: unknown[] = [];
+  const run = workbench.run(request, (event) => heard.push(event), controller.signal);
+  run.catch(() => {});
+  const rows = () => [...root.querySelectorAll<HTMLElement>("[data-behind]")];
+  return { app, root, look, run, heard, rows, controller, signals, end: ended[0]! };
+}
+
+const settle = () => act(() => new Promise((done) => setTimeout(done)));
+
+test("a run is seen from other views, in their language, and leads back", async () => {
+  const { app, look, rows, heard } = await begin();
+  expect([rows().length, heard]).toEqual([0, [{ job }]]);
+  await look("heatmap");
+  expect(rows()[0]?.querySelector("p")?.textContent).toBe(
+    "Generation runs on behind this view · Running · 2/4",
+  );
+  await learn("zh");
+  await act(() => {
+    app.language.value = "zh";
+  });
+  expect(rows()[0]?.querySelector("p")?.textContent).toMatch(/^\S+ 仍在后台运行 · 运行 · 2\/4$/);
+  await act(() => rows()[0]!.querySelector<HTMLElement>("[data-action=show-run]")!.click());
+  expect([app.view.peek(), rows().length]).toEqual(["generation", 0]);
+});
+
+test("it is stopped there, or by its view, and is gone", async () => {
+  for (const way of ["note", "view"]) {
+    const { app, look, rows, run, signals, controller } = await begin();
+    await look("heatmap");
+    if (way === "note") rows()[0]!.querySelector<HTMLElement>("[data-action=stop-run]")!.click();
+    else controller.abort();
+    await expect(run).rejects.toThrow(DOMException);
+    await settle();
+    expect([signals[0]!.aborted, rows().length, app.runs.asked.peek().length]).toEqual([true, 0, 0]);
+    expect(app.message.peek()).toBe("");
+  }
+});
+
+test("how it ended is said where it is not seen, and only there", async () => {
+  for (const [view, said] of [
+    ["heatmap", "Too long."],
+    ["generation", ""],
+  ] as const) {
+    const { app, look, rows, end } = await begin();
+    await look(view);
+    end.reject(new Refusal("Too long.", "refused", 422));
+    await settle();
+    expect([app.message.peek(), rows().length]).toEqual([said, 0]);
+  }
+  const { app, look, run, rows, end } = await begin();
+  await look("heatmap");
+  end.resolve("made");
+  expect(await run).toBe("made");
+  await settle();
+  expect([app.message.peek(), rows().length]).toEqual(["The recording is there.", 0]);
+});

@@ -1,0 +1,304 @@
+/** Which attention: family, layer, head, and the tokens in focus with their weight. */
+
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { asFloats, tensor } from "../api/frames";
+import type { MapDescription } from "../api/types";
+import { familiesOf, findMap, layersOf, mapOf } from "../core/maps";
+import type { Selection } from "../core/selection";
+import type { RecordingSource } from "../core/source";
+import { useApp } from "./context";
+import { Icon } from "./icons";
+import { destination } from "./tabs";
+import { useToken } from "./tokens";
+
+const LONGEST_AVERAGE = 1024; // tokens; the server refuses the model average beyond
+
+export function Choice(props: { readonly source: RecordingSource }) {
+  const app = useApp();
+  const map = mapOf(props.source.description, app.selection.value);
+  if (!map) return null;
+  return (
+    <section class="choice" aria-label={app.words.value.attention}>
+      <FamilyChoice {...props} map={map} />
+      <LayerChoice {...props} map={map} />
+      <HeadChoice {...props} map={map} />
+      <Focus {...props} map={map} />
+      <Predict {...props} />
+    </section>
+  );
+}
+
+interface OfMap {
+  readonly source: RecordingSource;
+  readonly map: MapDescription;
+}
+
+function FamilyChoice({ source, map }: OfMap) {
+  const app = useApp();
+  const say = app.words.value;
+  const name = useId();
+  const families = familiesOf(source.description.maps);
+  const title = (stack: string, kind: string): string => {
+    if (kind === "cross")
+      return families.filter((each) => each.kind === "cross").length > 1
+        ? `${say.cross} (${stack})`
+        : say.cross;
+    return stack === "encoder" ? say.encoderSelf : stack === "decoder" ? say.decoderSelf : stack;
+  };
+  return (
+    <fieldset class="row">
+      <legend>{say.attention}</legend>
+      <div class="segments">
+        {families.map((family) => {
+          const chosen = family.stack === map.stack && family.kind === map.kind;
+          return (
+            <label
+              key={`${family.stack} ${family.kind}`}
+              class="segment"
+              title={family.kind === "cross" ? say.crossOf(family.stack) : say.selfOf(family.stack)}
+            >
+              <input
+                type="radio"
+                name={name}
+                data-family={`${family.stack}-${family.kind}`}
+                checked={chosen}
+                onChange={() => {
+                  const next = findMap(source.description.maps, { ...map, ...family });
+                  if (next) app.store.set({ map: next.index });
+                }}
+              />
+              <span>{title(family.stack, family.kind)}</span>
+            </label>
+          );
+        })}
+      </div>
+    </fieldset>
+  );
+}
+
+function LayerChoice({ source, map }: OfMap) {
+  const app = useApp();
+  const say = app.words.value;
+  const id = useId();
+  const layers = layersOf(source.description.maps, map);
+  const at = layers.indexOf(map.layer);
+  const choose = (layer: number | undefined): void => {
+    const next = layer === undefined ? undefined : findMap(source.description.maps, { ...map, layer });
+    if (next) app.store.set({ map: next.index });
+  };
+  return (
+    <div class="row">
+      <label for={id}>{say.layer}</label>
+      <div class="stepper">
+        <button
+          type="button"
+          class="button quiet square"
+          aria-label={say.previousLayer}
+          data-action="previous-layer"
+          disabled={at <= 0}
+          onClick={() => choose(layers[at - 1])}
+        >
+          <Icon name="left" />
+        </button>
+        <select
+          id={id}
+          data-action="layer"
+          value={map.layer}
+          onChange={(event) => choose(Number(event.currentTarget.value))}
+        >
+          {layers.map((layer) => (
+            <option key={layer} value={layer}>
+              {layer}
+            </option>
+          ))}
+        </select>
+        <button
+          type="button"
+          class="button quiet square"
+          aria-label={say.nextLayer}
+          data-action="next-layer"
+          disabled={at + 1 >= layers.length}
+          onClick={() => choose(layers[at + 1])}
+        >
+          <Icon name="right" />
+        </button>
+        <span class="hint number">{say.rangeTo(layers[0] ?? 0, layers[layers.length - 1] ?? 0)}</span>
+      </div>
+    </div>
+  );
+}
+
+function HeadChoice({ map }: OfMap) {
+  const app = useApp();
+  const say = app.words.value;
+  const group = useRef<HTMLDivElement>(null);
+  const { head } = app.selection.value;
+  const tooLong = Math.max(map.queries, map.keys) > LONGEST_AVERAGE;
+  const choices: readonly Selection["head"][] = [
+    ...Array(map.heads).keys(),
+    "mean",
+    ...(tooLong ? [] : (["model"] as const)),
+  ];
+  const move = (event: KeyboardEvent): void => {
+    const to = destination(event.key, choices.indexOf(head), choices.length);
+    const next = to === null ? undefined : choices[to];
+    if (next === undefined) return;
+    event.preventDefault();
+    app.store.set({ head: next });
+    group.current?.querySelector<HTMLElement>(`[data-head="${next}"]`)?.focus();
+  };
+  const title = (choice: Selection["head"]): string =>
+    choice === "mean" ? say.layerAverage : choice === "model" ? say.modelAverage : String(choice);
+  return (
+    <div class="row">
+      <span class="row-label" id={`head-label-${map.index}`}>
+        {say.head}
+      </span>
+      <div
+        class="heads"
+        role="radiogroup"
+        aria-labelledby={`head-label-${map.index}`}
+        ref={group}
+        onKeyDown={move}
+      >
+        {choices.map((choice) => (
+          <button
+            key={choice}
+            type="button"
+            role="radio"
+            class={typeof choice === "number" ? "head" : "head wide"}
+            style={typeof choice === "number" ? { "--head": `var(--head-${choice % 12})` } : {}}
+            data-head={choice}
+            aria-checked={choice === head}
+            aria-label={typeof choice === "number" ? say.headNumber(choice) : title(choice)}
+            tabIndex={choice === head || (choice === 0 && !choices.includes(head)) ? 0 : -1}
+            onClick={() => app.store.set({ head: choice })}
+          >
+            {title(choice)}
+          </button>
+        ))}
+        {tooLong && <span class="hint">{say.modelAverageTooLong}</span>}
+      </div>
+    </div>
+  );
+}
+
+function Focus({ source, map }: OfMap) {
+  const app = useApp();
+  const say = app.words.value;
+  const { query, key, head } = app.selection.value;
+  const queryText = useToken(source, map.query_side, query);
+  const keyText = useToken(source, map.key_side, key);
+  const weight = useWeight(source, map, head, query, key);
+  return (
+    <div class="row">
+      <span class="row-label">{say.focus}</span>
+      <div class="focus">
+        {query === null && key === null ? (
+          <span class="hint">{say.noFocus}</span>
+        ) : (
+          <>
+            <FocusToken label={say.query} number={query} text={queryText} />
+            <span aria-hidden="true">→</span>
+            <FocusToken label={say.key} number={key} text={keyText} />
+            {weight !== null && (
+              <span class="focus-weight">
+                <span class="unseen">{say.weight} </span>
+                <span class="number" data-weight={weight}>
+                  {weight.toPrecision(4)}
+                </span>
+              </span>
+            )}
+            <button
+              type="button"
+              class="button quiet small"
+              data-action="clear-focus"
+              onClick={() => app.store.set({ query: null, key: null })}
+            >
+              {say.clearFocus}
+            </button>
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function FocusToken(props: {
+  readonly label: string;
+  readonly number: number | null;
+  readonly text: string;
+}) {
+  return (
+    <span class="focus-token" title={props.number === null ? props.label : `${props.label} ${props.number}`}>
+      <span class="unseen">{props.label} </span>
+      {props.number === null ? <span class="hint">·</span> : <bdi class="token">{props.text}</bdi>}
+    </span>
+  );
+}
+
+/** The exact weight in focus; null while it is not known, and where only one token is in focus. */
+function useWeight(
+  source: RecordingSource,
+  map: MapDescription,
+  head: Selection["head"],
+  query: number | null,
+  key: number | null,
+): number | null {
+  const [known, setKnown] = useState<{ readonly of: string; readonly weight: number } | null>(null);
+  const of = `${source.description.id} ${map.index} ${head} ${query} ${key}`;
+  useEffect(() => {
+    if (query === null || key === null || head === "model" || !(map.has_weights || map.has_queries)) return;
+    const stop = new AbortController();
+    const row = query - map.query_start;
+    const column = key - map.key_start;
+    const timer = setTimeout(() => {
+      source
+        .weights(
+          map.index,
+          { head, queries: [row, row + 1], keys: [column, column + 1] },
+          "float32",
+          stop.signal,
+        )
+        .then(
+          (frame) => setKnown({ of, weight: asFloats(tensor(frame, "weights"))[0] ?? 0 }),
+          () => {},
+        );
+    }, 60); // not while the pointer is on its way
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [source, map, head, query, key, of]);
+  return known?.of === of ? known.weight : null;
+}
+
+function Predict({ source }: { readonly source: RecordingSource }) {
+  const app = useApp();
+  const say = app.words.value;
+  if (!app.bench || app.about.value?.workbench === false) return null;
+  app.presets.value; // the request behind a shipped recording is a preset's
+  const possible = app.runs.requestBehind(source) !== null;
+  return (
+    <div class="row">
+      <span class="row-label" />
+      <div>
+        <button
+          type="button"
+          class="button"
+          data-action="predict"
+          disabled={!possible}
+          onClick={() => {
+            app.store.set({
+              view: "generation",
+              options: { ...app.store.get().options, "generation.predict": "1" },
+            });
+          }}
+        >
+          <Icon name="words" /> {say.predict}
+        </button>
+        {!possible && <p class="hint">{say.predictNoModel}</p>}
+      </div>
+    </div>
+  );
+}

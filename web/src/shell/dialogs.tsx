@@ -1,0 +1,181 @@
+/** Dialogs: the data table behind the picture, and the help. Native <dialog>: Escape, focus and backdrop are the browser's. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { csv, fileName, save, tabSeparated } from "../core/saving";
+import type { TableData } from "../core/view";
+import { useApp } from "./context";
+import { Icon } from "./icons";
+import { shortcutList } from "./keyboard";
+
+const SHOWN_ROWS = 500;
+
+function Dialog(props: {
+  readonly title: string;
+  readonly name: string;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+}) {
+  const say = useApp().words.value;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const element = dialog.current;
+    if (element && !element.open) element.showModal();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a native dialog
+    <dialog
+      class="dialog"
+      ref={dialog}
+      aria-labelledby={id}
+      data-dialog={props.name}
+      onClose={props.close}
+      onClick={(event) => {
+        if (event.target === dialog.current) dialog.current?.close(); // the backdrop
+      }}
+    >
+      <div class="dialog-frame">
+        <header class="dialog-header">
+          <h2 id={id}>{props.title}</h2>
+          <button
+            type="button"
+            class="button quiet square"
+            aria-label={say.close}
+            data-action="close"
+            onClick={() => dialog.current?.close()}
+          >
+            <Icon name="close" />
+          </button>
+        </header>
+        {props.children}
+      </div>
+    </dialog>
+  );
+}
+
+export function TableDialog(props: { readonly close: () => void }) {
+  const app = useApp();
+  const say = app.words.value;
+  const [table, setTable] = useState<TableData | null>(null);
+  const mounted = app.mounted.value;
+  const { close } = props;
+  useEffect(() => {
+    let gone = false;
+    mounted?.table().then(
+      (found) => {
+        if (!gone) setTable(found);
+      },
+      (error: unknown) => {
+        if (gone) return;
+        app.complain(error);
+        close();
+      },
+    );
+    return () => {
+      gone = true;
+    };
+  }, [mounted, app, close]);
+  const left = table ? Math.max(0, table.rows.length - SHOWN_ROWS) + (table.more ?? 0) : 0;
+  return (
+    <Dialog title={say.table} name="table" close={close}>
+      {table && (
+        <>
+          <div class="dialog-ways">
+            <button
+              type="button"
+              class="button"
+              data-action="copy-table"
+              onClick={() =>
+                void copy(tabSeparated(table)).then(() => app.say(say.tableCopied), app.complain.bind(app))
+              }
+            >
+              {say.copyTable}
+            </button>
+            <button
+              type="button"
+              class="button"
+              data-action="save-table"
+              onClick={() =>
+                save(
+                  new Blob([csv(table)], { type: "text/csv;charset=utf-8" }),
+                  fileName([app.store.get().recording, app.store.get().view], "csv"),
+                )
+              }
+            >
+              <Icon name="download" /> {say.saveTable}
+            </button>
+          </div>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+          <div class="table-frame" tabIndex={0} role="region" aria-label={table.caption}>
+            <table class="data">
+              <caption>{table.caption}</caption>
+              <thead>
+                <tr>
+                  {table.columns.map((column, place) => (
+                    <th key={place} scope="col">
+                      {column}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {table.rows.slice(0, SHOWN_ROWS).map((row, place) => (
+                  <tr key={place}>
+                    {row.map((cell, column) => (
+                      <td
+                        key={column}
+                        class={typeof cell === "number" ? "number" : ""}
+                        dir={typeof cell === "string" ? "auto" : undefined}
+                      >
+                        {cell ?? "–"}
+                      </td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          {left > 0 && <p class="hint">{say.moreRows(left)}</p>}
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+async function copy(text: string): Promise<void> {
+  await navigator.clipboard.writeText(text);
+}
+
+export function HelpDialog(props: { readonly close: () => void }) {
+  const app = useApp();
+  const say = app.words.value;
+  return (
+    <Dialog title={say.help} name="help" close={props.close}>
+      <p>{say.helpText}</p>
+      <h3>{say.shortcuts}</h3>
+      <dl class="shortcuts">
+        {shortcutList(say).map(([keys, meaning]) => (
+          <div key={meaning}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <label class="check">
+        <input
+          type="checkbox"
+          data-field="shortcuts"
+          checked={app.shortcuts.value}
+          onChange={(event) => app.chooseShortcuts(event.currentTarget.checked)}
+        />
+        {say.shortcutsOn}
+      </label>
+      <p class="hint">{say.markers}</p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,63 @@
+/** What an example wants to show, beside its picture; where another map or head is shown, the way back. */
+
+import type { Preset } from "../api/types";
+import { words as placeWords } from "../i18n/focus";
+import { useApp } from "./context";
+import { pickSelection } from "./form";
+import { Icon } from "./icons";
+import type { App } from "./state";
+
+export function ExampleNote() {
+  const app = useApp();
+  const say = app.words.value;
+  const preset = app.preset.value;
+  // A note speaks of the view that its example opens in.
+  if (!preset || app.view.value !== (preset.selection?.view ?? app.view.value)) return null;
+  const elsewhere = findElsewhere(app, preset);
+  return (
+    <aside class="preset-note" aria-label={say.lookAt}>
+      <p>
+        <strong>{say.lookAt}</strong>{" "}
+        {elsewhere === null ? preset.point[app.language.value] : say.pointElsewhere(elsewhere)}
+      </p>
+      {elsewhere !== null && (
+        <button
+          type="button"
+          class="button"
+          data-action="back-to-point"
+          onClick={() => {
+            app.root.querySelector<HTMLElement>('.pictures [role=tab][aria-selected="true"]')?.focus();
+            app.store.set({ query: null, key: null, ...pickSelection(preset) });
+          }}
+        >
+          {say.backToPoint}
+        </button>
+      )}
+      <button
+        type="button"
+        class="button quiet square"
+        aria-label={say.dismiss}
+        onClick={() => {
+          app.preset.value = null;
+        }}
+      >
+        <Icon name="close" />
+      </button>
+    </aside>
+  );
+}
+
+/** The map and head that an example speaks of, where others are shown; null where its own are, or it names none. */
+function findElsewhere(app: App, preset: Preset): string | null {
+  const { map, head } = pickSelection(preset);
+  const maps = app.open.value?.description.maps;
+  const now = app.selection.value;
+  if (app.opening.value || app.runs.running.value || !maps || map === undefined) return null;
+  const [there, here] = [maps[map], maps[now.map]];
+  if (!there || !here) return null;
+  const same = there.stack === here.stack && there.kind === here.kind && there.layer === here.layer;
+  if (same && (head ?? now.head) === now.head) return null;
+  const say = placeWords(app.language.value);
+  const name = say.mapName(there.stack, there.layer, there.kind === "cross");
+  return typeof head === "number" ? say.headOf(name, head) : name;
+}

@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import type { ModelDescription, Preset } from "../api/types";
+import { emptyForm, missing, presetRequest, requestOf, swapLanguages, withModel, withRequest } from "./form";
+import { words } from "./words";
+
+const translator: ModelDescription = {
+  name: "zoo/translator",
+  label: "Translator",
+  family: "glassformer",
+  shape: "encoder-decoder",
+  tasks: ["translation"],
+  layers: 6,
+  heads: 8,
+  width: 512,
+  vocabulary: 8000,
+  languages: ["en", "zh"],
+  max_tokens: 128,
+  parameters: 1e7,
+  origin: "zoo",
+  note: null,
+};
+
+describe("the form", () => {
+  test("sends only what means something", () => {
+    const form = {
+      ...emptyForm,
+      model: " gpt2 ",
+      task: "language_modelling",
+      text: "Hi",
+      target: "no",
+      sourceLanguage: "en",
+    };
+    expect(requestOf(form)).toEqual({
+      kind: "record",
+      model: "gpt2",
+      task: "language_modelling",
+      sequence: "text",
+      text: "Hi",
+    });
+    expect(requestOf({ ...form, sequence: "random", length: 12, seed: 5 })).toEqual({
+      kind: "record",
+      model: "gpt2",
+      task: "language_modelling",
+      sequence: "random",
+      length: 12,
+      seed: 5,
+    });
+    expect(
+      requestOf({ ...form, task: "translation", targetLanguage: "zh", layers: 2, keep: ["weights"] }),
+    ).toMatchObject({
+      target: "no",
+      source_language: "en",
+      target_language: "zh",
+      layers: 2,
+      want: ["weights"],
+    });
+  });
+
+  test("says what is missing", () => {
+    const say = words("en");
+    expect(missing({ ...emptyForm, model: "  " }, say)).toBe(say.needModel);
+    expect(missing({ ...emptyForm, model: "m", text: " " }, say)).toBe(say.needText);
+    expect(missing({ ...emptyForm, model: "m", text: "", sequence: "random" }, say)).toBeNull();
+  });
+
+  test("another model brings its task and languages", () => {
+    const form = withModel({ ...emptyForm, task: "classification", layers: 9 }, translator);
+    expect(form).toMatchObject({
+      task: "translation",
+      sourceLanguage: "en",
+      targetLanguage: "zh",
+      layers: null,
+    });
+    expect(withModel({ ...form, sourceLanguage: "zh", targetLanguage: "en" }, translator)).toMatchObject({
+      sourceLanguage: "zh",
+      targetLanguage: "en",
+    });
+    expect(
+      withModel({ ...form, sourceLanguage: "zh", targetLanguage: "zh" }, translator).targetLanguage,
+    ).toBe("en");
+  });
+
+  test("swapping languages swaps the texts, where there are two", () => {
+    const form = {
+      ...emptyForm,
+      text: "我爱你",
+      target: "I love you",
+      sourceLanguage: "zh",
+      targetLanguage: "en",
+    };
+    expect(swapLanguages(form)).toMatchObject({
+      text: "I love you",
+      target: "我爱你",
+      sourceLanguage: "en",
+      targetLanguage: "zh",
+    });
+    expect(swapLanguages({ ...form, target: "" }).text).toBe("我爱你");
+  });
+
+  test("a preset asks for what it shows, and a request fills the form again", () => {
+    const preset: Preset = {
+      id: "tom",
+      title: { en: "", zh: "" },
+      point: { en: "", zh: "" },
+      model: "zoo/translator",
+      task: "translation",
+      text: "Tom chase Jerry",
+      target: "汤姆追逐杰瑞",
+      source_language: "en",
+      target_language: "zh",
+      second_text: null,
+    };
+    const request = presetRequest(preset);
+    expect(request).toEqual({
+      kind: "record",
+      model: "zoo/translator",
+      task: "translation",
+      sequence: "text",
+      text: "Tom chase Jerry",
+      target: "汤姆追逐杰瑞",
+      source_language: "en",
+      target_language: "zh",
+    });
+    expect(requestOf(withRequest(emptyForm, request))).toEqual(request);
+  });
+});

@@ -1,0 +1,147 @@
+/**
+ * What a person fills in to run a model (B4), and the request that it makes.
+ *
+ * In:   fields, presets, models.
+ * Out:  a JobRequest, or the word for what is missing.
+ */
+
+import type { JobRequest, ModelDescription, Preset } from "../api/types";
+import { readSelection, type Selection } from "../core/selection";
+import type { AppWords } from "./words";
+
+export type Sequence = JobRequest["sequence"];
+export const wants = ["weights", "output", "hidden", "queries", "keys", "values", "scores"] as const;
+export type Want = (typeof wants)[number];
+
+export interface Form {
+  readonly model: string;
+  readonly other: boolean; // the model's name is typed, not chosen
+  readonly task: string;
+  readonly sequence: Sequence;
+  readonly text: string;
+  readonly secondText: string;
+  readonly target: string;
+  readonly length: number;
+  readonly seed: number;
+  readonly sourceLanguage: string;
+  readonly targetLanguage: string;
+  readonly layers: number | null; // null: all of them
+  readonly keep: readonly Want[] | null; // null: what fits the length
+}
+
+export const emptyForm: Form = {
+  model: "",
+  other: false,
+  task: "",
+  sequence: "text",
+  text: "The animal didn't cross the street because it was too tired.",
+  secondText: "",
+  target: "",
+  length: 16,
+  seed: 0,
+  sourceLanguage: "",
+  targetLanguage: "",
+  layers: null,
+  keep: null,
+};
+
+/** Another model: its first task and its languages, unless those chosen still do. */
+export function withModel(form: Form, model: ModelDescription): Form {
+  const { tasks, languages } = model;
+  const source = languages.includes(form.sourceLanguage) ? form.sourceLanguage : (languages[0] ?? "");
+  const others = languages.filter((each) => each !== source);
+  return {
+    ...form,
+    model: model.name,
+    other: false,
+    task: tasks.includes(form.task) ? form.task : (tasks[0] ?? ""),
+    sourceLanguage: source,
+    targetLanguage: others.includes(form.targetLanguage) ? form.targetLanguage : (others[0] ?? ""),
+    layers: form.layers !== null && model.layers !== null && form.layers < model.layers ? form.layers : null,
+  };
+}
+
+export function withPreset(form: Form, preset: Preset): Form {
+  return {
+    ...form,
+    model: preset.model,
+    other: false,
+    task: preset.task,
+    sequence: "text",
+    text: preset.text,
+    secondText: preset.second_text ?? "",
+    target: preset.target ?? "",
+    sourceLanguage: preset.source_language ?? form.sourceLanguage,
+    targetLanguage: preset.target_language ?? form.targetLanguage,
+    layers: null,
+  };
+}
+
+export function withRequest(form: Form, request: JobRequest): Form {
+  return {
+    ...form,
+    model: request.model,
+    other: false,
+    task: request.task ?? form.task,
+    sequence: request.sequence,
+    text: request.text ?? form.text,
+    secondText: request.second_text ?? "",
+    target: request.target ?? "",
+    length: request.length ?? form.length,
+    seed: request.seed ?? form.seed,
+    sourceLanguage: request.source_language ?? form.sourceLanguage,
+    targetLanguage: request.target_language ?? form.targetLanguage,
+    layers: request.layers ?? null,
+  };
+}
+
+export function swapLanguages(form: Form): Form {
+  return {
+    ...form,
+    sourceLanguage: form.targetLanguage,
+    targetLanguage: form.sourceLanguage,
+    ...(form.target === "" ? {} : { text: form.target, target: form.text }),
+  };
+}
+
+/** Whether networks of a task read two sentences at once, as BERT's kind does. */
+export function readsPairs(task: string): boolean {
+  return task !== "translation" && task !== "language_modelling";
+}
+
+export function presetRequest(preset: Preset): JobRequest {
+  return requestOf(withPreset(emptyForm, preset));
+}
+
+/** What is missing before the model can run; null when nothing is. */
+export function missing(form: Form, say: AppWords): string | null {
+  if (form.model.trim() === "") return say.needModel;
+  if (form.sequence === "text" && form.text.trim() === "") return say.needText;
+  return null;
+}
+
+/** Only fields that mean something for this sequence and task are sent: the server refuses the others. */
+export function requestOf(form: Form): JobRequest {
+  const text = form.sequence === "text";
+  const translating = form.task === "translation";
+  return {
+    kind: "record",
+    model: form.model.trim(),
+    sequence: form.sequence,
+    ...(form.task ? { task: form.task } : {}),
+    ...(text ? { text: form.text } : {}),
+    ...(text && readsPairs(form.task) && form.secondText.trim() ? { second_text: form.secondText } : {}),
+    ...(text && translating && form.target.trim() ? { target: form.target } : {}),
+    ...(form.sequence === "random" ? { length: form.length } : {}),
+    ...(text ? {} : { seed: form.seed }),
+    ...(translating && form.sourceLanguage ? { source_language: form.sourceLanguage } : {}),
+    ...(translating && form.targetLanguage ? { target_language: form.targetLanguage } : {}),
+    ...(form.layers === null ? {} : { layers: form.layers }),
+    ...(form.keep === null ? {} : { want: form.keep }),
+  };
+}
+
+/** What an example wants to have selected. */
+export function pickSelection(preset: Preset): Partial<Selection> {
+  return preset.selection ? readSelection(new URLSearchParams(preset.selection).toString()) : {};
+}

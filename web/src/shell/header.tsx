@@ -1,0 +1,123 @@
+/** The header: what is open, examples, language, colours, help. */
+
+import type { RecordingEntry } from "../api/types";
+import { useApp } from "./context";
+import { Icon, Mark } from "./icons";
+
+const origins = ["shipped", "made", "file"] as const;
+
+export function Header(props: { readonly help: () => void }) {
+  const app = useApp();
+  const say = app.words.value;
+  const dark = app.theme.value === "dark";
+  return (
+    <header class="header">
+      <h1 class="name">
+        <Mark />
+        <span>{say.name}</span>
+      </h1>
+      <RecordingChooser />
+      <PresetChooser />
+      <div class="header-end">
+        <button
+          type="button"
+          class="button quiet"
+          lang={app.language.value === "en" ? "zh" : "en"}
+          aria-label={say.languageLabel}
+          data-action="language"
+          onClick={() => void app.chooseLanguage(app.language.value === "en" ? "zh" : "en")}
+        >
+          {say.language}
+        </button>
+        <button
+          type="button"
+          class="button quiet square"
+          aria-label={dark ? say.toLight : say.toDark}
+          title={dark ? say.toLight : say.toDark}
+          data-action="theme"
+          onClick={() => app.chooseTheme(dark ? "light" : "dark")}
+        >
+          <Icon name={dark ? "sun" : "moon"} />
+        </button>
+        <button
+          type="button"
+          class="button quiet square"
+          aria-label={say.help}
+          title={`${say.help} (?)`}
+          data-action="help"
+          onClick={props.help}
+        >
+          ?
+        </button>
+      </div>
+      {app.runs.running.value && app.panel.value !== "input" && (
+        <progress class="run-line" aria-label={say.running} />
+      )}
+    </header>
+  );
+}
+
+function RecordingChooser() {
+  const app = useApp();
+  const say = app.words.value;
+  const language = app.language.value;
+  const entries = app.recordings.value;
+  const open = app.open.value?.description;
+  const known = open && entries.some((entry) => entry.id === open.id);
+  const title = (entry: RecordingEntry): string => entry.title[language] || entry.model;
+  return (
+    <label class="chooser">
+      <span class="chooser-label">{say.recording}</span>
+      <select
+        data-action="recording"
+        value={open?.id ?? ""}
+        onChange={(event) => void app.goToEntry(event.currentTarget.value)}
+        disabled={entries.length === 0 && !open}
+      >
+        {open && !known && <option value={open.id}>{open.title[language]}</option>}
+        {!open && <option value="">–</option>}
+        {origins.map((origin) => {
+          const group = entries.filter((entry) => entry.origin === origin);
+          if (group.length === 0) return null;
+          return (
+            <optgroup key={origin} label={say[origin]}>
+              {group.map((entry) => (
+                <option key={entry.id} value={entry.id}>
+                  {title(entry)}
+                </option>
+              ))}
+            </optgroup>
+          );
+        })}
+      </select>
+    </label>
+  );
+}
+
+function PresetChooser() {
+  const app = useApp();
+  const say = app.words.value;
+  const canRun = app.bench !== null && app.about.value?.workbench !== false;
+  const presets = app.presets.value.filter((preset) => preset.recording || canRun);
+  if (presets.length === 0) return null;
+  return (
+    <label class="chooser">
+      <span class="chooser-label">{say.preset}</span>
+      <select
+        data-action="preset"
+        value={app.preset.value?.id ?? ""}
+        onChange={(event) => {
+          const preset = presets.find((each) => each.id === event.currentTarget.value);
+          if (preset) void app.goToPreset(preset);
+        }}
+      >
+        <option value="">{say.choosePreset}</option>
+        {presets.map((preset) => (
+          <option key={preset.id} value={preset.id}>
+            {preset.title[app.language.value]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

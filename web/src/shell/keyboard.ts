@@ -1,0 +1,128 @@
+/**
+ * Single-key shortcuts (they can be switched off) and Ctrl-Enter.
+ *
+ * In:   key presses anywhere in the shell, but not in fields where they mean text.
+ * Out:  the verbs of the app.
+ */
+
+import { findMap, layersOf, mapOf } from "../core/maps";
+import { missing } from "./form";
+import type { App } from "./state";
+import { copyLink, resetAll, savePicture } from "./toolbar";
+import { togglePlay } from "./transport";
+import type { AppWords } from "./words";
+
+export function shortcutList(say: AppWords): readonly (readonly [readonly string[], string])[] {
+  return [
+    [["[", "]"], say.shortcutLayer],
+    [[",", "."], say.shortcutHead],
+    [["a"], say.shortcutAverage],
+    [["m"], say.shortcutModelAverage],
+    [["1", "…", "9", "0"], say.shortcutView],
+    [["p"], say.shortcutStep],
+    [["+", "−", "r"], say.shortcutZoom],
+    [["t"], say.shortcutTable],
+    [["s", "S"], say.shortcutSave],
+    [["c"], say.shortcutLink],
+    [["←", "→", "↑", "↓"], say.shortcutArrows],
+    [["Ctrl", "Enter"], say.shortcutRun],
+    [["?"], say.shortcutHelp],
+  ];
+}
+
+const OF_RECORDING = /^[[\],.amp]$/; // layer, head, averages, time step
+
+export interface Doors {
+  help(): void;
+  table(): void;
+}
+
+export function onKey(app: App, event: KeyboardEvent, doors: Doors): void {
+  if (event.defaultPrevented || event.isComposing) return;
+  const alone = app.view.peek() === "playground"; // beside it no recording is seen, and no form
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    const { form, running } = app.runs;
+    if (app.bench && !alone && !running.peek() && !missing(form.peek(), app.words.peek())) {
+      event.preventDefault();
+      app.runs.start();
+    }
+    return;
+  }
+  if (!app.shortcuts.peek() || event.ctrlKey || event.metaKey || event.altKey || writes(event.target)) return;
+  if (alone && OF_RECORDING.test(event.key)) return;
+  const act = actionOf(app, event.key, doors);
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
+/** Whether keys mean text here. */
+function writes(target: EventTarget | null): boolean {
+  if (!(target instanceof Element)) return false;
+  if (target.closest("textarea, select, dialog, [contenteditable]")) return true;
+  return (
+    target instanceof HTMLInputElement && !["range", "checkbox", "radio", "button"].includes(target.type)
+  );
+}
+
+function actionOf(app: App, key: string, doors: Doors): (() => void) | null {
+  if (key === "?") return doors.help;
+  const open = app.open.peek();
+  if (!open) return null;
+  switch (key) {
+    case "[":
+      return () => stepLayer(app, -1);
+    case "]":
+      return () => stepLayer(app, 1);
+    case ",":
+      return () => stepHead(app, -1);
+    case ".":
+      return () => stepHead(app, 1);
+    case "a":
+      return () => app.store.set({ head: "mean" });
+    case "m":
+      return () => app.store.set({ head: "model" });
+    case "p":
+      return () => togglePlay(app, open);
+    case "+":
+    case "=":
+      return () => app.mounted.peek()?.zoom?.(1);
+    case "-":
+      return () => app.mounted.peek()?.zoom?.(-1);
+    case "r":
+      return () => resetAll(app);
+    case "t":
+      return doors.table;
+    case "s":
+      return () => void savePicture(app, "svg");
+    case "S":
+      return () => void savePicture(app, "png");
+    case "c":
+      return () => void copyLink(app);
+  }
+  if (!/^\d$/.test(key)) return null;
+  const view = app.views.titles[(Number(key) + 9) % 10];
+  return view ? () => app.chooseView(view.name) : null;
+}
+
+function stepLayer(app: App, by: number): void {
+  const maps = app.open.peek()?.description.maps ?? [];
+  const map = maps[app.store.get().map];
+  if (!map) return;
+  const layers = layersOf(maps, map);
+  const layer = layers[layers.indexOf(map.layer) + by];
+  const next = layer === undefined ? undefined : findMap(maps, { ...map, layer });
+  if (!next) return;
+  app.store.set({ map: next.index });
+  app.announce(`${app.words.peek().layer} ${next.layer}`);
+}
+
+function stepHead(app: App, by: number): void {
+  const open = app.open.peek();
+  const map = open ? mapOf(open.description, app.store.get()) : undefined;
+  if (!map) return;
+  const { head } = app.store.get();
+  const next = typeof head === "number" ? (head + by + map.heads) % map.heads : by > 0 ? 0 : map.heads - 1;
+  app.store.set({ head: next });
+  app.announce(app.words.peek().headNumber(next));
+}

@@ -1,0 +1,87 @@
+/**
+ * The selection in the address: replaced while a person scrubs, pushed for a new view or recording.
+ *
+ * In:   a store and a place.
+ * Out:  both the same, whoever of them changes.
+ */
+
+import {
+  nothingSelected,
+  readSelection,
+  type Selection,
+  type SelectionStore,
+  sameSelection,
+  writeSelection,
+} from "../core/selection";
+import type { Place } from "./address";
+
+const PAUSE = 150; // browsers allow about 100 changes of the address in 30 s
+
+export interface Mirror {
+  link(): string | null;
+  /** Write the address in full, where it was short. */
+  complete(): void;
+  stop(): void;
+}
+
+export function mirror(
+  store: SelectionStore,
+  place: Place,
+  follow: (wish: Selection) => Promise<void>,
+): Mirror {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let written = place.read();
+  let following = 0; // openings under way that the address asked for
+
+  const write = (how: "push" | "replace"): void => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    const text = writeSelection(store.get());
+    if (text === written) return;
+    written = text;
+    place.write(text, how);
+  };
+
+  const forget = store.subscribe((now, before) => {
+    const first = before.recording === "" || before.view === ""; // the first picture is no step to go back from
+    const leap = now.recording !== before.recording || now.view !== before.view;
+    if (leap && !first && following === 0) {
+      if (timer !== null) {
+        // what was scrubbed before the leap belongs to the step that is left behind
+        clearTimeout(timer);
+        timer = null;
+        place.write(writeSelection(before), "replace");
+      }
+      write("push");
+    } else {
+      timer ??= setTimeout(() => write("replace"), leap ? 0 : PAUSE);
+    }
+  });
+
+  const deafen = place.listen(() => {
+    const text = place.read();
+    if (text === written) return;
+    written = text;
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    const said = readSelection(text);
+    const now = store.get(); // an address that names no recording speaks of the one that is open
+    const wish = { ...(said.recording === undefined ? now : nothingSelected), ...said };
+    if (sameSelection(wish, now)) return write("replace");
+    following += 1;
+    follow(wish).finally(() => {
+      following -= 1;
+      if (store.get().recording === wish.recording) write("replace"); // in full, and only what there is
+    });
+  });
+
+  return {
+    complete: () => write("replace"),
+    link: () => place.link(writeSelection(store.get())),
+    stop() {
+      if (timer !== null) clearTimeout(timer);
+      forget();
+      deafen();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/**
+ * The library's door: one element, one source, and the workbench is there.
+ *
+ * In:   an element, a Source, and what the host can offer.
+ * Out:  unmount().
+ */
+
+import { render } from "preact";
+import type { Language } from "../api/types";
+import type { Source } from "../core/source";
+import type { Theme } from "../core/view";
+import type { Bench } from "../data/workbench";
+import { preferredLanguage } from "../i18n/core";
+import { noPlace, type Place } from "./address";
+import { AppContext } from "./context";
+import { session } from "./session";
+import { Shell } from "./shell";
+import { effect } from "./signals";
+import { App, type Remembering } from "./state";
+import { Views } from "./views";
+
+export interface MountOptions {
+  /** Who runs models; null (the default) where nobody can. */
+  readonly bench?: Bench | null;
+  /** Where the selection is written; nowhere by default. */
+  readonly place?: Place;
+  /** Where the choice of language and colours is kept; nowhere by default. */
+  readonly remember?: Remembering;
+  readonly language?: Language;
+  readonly theme?: Theme;
+  /** The element is the whole page: shortcuts work everywhere, and the page's language follows. */
+  readonly wholePage?: boolean;
+  /** Told of the app, for hosts that change it from outside. */
+  readonly started?: (app: App) => void;
+}
+
+const forgetful: Remembering = { get: () => null, set: () => {} };
+
+export function mount(element: HTMLElement, source: Source, options: MountOptions = {}): () => void {
+  const remember = options.remember ?? forgetful;
+  const darkness = matchMedia("(prefers-color-scheme: dark)");
+  const saved = remember.get("theme");
+  const chosen = options.theme ?? (saved === "light" || saved === "dark" ? saved : null);
+  const spoken =
+    options.language ?? preferredLanguage([remember.get("language") ?? "", ...navigator.languages]);
+  const app = new App({
+    root: element,
+    source,
+    bench: options.bench ?? null,
+    views: new Views(),
+    place: options.place ?? noPlace(),
+    remember,
+    session: options.wholePage ? session : forgetful,
+    language: spoken,
+    theme: chosen ?? (darkness.matches ? "dark" : "light"),
+    reducedMotion: matchMedia("(prefers-reduced-motion: reduce)").matches,
+    wholePage: options.wholePage ?? false,
+  });
+  const follow = (): void => {
+    if (!options.theme && remember.get("theme") === null)
+      app.theme.value = darkness.matches ? "dark" : "light";
+  };
+  darkness.addEventListener("change", follow);
+  element.classList.add("glassformer");
+  const forget = effect(() => {
+    element.dataset.theme = app.theme.value;
+    element.lang = app.language.value === "zh" ? "zh-CN" : "en";
+    if (!app.wholePage) return;
+    const page = element.ownerDocument.documentElement;
+    page.dataset.theme = app.theme.value;
+    page.lang = element.lang;
+    const title = app.open.value?.description.title[app.language.value];
+    element.ownerDocument.title = title ? `${title} – Glassformer` : "Glassformer";
+  });
+  render(
+    <AppContext.Provider value={app}>
+      <Shell />
+    </AppContext.Provider>,
+    element,
+  );
+  options.started?.(app);
+  void app.start();
+  return () => {
+    app.stop();
+    forget();
+    darkness.removeEventListener("change", follow);
+    render(null, element);
+    element.classList.remove("glassformer");
+  };
+}

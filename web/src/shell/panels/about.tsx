@@ -1,0 +1,176 @@
+/** About this recording: how its numbers came about, its tokens, and taking it along. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { SideName, TokenSlice } from "../../api/types";
+import type { RecordingSource } from "../../core/source";
+import { useApp } from "../context";
+import { Icon } from "../icons";
+import type { App } from "../state";
+import { short } from "./interpretability";
+
+const SHOWN = 400; // tokens
+
+export function AboutPanel(props: { readonly source: RecordingSource }) {
+  const app = useApp();
+  const say = app.words.value;
+  const { description } = props.source;
+  const { evidence } = description;
+  const entry = app.recordings.value.find((each) => each.id === description.id);
+  return (
+    <div class="panel-content">
+      <h2 class="panel-title">{description.title[app.language.value]}</h2>
+      {entry?.note && <p>{entry.note[app.language.value]}</p>}
+      <section aria-label={say.evidence}>
+        <p class="stamp" data-exact={evidence.exact}>
+          {evidence.line}
+        </p>
+        <dl class="facts">
+          <Fact title={say.model} text={evidence.model} />
+          <Fact title={say.hash} text={evidence.model_hash} code />
+          <Fact title={say.kernel} text={evidence.kernel} />
+          <Fact title={say.precision} text={evidence.dtype} />
+          <Fact
+            title={say.largestError}
+            text={evidence.largest_error === null ? "" : short(evidence.largest_error)}
+          />
+          <Fact title={say.reference} text={evidence.reference ?? ""} />
+          <Fact title={say.edits} text={evidence.edits.join("; ")} />
+          <Fact title={say.notes} text={evidence.notes.join(" ")} />
+          <Fact
+            title={say.versions}
+            text={Object.entries(evidence.versions)
+              .map((pair) => pair.join(" "))
+              .join(", ")}
+          />
+        </dl>
+      </section>
+      <Tokens source={props.source} side="source" />
+      {description.target && <Tokens source={props.source} side="target" />}
+      <p class="hint">{say.markers}</p>
+      <Files source={props.source} removable={entry !== undefined && entry.origin !== "shipped"} />
+      {app.about.value && (
+        <p class="hint">
+          {say.version(app.about.value.version)} · <a href="api/docs">API</a>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Fact(props: { readonly title: string; readonly text: string; readonly code?: boolean }) {
+  if (!props.text) return null;
+  return (
+    <>
+      <dt>{props.title}</dt>
+      <dd class={props.code ? "code" : ""}>{props.text}</dd>
+    </>
+  );
+}
+
+function Tokens(props: { readonly source: RecordingSource; readonly side: SideName }) {
+  const app = useApp();
+  const say = app.words.value;
+  const { source, side } = props;
+  const count = (side === "source" ? source.description.source : source.description.target)?.count ?? 0;
+  const [slice, setSlice] = useState<TokenSlice | null>(null);
+  useEffect(() => {
+    let gone = false;
+    setSlice(null);
+    source.tokens(side, [0, Math.min(SHOWN, count)]).then(
+      (found) => {
+        if (!gone) setSlice(found);
+      },
+      () => {},
+    );
+    return () => {
+      gone = true;
+    };
+  }, [source, side, count]);
+  return (
+    <details class="token-list">
+      <summary>
+        {side === "source" ? say.sourceSide : say.targetSide} ·{" "}
+        <span class="number">{say.tokens(count)}</span>
+      </summary>
+      <p class="token-run" dir="auto">
+        {slice?.shown.map((text, place) => (
+          <bdi
+            key={place}
+            class={slice.special[place] ? "token special" : "token"}
+            title={`${place} · ${slice.ids[place]}`}
+          >
+            {text}
+          </bdi>
+        ))}
+        {slice && count > slice.shown.length && " …"}
+      </p>
+    </details>
+  );
+}
+
+function Files(props: { readonly source: RecordingSource; readonly removable: boolean }) {
+  const app = useApp();
+  const say = app.words.value;
+  const chooser = useRef<HTMLInputElement>(null);
+  const { bench } = app;
+  if (!bench) return null;
+  const { id } = props.source.description;
+  const url = bench.download(id);
+  return (
+    <div class="files">
+      {url !== null && (
+        <a class="button" href={url} download data-action="download">
+          <Icon name="download" /> {say.download}
+        </a>
+      )}
+      <button type="button" class="button" data-action="upload" onClick={() => chooser.current?.click()}>
+        <Icon name="upload" /> {say.upload}
+      </button>
+      <input
+        type="file"
+        hidden
+        ref={chooser}
+        data-field="upload"
+        aria-label={say.upload}
+        onChange={(event) => {
+          const file = event.currentTarget.files?.[0];
+          event.currentTarget.value = "";
+          if (file) void openFile(app, file);
+        }}
+      />
+      {props.removable && (
+        <button type="button" class="button" data-action="remove" onClick={() => void remove(app, id)}>
+          <Icon name="bin" /> {say.remove}
+        </button>
+      )}
+      <p class="hint">{say.uploadHint}</p>
+    </div>
+  );
+}
+
+/** Opens a bundle that a person chose or dropped. */
+export async function openFile(app: App, file: Blob): Promise<void> {
+  if (!app.bench) return;
+  try {
+    const most = app.about.peek()?.limits.upload_bytes;
+    if (most !== undefined && file.size > most)
+      throw new Error(app.words.peek().fileTooLarge(file.size, most));
+    const id = await app.bench.upload(file);
+    await app.refreshRecordings();
+    await app.go(id);
+  } catch (error) {
+    app.complain(error);
+  }
+}
+
+async function remove(app: App, id: string): Promise<void> {
+  try {
+    await app.bench?.remove(id);
+    await app.refreshRecordings();
+    app.say(app.words.peek().removed);
+    const first = app.recordings.peek()[0];
+    if (first) await app.go(first.id);
+  } catch (error) {
+    app.complain(error);
+  }
+}

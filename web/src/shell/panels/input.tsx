@@ -1,0 +1,297 @@
+/** The input panel (B4): model, task, text or random sequence, languages, configuration; and running it. */
+
+import { useEffect, useId } from "preact/hooks";
+import type { ModelDescription } from "../../api/types";
+import { useApp } from "../context";
+import { type Form, missing, readsPairs, type Sequence, withModel } from "../form";
+import type { App } from "../state";
+import { ConfigurationFields } from "./configuration";
+import { Choices, Field, NumberField } from "./fields";
+import { LanguageFields, LanguageHint } from "./languages";
+import { Progress } from "./progress";
+
+const OTHER = " other"; // no model's name begins with a blank
+
+export function InputPanel() {
+  const app = useApp();
+  const say = app.words.value;
+  const about = app.about.value;
+  const { form, models, running } = app.runs;
+
+  useEffect(() => {
+    app.runs.loadModels().catch((error: unknown) => app.complain(error, null));
+  }, [app]);
+
+  if (!app.bench || about?.workbench === false) {
+    return (
+      <div class="notice">
+        <p class="notice-title">{say.noWorkbench}</p>
+        <p>{about?.why_no_workbench?.[app.language.value] ?? say.noBench}</p>
+      </div>
+    );
+  }
+  const now = form.value;
+  const model = models.value.find((each) => each.name === now.model);
+  const { change } = app.runs;
+  const lack = missing(now, say);
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!lack && !running.peek()) app.runs.start();
+      }}
+    >
+      <ModelFields form={now} model={model} app={app} />
+      <SequenceFields
+        form={now}
+        model={model}
+        change={change}
+        limit={about?.limits.text_characters}
+        mostTokens={about?.limits.tokens}
+      />
+      {now.task === "translation" && <LanguageFields form={now} model={model} app={app} />}
+      <ConfigurationFields form={now} model={model} change={change} />
+      <div class="run-bar">
+        <Progress />
+        <div class="run">
+          <button
+            type="submit"
+            class="button primary"
+            data-action="run"
+            disabled={lack !== null || running.value !== null}
+          >
+            {say.run}
+          </button>
+          {lack ? <p class="hint">{lack}</p> : <kbd>{say.runHint}</kbd>}
+        </div>
+      </div>
+    </form>
+  );
+}
+
+function ModelFields(props: {
+  readonly form: Form;
+  readonly model: ModelDescription | undefined;
+  readonly app: App;
+}) {
+  const { form, model, app } = props;
+  const say = app.words.value;
+  const models = app.runs.models.value;
+  const unknown = !form.other && form.model !== "" && !model;
+  return (
+    <>
+      <Field label={say.model} hint={model ? facts(model, app) : undefined}>
+        {(id, describedBy) => (
+          <select
+            id={id}
+            data-field="model"
+            aria-describedby={describedBy}
+            value={form.other ? OTHER : form.model}
+            onChange={(event) => {
+              const name = event.currentTarget.value;
+              const next = models.find((each) => each.name === name);
+              app.runs.change(next ? withModel(form, next) : { other: true, model: "", task: "" });
+            }}
+          >
+            {unknown && <option value={form.model}>{form.model}</option>}
+            {(["zoo", "folder", "hub"] as const).map((origin) => {
+              const group = models.filter((each) => each.origin === origin);
+              if (group.length === 0) return null;
+              return (
+                <optgroup key={origin} label={say[origin]}>
+                  {group.map((each) => (
+                    <option key={each.name} value={each.name}>
+                      {each.label}
+                    </option>
+                  ))}
+                </optgroup>
+              );
+            })}
+            <option value={OTHER}>{say.otherModel}</option>
+          </select>
+        )}
+      </Field>
+      {form.other && (
+        <Field label={say.otherModelLabel}>
+          {(id) => (
+            <input
+              id={id}
+              type="text"
+              data-field="other-model"
+              value={form.model}
+              autocomplete="off"
+              spellcheck={false}
+              onInput={(event) => {
+                app.runs.change({ model: event.currentTarget.value });
+              }}
+            />
+          )}
+        </Field>
+      )}
+      {model && (
+        <Choices
+          label={say.task}
+          name="task"
+          value={form.task}
+          choices={model.tasks.map((task) => [task, taskTitle(task, app)])}
+          change={(task) => {
+            app.runs.change({ task });
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function taskTitle(task: string, app: App): string {
+  const say = app.words.value;
+  switch (task) {
+    case "translation":
+    case "language_modelling":
+    case "masked_language_modelling":
+    case "classification":
+    case "encoding":
+      return say[task];
+    default:
+      return task;
+  }
+}
+
+function facts(model: ModelDescription, app: App): string {
+  const count =
+    model.parameters === null
+      ? null
+      : new Intl.NumberFormat(app.language.value, {
+          notation: "compact",
+          maximumSignificantDigits: 3,
+        }).format(model.parameters);
+  const note = model.note?.[app.language.value];
+  const stop = app.language.value === "zh" ? "。" : ". ";
+  const { layers, decoder_layers: decoderLayers = null, heads } = model;
+  return [app.words.value.modelFacts(layers, decoderLayers, heads, count), note].filter(Boolean).join(stop);
+}
+
+function SequenceFields(props: {
+  readonly form: Form;
+  readonly model: ModelDescription | undefined;
+  readonly change: (part: Partial<Form>) => void;
+  readonly limit: number | undefined;
+  readonly mostTokens: number | undefined;
+}) {
+  const app = useApp();
+  const say = app.words.value;
+  const name = useId();
+  const { form, change, limit, model } = props;
+  const choices: readonly (readonly [Sequence, string])[] = [
+    ["text", say.ownText],
+    ["task", say.taskText],
+    ["random", say.random],
+  ];
+  const long = Math.min(model?.max_tokens ?? 100_000, props.mostTokens ?? 100_000);
+  return (
+    <>
+      <fieldset class="field">
+        <legend>{say.sequence}</legend>
+        <div class="segments">
+          {choices.map(([sequence, title]) => (
+            <label key={sequence} class="segment">
+              <input
+                type="radio"
+                name={name}
+                data-sequence={sequence}
+                checked={form.sequence === sequence}
+                onChange={() => change({ sequence })}
+              />
+              <span>{title}</span>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      {form.sequence === "text" && <TextFields form={form} model={model} change={change} limit={limit} />}
+      <div class="pair">
+        <NumberField
+          label={say.length}
+          hint={say.lengthHint}
+          name="length"
+          value={form.length}
+          minimum={1}
+          maximum={long}
+          disabled={form.sequence !== "random"}
+          change={(length) => change({ length })}
+        />
+        <NumberField
+          label={say.seed}
+          hint={say.seedHint}
+          name="seed"
+          value={form.seed}
+          minimum={0}
+          maximum={2 ** 31 - 1}
+          disabled={form.sequence !== "random"}
+          change={(seed) => change({ seed })}
+        />
+      </div>
+    </>
+  );
+}
+
+function TextFields(props: {
+  readonly form: Form;
+  readonly model: ModelDescription | undefined;
+  readonly change: (part: Partial<Form>) => void;
+  readonly limit: number | undefined;
+}) {
+  const say = useApp().words.value;
+  const { form, change, limit } = props;
+  const hint = form.task === "masked_language_modelling" ? say.maskHint : undefined;
+  const close = limit !== undefined && form.text.length > limit / 2;
+  return (
+    <>
+      <Field label={say.text} hint={close ? say.textCharacters(form.text.length, limit) : hint}>
+        {(id, describedBy) => (
+          <textarea
+            id={id}
+            rows={4}
+            dir="auto"
+            data-field="text"
+            aria-describedby={describedBy}
+            maxLength={limit}
+            value={form.text}
+            onInput={(event) => change({ text: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+      <LanguageHint form={form} model={props.model} of="text" />
+      {form.task === "translation" && (
+        <Field label={say.target} hint={say.targetHint}>
+          {(id, describedBy) => (
+            <input
+              id={id}
+              type="text"
+              dir="auto"
+              data-field="target"
+              aria-describedby={describedBy}
+              value={form.target}
+              onInput={(event) => change({ target: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+      )}
+      {readsPairs(form.task) && (
+        <Field label={say.secondText} hint={say.secondTextHint}>
+          {(id, describedBy) => (
+            <input
+              id={id}
+              type="text"
+              dir="auto"
+              data-field="second-text"
+              aria-describedby={describedBy}
+              value={form.secondText}
+              onInput={(event) => change({ secondText: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+      )}
+    </>
+  );
+}

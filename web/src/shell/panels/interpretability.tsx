@@ -1,0 +1,220 @@
+/** The interpretability panel (B5): its numbers for the selected head, its layer and the whole model. */
+
+import { useEffect, useState } from "preact/hooks";
+import type { MapDescription, MetricDescription, ScoreDescription } from "../../api/types";
+import { mapOf } from "../../core/maps";
+import type { Selection } from "../../core/selection";
+import type { RecordingSource } from "../../core/source";
+import { useApp } from "../context";
+import { sentenceOf } from "../speaking";
+
+const TAU = 0.01;
+const MOST_WEIGHTS = 4e9; // beyond, another threshold takes too long to count
+const PAUSE = 80; // ms after the slider's last move
+type Level = "head" | "layer" | "model";
+const levels: readonly Level[] = ["head", "layer", "model"];
+
+export function InterpretabilityPanel(props: { readonly source: RecordingSource }) {
+  const app = useApp();
+  const say = app.words.value;
+  const selection = app.selection.value;
+  const map = mapOf(props.source.description, selection);
+  const long =
+    props.source.description.maps.reduce((sum, { heads, queries, keys }) => sum + heads * queries * keys, 0) >
+    MOST_WEIGHTS;
+  const tau = long ? TAU : Number(selection.options["numbers.tau"] ?? TAU) || TAU;
+  const relative = !long && selection.options["numbers.relative"] === "1";
+  const metrics = (app.metrics.value ?? []).filter((metric) => metric.panel);
+  const { scores, failure } = useScores(props.source, metrics, tau, relative);
+  if (metrics.length === 0 || !map) return <p class="hint">{say.noNumbers}</p>;
+  return (
+    <div class="panel-content">
+      {long ? <p class="hint">{say.thresholdFixed}</p> : <Threshold tau={tau} relative={relative} />}
+      <table class="numbers">
+        <thead>
+          <tr>
+            <td />
+            <th scope="col">{say.thisHead}</th>
+            <th scope="col">{say.thisLayer}</th>
+            <th scope="col">{say.wholeModel}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {metrics.map((metric) => (
+            <MetricRow key={metric.name} metric={metric} map={map} head={selection.head} scores={scores} />
+          ))}
+        </tbody>
+      </table>
+      {failure !== null && <p class="hint bad-text">{sentenceOf(failure, app)}</p>}
+      <button
+        type="button"
+        class="button"
+        data-action="open-numbers"
+        onClick={() => app.chooseView("numbers")}
+      >
+        {say.openNumbers} →
+      </button>
+    </div>
+  );
+}
+
+function Threshold(props: { readonly tau: number; readonly relative: boolean }) {
+  const app = useApp();
+  const say = app.words.value;
+  const most = props.relative ? 10 : 0.5;
+  const least = props.relative ? 0.1 : 0.0001;
+  // The slider moves by ratios: small thresholds matter most.
+  const place = Math.log(props.tau / least) / Math.log(most / least);
+  return (
+    <div class="field">
+      <label class="slider-row">
+        <span>{say.threshold}</span>
+        <output class="number">
+          τ = {Number(props.tau.toPrecision(2))}
+          {props.relative ? "/n" : ""}
+        </output>
+        <input
+          type="range"
+          class="slider"
+          data-field="tau"
+          min={0}
+          max={1}
+          step={0.01}
+          value={Math.min(1, Math.max(0, place))}
+          onInput={(event) => {
+            const tau = least * (most / least) ** Number(event.currentTarget.value);
+            app.store.option("numbers.tau", String(Number(tau.toPrecision(2))));
+          }}
+        />
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          data-field="relative"
+          checked={props.relative}
+          onChange={(event) => {
+            const on = event.currentTarget.checked;
+            const { "numbers.tau": _, "numbers.relative": __, ...others } = app.store.get().options;
+            app.store.set({
+              options: on ? { ...others, "numbers.relative": "1", "numbers.tau": "1" } : others,
+            });
+          }}
+        />
+        {say.relative}
+      </label>
+    </div>
+  );
+}
+
+type Scores = ReadonlyMap<string, ScoreDescription>; // by "metric level"
+
+/** All scores of the panel under a threshold; those of an earlier one stay until the new ones are there. */
+function useScores(
+  source: RecordingSource,
+  metrics: readonly MetricDescription[],
+  tau: number,
+  relative: boolean,
+) {
+  const [state, setState] = useState<{ readonly scores: Scores; readonly failure: unknown }>({
+    scores: new Map(),
+    failure: null,
+  });
+  const names = metrics.map((metric) => metric.name).join(" ");
+  useEffect(() => {
+    const stop = new AbortController();
+    const ask = async (metric: MetricDescription, level: Level): Promise<[string, ScoreDescription]> => {
+      const takes = (name: string): boolean => metric.parameters.some((each) => each.name === name);
+      const parameters: Record<string, string> = {};
+      if (takes("threshold")) parameters.threshold = String(tau);
+      if (takes("relative") && relative) parameters.relative = "true";
+      return [`${metric.name} ${level}`, await source.score(metric.name, level, parameters, stop.signal)];
+    };
+    const timer = setTimeout(() => {
+      const questions = metrics.flatMap((metric) =>
+        levels.filter((level) => metric.levels.includes(level)).map((level) => ask(metric, level)),
+      );
+      Promise.all(questions).then(
+        (answers) => setState({ scores: new Map(answers), failure: null }),
+        (error: unknown) => {
+          if (!stop.signal.aborted) setState({ scores: new Map(), failure: error });
+        },
+      );
+    }, PAUSE);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [source, names, tau, relative]);
+  return state;
+}
+
+function MetricRow(props: {
+  readonly metric: MetricDescription;
+  readonly map: MapDescription;
+  readonly head: Selection["head"];
+  readonly scores: Scores;
+}) {
+  const app = useApp();
+  const language = app.language.value;
+  const { metric } = props;
+  const reading = (metric.lower ?? metric.higher)?.[language];
+  return (
+    <tr data-metric={metric.name}>
+      <th scope="row" title={metric.caption[language]}>
+        {metric.label[language]}
+        {reading && <span class="hint reading">{reading}</span>}
+      </th>
+      {levels.map((level) => (
+        <td key={level} class="number" data-level={level}>
+          {number(
+            pick(props.scores.get(`${metric.name} ${level}`), level, props.map, props.head),
+            app.words.value.undefinedNumber,
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+type Picked = { readonly value: number | null; readonly why: string | null } | null;
+
+/** The number of the selection in a score; null where the score has none for it. */
+export function pick(
+  score: ScoreDescription | undefined,
+  level: Level,
+  map: MapDescription,
+  head: Selection["head"],
+): Picked {
+  if (!score) return null;
+  const same = (part: ScoreDescription["parts"][number]): boolean =>
+    (part.stack === null || part.stack === map.stack) && (part.kind === null || part.kind === map.kind);
+  const part =
+    level === "model"
+      ? score.parts.find(same)
+      : score.parts.find((each) =>
+          each.map === null ? same(each) && each.layer === map.layer : each.map === map.index,
+        );
+  if (!part) return null;
+  if (level === "head" && typeof head !== "number") return null;
+  const place = level === "head" ? (head as number) : 0;
+  const value = part.values[place];
+  return value === undefined ? null : { value, why: part.why[place] ?? null };
+}
+
+function number(picked: Picked, undefinedWord: string) {
+  if (!picked) return <span class="hint">–</span>;
+  if (picked.value === null) {
+    return (
+      <span class="hint" title={picked.why ?? undefinedWord}>
+        {undefinedWord}
+      </span>
+    );
+  }
+  return <span data-value={picked.value}>{short(picked.value)}</span>;
+}
+
+export function short(value: number): string {
+  if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value);
+  const size = Math.abs(value);
+  return size !== 0 && (size < 0.001 || size >= 1e5) ? value.toExponential(2) : value.toPrecision(4);
+}

@@ -1,0 +1,109 @@
+/** From which language into which; and a hint where the text or the model does not fit that. */
+
+import type { ModelDescription } from "../../api/types";
+import { useApp } from "../context";
+import { type Form, swapLanguages } from "../form";
+import { Icon } from "../icons";
+import { findMisfit } from "../languages";
+import type { App } from "../state";
+import { Choices } from "./fields";
+
+export function LanguageFields(props: {
+  readonly form: Form;
+  readonly model: ModelDescription | undefined;
+  readonly app: App;
+}) {
+  const { form, app } = props;
+  const say = app.words.value;
+  const languages = props.model?.languages ?? [];
+  const title = nameLanguages(app);
+  const choices: readonly (readonly [string, string])[] =
+    languages.length > 0 ? languages.map((code) => [code, title(code)]) : [["", say.anyLanguage]];
+  const choose = (side: "sourceLanguage" | "targetLanguage", code: string): void => {
+    const other = side === "sourceLanguage" ? form.targetLanguage : form.sourceLanguage;
+    app.runs.change(code === other ? swapLanguages(form) : { [side]: code });
+  };
+  return (
+    <>
+      <div class="languages">
+        <Choices
+          label={say.sourceLanguage}
+          name="source-language"
+          value={form.sourceLanguage}
+          choices={choices}
+          disabled={languages.length === 0}
+          change={(code) => choose("sourceLanguage", code)}
+        />
+        <button
+          type="button"
+          class="button quiet square"
+          aria-label={say.swap}
+          title={say.swap}
+          data-action="swap"
+          disabled={languages.length < 2}
+          onClick={() => app.runs.change(swapLanguages(form))}
+        >
+          <Icon name="swap" />
+        </button>
+        <Choices
+          label={say.targetLanguage}
+          name="target-language"
+          value={form.targetLanguage}
+          choices={choices}
+          disabled={languages.length === 0}
+          change={(code) => choose("targetLanguage", code)}
+        />
+      </div>
+      <LanguageHint form={form} model={props.model} of="pair" />
+    </>
+  );
+}
+
+/** What does not fit, and a button that chooses what would; beside the text or beside the pair, as it concerns. */
+export function LanguageHint(props: {
+  readonly form: Form;
+  readonly model: ModelDescription | undefined;
+  readonly of: "text" | "pair";
+}) {
+  const app = useApp();
+  const say = app.words.value;
+  const { form } = props;
+  const misfit = findMisfit(form, props.model);
+  if (!misfit || (misfit.what === "untrained") !== (props.of === "pair")) return null;
+  const title = nameLanguages(app);
+  const way = (source: string, target: string): string => `${title(source)} → ${title(target)}`;
+  const { what, better } = misfit;
+  const sentence = {
+    chinese: say.textIsChinese(title(form.sourceLanguage)),
+    unknown: say.chineseIsUnknown,
+    "not-chinese": say.textIsNotChinese,
+    untrained: say.untrainedWay(way(form.sourceLanguage, form.targetLanguage)),
+  }[what];
+  return (
+    <p class="hint language-hint" role="status" data-hint={what}>
+      {sentence}
+      {better && (
+        <button
+          type="button"
+          class="button small"
+          data-action="better-languages"
+          onClick={() => app.runs.change(better)}
+        >
+          {say.chooseWay(way(better.sourceLanguage, better.targetLanguage))}
+        </button>
+      )}
+    </p>
+  );
+}
+
+/** Names of languages, in that of the page. */
+function nameLanguages(app: App): (code: string) => string {
+  const names = new Intl.DisplayNames([app.language.value], { type: "language" });
+  return (code) => {
+    try {
+      return names.of(code) ?? code;
+    } catch {
+      return code; // no language tag
+    }
+  };
+}

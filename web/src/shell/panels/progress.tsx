@@ -1,0 +1,115 @@
+/** How far a run is: its stages by name, a bar, a way to stop it; afterwards what went wrong, if something did. */
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Job, JobStage } from "../../api/types";
+import { useApp } from "../context";
+import { sentenceOf } from "../speaking";
+import type { AppWords } from "../words";
+
+const stages: readonly JobStage[] = ["queued", "loading", "tokenising", "running", "statistics", "saving"];
+
+export function Progress() {
+  const app = useApp();
+  const say = app.words.value;
+  const running = app.runs.running.value;
+  const other = app.runs.other.value;
+  const trouble = app.runs.trouble.value;
+  if (running) return <Stages job={running.job} cancel={() => app.runs.cancel()} />;
+  return (
+    <>
+      {trouble !== null && (
+        <div class="notice bad" role="alert" data-notice="run-failed">
+          <p class="notice-title">{sentenceOf(trouble, app)}</p>
+          <button type="button" class="button" onClick={() => app.runs.start()}>
+            {say.tryAgain}
+          </button>
+        </div>
+      )}
+      {other &&
+        (other.recording === null ? (
+          <Stages job={other} elsewhere cancel={() => app.runs.cancelOther()} />
+        ) : (
+          <Result job={other} />
+        ))}
+    </>
+  );
+}
+
+/** What came of a run of another window: nobody is taken there against their will. */
+function Result({ job }: { readonly job: Job }) {
+  const app = useApp();
+  const say = app.words.value;
+  return (
+    <div class="notice" role="status" data-notice="other-run">
+      <p class="notice-title">{say.otherDone(job.model)}</p>
+      <button
+        type="button"
+        class="button"
+        data-action="open-result"
+        onClick={() => {
+          app.runs.other.value = null;
+          if (job.recording !== null) void app.go(job.recording);
+        }}
+      >
+        {say.openResult}
+      </button>
+    </div>
+  );
+}
+
+export function nameStages(say: AppWords): Readonly<Record<JobStage, string>> {
+  return {
+    queued: say.queued,
+    loading: say.loading,
+    tokenising: say.tokenising,
+    running: say.runningStage,
+    statistics: say.statistics,
+    saving: say.saving,
+  };
+}
+
+function Stages(props: {
+  readonly job: Job | null;
+  readonly elsewhere?: boolean;
+  readonly cancel: () => void;
+}) {
+  const app = useApp();
+  const say = app.words.value;
+  const { job } = props;
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(
+    () => () => {
+      if (!button.current?.matches(":focus")) return; // whoever cancelled by keys goes on where a run begins
+      const form = button.current.closest("form");
+      setTimeout(() => form?.querySelector<HTMLElement>("[data-action=run]")?.focus());
+    },
+    [],
+  );
+  const names = nameStages(say);
+  const stage = job?.stage ?? "queued";
+  const at = stages.indexOf(stage);
+  const share = job?.share ?? null;
+  return (
+    <div class="progress" data-part={props.elsewhere ? "other-progress" : "progress"} data-stage={stage}>
+      {props.elsewhere && <p class="hint">{say.otherRun(job?.model ?? "")}</p>}
+      <ol class="stages" aria-label={say.stages}>
+        {stages.map((each, place) => (
+          <li
+            key={each}
+            class={place < at ? "past" : place === at ? "now" : ""}
+            aria-current={place === at ? "step" : undefined}
+          >
+            {names[each]}
+          </li>
+        ))}
+      </ol>
+      <progress aria-label={names[stage]} max={1} {...(share === null ? {} : { value: share })} />
+      <div class="progress-end">
+        <span class="hint">{job?.detail}</span>
+        <button type="button" class="button" data-action="cancel" ref={button} onClick={props.cancel}>
+          {say.cancel}
+        </button>
+      </div>
+    </div>
+  );
+}

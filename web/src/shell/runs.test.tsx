@@ -1,0 +1,196 @@
+import { render } from "preact";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Job, JobRequest } from "../api/types";
+import { type RecordingSource, Refusal, type Source } from "../core/source";
+import type { Bench } from "../data/workbench";
+import { learn } from "../i18n/core";
+import { noPlace } from "./address";
+import { AppContext } from "./context";
+import { Progress } from "./panels/progress";
+import { App, type Remembering } from "./state";
+import { Views } from "./views";
+
+const request: JobRequest = { kind: "record", model: "zoo/gpt2", sequence: "text", text: "A fox" };
+const running: Job = {
+  id: "j1",
+  kind: "record",
+  state: "running",
+  stage: "running",
+  share: 0.25,
+  detail: null,
+  recording: null,
+  sentence: null,
+  model: "zoo/gpt2",
+};
+
+function memory(first: Record<string, string> = {}): Remembering & { readonly kept: Record<string, string> } {
+  const kept = { ...first };
+  return {
+    kept,
+    get: (name) => kept[name] ?? null,
+    set: (name, value) => {
+      kept[name] = value;
+    },
+  };
+}
+
+function build(jobs: () => readonly Job[], session = memory(), resume?: Bench["resume"]) {
+  const opened: string[] = [];
+  const cancelled: string[] = [];
+  const listed: string[] = [];
+  const source = {
+    recordings: async () => {
+      listed.push("again");
+      return [];
+    },
+    metrics: async () => [],
+    open: (id: string) => {
+      opened.push(id);
+      return Promise.reject(new Refusal("Not here.", "no_recording", 404));
+    },
+  } as unknown as Source;
+  const bench = {
+    jobs: async () => jobs(),
+    resume: resume ?? (() => new Promise(() => {})),
+    cancel: async (id: string) => void cancelled.push(id),
+  } as unknown as Bench;
+  const root = document.body.appendChild(document.createElement("div"));
+  const app = new App({
+    root,
+    source,
+    bench,
+    views: new Views(),
+    place: noPlace(),
+    remember: memory(),
+    session,
+    language: "en",
+    theme: "light",
+    reducedMotion: true,
+    wholePage: false,
+  });
+  render(
+    <AppContext.Provider value={app}>
+      <form>
+        <Progress />
+        <button type="button" data-action="run">
+          Run
+        </button>
+      </form>
+    </AppContext.Provider>,
+    root,
+  );
+  const see = (selector: string): HTMLElement | null => root.querySelector(selector);
+  return { app, session, opened, cancelled, listed, see };
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe("after a reload", () => {
+  test("the job of this window is shown, can be cancelled, and its recording is opened", async () => {
+    const session = memory({ job: JSON.stringify({ id: "j1", request }) });
+    let finish: (id: string) => void = () => {};
+    let signal: AbortSignal | null = null;
+    const { app, opened, see } = build(
+      () => [running],
+      session,
+      (job, heard, stop) => {
+        heard({ job });
+        signal = stop;
+        return new Promise((resolve) => {
+          finish = resolve;
+        });
+      },
+    );
+    const resumed = app.runs.resume();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(see("[data-part=progress]")?.dataset.stage).toBe("running");
+    expect(see("progress")?.getAttribute("value")).toBe("0.25");
+    expect(app.runs.form.peek().text).toBe("A fox");
+    see("[data-action=cancel]")?.click();
+    expect((signal as AbortSignal | null)?.aborted).toBe(true);
+    finish("made");
+    await resumed;
+    expect(opened).toEqual(["made"]);
+    expect(session.kept.job).toBe("null"); // over: the next reload has nothing to find
+  });
+
+  test("why it failed meanwhile is said", async () => {
+    const session = memory({ job: JSON.stringify({ id: "j1", request }) });
+    const { app, see } = build(
+      () => [{ ...running, state: "failed" }],
+      session,
+      () => Promise.reject(new Refusal("Too long.", "refused", 422, "太长了。")),
+    );
+    await app.runs.resume();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(see("[data-notice=run-failed] p")?.textContent).toBe("Too long.");
+    await learn("zh");
+    app.language.value = "zh";
+    await vi.advanceTimersByTimeAsync(10);
+    expect(see("[data-notice=run-failed] p")?.textContent).toBe("太长了。");
+  });
+
+  test("a job that the server has forgotten is forgotten", async () => {
+    const session = memory({ job: JSON.stringify({ id: "gone", request }) });
+    const { app, see } = build(() => [], session);
+    await app.runs.resume();
+    expect(session.kept.job).toBe("null");
+    expect(see(".progress")).toBeNull();
+  });
+});
+
+describe("in a second window", () => {
+  test("a run of the first is shown; its recording is offered, and nobody is taken there", async () => {
+    let jobs: Job[] = [running];
+    const { app, opened, see } = build(() => jobs);
+    await app.runs.resume();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(see("[data-part=other-progress]")?.textContent).toContain("zoo/gpt2");
+    expect(app.runs.running.peek()).toBeNull(); // this window may run something of its own
+    jobs = [{ ...running, state: "done", recording: "theirs" }];
+    await vi.advanceTimersByTimeAsync(1100);
+    expect(opened).toEqual([]);
+    see("[data-action=open-result]")?.click();
+    expect(opened).toEqual(["theirs"]);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(see("[data-notice]")).toBeNull();
+  });
+
+  test("it can be cancelled from there, and games of the playground are left alone", async () => {
+    const { app, cancelled, see } = build(() => [{ ...running, id: "play", kind: "play" }, running]);
+    await app.runs.resume();
+    await vi.advanceTimersByTimeAsync(10);
+    see("[data-action=cancel]")?.focus();
+    see("[data-action=cancel]")?.click();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(document.activeElement).toBe(see("[data-action=run]")); // not nowhere
+    expect(cancelled).toEqual(["j1"]);
+    expect(see(".progress")).toBeNull();
+  });
+});
+
+test("a recording that is gone leaves the list", async () => {
+  const { app, listed } = build(() => []);
+  app.complain(new Refusal("Too long.", "too_long", 422));
+  expect(listed).toEqual([]);
+  app.complain(new Refusal("There is no recording.", "no_recording", 404));
+  expect(listed).toEqual(["again"]);
+});
+
+describe("who waits for a free place", () => {
+  test("is told when no run goes on or waits", async () => {
+    let jobs: Job[] = [{ ...running, state: "queued", listed: false }];
+    const { app } = build(() => jobs);
+    const told: string[] = [];
+    const workbench = app.runs.workbench({ description: { id: "r" } } as RecordingSource);
+    void workbench!.whenFree!(new AbortController().signal).then(() => told.push("free"));
+    await vi.advanceTimersByTimeAsync(1100);
+    jobs = [running];
+    await vi.advanceTimersByTimeAsync(1100);
+    expect(told).toEqual([]);
+    jobs = [{ ...running, state: "done" }];
+    await vi.advanceTimersByTimeAsync(1100);
+    expect(told).toEqual(["free"]);
+  });
+});

@@ -1,0 +1,330 @@
+/**
+ * The state of the workbench: what is open, what is chosen, what runs. Panels read its signals and call its verbs.
+ *
+ * In:   a Source, a Bench where models can run, a Place for the selection.
+ * Out:  signals, and one selection that the place mirrors.
+ */
+
+import type { About, Language, MetricDescription, Preset, RecordingEntry } from "../api/types";
+import { fitTo } from "../core/maps";
+import {
+  createSelection,
+  nothingSelected,
+  readSelection,
+  type Selection,
+  type SelectionStore,
+} from "../core/selection";
+import { type RecordingSource, Refusal, type Source } from "../core/source";
+import type { Mounted, Theme } from "../core/view";
+import type { Bench } from "../data/workbench";
+import { learn } from "../i18n/core";
+import type { Place } from "./address";
+import { pickSelection } from "./form";
+import { type Mirror, mirror } from "./mirror";
+import { createRuns, type Runs } from "./runs";
+import { derived, type ReadonlySignal, signal } from "./signals";
+import { sentenceOf } from "./speaking";
+import type { Views } from "./views";
+import { type AppWords, words } from "./words";
+
+export interface Remembering {
+  get(name: string): string | null;
+  set(name: string, value: string): void;
+}
+
+export interface AppOptions {
+  readonly root: HTMLElement;
+  readonly source: Source;
+  readonly bench: Bench | null;
+  readonly views: Views;
+  readonly place: Place;
+  readonly remember: Remembering;
+  readonly session: Remembering; // of this window alone
+  readonly language: Language;
+  readonly theme: Theme;
+  readonly reducedMotion: boolean;
+  readonly wholePage: boolean;
+}
+
+/** Something that went wrong, and what a person can do about it. It is put into words where it is drawn. */
+export interface Trouble {
+  readonly error: unknown;
+  readonly again: (() => void) | null;
+}
+
+export type PanelName = "input" | "interpretability" | "debugging" | "about";
+
+export class App {
+  readonly source: Source;
+  readonly bench: Bench | null;
+  readonly views: Views;
+  readonly reducedMotion: boolean;
+  readonly wholePage: boolean;
+  readonly store: SelectionStore;
+  readonly selection: ReadonlySignal<Selection>;
+  readonly runs: Runs;
+  readonly root: HTMLElement;
+
+  readonly language = signal<Language>("en");
+  readonly theme = signal<Theme>("light");
+  readonly words: ReadonlySignal<AppWords> = derived(() => words(this.language.value));
+  readonly view = signal(""); // the chosen view's name, for those whom the rest of the selection does not concern
+  readonly panel = signal<PanelName>("input");
+  readonly recordings = signal<readonly RecordingEntry[]>([]);
+  readonly presets = signal<readonly Preset[]>([]);
+  readonly metrics = signal<readonly MetricDescription[] | null>(null); // null until they are known
+  readonly about = signal<About | null>(null);
+  readonly open = signal<RecordingSource | null>(null);
+  readonly opening = signal(true);
+  readonly mounted = signal<Mounted | null>(null);
+  readonly trouble = signal<Trouble | null>(null);
+  readonly connected = signal(true);
+  readonly preset = signal<Preset | null>(null); // the example that is being shown
+  readonly announcement = signal("");
+  readonly message = signal(""); // shown for a moment
+  readonly playing = signal(false); // the time step moves by itself
+  readonly shortcuts = signal(true);
+
+  readonly session: Remembering;
+  private readonly remember: Remembering;
+  private readonly mirror: Mirror;
+  private readonly chosen = signal<Selection>(nothingSelected);
+  private turn = 0; // only the last opening counts
+  private chosenIn = -1; // the opening during or after which a tab was clicked last
+
+  constructor(options: AppOptions) {
+    this.root = options.root;
+    this.source = options.source;
+    this.bench = options.bench;
+    this.views = options.views;
+    this.remember = options.remember;
+    this.session = options.session;
+    this.reducedMotion = options.reducedMotion;
+    this.wholePage = options.wholePage;
+    this.language.value = options.language;
+    this.theme.value = options.theme;
+    if (!options.bench) this.panel.value = "interpretability";
+    this.shortcuts.value = options.remember.get("shortcuts") !== "off";
+    this.selection = this.chosen;
+    const wanted = readSelection(options.place.read());
+    this.store = createSelection({ ...nothingSelected, ...wanted }, (wish, before, changed) => {
+      const open = this.open.peek();
+      return open && open.description.id === wish.recording
+        ? fitTo(open.description)(wish, before, changed)
+        : wish;
+    });
+    this.chosen.value = this.store.get();
+    this.view.value = this.store.get().view;
+    this.store.subscribe((now) => {
+      this.chosen.value = now;
+      this.view.value = now.view;
+    });
+    this.mirror = mirror(this.store, options.place, (wish) => this.follow(wish));
+    this.runs = createRuns(this);
+  }
+
+  /** Fetch what the first picture needs, then the rest. */
+  async start(): Promise<void> {
+    const wish = this.store.get();
+    const opening = wish.recording === "" ? null : this.show(wish, true);
+    const metrics = this.source.metrics().catch(() => []); // without them views show what they can
+    const bench = this.startBench();
+    try {
+      const recordings = await this.source.recordings();
+      this.recordings.value = recordings;
+      const [first] = recordings;
+      if (!opening && first)
+        void this.show({ ...wish, ...this.placeOf(first, wish), recording: first.id }, wish.view !== "");
+      else if (!opening) this.opening.value = false;
+    } catch (error) {
+      this.opening.value = false;
+      this.complain(error, () => void this.start());
+    }
+    await bench; // a view is mounted once: whoever clicks in it must not lose it to an answer that comes late
+    this.metrics.value = await metrics;
+    await this.views.loadAll().catch(() => {}); // then they are fetched when they are chosen
+  }
+
+  private async startBench(): Promise<void> {
+    if (!this.bench) return;
+    try {
+      [this.about.value, this.presets.value] = await Promise.all([this.bench.about(), this.bench.presets()]);
+      if (!this.about.value.workbench && this.panel.peek() === "input") this.panel.value = "interpretability";
+      if (!this.preset.peek()) this.preset.value = this.presetOf(this.store.get().recording);
+      if (this.about.value.workbench) void this.runs.resume().catch(() => {}); // then nothing is found again
+    } catch {
+      // an older server, or none: the page shows recordings all the same
+    }
+  }
+
+  stop(): void {
+    this.turn += 1;
+    this.runs.stop();
+    this.mirror.stop();
+  }
+
+  /** Open another recording; the view stays, and what of the selection the other one has. */
+  async go(id: string, change: Partial<Selection> = {}): Promise<void> {
+    const { view, map, head } = this.store.get();
+    await this.show({ ...nothingSelected, view, map, head, ...change, recording: id });
+  }
+
+  /** Open a recording of the list: one that ships opens where it shows its point. */
+  async goToEntry(id: string): Promise<void> {
+    const preset = this.presetOf(id);
+    if (preset) await this.goToPreset(preset);
+    else await this.go(id);
+  }
+
+  private presetOf(recording: string): Preset | null {
+    return this.presets.peek().find((preset) => preset.recording === recording) ?? null;
+  }
+
+  /** Where a recording opens by itself; an address that says more than nothing goes first. */
+  private placeOf(entry: RecordingEntry, wish: Selection): Partial<Selection> {
+    if (!entry.selection || wish.view !== nothingSelected.view) return {};
+    return readSelection(new URLSearchParams(entry.selection).toString());
+  }
+
+  async goToPreset(preset: Preset): Promise<void> {
+    this.preset.value = preset;
+    if (preset.recording) await this.go(preset.recording, pickSelection(preset));
+    else if (this.bench) this.runs.startPreset(preset);
+  }
+
+  chooseView(name: string): void {
+    this.chosenIn = this.turn;
+    this.store.set({ view: name });
+    this.views.load(name)?.catch((error: unknown) => this.complain(error, () => this.chooseView(name)));
+  }
+
+  async chooseLanguage(language: Language): Promise<void> {
+    try {
+      await learn(language);
+    } catch (error) {
+      this.complain(error, () => void this.chooseLanguage(language));
+      return;
+    }
+    this.language.value = language;
+    this.remember.set("language", language);
+  }
+
+  chooseTheme(theme: Theme): void {
+    this.theme.value = theme;
+    this.remember.set("theme", theme);
+  }
+
+  chooseShortcuts(on: boolean): void {
+    this.shortcuts.value = on;
+    this.remember.set("shortcuts", on ? "on" : "off");
+  }
+
+  announce(sentence: string): void {
+    this.announcement.value = "";
+    queueMicrotask(() => {
+      this.announcement.value = sentence;
+    });
+  }
+
+  /** Tell everybody, for a moment. */
+  say(sentence: string): void {
+    this.message.value = sentence;
+    this.announce(sentence);
+  }
+
+  /** A failure as a sentence with a way out. */
+  complain(error: unknown, again: (() => void) | null = null): void {
+    if (error instanceof DOMException && error.name === "AbortError") return;
+    this.trouble.value = { error, again };
+    this.mourn(error);
+  }
+
+  /** Say what went wrong to those who do not see it; a recording that is gone leaves the list, too. */
+  mourn(error: unknown): void {
+    this.announce(sentenceOf(error, this));
+    if (error instanceof Refusal && error.code === "no_recording")
+      void this.refreshRecordings().catch(() => {});
+  }
+
+  /** The server is there again: what failed meanwhile is tried once more. */
+  reconnected(): void {
+    this.connected.value = true;
+    this.say(this.words.peek().back);
+    const again = this.trouble.peek()?.again;
+    this.trouble.value = null;
+    if (again) again();
+    else void this.refreshRecordings().catch(() => {});
+  }
+
+  link(): string | null {
+    return this.mirror.link();
+  }
+
+  /** Back to the first selection of this recording: no token in focus, no zoom, first map and head. */
+  reset(): void {
+    this.store.set({ map: 0, head: 0, query: null, key: null, step: null, options: {} });
+  }
+
+  async refreshRecordings(): Promise<void> {
+    this.recordings.value = await this.source.recordings();
+  }
+
+  /** A name typed or reached by the back button. */
+  private async follow(wish: Selection): Promise<void> {
+    if (wish.recording !== "" && wish.recording !== this.open.peek()?.description.id)
+      return this.show(wish, true);
+    const view = this.viewOf(wish);
+    try {
+      await this.views.load(view);
+      this.store.set({ ...wish, view });
+    } catch (error) {
+      this.complain(error, () => void this.follow(wish));
+    }
+  }
+
+  private viewOf(wish: Selection): string {
+    const { titles } = this.views;
+    return (titles.find((each) => each.name === wish.view) ?? titles[0])?.name ?? "";
+  }
+
+  /** That view, or the first that can show the recording. */
+  private async fittingView(source: RecordingSource, wanted: string): Promise<string> {
+    for (const name of [wanted, ...this.views.titles.map((each) => each.name)]) {
+      const view = await this.views.load(name);
+      if (view?.fits(source) === true) return name;
+    }
+    return wanted;
+  }
+
+  /**
+   * Open the recording of a wish and select the rest of it. A view that a link names is kept even where it cannot show
+   * the recording: it says why in its place.
+   */
+  private async show(wish: Selection, linked = false): Promise<void> {
+    const turn = ++this.turn;
+    const before = this.store.get().view;
+    this.opening.value = true;
+    try {
+      const [source] = await Promise.all([
+        this.source.open(wish.recording),
+        this.views.load(this.viewOf(wish)),
+      ]);
+      const named = linked && wish.view === this.viewOf(wish);
+      const fits = named ? wish.view : await this.fittingView(source, this.viewOf(wish));
+      if (turn !== this.turn) return;
+      const { view: now } = this.store.get();
+      const view = now === before && this.chosenIn !== turn ? fits : now; // a tab that was clicked meanwhile
+      this.trouble.value = null;
+      this.open.value = source;
+      this.runs.follow(source);
+      const fitting = fitTo(source.description)(wish, wish, wish);
+      this.store.set({ ...fitting, view });
+      this.mirror.complete();
+      if (this.preset.peek()?.recording !== wish.recording) this.preset.value = this.presetOf(wish.recording);
+    } catch (error) {
+      if (turn === this.turn) this.complain(error, () => void this.show(wish, linked));
+    } finally {
+      if (turn === this.turn) this.opening.value = false;
+    }
+  }
+}

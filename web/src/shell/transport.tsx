@@ -1,0 +1,154 @@
+/** The time step: a generation step, or for a text that was read at once the token in focus. Slider and play. */
+
+import { useEffect, useId } from "preact/hooks";
+import type { MapDescription } from "../api/types";
+import { mapOf, stepsOf } from "../core/maps";
+import type { RecordingSource } from "../core/source";
+import { useApp } from "./context";
+import { Icon } from "./icons";
+import type { App } from "./state";
+import { useToken } from "./tokens";
+
+const BEAT = 700; // ms a step when playing
+
+export interface Timeline {
+  readonly steps: readonly number[] | null; // null: every token of the query axis
+  readonly count: number;
+  readonly at: number; // place on the slider; -1: nowhere yet
+}
+
+export function timelineOf(source: RecordingSource, app: App): Timeline {
+  const selection = app.store.get();
+  const map = mapOf(source.description, selection);
+  if (!map) return { steps: null, count: 0, at: -1 };
+  const steps = map.step === null ? [] : stepsOf(source.description.maps, map);
+  if (steps.length > 0) return { steps, count: steps.length, at: steps.indexOf(map.step ?? 0) };
+  return {
+    steps: null,
+    count: map.queries,
+    at: selection.query === null ? -1 : selection.query - map.query_start,
+  };
+}
+
+/** Move to a place of the slider. */
+export function seek(source: RecordingSource, app: App, place: number): void {
+  const line = timelineOf(source, app);
+  if (place < 0 || place >= line.count) return;
+  const start = mapOf(source.description, app.store.get())?.query_start ?? 0;
+  app.store.set({ step: line.steps ? (line.steps[place] ?? 0) : start + place });
+}
+
+export function Transport(props: { readonly source: RecordingSource }) {
+  const app = useApp();
+  const say = app.words.value;
+  const id = useId();
+  const { source } = props;
+  const selection = app.selection.value;
+  const map = mapOf(source.description, selection);
+  const line = timelineOf(source, app);
+  const playing = app.playing.value;
+
+  useEffect(() => {
+    if (!playing) return;
+    const timer = setInterval(() => {
+      const now = timelineOf(source, app);
+      if (now.at + 1 >= now.count) app.playing.value = false;
+      else seek(source, app, now.at + 1);
+    }, BEAT);
+    return () => clearInterval(timer);
+  }, [playing, source, app]);
+
+  if (!map || line.count === 0) return null;
+  const first = line.steps ? (line.steps[0] ?? 0) : map.query_start;
+  const last = line.steps ? (line.steps[line.count - 1] ?? 0) : map.query_start + line.count - 1;
+  return (
+    <fieldset class="transport">
+      <legend class="unseen">{say.step}</legend>
+      <button
+        type="button"
+        class="button square"
+        aria-label={playing ? say.pause : say.play}
+        title={playing ? say.pause : say.play}
+        data-action="play"
+        disabled={line.count < 2}
+        onClick={() => togglePlay(app, source)}
+      >
+        <Icon name={playing ? "pause" : "play"} />
+      </button>
+      <label for={id} class="transport-label">
+        {say.step}
+      </label>
+      <button
+        type="button"
+        class="button quiet square"
+        aria-label={say.previousStep}
+        data-action="previous-step"
+        disabled={line.at <= 0}
+        onClick={() => seek(source, app, line.at - 1)}
+      >
+        <Icon name="left" />
+      </button>
+      <input
+        id={id}
+        class="slider"
+        type="range"
+        min={0}
+        max={Math.max(0, line.count - 1)}
+        value={Math.max(0, line.at)}
+        data-action="step"
+        aria-valuetext={line.at < 0 ? say.everything : String(first + line.at)}
+        onInput={(event) => seek(source, app, Number(event.currentTarget.value))}
+      />
+      <button
+        type="button"
+        class="button quiet square"
+        aria-label={say.nextStep}
+        data-action="next-step"
+        disabled={line.at + 1 >= line.count}
+        onClick={() => seek(source, app, line.at + 1)}
+      >
+        <Icon name="right" />
+      </button>
+      <Where source={source} map={map} line={line} first={first} last={last} />
+    </fieldset>
+  );
+}
+
+function Where(props: {
+  readonly source: RecordingSource;
+  readonly map: MapDescription;
+  readonly line: Timeline;
+  readonly first: number;
+  readonly last: number;
+}) {
+  const app = useApp();
+  const say = app.words.value;
+  const { source, map, line } = props;
+  const query = app.selection.value.query;
+  const token = useToken(source, map.query_side, query);
+  if (line.at < 0) return <output class="transport-where">{say.everything}</output>;
+  const number = line.steps ? (line.steps[line.at] ?? 0) : props.first + line.at;
+  return (
+    <output class="transport-where">
+      <span class="number">
+        {line.steps ? say.stepAt(number, props.last) : say.tokenAt(number, props.last)}
+      </span>
+      {token && (
+        <span class="token" dir="auto">
+          {token}
+        </span>
+      )}
+    </output>
+  );
+}
+
+export function togglePlay(app: App, source: RecordingSource): void {
+  if (app.playing.peek()) {
+    app.playing.value = false;
+    return;
+  }
+  const line = timelineOf(source, app);
+  if (line.count < 2) return;
+  if (line.at < 0 || line.at + 1 >= line.count) seek(source, app, 0);
+  app.playing.value = true;
+}

@@ -1,0 +1,200 @@
+/**
+ * The cloud of tokens on a plane: a canvas one can point at, zoom and drag, that glides from layer to layer.
+ *
+ * In:   planes, already turned towards the one before.
+ * Out:  which point is pointed at or chosen.
+ */
+
+import { make } from "../../marks/make";
+import type { Inks } from "../../marks/paper";
+import { SCREEN } from "../../marks/paper";
+import { type Camera, paintScatter, pointAt, type ScatterLook, unit, WHOLE } from "../../marks/scatter";
+
+export type CloudLook = Omit<ScatterLook, "width" | "height" | "inks" | "camera" | "hovered">;
+
+const GLIDE = 600; // milliseconds from one layer to the next
+
+export class Cloud {
+  readonly element: HTMLElement;
+  readonly canvas = make("canvas", { "aria-hidden": "true" });
+  camera: Camera = WHOLE;
+  hovered: number | null = null;
+  private points: Float64Array = new Float64Array();
+  private from: Float64Array | null = null;
+  private since = 0;
+  private places: Float32Array = new Float32Array();
+  private frame = 0;
+  private look: CloudLook | null = null;
+  private dragged: { x: number; y: number; moved: boolean } | null = null;
+
+  constructor(
+    label: string,
+    private readonly told: {
+      hover(point: number | null, x: number, y: number): void;
+      choose(point: number): void;
+      key(event: KeyboardEvent): void;
+    },
+  ) {
+    this.element = make(
+      "div",
+      { class: "cloud", tabindex: 0, role: "application", "aria-label": label },
+      this.canvas,
+    );
+    this.canvas.addEventListener("pointerdown", (event) => this.press(event));
+    this.canvas.addEventListener("pointermove", (event) => this.move(event));
+    this.canvas.addEventListener("pointerup", (event) => this.release(event));
+    this.canvas.addEventListener("pointerleave", () => this.point(null, 0, 0));
+    this.canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    this.element.addEventListener("keydown", (event) => told.key(event));
+  }
+
+  /** Show a plane; with `glide`, points go there from where they are. */
+  show(points: Float64Array, look: CloudLook, glide: boolean): void {
+    this.from = glide && this.points.length === points.length ? this.current() : null;
+    this.since = performance.now();
+    this.points = points;
+    this.look = look;
+    this.draw();
+  }
+
+  /** Another focus or size: the same plane again. */
+  redraw(look?: CloudLook): void {
+    if (look !== undefined) this.look = look;
+    this.draw();
+  }
+
+  /** Where points are now, in units of the plane's reach. */
+  current(): Float64Array {
+    const target = unit(this.points);
+    if (this.from === null) return target;
+    const share = Math.min(1, (performance.now() - this.since) / GLIDE);
+    const eased = share < 0.5 ? 4 * share ** 3 : 1 - (2 - 2 * share) ** 3 / 2;
+    return target.map((value, at) => this.from![at]! + (value - this.from![at]!) * eased);
+  }
+
+  zoomBy(factor: number, x?: number, y?: number): void {
+    const zoom = Math.max(1, Math.min(64, this.camera.zoom * factor));
+    const { width, height } = this.size();
+    const unitNow = (Math.min(width, height) / 2 - 36) * this.camera.zoom;
+    const unitThen = (unitNow / this.camera.zoom) * zoom;
+    const [dx, dy] = [(x ?? width / 2) - width / 2, height / 2 - (y ?? height / 2)];
+    this.camera =
+      zoom === 1
+        ? WHOLE
+        : {
+            zoom,
+            x: this.camera.x + dx / unitNow - dx / unitThen,
+            y: this.camera.y + dy / unitNow - dy / unitThen,
+          };
+    this.draw();
+  }
+
+  reset(): void {
+    this.camera = WHOLE;
+    this.draw();
+  }
+
+  unmount(): void {
+    cancelAnimationFrame(this.frame);
+    this.look = null;
+  }
+
+  private size(): { width: number; height: number } {
+    return { width: this.element.clientWidth || 600, height: this.element.clientHeight || 400 };
+  }
+
+  private draw(): void {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.paint());
+  }
+
+  private paint(): void {
+    if (this.look === null) return;
+    const { width, height } = this.size();
+    const ratio = window.devicePixelRatio || 1;
+    const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.canvas.width !== wide || this.canvas.height !== tall) {
+      this.canvas.width = wide;
+      this.canvas.height = tall;
+      this.canvas.style.setProperty("width", `${width}px`);
+      this.canvas.style.setProperty("height", `${height}px`);
+    }
+    const context = this.canvas.getContext("2d");
+    if (context === null) return;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const look = {
+      ...this.look,
+      width,
+      height,
+      inks: resolve(this.element),
+      camera: this.camera,
+      hovered: this.hovered,
+    };
+    this.places = paintScatter(context, this.current(), look);
+    if (this.from !== null) {
+      if (performance.now() - this.since < GLIDE) this.draw();
+      else this.from = null;
+    }
+  }
+
+  private point(found: number | null, x: number, y: number): void {
+    if (found !== this.hovered) {
+      this.hovered = found;
+      this.draw();
+    }
+    this.told.hover(found, x, y);
+  }
+
+  private place(event: MouseEvent): readonly [number, number] {
+    const box = this.canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+
+  private press(event: PointerEvent): void {
+    const [x, y] = this.place(event);
+    this.dragged = { x, y, moved: false };
+    this.canvas.setPointerCapture(event.pointerId);
+  }
+
+  private move(event: PointerEvent): void {
+    const [x, y] = this.place(event);
+    if (this.dragged === null || event.buttons === 0) {
+      this.point(pointAt(this.places, x, y), x, y);
+      return;
+    }
+    const [dx, dy] = [x - this.dragged.x, y - this.dragged.y];
+    if (!this.dragged.moved && Math.hypot(dx, dy) < 4) return;
+    this.dragged = { x, y, moved: true };
+    const { width, height } = this.size();
+    const unitNow = (Math.min(width, height) / 2 - 36) * this.camera.zoom;
+    this.camera = { ...this.camera, x: this.camera.x - dx / unitNow, y: this.camera.y + dy / unitNow };
+    this.draw();
+  }
+
+  private release(event: PointerEvent): void {
+    const [x, y] = this.place(event);
+    const found = pointAt(this.places, x, y);
+    if (this.dragged !== null && !this.dragged.moved && found !== null) this.told.choose(found);
+    this.dragged = null;
+  }
+
+  private wheel(event: WheelEvent): void {
+    event.preventDefault();
+    const [x, y] = this.place(event);
+    this.zoomBy(Math.exp(-event.deltaY / 300), x, y);
+  }
+}
+
+/** The page's inks as colours: a canvas does not know CSS variables. */
+function resolve(element: Element): Inks {
+  const style = getComputedStyle(element);
+  const read = (name: string) => style.getPropertyValue(name.slice(4, -1)).trim() || "#888888";
+  return {
+    ground: read(SCREEN.ground),
+    ink: read(SCREEN.ink),
+    soft: read(SCREEN.soft),
+    faint: read(SCREEN.faint),
+    line: read(SCREEN.line),
+    accent: read(SCREEN.accent),
+  };
+}

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { frame, invent, setStage, settle } from "../../testing/recording";
+import { view } from "./view";
+
+const HIDDEN = [{ stack: "decoder", side: "source" as const, layers: 3, tokens: 3, width: 4 }];
+
+function prepare() {
+  const { source } = invent({ change: { hidden: HIDDEN } });
+  const asked: string[] = [];
+  let go = () => {};
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const activations = async (stack: string, by: string, neuron?: number) => {
+    asked.push(`${stack} ${by} ${neuron ?? ""}`.trim());
+    await gate;
+    return frame({ activations: { shape: [3, 3], data: Float32Array.from([0, 0, 0, 1, 2, 3, 4, 5, 6]) } });
+  };
+  return { source: Object.assign(source, { activations }), asked, go };
+}
+
+test("a recording without hidden states is refused with a way out", () => {
+  expect(view.fits(invent().source)).toMatchObject({ en: expect.stringContaining("hidden") });
+  expect(view.fits(prepare().source)).toBe(true);
+});
+
+test("embeddings have not changed: no value there", async () => {
+  const { source, asked, go } = prepare();
+  const { stage } = setStage(source, { options: { "encoder.by": "change" } });
+  const mounted = view.mount(stage);
+  go();
+  const { rows } = await mounted.table();
+  expect(asked).toEqual(["decoder change"]);
+  expect(rows).toEqual([
+    [0, "The", null, 1, 4],
+    [1, "␣cat", null, 2, 5],
+    [2, "␣sat", null, 3, 6],
+  ]);
+  expect(await mounted.picture()).toContain("embeddings have no layer before them");
+});
+
+test("a neuron is asked for by its number, kept within the width", async () => {
+  const { source, asked, go } = prepare();
+  const { stage } = setStage(source, { options: { "encoder.by": "neuron", "encoder.neuron": "99" } });
+  view.mount(stage);
+  go();
+  await settle();
+  expect(asked).toEqual(["decoder neuron 3"]);
+});
+
+test("nothing happens after unmounting", async () => {
+  const { source, go } = prepare();
+  const { stage, element, failures } = setStage(source);
+  view.mount(stage).unmount();
+  go();
+  await settle();
+  expect(element.childElementCount).toBe(0);
+  expect(failures).toEqual([]);
+});

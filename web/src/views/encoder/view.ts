@@ -1,0 +1,329 @@
+/**
+ * Encoder: every token after every layer, coloured by activation.
+ *
+ * In:   hidden states, as norms, changes or one neuron (layer, token).
+ * Out:  a field of tokens and layers (src/encoder/) that scrolls through texts of any length, and the way of the token
+ *       in focus along the layers.
+ */
+
+import { asFloats, tensor } from "../../api/frames";
+import type { HiddenDescription } from "../../api/types";
+import { captionOf, focusToken, tokenInFocus } from "../../core/focus";
+import { count, digits, exact } from "../../core/formats";
+import type { Mounted, Stage, TableData, View } from "../../core/view";
+import { TokenLine } from "../../data/token_line";
+import { inBoth, introduce } from "../../i18n/core";
+import { words as focusWords } from "../../i18n/focus";
+import { type ColourScale, colourScale, drawCells, drawColourBar, spell } from "../../marks/cells";
+import { type Control, choice, whole } from "../../marks/controls";
+import { draw, make, write } from "../../marks/make";
+import { figure, inks, label, SCREEN, sheet } from "../../marks/paper";
+import { drawProfile, type Level, summarise } from "../../marks/profile";
+import { reach } from "../../marks/sparkline";
+import { stackChoice } from "../../marks/stacks";
+import { type By, Choices } from "./choices";
+import { type Cell, Field, type Shown } from "./field";
+import { words } from "./words";
+
+const MOST_IN_PICTURE = 160;
+const MOST_IN_TABLE = 2000;
+
+export const view: View = {
+  name: "encoder",
+  order: 50,
+  ...introduce(words),
+  fits: ({ description }) => description.hidden.length > 0 || inBoth(words, (word) => word.noHidden),
+  mount: (stage) => new EncoderView(stage),
+};
+
+class EncoderView implements Mounted {
+  private readonly say;
+  private readonly sayFocus;
+  private readonly choices: Choices;
+  private readonly field: Field;
+  private readonly readout = make("p", { class: "readout" });
+  private readonly bar = draw("svg", { class: "legend", role: "img", width: 230, height: 28 });
+  private readonly meaning = make("p", { class: "meaning" });
+  private readonly profile = make("div", { class: "profile" });
+  private readonly neuronControl: Control<number>;
+  private hidden: HiddenDescription;
+  private tokens: TokenLine;
+  private values: Float32Array | null = null; // (layer, token)
+  private levels: readonly Level[] = [];
+  private scale: ColourScale;
+  private loaded = "";
+  private coming: Promise<void> = Promise.resolve();
+  private ended = false;
+
+  constructor(private readonly stage: Stage) {
+    this.say = words(stage.language);
+    this.sayFocus = focusWords(stage.language);
+    this.choices = new Choices(stage);
+    this.hidden = this.choices.hidden;
+    this.tokens = this.line();
+    this.scale = colourScale(null, "sequential", false, stage.theme);
+    const bounds = { minimum: 0, maximum: this.hidden.width - 1, value: this.choices.neuron };
+    this.neuronControl = whole(this.say.neuronNumber, bounds, (neuron) =>
+      this.choices.set("neuron", String(neuron)),
+    );
+    this.field = new Field(this.say, {
+      shown: () => this.shown(),
+      hover: () => this.tell(),
+      choose: (cell) => this.choose(cell),
+      walk: (cell) => {
+        this.choose(cell);
+        stage.announce(this.sentence(cell));
+      },
+    });
+    this.build();
+    this.update();
+  }
+
+  update(): void {
+    if (this.choices.hidden !== this.hidden) {
+      this.hidden = this.choices.hidden;
+      this.tokens = this.line();
+    }
+    this.load();
+    this.field.reveal();
+    this.redraw();
+  }
+
+  resize(): void {
+    this.redraw();
+  }
+
+  unmount(): void {
+    this.ended = true;
+    this.field.unmount();
+    this.stage.element.replaceChildren();
+  }
+
+  async picture(): Promise<string> {
+    const { theme } = this.stage;
+    const { tokens, layers } = this.hidden;
+    const ink = inks(theme);
+    const first = Math.max(0, Math.min(this.field.first(), tokens - MOST_IN_PICTURE));
+    const last = Math.min(tokens, first + MOST_IN_PICTURE);
+    await Promise.all([this.coming, this.tokens.load(first, last)]);
+    const [left, wide, tall] = [150, 34, 18];
+    const cells = drawCells({
+      rows: last - first,
+      columns: layers,
+      wide,
+      tall,
+      scale: this.scale,
+      none: ink.line,
+      value: (row, column) => this.value(column, first + row),
+    });
+    let body = `<g transform="translate(${left} 0)">${spell(cells)}</g>`;
+    for (let token = first; token < last; token++) {
+      const look = { fill: ink.ink, anchor: "end", size: 12 } as const;
+      body += label(clip(this.tokens.shown(token), 18), left - 8, (token - first) * tall + 13, look);
+    }
+    const bottom = (last - first) * tall;
+    const small = { fill: ink.soft, anchor: "middle", size: 11 } as const;
+    for (let layer = 0; layer < layers; layer++)
+      body += label(String(layer), left + (layer + 0.5) * wide, bottom + 15, small);
+    body += label(this.say.layers, left + (layers * wide) / 2, bottom + 33, small);
+    const bar = spell(drawColourBar(this.scale, 200, ink, this.byWords()));
+    body += `<g transform="translate(${left} ${figure(bottom + 48)})">${bar}</g>`;
+    return sheet({
+      width: left + layers * wide,
+      height: bottom + 76,
+      body,
+      title: `${this.sayFocus.stackName(this.hidden.stack)} · ${this.byWords()}`,
+      caption: captionOf(
+        this.stage,
+        this.means(),
+        this.sayFocus.tokensOf(count(first), count(last - 1), count(tokens)),
+      ),
+      theme,
+    });
+  }
+
+  async table(): Promise<TableData> {
+    const most = Math.min(this.hidden.tokens, MOST_IN_TABLE);
+    await Promise.all([this.coming, this.tokens.load(0, most)]);
+    const layers = Array.from({ length: this.hidden.layers }, (_, layer) => layer);
+    const rows = Array.from({ length: most }, (_, token) => [
+      token,
+      this.tokens.shown(token),
+      ...layers.map((layer) => this.value(layer, token)),
+    ]);
+    const names = layers.map((layer) => this.say.columnLayer(layer));
+    const columns = [this.say.columnPosition, this.say.columnToken, ...names];
+    const more = this.hidden.tokens - most;
+    return { caption: `${this.say.title}: ${this.byWords()}`, columns, rows, ...(more > 0 ? { more } : {}) };
+  }
+
+  private build(): void {
+    const { stage, say, choices } = this;
+    const controls = make(
+      "div",
+      { class: "controls" },
+      stackChoice(stage, this.hidden, (stack) => choices.set("stack", stack)),
+    );
+    const ways = (["norm", "change", "neuron"] as const).map((value) => ({ value, text: say[value] }));
+    const scales = [
+      { value: "linear", text: say.linear },
+      { value: "log", text: say.logarithmic },
+    ] as const;
+    controls.append(
+      choice<By>(say.by, ways, choices.by, (by) => choices.set("by", by === "norm" ? null : by)).element,
+      this.neuronControl.element,
+      choice(say.scale, scales, choices.log ? "log" : "linear", (value) =>
+        choices.set("scale", value === "log" ? "log" : null),
+      ).element,
+    );
+    const name = make("p", { class: "axis-name" }, say.layers);
+    const left = make("div", { class: "left" }, this.field.axis, this.field.element, name);
+    const beside = make("aside", {}, make("h2", {}, say.profile), this.profile);
+    stage.element.replaceChildren(
+      make(
+        "div",
+        { class: "encoder-view" },
+        controls,
+        make("div", { class: "line" }, this.bar, this.meaning),
+        this.readout,
+        make("div", { class: "body" }, left, beside),
+      ),
+    );
+  }
+
+  private choose({ token, layer }: Cell): void {
+    if (layer >= 0) this.choices.set("layer", String(layer));
+    focusToken(this.stage, this.hidden, token);
+  }
+
+  private load(): void {
+    const { by, neuron } = this.choices;
+    this.neuronControl.element.hidden = by !== "neuron";
+    this.neuronControl.set(neuron);
+    write(this.meaning, this.means());
+    const key = `${this.hidden.stack} ${by} ${by === "neuron" ? neuron : ""}`;
+    if (key === this.loaded) {
+      this.rescale();
+      return;
+    }
+    this.loaded = key;
+    const { stack, layers, tokens } = this.hidden;
+    this.coming = this.stage.source.activations(stack, by, ...(by === "neuron" ? [neuron] : [])).then(
+      (frame) => {
+        if (this.ended || key !== this.loaded) return;
+        this.values = asFloats(tensor(frame, "activations"));
+        this.levels = summarise(this.values, layers, tokens);
+        this.rescale();
+        this.redraw();
+      },
+      (error: unknown) => {
+        if (!this.ended && key === this.loaded) this.stage.fail(error);
+      },
+    );
+  }
+
+  private rescale(): void {
+    const { by, log } = this.choices;
+    const from = by === "change" ? this.hidden.tokens : 0; // embeddings have not changed yet
+    const span = this.values === null ? null : reach(this.values.subarray(from));
+    this.scale = colourScale(span, by === "neuron" ? "diverging" : "sequential", log, this.stage.theme);
+    const bar = drawColourBar(this.scale, 200, SCREEN);
+    bar.setAttribute("transform", "translate(4 2)");
+    this.bar.replaceChildren(bar);
+    this.bar.setAttribute(
+      "aria-label",
+      `${this.byWords()}: ${this.scale.domain.map((end) => digits(end)).join(" – ")}`,
+    );
+  }
+
+  private redraw(): void {
+    this.field.redraw();
+    this.tell();
+  }
+
+  private shown(): Shown {
+    const { values, scale, tokens } = this;
+    return {
+      tokens: this.hidden.tokens,
+      layers: this.hidden.layers,
+      focus: this.focus(),
+      layer: this.choices.layer,
+      colour: (layer, token) => scale.css(this.value(layer, token)),
+      mean: (layer, from, to) => {
+        let sum = 0;
+        for (let token = from; token < to; token++)
+          sum += values?.[layer * this.hidden.tokens + token] ?? Number.NaN;
+        return scale.css(sum / (to - from));
+      },
+      label: (token) => tokens.shown(token),
+      special: (token) => tokens.special(token),
+    };
+  }
+
+  /** The cell in focus in words, and its token along the layers. */
+  private tell(): void {
+    const { hovered } = this.field;
+    const focus = hovered?.token ?? this.focus();
+    const layer = hovered === null ? this.choices.layer : Math.max(0, hovered.layer);
+    const value = focus === null ? null : this.value(layer, focus);
+    this.readout.title = value === null ? "" : exact(value);
+    if (this.values === null) {
+      write(this.readout, this.say.loading);
+      return;
+    }
+    write(this.readout, focus === null ? this.say.idle : this.sentence({ token: focus, layer }));
+    const way = focus === null ? null : this.levels.map((_, at) => this.value(at, focus));
+    const { median, band } = this.say;
+    this.profile.replaceChildren(
+      drawProfile(this.levels, way, {
+        width: Math.max(220, this.profile.clientWidth || 280),
+        height: 220,
+        inks: SCREEN,
+        mark: layer,
+        from: this.choices.by === "change" ? 1 : 0,
+        names: { median, band, way: focus === null ? "" : clip(this.tokens.shown(focus), 16) },
+      }),
+    );
+  }
+
+  private sentence({ token, layer }: Cell): string {
+    const value = this.value(layer, token);
+    const words = value === null ? this.say.undefined : digits(value);
+    return this.say.readout(this.tokens.shown(token), String(token), this.sayFocus.afterLayers(layer), words);
+  }
+
+  private value(layer: number, token: number): number | null {
+    if (this.values === null || (layer === 0 && this.choices.by === "change")) return null;
+    return this.values[layer * this.hidden.tokens + token] ?? null;
+  }
+
+  private line(): TokenLine {
+    return new TokenLine(
+      this.stage.source,
+      this.hidden.side,
+      () => !this.ended && this.redraw(),
+      (error) => !this.ended && this.stage.fail(error),
+    );
+  }
+
+  private focus(): number | null {
+    const token = tokenInFocus(this.stage, this.hidden.side);
+    return token === null || token >= this.hidden.tokens ? null : token;
+  }
+
+  private byWords(): string {
+    const { by, neuron } = this.choices;
+    return by === "neuron" ? `${this.say.neuron} ${neuron}` : this.say[by];
+  }
+
+  private means(): string {
+    const { by, neuron } = this.choices;
+    if (by === "neuron") return this.say.neuronMeans(neuron);
+    return by === "norm" ? this.say.normMeans : this.say.changeMeans;
+  }
+}
+
+function clip(text: string, most: number): string {
+  const letters = [...text];
+  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
+}

@@ -1,0 +1,44 @@
+/**
+ * Stacks whose attention can be followed from the top to the input.
+ *
+ * In:   the maps of a recording.
+ * Out:  the self-attention maps of each stack, or why a stack cannot be followed.
+ */
+
+import type { MapDescription, Phrase } from "../../api/types";
+import { inBoth } from "../../i18n/core";
+import { words } from "./words";
+
+const LONGEST = 400; // tokens
+
+/** The self-attention maps of each stack, layer by layer. */
+export function stacksOf(maps: readonly MapDescription[]): Map<string, MapDescription[]> {
+  const stacks = new Map<string, MapDescription[]>();
+  for (const map of maps) {
+    if (map.kind !== "self" || map.step !== null) continue;
+    const layers = stacks.get(map.stack) ?? [];
+    layers.push(map);
+    stacks.set(map.stack, layers);
+  }
+  for (const layers of stacks.values()) layers.sort((one, other) => one.layer - other.layer);
+  return stacks;
+}
+
+/** True, or why no stack of a recording can be followed. */
+export function canFlow(maps: readonly MapDescription[]): true | Phrase {
+  const stacks = [...stacksOf(maps).values()];
+  if (stacks.length === 0) return inBoth(words, (word) => word.noMaps);
+  const reasons = stacks.map(whyNot);
+  return reasons.includes(null) || reasons[0]!;
+}
+
+/** Why a stack cannot be followed; null where it can. */
+export function whyNot(layers: readonly MapDescription[]): Phrase | null {
+  if (layers.some((map, place) => map.layer !== place)) return inBoth(words, (word) => word.gaps);
+  const count = layers[0]!.queries;
+  if (layers.some((map) => map.queries !== count || map.keys !== count))
+    return inBoth(words, (word) => word.noMaps);
+  if (count > LONGEST)
+    return inBoth(words, (word) => word.tooLong(count.toLocaleString("en"), String(LONGEST)));
+  return layers.every((map) => map.has_weights) ? null : inBoth(words, (word) => word.noWeights);
+}

@@ -1,0 +1,94 @@
+/**
+ * Where in a generation we are: from the selection to a step or a hypothesis, and back.
+ *
+ * In:   the selection; which position of the text wrote the first word.
+ * Out:  steps from 0, nodes of the tree, maps of a step; changes of the selection.
+ */
+
+import type { Description, MapDescription, SideName, StepDescription } from "../../api/types";
+import { keptPath, mapOfStep } from "../../core/generation";
+import { chooseMap } from "../../core/maps";
+import type { Stage } from "../../core/view";
+
+const NODE_OPTION = "generation.node"; // a hypothesis that was not kept
+const STEP_OPTION = "generation.step"; // where the text does not say which row wrote which word
+
+export class Place {
+  readonly steps: readonly StepDescription[];
+  readonly nodes: readonly StepDescription[];
+  readonly kept: readonly number[]; // the nodes of the text that was kept
+  readonly side: SideName; // on which the text was written
+  first: number | null = null; // the position that wrote word 0
+  private readonly description: Description;
+  private readonly stack: string;
+
+  constructor(private readonly stage: Stage) {
+    this.description = stage.source.description;
+    const { generation, target, maps } = this.description;
+    this.steps = generation?.steps ?? [];
+    this.nodes = generation?.nodes ?? [];
+    this.kept = keptPath(this.nodes, this.steps);
+    this.side = target === null ? "source" : "target";
+    this.stack = maps.some((map) => map.stack === "decoder") ? "decoder" : (maps[0]?.stack ?? "decoder");
+  }
+
+  private map(): MapDescription | null {
+    return chooseMap(this.description, this.stage.selection.get());
+  }
+
+  /** The step of the selection, from 0. */
+  step(): number {
+    const { query, step, options } = this.stage.selection.get();
+    const map = this.map();
+    let found = Number(options[STEP_OPTION] ?? 0);
+    if (map !== null && map.step !== null) found = step ?? 0;
+    else if (this.first !== null)
+      found = map?.stack === this.stack && query !== null ? query - this.first : 0;
+    return Number.isFinite(found) ? Math.max(0, Math.min(this.steps.length - 1, found)) : 0;
+  }
+
+  /** The position whose row wrote a step's word. */
+  position(step: number): number | null {
+    return this.first === null ? null : this.first + step;
+  }
+
+  goTo(step: number): void {
+    const { selection } = this.stage;
+    const { [NODE_OPTION]: _node, [STEP_OPTION]: _step, ...options } = selection.get().options;
+    const map = this.map();
+    if (map !== null && map.step !== null) selection.set({ step, options });
+    else if (this.first === null) selection.set({ options: { ...options, [STEP_OPTION]: String(step) } });
+    else {
+      const fitting =
+        map?.stack === this.stack ? map : (this.mapOf("cross", step) ?? this.mapOf("self", step));
+      const turn = fitting === null ? {} : { map: fitting.index };
+      selection.set({ ...turn, query: this.first + step, options });
+    }
+  }
+
+  /** Choose a map of the stack that writes: layer, head and step then speak of it. */
+  turnToWriter(): void {
+    const map = this.map();
+    if (this.steps.length === 0 || map === null || map.stack === this.stack) return;
+    const fitting = this.mapOf("cross", 0) ?? this.mapOf("self", 0);
+    if (fitting !== null) this.stage.selection.set({ map: fitting.index, query: null, key: null });
+  }
+
+  /** The map that was looked at when a word was written, at the selection's layer. */
+  mapOf(kind: "self" | "cross", step: number): MapDescription | null {
+    return mapOfStep(this.description.maps, { kind, stack: this.stack, layer: this.map()?.layer ?? 0, step });
+  }
+
+  /** The node of the tree that is looked at; null where there is no tree. */
+  node(): number | null {
+    const wanted = Number(this.stage.selection.get().options[NODE_OPTION] ?? Number.NaN);
+    if (Number.isInteger(wanted) && this.nodes[wanted] !== undefined) return wanted;
+    return this.kept[this.step()] ?? null;
+  }
+
+  chooseNode(node: number): void {
+    const on = this.kept.indexOf(node);
+    if (on >= 0) this.goTo(on);
+    else this.stage.selection.option(NODE_OPTION, String(node));
+  }
+}

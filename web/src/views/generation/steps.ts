@@ -1,0 +1,303 @@
+/**
+ * The steps of a text: words in order, what else could have come, where the model looked, and the tree of a beam search.
+ *
+ * In:   a recorded generation, rows of attention.
+ * Out:  a part that follows the step of the selection, and can walk through all of them.
+ */
+
+import type { StepDescription } from "../../api/types";
+import { choicesOf, findFirst, pathTo, probability } from "../../core/generation";
+import { chooseHead } from "../../core/maps";
+import type { TableData } from "../../core/view";
+import { readRow } from "../../data/weights";
+import { type Bar, Bars, percent } from "../../marks/bars";
+import { make, write } from "../../marks/make";
+import { Tree, type TreeLook } from "../../marks/tree";
+import { Words } from "../../marks/word_row";
+import type { Drawing, Home, Part } from "./part";
+import { Place } from "./place";
+import { Text } from "./text";
+
+const BEAT = 900; // milliseconds a step when playing
+
+interface KeptSteps {
+  readonly playing: boolean;
+  readonly look: TreeLook;
+}
+
+export class Steps implements Part {
+  readonly element: HTMLElement;
+  private readonly place: Place;
+  private readonly written: Words;
+  private readonly bars: Bars;
+  private readonly tree: Tree;
+  private readonly texts: readonly Text[]; // the last is the one that was written
+  private readonly slider: HTMLInputElement;
+  private readonly play: HTMLButtonElement;
+  private readonly where = make("span", { class: "generation-where" });
+  private readonly choices = make("h2");
+  private readonly looked = make("h2");
+  private readonly layer = make("span", { class: "generation-layer" });
+  private readonly path = make("p", { class: "generation-path", dir: "auto" });
+  private readonly note = make("p", { class: "generation-note" });
+  private timer: ReturnType<typeof setInterval> | undefined;
+  private asked = 0;
+  private gone = false;
+
+  constructor(private readonly home: Home) {
+    const { word, stage } = home;
+    this.place = new Place(stage);
+    const { place } = this;
+    this.written = new Words(word.written, (step) => place.goTo(step));
+    this.bars = new Bars(word.choicesName);
+    this.tree = new Tree(word, (node) => this.chooseNode(node));
+    const last = Math.max(0, place.steps.length - 1);
+    this.slider = make("input", {
+      class: "slider",
+      type: "range",
+      min: 0,
+      max: last,
+      "aria-label": word.step,
+    });
+    this.slider.addEventListener("input", () => place.goTo(this.slider.valueAsNumber));
+    const play = { type: "button", class: "button small generation-play", onclick: () => this.togglePlay() };
+    this.play = make("button", play, word.play);
+    const translated = stage.source.description.target !== null;
+    const own = new Text(home, place.side, translated ? word.earlier : word.text, (token) =>
+      this.chooseToken(token),
+    );
+    this.texts = translated ? [new Text(home, "source", word.source, () => {}), own] : [own];
+    this.element = this.build();
+    this.open(own);
+  }
+
+  private build(): HTMLElement {
+    const { word } = this.home;
+    const { steps, nodes, kept } = this.place;
+    const transport = make("div", { class: "generation-transport" }, this.play, this.slider, this.where);
+    const texts = this.texts.map((text) => text.element);
+    this.written.show(steps.map((step) => ({ text: step.text, share: probability(step) })));
+    this.tree.show(nodes, kept);
+    return make(
+      "div",
+      { class: "generation-part" },
+      make(
+        "section",
+        { class: "generation-written" },
+        make("h2", {}, word.written),
+        this.written.element,
+        transport,
+      ),
+      make(
+        "div",
+        { class: "generation-grid" },
+        make("section", { class: "generation-looked" }, this.looked, this.layer, ...texts),
+        make("section", { class: "generation-choices" }, this.choices, this.bars.element),
+      ),
+      nodes.length > 0 &&
+        make(
+          "section",
+          { class: "generation-tree" },
+          make("h2", {}, word.tree),
+          make("p", { class: "hint" }, word.treeHint),
+          this.tree.element,
+          this.path,
+        ),
+      this.note,
+    );
+  }
+
+  private open(own: Text): void {
+    for (const text of this.texts) {
+      text.open((slice) => {
+        if (text === own) {
+          const first = findFirst(slice.ids, this.place.steps);
+          this.place.first = first === null ? null : first + slice.start;
+          write(this.note, first === null ? this.home.word.noText : "");
+        }
+        this.follow();
+      });
+    }
+    queueMicrotask(() => {
+      if (!this.gone) this.place.turnToWriter();
+    });
+  }
+
+  /** The step or the dropped hypothesis that is shown. */
+  private shown(): { step: StepDescription; dropped: boolean } {
+    const { place } = this;
+    const node = place.node();
+    const dropped = node !== null && !place.kept.includes(node);
+    return { dropped, step: dropped ? place.nodes[node]! : place.steps[place.step()]! };
+  }
+
+  follow(): void {
+    const { word } = this.home;
+    const { place } = this;
+    const at = place.step();
+    const { step, dropped } = this.shown();
+    const where = word.stepOf(at + 1, place.steps.length);
+    this.written.mark(dropped ? -1 : at, at);
+    this.slider.value = String(at);
+    this.slider.setAttribute("aria-valuetext", where);
+    write(this.where, where);
+    const { title, bars } = this.chances();
+    write(this.choices, title);
+    this.bars.show(bars);
+    this.showPath(place.node());
+    write(this.looked, dropped ? word.dropped : word.looked(step.text));
+    for (const text of this.texts) text.element.hidden = dropped;
+    this.layer.hidden = dropped;
+    if (!dropped) this.showAttention(at);
+  }
+
+  private showPath(node: number | null): void {
+    if (node === null) return;
+    const { nodes } = this.place;
+    this.tree.mark(node);
+    const { score, log_probability } = nodes[node]!;
+    const value = (score ?? log_probability)?.toFixed(3).replace("-", "−") ?? "−∞";
+    const texts = pathTo(nodes, node).map((place) => nodes[place]!.text);
+    this.path.replaceChildren(make("b", {}, this.home.word.soFar(value)), " ", texts.join(" "));
+  }
+
+  /** Colour the texts by the attention of the step. */
+  private showAttention(step: number): void {
+    const { word, stage, failed } = this.home;
+    const asked = ++this.asked;
+    const position = this.place.position(step);
+    const layers: string[] = [];
+    for (const text of this.texts) {
+      const own = text === this.texts.at(-1);
+      const map = this.place.mapOf(own ? "self" : "cross", step);
+      if (own && position !== null) {
+        text.passage.fade(position + 2);
+        text.passage.mark(position + 1);
+        if (step > 0) text.passage.reveal(position + 1, false);
+      }
+      text.say("");
+      if (map === null || position === null) {
+        text.passage.colour(null, 1);
+        continue;
+      }
+      const row = map.step === null ? position - map.query_start : map.queries - 1;
+      if (row < 0 || row >= map.queries) {
+        text.passage.colour(null, 1);
+        text.say(word.noRow);
+        continue;
+      }
+      const head = chooseHead(map, stage.selection.get().head);
+      layers.push(word.layerHead(map.layer, typeof head === "number" ? word.head(head) : word[head]));
+      readRow(stage.source, map, head, row).then((weights) => {
+        if (!this.gone && asked === this.asked) text.colour(weights, map.key_start);
+      }, failed);
+    }
+    write(this.layer, layers[0] ?? "");
+  }
+
+  private chooseNode(node: number): void {
+    const { nodes } = this.place;
+    const { text, index, score, log_probability } = nodes[node]!;
+    this.place.chooseNode(node);
+    this.home.stage.announce(
+      this.home.word.node(text, index + 1, (score ?? log_probability ?? 0).toFixed(2)),
+    );
+  }
+
+  /** A word of the text: the step that wrote it. */
+  private chooseToken(token: number): void {
+    const { first, steps } = this.place;
+    const step = first === null ? -1 : token - first - 1;
+    if (step >= 0 && step < steps.length) this.place.goTo(step);
+  }
+
+  private togglePlay(): void {
+    if (this.timer !== undefined) {
+      this.pause();
+      return;
+    }
+    const { place } = this;
+    if (place.step() + 1 >= place.steps.length) place.goTo(0);
+    write(this.play, this.home.word.pause);
+    this.timer = setInterval(() => {
+      const next = place.step() + 1;
+      if (next < place.steps.length) place.goTo(next);
+      if (next + 1 >= place.steps.length) this.pause();
+    }, BEAT);
+  }
+
+  private pause(): void {
+    clearInterval(this.timer);
+    this.timer = undefined;
+    write(this.play, this.home.word.play);
+  }
+
+  zoom(direction: -1 | 0 | 1): void {
+    this.tree.zoom(direction);
+  }
+
+  keep(): KeptSteps {
+    return { playing: this.timer !== undefined, look: this.tree.look };
+  }
+
+  resume(kept: KeptSteps | undefined): void {
+    if (kept === undefined) return;
+    this.tree.look = kept.look;
+    if (kept.playing) this.togglePlay();
+  }
+
+  chances(): { title: string; bars: Bar[] } {
+    const { step } = this.shown();
+    const bars = choicesOf(step).map((choice) => ({
+      text: choice.text,
+      share: probability(choice),
+      chosen: choice.chosen,
+    }));
+    return { title: this.home.word.choices(step.index + 1), bars };
+  }
+
+  drawings(): { above: Drawing[]; below: Drawing[] } {
+    const { word, stage } = this.home;
+    const above = this.shown().dropped ? [] : this.texts.map((text) => text.drawing());
+    const tree = { title: word.tree, ...this.tree.picture(stage.theme) };
+    return { above, below: this.place.nodes.length > 0 ? [tree] : [] };
+  }
+
+  caption(): string {
+    const { word, stage } = this.home;
+    const { step } = this.shown();
+    const method = word.captionMethod(stage.source.description.generation!.method);
+    return `${method} ${word.captionStep(step.index + 1, step.text, percent(probability(step)))} ${this.layer.textContent}`;
+  }
+
+  table(): TableData {
+    const { word } = this.home;
+    return {
+      caption: word.written,
+      columns: [
+        word.columnStep,
+        word.columnWord,
+        word.columnShare,
+        word.columnRank,
+        word.columnChoice,
+        word.columnShare,
+      ],
+      rows: this.place.steps.flatMap((step, index) =>
+        choicesOf(step).map((choice, rank) => [
+          index + 1,
+          step.text,
+          probability(step),
+          rank + 1,
+          choice.text,
+          probability(choice),
+        ]),
+      ),
+    };
+  }
+
+  unmount(): void {
+    this.gone = true;
+    clearInterval(this.timer);
+    for (const text of this.texts) text.close();
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * One of the texts beside the chances: its last tokens, coloured, under a heading.
+ *
+ * In:   a side of the recording.
+ * Out:  a passage; tells when its tokens are there.
+ */
+
+import type { SideName, TokenSlice } from "../../api/types";
+import { make, write } from "../../marks/make";
+import { inks } from "../../marks/paper";
+import { Passage } from "../../marks/passage";
+import type { Drawing, Home } from "./part";
+
+const MOST = 2000; // tokens shown
+
+export class Text {
+  readonly element: HTMLElement;
+  readonly passage: Passage;
+  slice: TokenSlice | null = null;
+  private readonly note = make("p", { class: "generation-note", hidden: true });
+  private gone = false;
+
+  constructor(
+    private readonly home: Home,
+    readonly side: SideName,
+    private readonly name: string,
+    choose: (token: number) => void,
+  ) {
+    const { theme } = home.stage;
+    this.passage = new Passage({ label: name, theme, choose, point: () => {} });
+    this.element = make(
+      "div",
+      { class: "generation-text" },
+      make("h3", {}, name),
+      this.note,
+      this.passage.element,
+    );
+  }
+
+  open(ready: (slice: TokenSlice) => void): void {
+    const { source } = this.home.stage;
+    const side = this.side === "source" ? source.description.source : source.description.target;
+    const count = side?.count ?? 0;
+    source.tokens(this.side, [Math.max(0, count - MOST), count]).then((slice) => {
+      if (this.gone) return;
+      this.slice = slice;
+      this.passage.setTokens(slice, side?.text ?? null, count);
+      ready(slice);
+    }, this.home.failed);
+  }
+
+  /** Colour by weights of the keys from `start` on; the darkest is the largest. */
+  colour(weights: Float32Array, start: number): void {
+    const { slice } = this;
+    if (slice === null) return;
+    const part = Float32Array.from(slice.shown, (_, index) => weights[slice.start + index - start] ?? 0);
+    this.passage.colour(
+      part,
+      part.reduce((one, other) => Math.max(one, other), 0),
+    );
+  }
+
+  /** A sentence under the heading; none for "". */
+  say(sentence: string): void {
+    this.note.hidden = sentence === "";
+    write(this.note, sentence);
+  }
+
+  drawing(): Drawing {
+    return { title: this.name, ...this.passage.picture(inks(this.home.stage.theme)) };
+  }
+
+  close(): void {
+    this.gone = true;
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Generation: "Predict output words". How a text was written, what else could have come, where the model looked.
+ *
+ * In:   the recorded steps or output distributions; a workbench, where there is one.
+ * Out:  a form, words as they come, and below them the steps of the text or the model's distributions.
+ */
+
+import type { Kept, Mounted, Stage, TableData, View } from "../../core/view";
+import { introduce } from "../../i18n/core";
+import { writeBars } from "../../marks/bars";
+import { make } from "../../marks/make";
+import { inks, label, sheet } from "../../marks/paper";
+import { Output } from "./output";
+import type { Drawing, Home, Part } from "./part";
+import { type KeptPredicting, Predicting, predictsOf } from "./predicting";
+import { Steps } from "./steps";
+import { words } from "./words";
+
+const PREDICT_OPTION = "generation.predict"; // set by others: start at once
+const BARS = 480; // pixels, in a picture
+
+export const view: View = {
+  name: "generation",
+  order: 100,
+  ...introduce(words),
+  fits: () => true,
+  mount: (stage) => new GenerationView(stage),
+};
+
+interface KeptGeneration extends Kept {
+  readonly predicting: KeptPredicting | undefined;
+  readonly part: unknown;
+}
+
+class GenerationView implements Mounted {
+  private readonly home: Home;
+  private readonly predicting: Predicting | null;
+  private readonly part: Part | null;
+  private gone = false;
+
+  constructor(private readonly stage: Stage) {
+    const word = words(stage.language);
+    const failed = (error: unknown) => {
+      if (!this.gone) stage.fail(error);
+    };
+    this.home = { stage, word, failed };
+    const { workbench } = stage;
+    const kept = stage.kept as KeptGeneration | undefined;
+    const known = workbench !== null && workbench.again({}) !== null;
+    this.predicting = known ? new Predicting(this.home, workbench, kept?.predicting) : null;
+    this.part = this.makePart();
+    this.part?.resume?.(kept?.part);
+    const why = workbench === null ? word.noWorkbench : word.noRequest;
+    const root = make(
+      "div",
+      { class: "generation", "data-still": stage.reducedMotion },
+      this.predicting?.form.element ?? make("p", { class: "generation-note" }, why),
+      this.predicting?.live,
+      this.part?.element ?? make("p", { class: "generation-note" }, word.nothing),
+    );
+    stage.element.replaceChildren(root);
+    this.update();
+  }
+
+  private makePart(): Part | null {
+    const { generation, output } = this.stage.source.description;
+    if (generation !== null && generation.steps.length > 0) return new Steps(this.home);
+    if (output === null || output.positions.length === 0) return null;
+    const { predicting } = this;
+    const masks = predictsOf(this.stage.source) === "masks" && predicting !== null;
+    return new Output(this.home, output, masks ? (text) => predicting.start({ text }) : null);
+  }
+
+  update(): void {
+    this.part?.follow();
+    const { selection } = this.stage;
+    if (selection.get().options[PREDICT_OPTION] === undefined) return;
+    queueMicrotask(() => {
+      selection.option(PREDICT_OPTION, null);
+      if (!this.gone) this.predicting?.start();
+    });
+  }
+
+  resize(): void {}
+
+  zoom(direction: -1 | 0 | 1): void {
+    this.part?.zoom(direction);
+  }
+
+  async picture(): Promise<string> {
+    const { part, stage } = this;
+    const { description } = stage.source;
+    const ink = inks(stage.theme);
+    const { title, bars } = part?.chances() ?? { title: "", bars: [] };
+    const { above, below } = part?.drawings() ?? { above: [], below: [] };
+    const drawings: Drawing[] = [...above, { title, ...writeBars(bars, BARS, stage.theme) }, ...below];
+    let height = 0;
+    const body = drawings.map((drawing) => {
+      const top = height;
+      height += drawing.height + 48;
+      const heading = label(drawing.title, 0, top + 14, { fill: ink.ink, weight: 600, size: 13 });
+      return `${heading}<g transform="translate(0 ${top + 28})">${drawing.body}</g>`;
+    });
+    return sheet({
+      width: Math.max(BARS, ...drawings.map((drawing) => drawing.width ?? 0)),
+      height,
+      body: body.join(""),
+      title: `${this.home.word.title} · ${description.model}`,
+      caption: [[description.model, part?.caption()].filter(Boolean).join(" · "), description.evidence.line],
+      theme: stage.theme,
+    });
+  }
+
+  async table(): Promise<TableData> {
+    return this.part?.table() ?? { caption: this.home.word.nothing, columns: [], rows: [] };
+  }
+
+  keep(anew: boolean): KeptGeneration {
+    const predicting = this.predicting?.keep();
+    return { predicting, part: anew ? this.part?.keep?.() : undefined, stop: () => predicting?.run?.stop() };
+  }
+
+  unmount(): void {
+    this.gone = true;
+    this.predicting?.unmount();
+    this.part?.unmount();
+    this.stage.element.replaceChildren();
+  }
+}

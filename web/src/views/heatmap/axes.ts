@@ -1,0 +1,53 @@
+/**
+ * The tokens of both axes, one store for each side of the recording.
+ *
+ * In:   a source, a map.
+ * Out:  axes whose tokens come when they are asked for.
+ */
+
+import type { MapDescription, SideName } from "../../api/types";
+import { axisOf } from "../../core/maps";
+import type { RecordingSource } from "../../core/source";
+import { TokenStore } from "../../data/token_store";
+import type { Axis } from "../../marks/heat_axes";
+
+/** An axis that can also say which of its tokens are special. */
+type MapAxis = Axis & { readonly tokens: TokenStore };
+
+export interface Axes {
+  readonly query: MapAxis;
+  readonly key: MapAxis;
+}
+
+export class AxisTokens {
+  private readonly stores = new Map<SideName, TokenStore>();
+
+  constructor(
+    private readonly source: RecordingSource,
+    private readonly arrived: () => void,
+  ) {}
+
+  of(map: MapDescription): Axes {
+    return { query: this.axis(map, "query"), key: this.axis(map, "key") };
+  }
+
+  dispose(): void {
+    for (const store of this.stores.values()) store.dispose();
+  }
+
+  private axis(map: MapDescription, which: "query" | "key"): MapAxis {
+    const [side, start, count] = axisOf(map, which);
+    let tokens = this.stores.get(side);
+    if (tokens === undefined) {
+      const all = this.source.description[side]?.count ?? 0;
+      tokens = new TokenStore(this.source, side, all, this.arrived, () => {});
+      this.stores.set(side, tokens);
+    }
+    return { tokens, start, count };
+  }
+}
+
+/** Whether the first names are here. */
+export function areNamed({ query, key }: Axes): boolean {
+  return [query, key].every(({ tokens, start }) => tokens.get(start) !== undefined);
+}

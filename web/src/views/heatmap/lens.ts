@@ -1,0 +1,122 @@
+/**
+ * The part of a map that is looked at: where its cells are in the plot, and how to see others.
+ *
+ * In:   the map's extent, the frame of the cells in the plot (CSS pixels).
+ * Out:  cameras, cells at places, words for the link.
+ */
+
+import type { Camera, Extent, Scene } from "../../core/heat";
+import {
+  clamp,
+  isFitted,
+  readCamera,
+  reveal,
+  wholeMap,
+  writeCamera,
+  zoomAbout,
+} from "../../core/heat_camera";
+import type { Frame } from "../../marks/heat_axes";
+import type { Cell } from "../../marks/heat_overlay";
+
+const STEP = 1.5; // a press of + or −
+
+export class Lens {
+  extent: Extent = { queries: 1, keys: 1 };
+  frame: Frame = { left: 64, top: 64, width: 0, height: 0 };
+  camera: Camera = { key: 0, query: 0, scale: 1 };
+
+  /** The part in view, for the link; null for the whole map. */
+  write(): string | null {
+    return isFitted(this.camera, this.extent, this.frame) ? null : writeCamera(this.camera, this.frame);
+  }
+
+  /** See the part that a link names, or all. */
+  read(at: string | null | undefined): void {
+    const { extent, frame } = this;
+    this.camera = readCamera(at ?? undefined, extent, frame) ?? wholeMap(extent, frame);
+  }
+
+  panned(dx: number, dy: number): Camera {
+    const { key, query, scale } = this.camera;
+    return clamp({ key: key - dx / scale, query: query - dy / scale, scale }, this.extent, this.frame);
+  }
+
+  /** About a place in the plot. */
+  zoomed(x: number, y: number, factor: number): Camera {
+    const { left, top } = this.frame;
+    return zoomAbout(this.camera, x - left, y - top, factor, this.extent, this.frame);
+  }
+
+  /** By a step about a cell, or the middle; 0 shows all. */
+  stepped(direction: -1 | 0 | 1, about: Cell | null): Camera {
+    const { frame, camera } = this;
+    if (direction === 0) return wholeMap(this.extent, frame);
+    const [x, y] =
+      about === null
+        ? [frame.left + frame.width / 2, frame.top + frame.height / 2]
+        : this.placeOf(about.query + 0.5, about.key + 0.5);
+    return zoomAbout(camera, x - frame.left, y - frame.top, STEP ** direction, this.extent, frame);
+  }
+
+  /** Moved so that a cell is in view. */
+  revealed(cell: { readonly query: number | null; readonly key: number | null }): Camera {
+    return reveal(this.camera, cell, this.extent, this.frame);
+  }
+
+  /** Where a row and a column begin in the plot. */
+  placeOf(query: number, key: number): readonly [x: number, y: number] {
+    const { frame, camera } = this;
+    return [
+      frame.left + (key - camera.key) * camera.scale,
+      frame.top + (query - camera.query) * camera.scale,
+    ];
+  }
+
+  cellAt(x: number, y: number): Cell | null {
+    const { frame, camera, extent } = this;
+    if (x < frame.left || y < frame.top) return null;
+    const key = Math.floor(camera.key + (x - frame.left) / camera.scale);
+    const query = Math.floor(camera.query + (y - frame.top) / camera.scale);
+    return key < extent.keys && query < extent.queries ? { query, key } : null;
+  }
+
+  /** The cell in the middle of what is seen of the map. */
+  middle(): Cell {
+    const { frame, camera, extent } = this;
+    const between = (first: number, pixels: number, count: number): number =>
+      Math.floor((first + Math.min(count, first + pixels / camera.scale)) / 2);
+    return {
+      query: between(camera.query, frame.height, extent.queries),
+      key: between(camera.key, frame.width, extent.keys),
+    };
+  }
+
+  /** What would be in the middle of the frame, between cells and beyond the map too. */
+  centre(): Cell {
+    const { frame, camera } = this;
+    return {
+      query: camera.query + frame.height / camera.scale / 2,
+      key: camera.key + frame.width / camera.scale / 2,
+    };
+  }
+
+  /** A cell so many rows down and columns right of another, within the map. */
+  beside(from: Cell, down: number, right: number): Cell {
+    const hold = (value: number, count: number): number => Math.max(0, Math.min(count - 1, value));
+    return {
+      query: hold(from.query + down, this.extent.queries),
+      key: hold(from.key + right, this.extent.keys),
+    };
+  }
+
+  /** The same on a surface of so many device pixels per CSS pixel. */
+  scaled(ratio: number): Pick<Scene, "width" | "height" | "camera" | "extent"> {
+    const { frame, camera, extent } = this;
+    return {
+      width: frame.width * ratio,
+      height: frame.height * ratio,
+      camera: { ...camera, scale: camera.scale * ratio },
+      extent,
+    };
+  }
+}

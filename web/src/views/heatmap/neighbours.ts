@@ -1,0 +1,38 @@
+/**
+ * Neighbouring heads and layers of a short map, fetched when nothing else is to do: switching is then at once.
+ *
+ * In:   the map and head on show.
+ * Out:  a source that has them already.
+ */
+
+import type { MapDescription } from "../../api/types";
+import type { Head } from "../../core/maps";
+import type { RecordingSource } from "../../core/source";
+import { wayOf } from "../../data/heat_supply";
+
+export function fetchNeighbours(
+  source: RecordingSource,
+  map: MapDescription,
+  head: Head,
+  over: () => boolean,
+): void {
+  if (typeof head !== "number" || wayOf(map, head) !== "dense") return;
+  const { stack, kind, step } = map;
+  const near = (layer: number): number | undefined =>
+    source.description.maps.find(
+      (each) => each.stack === stack && each.kind === kind && each.step === step && each.layer === layer,
+    )?.index;
+  const idle = window.requestIdleCallback ?? ((task: () => void) => window.setTimeout(task, 200));
+  idle(() => {
+    const next = [
+      [map.index, head + 1],
+      [map.index, head - 1],
+      [near(map.layer + 1), head],
+      [near(map.layer - 1), head],
+    ] as const;
+    for (const [index, number] of next) {
+      if (over() || index === undefined || number < 0 || number >= map.heads) continue;
+      source.weights(index, { head: number }, "uint8").catch(() => {});
+    }
+  });
+}

@@ -1,0 +1,126 @@
+/**
+ * The plot: cells, token names beside them, and what lies over both, one layer above the other.
+ *
+ * In:   the lens, axes with tokens, what is pointed at and selected.
+ * Out:  layers drawn in CSS pixels; margins as wide as names need.
+ */
+
+import { drawAxes, FONT_SIZE, type Frame, layAxes, marginFor } from "../../marks/heat_axes";
+import { type Cell, drawOverlay } from "../../marks/heat_overlay";
+import { make } from "../../marks/make";
+import type { Axes } from "./axes";
+import type { Lens } from "./lens";
+import type { Words } from "./subject";
+
+const NARROW = 64; // margins before names are known
+const WIDEST = 132;
+const SHARE = 0.24; // of the plot, for a margin
+
+export class Plot {
+  readonly element = make("div", { class: "heat-plot", tabindex: 0, role: "application" });
+  readonly cells = make("div", { class: "heat-cells" });
+  private readonly axesLayer = make("canvas", { class: "heat-layer", "aria-hidden": "true" });
+  private readonly overLayer = make("canvas", { class: "heat-layer", "aria-hidden": "true" });
+  private readonly corner: HTMLElement;
+  private inks: ReturnType<typeof readInks> | null = null; // known once it stands in the page
+  private flat = false; // names above columns
+
+  constructor(say: Words) {
+    this.corner = make(
+      "div",
+      { class: "heat-corner", "aria-hidden": "true" },
+      make("span", {}, `${say.keys} →`),
+      make("span", {}, `${say.queries} ↓`),
+    );
+    this.element.append(this.cells, this.axesLayer, this.overLayer, this.corner);
+  }
+
+  /** Margins for the names of both axes; the cells have the rest. */
+  layOut(axes: Axes | undefined): Frame {
+    const [wide, high] = [this.element.clientWidth, this.element.clientHeight];
+    const measure = this.measure();
+    const most = Math.min(WIDEST, wide * SHARE);
+    const left = axes === undefined ? NARROW : marginFor(axes.query, NARROW, most, measure);
+    const top = axes === undefined ? NARROW : marginFor(axes.key, 48, Math.min(most, high * SHARE), measure);
+    const frame = { left, top, width: Math.max(1, wide - left - 1), height: Math.max(1, high - top - 1) };
+    for (const name of ["left", "top", "width", "height"] as const) {
+      this.cells.style.setProperty(name, `${frame[name]}px`);
+    }
+    this.corner.style.setProperty("width", `${left}px`);
+    this.corner.style.setProperty("height", `${top}px`);
+    return frame;
+  }
+
+  /** How wide a name is. */
+  measure(): (text: string) => number {
+    const context = this.axesLayer.getContext("2d");
+    if (context === null) return (text) => text.length * 6;
+    context.font = fontOf(this.element);
+    return (text) => context.measureText(text).width;
+  }
+
+  /** Names beside the cells, and a line around these. */
+  drawAxes({ frame, camera, extent }: Lens, axes: Axes): void {
+    const context = prepare(this.axesLayer, this.element);
+    if (context === null) return;
+    const laid = layAxes(frame, camera, extent, axes, (text) => context.measureText(text).width);
+    const inks = this.readInks();
+    drawAxes(context, laid, inks);
+    this.flat = laid.flat;
+    const width = Math.min(frame.width, (extent.keys - camera.key) * camera.scale);
+    const height = Math.min(frame.height, (extent.queries - camera.query) * camera.scale);
+    context.strokeStyle = inks.line;
+    context.lineWidth = 1;
+    context.strokeRect(frame.left - 0.5, frame.top - 0.5, Math.ceil(width) + 1, Math.ceil(height) + 1);
+  }
+
+  /** The crosshair and the selection; false where there is no canvas. */
+  drawOver(
+    { frame, camera }: Lens,
+    axes: Axes,
+    hover: Cell | null,
+    selected: { readonly query: number | null; readonly key: number | null },
+  ): boolean {
+    const context = prepare(this.overLayer, this.element);
+    if (context === null) return false;
+    drawOverlay(context, { frame, camera, axes, flat: this.flat, hover, selected }, this.readInks());
+    return true;
+  }
+
+  private readInks(): ReturnType<typeof readInks> {
+    this.inks ??= readInks(this.element);
+    return this.inks;
+  }
+}
+
+/** A clean canvas over an element, in CSS pixels. */
+function prepare(canvas: HTMLCanvasElement, over: HTMLElement): CanvasRenderingContext2D | null {
+  const ratio = window.devicePixelRatio || 1;
+  const [width, height] = [Math.round(over.clientWidth * ratio), Math.round(over.clientHeight * ratio)];
+  if (canvas.width !== width) canvas.width = width;
+  if (canvas.height !== height) canvas.height = height;
+  const context = canvas.getContext("2d");
+  if (context === null) return null;
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, over.clientWidth, over.clientHeight);
+  context.font = fontOf(over);
+  return context;
+}
+
+function fontOf(element: HTMLElement): string {
+  return `${FONT_SIZE}px ${getComputedStyle(element).fontFamily || "sans-serif"}`;
+}
+
+function readInks(element: HTMLElement) {
+  const style = getComputedStyle(element);
+  const ink = (name: string, otherwise: string): string => style.getPropertyValue(name).trim() || otherwise;
+  return {
+    ink: ink("--ink", "#222"),
+    soft: ink("--ink-soft", "#555"),
+    faint: ink("--ink-faint", "#777"),
+    line: ink("--line", "#ddd"),
+    accent: ink("--accent", "#44c"),
+    accentInk: ink("--accent-ink", "#fff"),
+    panel: ink("--panel", "#fff"),
+  };
+}

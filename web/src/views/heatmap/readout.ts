@@ -1,0 +1,108 @@
+/**
+ * The words beside the pointer and beside the map: which token looks at which, and how much.
+ *
+ * In:   a cell, what is known of its weight.
+ * Out:  elements whose text changes; they are made once.
+ */
+
+import { digits, exact } from "../../core/formats";
+import { make, write } from "../../marks/make";
+import { Tooltip } from "../../marks/tooltip";
+
+export interface Reading {
+  readonly query: { readonly number: number; readonly text: string };
+  readonly key: { readonly number: number; readonly text: string };
+  readonly weight: number | null; // null: masked, or not known
+  readonly kind: "exact" | "coming" | "drawn" | "masked";
+  readonly pooled: string | null; // what the pixel shows, where it covers several cells
+}
+
+export interface ReadoutWords {
+  readonly query: string;
+  readonly key: string;
+  readonly exactly: string;
+  readonly nearly: string;
+  readonly drawn: string;
+  readonly maskedCell: string;
+}
+
+/** The value as text: ≈ in front until it is exact. */
+export function valueText(reading: Reading, words: ReadoutWords): string {
+  if (reading.kind === "masked") return words.maskedCell;
+  if (reading.weight === null) return "–";
+  return reading.kind === "exact" ? exact(reading.weight) : `≈ ${digits(reading.weight, 2)}`;
+}
+
+export class Readout {
+  readonly element: HTMLElement;
+  private readonly query = make("bdi", { class: "readout-token", dir: "auto" });
+  private readonly key = make("bdi", { class: "readout-token", dir: "auto" });
+  private readonly queryNumber = make("span", { class: "readout-number" });
+  private readonly keyNumber = make("span", { class: "readout-number" });
+  private readonly value = make("output", { class: "readout-value" });
+  private readonly kind = make("span", { class: "readout-kind" });
+  private readonly pooled = make("div", { class: "readout-pooled" });
+
+  constructor(private readonly words: ReadoutWords) {
+    this.element = make(
+      "div",
+      { class: "readout" },
+      make(
+        "div",
+        { class: "readout-line" },
+        make("span", { class: "readout-side" }, words.query),
+        this.query,
+        this.queryNumber,
+      ),
+      make(
+        "div",
+        { class: "readout-line" },
+        make("span", { class: "readout-side" }, words.key),
+        this.key,
+        this.keyNumber,
+      ),
+      make("div", { class: "readout-line" }, this.value, this.kind),
+      this.pooled,
+    );
+  }
+
+  show(reading: Reading): void {
+    write(this.query, reading.query.text);
+    write(this.key, reading.key.text);
+    write(this.queryNumber, String(reading.query.number));
+    write(this.keyNumber, String(reading.key.number));
+    write(this.value, valueText(reading, this.words));
+    const kinds = {
+      exact: this.words.exactly,
+      coming: this.words.nearly,
+      drawn: this.words.drawn,
+      masked: "",
+    };
+    write(this.kind, kinds[reading.kind]);
+    this.element.dataset.kind = reading.kind;
+    write(this.pooled, reading.pooled ?? "");
+    this.pooled.hidden = reading.pooled === null;
+  }
+}
+
+/** A readout beside the pointer. */
+export class FloatingReadout {
+  private readonly readout: Readout;
+  private readonly tooltip: Tooltip;
+
+  constructor(area: HTMLElement, words: ReadoutWords) {
+    this.readout = new Readout(words);
+    this.tooltip = new Tooltip(area);
+    this.tooltip.fill(this.readout.element);
+  }
+
+  show(reading: Reading, [x, y]: readonly [x: number, y: number]): void {
+    this.readout.show(reading);
+    this.tooltip.refresh();
+    this.tooltip.show(x, y);
+  }
+
+  hide(): void {
+    this.tooltip.hide();
+  }
+}

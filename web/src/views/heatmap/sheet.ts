@@ -1,0 +1,139 @@
+/**
+ * A heat map on paper and as numbers: the saved picture, and the table behind it.
+ *
+ * In:   the scene as it is seen, its axes and legend; exact weights.
+ * Out:  a standalone SVG (rectangles for few cells, an embedded image for many), and rows of numbers.
+ */
+
+import { FLAG, indexScene, NOTHING, type Placement, type Scene } from "../../core/heat";
+import type { Theme } from "../../core/view";
+import { css } from "../../marks/colours";
+import { type Frame, sketchAxes, type Tick, type Word } from "../../marks/heat_axes";
+import { paint } from "../../marks/heat_canvas";
+import { type LegendWords, sketchLegend } from "../../marks/legend";
+import { figure, inks, sheet } from "../../marks/paper";
+
+const RECTANGLES = 4096; // cells up to which each is a rectangle of its own
+
+export interface Print {
+  readonly scene: Scene; // in CSS pixels: one device pixel each
+  readonly frame: Frame;
+  readonly axes: { readonly words: readonly Word[]; readonly ticks: readonly Tick[] };
+  readonly title: string;
+  readonly caption: readonly string[];
+  readonly legend: { readonly top: number; readonly percent: boolean; readonly words: LegendWords };
+  readonly theme: Theme;
+}
+
+export function print({ scene, frame, axes, title, caption, legend, theme }: Print): string {
+  const ink = inks(theme);
+  const [width, height] = [Math.min(scene.width, cellsWide(scene)), Math.min(scene.height, cellsHigh(scene))];
+  const cells = countCells(scene) <= RECTANGLES ? rectangles(scene) : image(scene, width, height);
+  const foot = frame.top + height + 20;
+  const body =
+    sketchAxes(axes, ink) +
+    `<g transform="translate(${frame.left} ${frame.top})">${cells}` +
+    `<rect x="-0.5" y="-0.5" width="${figure(width + 1)}" height="${figure(height + 1)}" fill="none" stroke="${ink.line}"/></g>` +
+    `<g transform="translate(${frame.left} ${figure(foot)})">` +
+    sketchLegend({ table: scene.table, ...legend, width: Math.min(240, Math.max(width, 120)) }, ink) +
+    "</g>";
+  return sheet({ width: frame.left + Math.max(width, 240), height: foot + 28, body, title, caption, theme });
+}
+
+function cellsWide({ camera, extent }: Scene): number {
+  return Math.ceil((extent.keys - camera.key) * camera.scale);
+}
+
+function cellsHigh({ camera, extent }: Scene): number {
+  return Math.ceil((extent.queries - camera.query) * camera.scale);
+}
+
+function countCells({ width, height, camera, extent }: Scene): number {
+  const across = Math.min(extent.keys, width / camera.scale);
+  return across * Math.min(extent.queries, height / camera.scale);
+}
+
+/** One rectangle for each run of equal colour in a row of cells; hatched ones carry a line. */
+function rectangles(scene: Scene): string {
+  const { camera, width, height } = scene;
+  const flat: Scene = {
+    ...scene,
+    width: seen(width, camera.scale),
+    height: seen(height, camera.scale),
+    camera: { ...camera, key: Math.floor(camera.key), query: Math.floor(camera.query), scale: 1 },
+  };
+  const pixels = paint(flat);
+  const index = indexScene(flat);
+  const parts: string[] = [];
+  for (let y = 0; y < flat.height; y++) {
+    if (index.rows[y] === NOTHING) continue;
+    for (let x = 0; x < flat.width; x++) {
+      const at = 4 * (y * flat.width + x);
+      if (pixels[at + 3] === 0) continue;
+      const hatched = isHatched(flat, x, y, index);
+      const [left, top] = [
+        (x + flat.camera.key - camera.key) * camera.scale,
+        (y + flat.camera.query - camera.query) * camera.scale,
+      ];
+      const [from, down] = [Math.max(0, left), Math.max(0, top)];
+      const [wide, high] = [
+        Math.min(width, left + camera.scale) - from,
+        Math.min(height, top + camera.scale) - down,
+      ];
+      if (wide <= 0 || high <= 0) continue;
+      const colour = hatched ? css(...scene.hatch[0]) : css(pixels[at]!, pixels[at + 1]!, pixels[at + 2]!);
+      const gap = camera.scale >= 14 ? 0.5 : 0;
+      parts.push(
+        `<rect x="${figure(from)}" y="${figure(down)}" width="${figure(wide - gap)}" height="${figure(high - gap)}" fill="${colour}"/>`,
+      );
+      if (hatched) {
+        parts.push(
+          `<path d="M${figure(from)} ${figure(down + high)}L${figure(from + wide)} ${figure(down)}" stroke="${css(...scene.hatch[1])}"/>`,
+        );
+      }
+    }
+  }
+  return parts.join("");
+}
+
+function seen(pixels: number, scale: number): number {
+  return Math.ceil(pixels / scale) + 1;
+}
+
+/** Whether a pixel of a scene is hatched: moving the hatch by one changes its colour, or would. */
+function isHatched(
+  scene: Scene,
+  x: number,
+  y: number,
+  { rows, columns }: ReturnType<typeof indexScene>,
+): boolean {
+  const [query, key] = [rows[y]! & ~FLAG, columns[x]! & ~FLAG];
+  if (columns[x]! !== NOTHING && (columns[x]! & FLAG) !== 0) return true;
+  const placement = scene.placements.find((each) => holds(each, query, key));
+  if (placement === undefined) return false;
+  const { plane } = placement;
+  const byte =
+    plane.bytes[((query >> plane.level) - plane.row) * plane.width + (key >> plane.level) - plane.column];
+  const last = scene.mask.causal === null ? NOTHING : (query | ((1 << plane.level) - 1)) + scene.mask.causal;
+  return byte === 0 && ((rows[y]! & FLAG) !== 0 || (key >> plane.level) << plane.level > last);
+}
+
+function holds({ queries, keys }: Placement, query: number, key: number): boolean {
+  return query >= queries[0] && query < queries[1] && key >= keys[0] && key < keys[1];
+}
+
+/** The cells as an embedded PNG, two image pixels to a unit so that it stays sharp in print. */
+function image(scene: Scene, width: number, height: number): string {
+  const fine = 2;
+  const canvas = document.createElement("canvas");
+  canvas.width = width * fine;
+  canvas.height = height * fine;
+  const large: Scene = {
+    ...scene,
+    width: canvas.width,
+    height: canvas.height,
+    camera: { ...scene.camera, scale: scene.camera.scale * fine },
+  };
+  canvas.getContext("2d")?.putImageData(new ImageData(paint(large), canvas.width, canvas.height), 0, 0);
+  return `<image x="0" y="0" width="${width}" height="${height}" href="${canvas.toDataURL("image/png")}" image-rendering="pixelated"/>`;
+}

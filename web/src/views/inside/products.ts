@@ -1,0 +1,271 @@
+/**
+ * Query · key: how one score comes about, dimension by dimension.
+ *
+ * In:   the query and key vectors of one head, the recorded scores and weights of the pair.
+ * Out:  bars of the products, their running sum, and the way on: × scale = score → weight; checked against the recording.
+ */
+
+import { asFloats, tensor } from "../../api/frames";
+import type { MapDescription } from "../../api/types";
+import { captionOf, mapName } from "../../core/focus";
+import { digits, exact } from "../../core/formats";
+import type { Stage, TableData } from "../../core/view";
+import { TokenLine } from "../../data/token_line";
+import { spell } from "../../marks/cells";
+import { button, choice, whole } from "../../marks/controls";
+import { draw, make, write } from "../../marks/make";
+import { inks, label, SCREEN } from "../../marks/paper";
+import { ValueGrid } from "../../marks/table";
+import { type Drawing, type Focus, focusOf, isAbort, type Part, type Words } from "./part";
+import { drawProducts, HEIGHT } from "./product_bars";
+import { matches, type Pair, peakOf, readPair } from "./score";
+
+export class Products implements Part {
+  readonly element = make("div", { class: "products" });
+  private readonly note = make("p", { class: "note" });
+  private readonly names = { query: make("bdi"), key: make("bdi") };
+  private readonly chart = draw("svg", { role: "img", height: HEIGHT });
+  private readonly equation = make("div", { class: "equation" });
+  private readonly verdict = make("p", { class: "verdict", role: "status" });
+  private readonly grid: ValueGrid;
+  private readonly inputs: { query: ReturnType<typeof whole>; key: ReturnType<typeof whole> };
+  private readonly tokens: { query: TokenLine; key: TokenLine };
+  private readonly map: MapDescription;
+  private pair: Pair | null = null;
+  private shown = "";
+  private coming: Promise<void> = Promise.resolve();
+  private ended = false;
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly say: Words,
+  ) {
+    this.map = focusOf(stage).map;
+    const { map } = this;
+    const fail = (error: unknown) => this.fail(error);
+    this.tokens = {
+      query: new TokenLine(stage.source, map.query_side, () => this.draw(), fail),
+      key: new TokenLine(stage.source, map.key_side, () => this.draw(), fail),
+    };
+    const bounds = (start: number, count: number) => ({
+      minimum: start,
+      maximum: start + count - 1,
+      value: start,
+    });
+    this.inputs = {
+      query: whole(say.query, bounds(map.query_start, map.queries), (query) =>
+        stage.selection.set({ query }),
+      ),
+      key: whole(say.key, bounds(map.key_start, map.keys), (key) => stage.selection.set({ key })),
+    };
+    const order = choice(
+      say.order,
+      [
+        { value: "order", text: say.inOrder },
+        { value: "size", text: say.bySize },
+      ],
+      this.bySize() ? "size" : "order",
+      (value) => stage.selection.option("inside.order", value === "size" ? "size" : null),
+    );
+    this.grid = new ValueGrid(this.gridLook());
+    this.element.append(
+      make(
+        "div",
+        { class: "controls" },
+        this.inputs.query.element,
+        this.names.query,
+        this.inputs.key.element,
+        this.names.key,
+        button(say.strongest, () => void this.goStrongest()),
+        order.element,
+      ),
+      this.note,
+      this.chart,
+      this.equation,
+      this.verdict,
+      this.grid.element,
+    );
+    this.update();
+  }
+
+  update(): void {
+    const focus = focusOf(this.stage);
+    if (!focus.map.has_queries || !focus.map.has_keys) {
+      write(this.note, this.say.needVectors);
+      for (const part of [this.chart, this.equation, this.grid.element]) part.toggleAttribute("hidden", true);
+      return;
+    }
+    const key = `${focus.oneHead} ${focus.query} ${focus.key}`;
+    if (key === this.shown) {
+      this.draw();
+      return;
+    }
+    this.shown = key;
+    this.coming = this.load(focus, key);
+  }
+
+  resize(): void {
+    this.draw();
+  }
+
+  unmount(): void {
+    this.ended = true;
+  }
+
+  async picture(): Promise<Drawing> {
+    await this.coming;
+    const ink = inks(this.stage.theme);
+    const focus = focusOf(this.stage);
+    const width = 640;
+    let body = this.pair === null ? "" : spell(drawProducts(this.pair, this.bySize(), width, ink));
+    body += label(this.sentence(), 0, HEIGHT + 20, { fill: ink.ink, size: 12 });
+    const names = `${this.tokens.query.shown(focus.map.query_start + focus.query)} → ${this.keyName(focus)}`;
+    return {
+      width,
+      height: HEIGHT + 32,
+      body,
+      title: `${this.say.products} · ${names} · ${mapName(focus.map, this.stage.language)}`,
+      lines: captionOf(this.stage, this.say.productsAbout, this.verdict.textContent ?? ""),
+    };
+  }
+
+  async table(): Promise<TableData> {
+    await this.coming;
+    const { pair } = this;
+    return {
+      caption: this.sentence(),
+      columns: [this.say.dimension, this.say.query, this.say.key, "×"],
+      rows:
+        pair === null
+          ? []
+          : Array.from(pair.products, (product, at) => [at, pair.query[at]!, pair.key[at]!, product]),
+    };
+  }
+
+  private async load(focus: Focus, name: string): Promise<void> {
+    try {
+      const found = await readPair(this.stage.source, focus);
+      if (this.ended || this.shown !== name) return;
+      this.pair = found;
+      this.draw();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private draw(): void {
+    if (this.ended) return;
+    const focus = focusOf(this.stage);
+    const { map } = focus;
+    write(this.note, focus.head === null ? this.say.oneHead(focus.oneHead) : this.say.productsAbout);
+    this.inputs.query.set(map.query_start + focus.query);
+    write(this.names.query, this.tokens.query.shown(map.query_start + focus.query));
+    if (this.pair === null) return;
+    this.inputs.key.set(map.key_start + (this.pair?.at ?? 0));
+    write(this.names.key, this.keyName(focus));
+    const width = Math.max(280, this.element.clientWidth || 720);
+    this.chart.setAttribute("width", String(width));
+    this.chart.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+    this.chart.setAttribute("aria-label", this.sentence());
+    this.chart.replaceChildren(drawProducts(this.pair, this.bySize(), width, SCREEN));
+    this.grid.show(this.gridLook());
+    this.showEquation(this.pair);
+  }
+
+  private showEquation(pair: Pair): void {
+    const scale = this.scale();
+    const term = (name: string, value: string, title: string, data: string) =>
+      make(
+        "span",
+        { class: "term", "data-term": data, title },
+        make("b", {}, value),
+        make("small", {}, name),
+      );
+    const scaled = pair.sum * scale;
+    const parts: (HTMLElement | string)[] = [
+      term(`Σ ${this.say.query} × ${this.say.key}`, digits(pair.sum), exact(pair.sum), "sum"),
+      term(this.scaleName(), `× ${digits(scale)}`, exact(scale), "scale"),
+      term(this.say.score, `= ${digits(scaled)}`, exact(scaled), "scaled"),
+    ];
+    if (pair.score !== null)
+      parts.push(term(this.say.recorded, digits(pair.score), exact(pair.score), "score"));
+    if (pair.weight !== null)
+      parts.push(term(this.say.weight, `→ ${digits(pair.weight)}`, exact(pair.weight), "weight"));
+    this.equation.replaceChildren(...parts);
+    write(this.verdict, this.judge(pair, scaled, scale));
+  }
+
+  private judge(pair: Pair, scaled: number, scale: number): string {
+    if (pair.score === null) return "";
+    if (pair.score === -Infinity) return this.say.maskedPair;
+    const difference = digits(Math.abs(scaled - pair.score), 3);
+    return matches(scaled, pair.score, pair.products, scale)
+      ? this.say.agrees(difference)
+      : this.say.differs(difference);
+  }
+
+  private sentence(): string {
+    if (this.pair === null) return "";
+    const { sum, score, weight } = this.pair;
+    const scale = this.scale();
+    const end = weight === null ? "" : ` → ${this.say.weight} ${digits(weight)}`;
+    const kept = score === null ? "" : ` (${this.say.recorded} ${digits(score)})`;
+    return `${this.say.sum} ${digits(sum)} × ${digits(scale)} = ${digits(sum * scale)}${kept}${end}`;
+  }
+
+  private gridLook() {
+    const { pair } = this;
+    const rows = pair === null ? [] : [pair.query, pair.key, pair.products];
+    const names = [this.say.query, this.say.key, `${this.say.query} × ${this.say.key}`];
+    return {
+      label: this.say.products,
+      corner: this.say.dimension,
+      rows: 3,
+      columns: Math.max(1, pair?.products.length ?? 1),
+      rowWidth: 120,
+      cellWidth: 68,
+      row: (at: number) => names[at] ?? "",
+      column: String,
+      cell: (row: number, column: number) => {
+        const value = rows[row]?.[column];
+        return value === undefined ? null : { text: digits(value), title: exact(value) };
+      },
+    };
+  }
+
+  private async goStrongest(): Promise<void> {
+    const { map, oneHead, query } = focusOf(this.stage);
+    try {
+      const frame = await this.stage.source.weights(
+        map.index,
+        { head: oneHead, queries: [query, query + 1] },
+        "float32",
+      );
+      this.stage.selection.set({ key: map.key_start + peakOf(asFloats(tensor(frame, "weights"))) });
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private keyName({ map }: Focus): string {
+    return this.tokens.key.shown(map.key_start + (this.pair?.at ?? 0));
+  }
+
+  private scale(): number {
+    return focusOf(this.stage).map.scale ?? 1;
+  }
+
+  private scaleName(): string {
+    const { scale, head_width } = focusOf(this.stage).map;
+    const root = head_width !== null && scale !== null && Math.abs(scale - head_width ** -0.5) < 1e-6;
+    return root ? this.say.rootNote(head_width) : this.say.multiplier;
+  }
+
+  private bySize(): boolean {
+    return this.stage.selection.get().options["inside.order"] === "size";
+  }
+
+  private fail(error: unknown): void {
+    if (!this.ended && !isAbort(error)) this.stage.fail(error);
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Before and after: one recording beside the same run with other scores.
+ *
+ * In:   two sources, the map, head and row in focus.
+ * Out:  Rerun: the row, entropies, score distributions and outputs of both.
+ */
+
+import { asFloats, tensor } from "../../api/frames";
+import type { Choice, Distribution, EditRequest, MapDescription } from "../../api/types";
+import type { RecordingSource } from "../../core/source";
+import type { Focus } from "./part";
+
+export interface Rerun {
+  readonly id: string;
+  readonly factor: number;
+  readonly everywhere: boolean;
+  readonly row: Float32Array | null; // weights of the row in focus
+  readonly before: Distribution; // scores of the head
+  readonly after: Distribution;
+  readonly entropyBefore: number | null;
+  readonly entropyAfter: number | null;
+  readonly outputBefore: readonly Choice[] | null;
+  readonly outputAfter: readonly Choice[] | null;
+  readonly classes: boolean;
+}
+
+/** Scores times a factor, in the layer in focus or everywhere. */
+export function scaling({ map }: Focus, factor: number, everywhere: boolean): EditRequest {
+  if (everywhere) return { kind: "scale", factor };
+  return { kind: "scale", factor, stack: map.stack, attention: map.kind, layer: map.layer };
+}
+
+export async function compare(
+  before: RecordingSource,
+  after: RecordingSource,
+  focus: Focus,
+  run: { readonly id: string; readonly factor: number; readonly everywhere: boolean },
+): Promise<Rerun> {
+  const { map, oneHead, query } = focus;
+  const other = sameMap(after.description.maps, map);
+  const place = { head: oneHead, bins: 64 };
+  const [one, two, entropyBefore, entropyAfter, row] = await Promise.all([
+    before.distribution("scores", { map: map.index, ...place }),
+    after.distribution("scores", { map: other.index, ...place }),
+    meanEntropy(before, map, oneHead),
+    meanEntropy(after, other, oneHead),
+    other.has_weights && other.queries === map.queries && other.keys === map.keys
+      ? after.weights(other.index, { head: oneHead, queries: [query, query + 1] }, "float32")
+      : null,
+  ]);
+  return {
+    ...run,
+    row: row === null ? null : asFloats(tensor(row, "weights")),
+    before: one,
+    after: two,
+    entropyBefore,
+    entropyAfter,
+    outputBefore: outputAt(before, focus),
+    outputAfter: outputAt(after, focus),
+    classes: before.description.output?.kind === "classes",
+  };
+}
+
+/** The map of the same place in another recording. */
+export function sameMap(maps: readonly MapDescription[], map: MapDescription): MapDescription {
+  const found = maps.find(
+    ({ stack, kind, layer, step }) =>
+      stack === map.stack && kind === map.kind && layer === map.layer && step === map.step,
+  );
+  if (found === undefined) throw new Error(`The re-run has no map of ${map.name}.`);
+  return found;
+}
+
+async function meanEntropy(
+  source: RecordingSource,
+  map: MapDescription,
+  head: number,
+): Promise<number | null> {
+  const score = await source.score("entropy", "head");
+  return score.parts.find((part) => part.map === map.index)?.values[head] ?? null;
+}
+
+/** What the model said at the position in focus; a class has one position. */
+function outputAt({ description }: RecordingSource, { map, query }: Focus): readonly Choice[] | null {
+  const { output } = description;
+  if (output === null || output.positions.length === 0) return null;
+  if (output.kind === "classes") return output.positions[0] ?? null;
+  if (output.stack !== map.stack) return output.positions.at(-1) ?? null;
+  return output.positions[map.query_start + query] ?? output.positions.at(-1) ?? null;
+}

@@ -1,0 +1,44 @@
+/**
+ * The model once more, with scores that are multiplied: a run that outlives the part which asked for it.
+ *
+ * In:   the stage, the multiplier, where it holds.
+ * Out:  the run and what was asked of it; or why the model cannot run here.
+ */
+
+import type { Language } from "../../api/types";
+import { explain } from "../../core/refusals";
+import { Refusal } from "../../core/source";
+import type { Kept, Stage } from "../../core/view";
+import { Run } from "../../data/run";
+import { focusOf, type Words } from "./part";
+import { scaling } from "./rerun";
+
+const WANTED = ["weights", "scores", "output", "hidden"]; // what is compared
+
+export interface Asked extends Kept {
+  readonly run: Run;
+  readonly map: number;
+  readonly factor: number;
+  readonly everywhere: boolean;
+}
+
+export function runScaled(stage: Stage, factor: number, everywhere: boolean): Asked | null {
+  const { workbench } = stage;
+  const focus = focusOf(stage);
+  const request = workbench?.again({ edits: [scaling(focus, factor, everywhere)] });
+  if (!workbench || !request) return null;
+  const want = new Set([...(request.want ?? []), ...WANTED]);
+  const run = new Run(workbench, { ...request, want: [...want] });
+  return { run, map: focus.map.index, factor, everywhere, stop: () => run.stop() };
+}
+
+/** Why the model cannot run again here. */
+export function whyNot({ workbench }: Stage, say: Words): string | null {
+  if (workbench === null) return say.noWorkbench;
+  return workbench.again({}) === null ? say.noRequest : null;
+}
+
+export function sentenceOf(error: unknown, language: Language): string {
+  if (error instanceof Refusal) return explain(error, language);
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,276 @@
+/**
+ * Values: the numbers themselves, token by dimension, or query by key.
+ *
+ * In:   arrays of the layer in focus, block by block.
+ * Out:  a table that scrolls through them; four digits in a cell, the exact float on hover.
+ */
+
+import type { SideName } from "../../api/types";
+import { captionOf, focusToken, mapName, tokenInFocus } from "../../core/focus";
+import { count, digits, exact } from "../../core/formats";
+import type { Stage, TableData } from "../../core/view";
+import { TokenLine } from "../../data/token_line";
+import { type ColourScale, colourScale } from "../../marks/cells";
+import { wantsDarkInk } from "../../marks/colours";
+import { list } from "../../marks/controls";
+import { make, write } from "../../marks/make";
+import { inks, label } from "../../marks/paper";
+import { ValueGrid } from "../../marks/table";
+import { ARRAYS, type ArrayName, type Grid, missing, openArray } from "./arrays";
+import { type Drawing, focusOf, isAbort, type Part, type Words } from "./part";
+
+const PICTURED = { rows: 24, columns: 10 };
+const TABLED = { rows: 200, columns: 64 };
+
+export class Values implements Part {
+  readonly element = make("div", { class: "values" });
+  private readonly about = make("p", { class: "note" });
+  private readonly window: ValueGrid;
+  private readonly lines = new Map<SideName, TokenLine>();
+  private grid: Grid | null = null;
+  private scale: ColourScale;
+  private shown = "";
+  private ended = false;
+  private revealed: number | null = null;
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly say: Words,
+  ) {
+    this.scale = colourScale([-1, 1], "diverging", false, stage.theme);
+    this.window = new ValueGrid(this.look());
+    const options = ARRAYS.map((value) => ({ value, text: this.name(value) }));
+    const chooser = list(say.array, [{ label: null, options }], this.array(), (name) =>
+      stage.selection.option("inside.array", name === "hidden" ? null : name),
+    );
+    this.element.append(make("div", { class: "controls" }, chooser.element), this.about, this.window.element);
+    this.update();
+  }
+
+  update(): void {
+    const focus = focusOf(this.stage);
+    const name = this.array();
+    const key = `${name} ${focus.map.index} ${focus.head}`;
+    if (key !== this.shown) {
+      this.shown = key;
+      const why = missing(name, focus, this.stage.source);
+      this.window.element.hidden = why !== null;
+      if (why !== null) {
+        this.grid = null;
+        write(
+          this.about,
+          why === "kept" ? `${this.name(name)}: ${this.say.notKept(name)}` : this.say.tooMany(count(why)),
+        );
+        return;
+      }
+      const current = () => !this.ended && this.shown === key;
+      this.grid = openArray(
+        name,
+        focus,
+        this.stage.source,
+        () => current() && this.window.draw(),
+        (error) => current() && this.fail(error),
+      );
+      write(
+        this.about,
+        this.say.valuesAbout(this.name(name), count(this.grid.rows), count(this.grid.columns)),
+      );
+      void this.rescale(name, current);
+    }
+    this.window.show(this.look());
+    this.reveal();
+  }
+
+  resize(): void {
+    this.window.draw();
+    this.revealed = null;
+    this.reveal();
+  }
+
+  unmount(): void {
+    this.ended = true;
+  }
+
+  async picture(): Promise<Drawing> {
+    const data = await this.read(PICTURED);
+    const ink = inks(this.stage.theme);
+    const [left, wide, tall] = [140, 64, 20];
+    let body = label(data.columns[0] ?? "", 0, 14, { fill: ink.soft, size: 11 });
+    data.columns.slice(2).forEach((name, at) => {
+      body += label(name, left + (at + 1) * wide - 6, 14, { fill: ink.soft, size: 11, anchor: "end" });
+    });
+    data.rows.forEach((row, down) => {
+      const y = 24 + down * tall;
+      body += label(`${row[0]} ${row[1]}`, 0, y + 14, { fill: ink.ink, size: 12 });
+      row.slice(2).forEach((value, at) => {
+        const colour = this.scale.css(value as number);
+        if (colour !== null)
+          body += `<rect x="${left + at * wide}" y="${y}" width="${wide - 1}" height="${tall - 1}" fill="${colour}"/>`;
+        body += label(digits(value as number), left + (at + 1) * wide - 6, y + 14, {
+          fill: this.inkOn(value as number) ?? ink.ink,
+          size: 11,
+          anchor: "end",
+        });
+      });
+    });
+    const focus = focusOf(this.stage);
+    return {
+      width: left + PICTURED.columns * wide,
+      height: 24 + data.rows.length * tall,
+      body,
+      title: `${this.name(this.array())} · ${mapName(focus.map, this.stage.language)}`,
+      lines: captionOf(this.stage, this.about.textContent ?? ""),
+    };
+  }
+
+  table(): Promise<TableData> {
+    return this.read(TABLED);
+  }
+
+  /** The upper left part, once it is here. */
+  private async read(most: { rows: number; columns: number }): Promise<TableData> {
+    const { grid } = this;
+    const caption = this.name(this.array());
+    if (grid === null) return { caption, columns: [], rows: [] };
+    const rows = Math.min(grid.rows, most.rows);
+    const columns = Math.min(grid.columns, most.columns);
+    await this.line(grid.side).load(grid.start, grid.start + rows);
+    for (let patience = 0; patience < 100; patience++) {
+      if (grid.value(rows - 1, columns - 1) !== null && grid.value(0, 0) !== null) break;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return {
+      caption,
+      columns: [
+        "",
+        this.say.token,
+        ...Array.from({ length: columns }, (_, column) => this.columnName(grid, column)),
+      ],
+      rows: Array.from({ length: rows }, (_, row) => [
+        grid.start + row,
+        this.line(grid.side).shown(grid.start + row),
+        ...Array.from({ length: columns }, (_, column) => grid.value(row, column)),
+      ]),
+      ...(grid.rows > rows ? { more: grid.rows - rows } : {}),
+    };
+  }
+
+  /** Colours from the whole array's ends. */
+  private async rescale(name: ArrayName, current: () => boolean): Promise<void> {
+    const { map, head } = focusOf(this.stage);
+    const place =
+      name === "hidden"
+        ? { stack: map.stack, layer: map.layer }
+        : { map: map.index, ...(head === null ? {} : { head }) };
+    try {
+      const { minimum, maximum, deviation, mean } = await this.stage.source.distribution(name, {
+        ...place,
+        bins: 8,
+      });
+      if (!current()) return;
+      // Four deviations: a few outliers must not take all the colour.
+      const reach = Math.min(
+        Math.max(Math.abs(minimum ?? 1), Math.abs(maximum ?? 1)),
+        Math.abs(mean ?? 0) + 4 * (deviation ?? 1),
+      );
+      const attention = name === "attention";
+      this.scale = colourScale(
+        attention ? [0, maximum ?? 1] : [-reach, reach],
+        attention ? "sequential" : "diverging",
+        false,
+        this.stage.theme,
+      );
+      this.window.draw();
+    } catch (error) {
+      if (current()) this.fail(error);
+    }
+  }
+
+  private fail(error: unknown): void {
+    if (!isAbort(error)) this.stage.fail(error);
+  }
+
+  private look() {
+    const { grid } = this;
+    const narrow = (this.stage.element.clientWidth || 900) < 480;
+    return {
+      label: this.name(this.array()),
+      corner: this.say.token,
+      rows: grid?.rows ?? 1,
+      columns: grid?.columns ?? 1,
+      rowWidth: narrow ? 88 : 140,
+      cellWidth: 68,
+      row: (at: number) =>
+        grid === null ? "" : `${grid.start + at} ${this.line(grid.side).shown(grid.start + at)}`,
+      column: (at: number) => (grid === null ? "" : this.columnName(grid, at)),
+      cell: (row: number, column: number) => {
+        const value = grid?.value(row, column) ?? null;
+        if (value === null) return null;
+        if (value === -Infinity) return { text: "−∞", title: this.say.masked };
+        return {
+          text: digits(value),
+          title: exact(value),
+          colour: this.scale.css(value) ?? undefined,
+          ink: this.inkOn(value),
+        };
+      },
+      point: (row: number, column: number) => this.point(row, column),
+    };
+  }
+
+  /** Scroll to the token in focus, where it has changed. */
+  private reveal(): void {
+    const { grid } = this;
+    const token = grid === null ? null : tokenInFocus(this.stage, grid.side);
+    if (grid === null || token === null || token === this.revealed) return;
+    this.revealed = token;
+    const row = token - grid.start;
+    if (row >= 0 && row < grid.rows) this.window.reveal(row);
+  }
+
+  private inkOn(value: number): string | undefined {
+    const at = this.scale.place(value);
+    if (at === null) return undefined;
+    const [red, green, blue] = this.scale.table.subarray(3 * at, 3 * at + 3) as unknown as [
+      number,
+      number,
+      number,
+    ];
+    return wantsDarkInk(red, green, blue) ? "#000000" : "#ffffff";
+  }
+
+  private point(row: number, column: number): void {
+    const { grid } = this;
+    if (grid === null) return;
+    if (grid.keys !== null)
+      this.stage.selection.set({ query: grid.start + row, key: grid.keys.start + column });
+    else focusToken(this.stage, { stack: focusOf(this.stage).map.stack, side: grid.side }, grid.start + row);
+  }
+
+  private columnName(grid: Grid, column: number): string {
+    if (grid.keys === null) return String(column);
+    return this.line(grid.keys.side).shown(grid.keys.start + column);
+  }
+
+  private line(side: SideName): TokenLine {
+    let line = this.lines.get(side);
+    if (line === undefined) {
+      line = new TokenLine(
+        this.stage.source,
+        side,
+        () => !this.ended && this.window.draw(),
+        (error) => this.fail(error),
+      );
+      this.lines.set(side, line);
+    }
+    return line;
+  }
+
+  private name(name: ArrayName): string {
+    return name === "values" ? this.say.valueVectors : this.say[name];
+  }
+
+  private array(): ArrayName {
+    return ARRAYS.find((name) => name === this.stage.selection.get().options["inside.array"]) ?? "hidden";
+  }
+}

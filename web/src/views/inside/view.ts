@@ -1,0 +1,98 @@
+/**
+ * Inside: the debugging panel. Distributions and values of what goes through one layer, how a score comes about, and
+ * what the score multiplier does.
+ *
+ * In:   the map and head in focus.
+ * Out:  one of four parts (src/inside/), kept in the URL.
+ */
+
+import { mapName } from "../../core/focus";
+import type { Mounted, Stage, View } from "../../core/view";
+import { inBoth, introduce } from "../../i18n/core";
+import { words as focusWords } from "../../i18n/focus";
+import { type Control, choice } from "../../marks/controls";
+import { make, write } from "../../marks/make";
+import { sheet } from "../../marks/paper";
+import { Distributions } from "./distributions";
+import { Multiplier } from "./multiplier";
+import { focusOf, type Part, type Words } from "./part";
+import { Products } from "./products";
+import { Values } from "./values";
+import { words } from "./words";
+
+const PARTS = ["distributions", "values", "products", "multiplier"] as const;
+type PartName = (typeof PARTS)[number];
+
+export const view: View = {
+  name: "inside",
+  order: 90,
+  ...introduce(words),
+  fits: ({ description }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
+  mount: (stage) => mountInside(stage),
+};
+
+function mountInside(stage: Stage): Mounted {
+  const say = words(stage.language);
+  const where = make("span", { class: "where" });
+  const body = make("div", { class: "part" });
+  const chosen = (): PartName =>
+    PARTS.find((name) => name === stage.selection.get().options["inside.part"]) ?? "distributions";
+  const options = PARTS.map((value) => ({ value, text: say[value] }));
+  const control: Control<PartName> = choice(say.part, options, chosen(), (name) =>
+    stage.selection.option("inside.part", name === "distributions" ? null : name),
+  );
+  stage.element.replaceChildren(
+    make("div", { class: "inside-view" }, make("div", { class: "controls" }, control.element, where), body),
+  );
+  let shown = "";
+  let part: Part | null = null;
+  let { kept } = stage; // for the part that left it
+
+  const place = () => {
+    const { map, head } = focusOf(stage);
+    const names = focusWords(stage.language);
+    return `${mapName(map, stage.language)} · ${head === null ? names.allHeads : names.head(head)}`;
+  };
+  const update = () => {
+    control.set(chosen());
+    write(where, place());
+    // Products and multiplier hold the axes of a map: another map needs another part.
+    const key = `${chosen()} ${chosen() === "products" || chosen() === "multiplier" ? focusOf(stage).map.index : ""}`;
+    if (key === shown) {
+      part?.update();
+      return;
+    }
+    shown = key;
+    part?.unmount();
+    if (chosen() !== "multiplier") kept?.stop?.(); // nobody would see what comes of it
+    part = makePart(chosen(), { ...stage, kept }, say);
+    kept = undefined;
+    body.replaceChildren(part.element);
+    part.resize();
+  };
+  update();
+  return {
+    update,
+    resize: () => part?.resize(),
+    async picture() {
+      const { width, height, body: drawn, title, lines } = await part!.picture();
+      return sheet({ width, height, body: drawn, title, caption: [place(), ...lines], theme: stage.theme });
+    },
+    table: () => part!.table(),
+    keep: () => part?.keep?.() ?? null,
+    unmount() {
+      part?.unmount();
+      stage.element.replaceChildren();
+    },
+  };
+}
+
+function makePart(name: PartName, stage: Stage, say: Words): Part {
+  const makers = {
+    distributions: () => new Distributions(stage, say),
+    values: () => new Values(stage, say),
+    products: () => new Products(stage, say),
+    multiplier: () => new Multiplier(stage, say),
+  };
+  return makers[name]();
+}

@@ -1,0 +1,61 @@
+/**
+ * Lines in words: where a token looks, and how much is not drawn.
+ *
+ * In:   a map, weights as they are looked at, names of tokens.
+ * Out:  headings of the axes, sentences, numbers of a few digits.
+ */
+
+import type { MapDescription } from "../../api/types";
+import type { Lines } from "../../marks/arcs";
+import type { Axis, Columns, Place } from "../../marks/columns";
+import { make } from "../../marks/make";
+import { type Looking, otherAxis } from "./looking";
+import type { words } from "./words";
+
+/** A weight in a few digits; nothing for next to nothing. */
+export function short(weight: number): string {
+  return weight < 0.0005 ? "" : weight.toFixed(weight < 0.1 ? 3 : 2);
+}
+
+/** What an axis is; for cross-attention also whose tokens it has. */
+export function nameAxis(
+  axis: Axis,
+  map: MapDescription,
+  word: ReturnType<typeof words>,
+): (HTMLElement | string)[] {
+  const side = axis === "query" ? map.query_side : map.key_side;
+  const where = map.kind === "cross" ? ` · ${side === "source" ? word.source : word.target}` : "";
+  const hint = axis === "query" ? word.queryHint : word.keyHint;
+  return [make("b", {}, word[axis]), ` ${hint}${where}`];
+}
+
+/** A token and where it looks; `start` is the number of its axis' first token. */
+export function describeToken(
+  place: Place,
+  start: number,
+  looking: Looking,
+  columns: Columns,
+  word: ReturnType<typeof words>,
+): string {
+  const weights = looking.weightsOf(place);
+  if (weights === null) return word.loading;
+  const axis = otherAxis(place.axis);
+  const [name, index] = [columns.token(place), place.row + start];
+  const opening = place.axis === "query" ? word.looksAt(name, index) : word.seenBy(name, index);
+  const list = looking
+    .best(weights, axis, 5)
+    .map(({ row, mean }) => `${columns.token({ axis, row })} ${short(mean)}`);
+  return `${opening} ${list.length === 0 ? word.nothing : list.join(" · ")}`;
+}
+
+/** How much weight lies below the threshold, and whether there were too many lines. */
+export function describeHidden(
+  drawn: Lines,
+  looking: Looking,
+  threshold: number,
+  word: ReturnType<typeof words>,
+): string {
+  const share = `${(100 * looking.hidden(threshold)).toFixed(1)} %`;
+  const text = looking.blocks.whole ? word.hidden(share) : word.hiddenOfRows(share);
+  return text + (drawn.left_out > 0 ? word.capped(drawn.count.toLocaleString("en")) : "");
+}

@@ -1,0 +1,61 @@
+/**
+ * The numbers behind the lines, as tables.
+ *
+ * In:   the lines that are drawn, or the weights of the token in focus.
+ * Out:  TableData: a row for each line, strongest first; or for each token, with every head.
+ */
+
+import type { TokenSlice } from "../../api/types";
+import type { TableData } from "../../core/view";
+import type { Lines } from "../../marks/arcs";
+import type { Axis } from "../../marks/columns";
+import type { words } from "./words";
+
+const MOST_ROWS = 2000;
+
+export type Tokens = Readonly<Record<Axis, TokenSlice>>;
+
+/** Where one token looks: weights (head, token) on the other axis. */
+export function tabulateToken(
+  weights: Float32Array,
+  { start, shown }: TokenSlice,
+  count: number,
+  heads: readonly number[],
+  caption: string,
+  word: ReturnType<typeof words>,
+): TableData {
+  return {
+    caption,
+    columns: [word.columnPosition, word.columnToken, ...heads.map((head) => word.head(head))],
+    rows: Array.from({ length: Math.min(count, MOST_ROWS) }, (_, row) => [
+      row + start,
+      shown[row] ?? "",
+      ...heads.map((head) => weights[head * count + row] ?? null),
+    ]),
+    ...(count > MOST_ROWS ? { more: count - MOST_ROWS } : {}),
+  };
+}
+
+export function tabulateLines(
+  lines: Lines,
+  { query, key }: Tokens,
+  word: ReturnType<typeof words>,
+): TableData {
+  const { columnToken } = word;
+  return {
+    caption: word.tableStrongest,
+    columns: [word.columnQuery, columnToken, word.columnKey, columnToken, word.columnHead, word.columnWeight],
+    rows: Array.from({ length: lines.count }, (_, at) => {
+      const back = lines.count - 1 - at; // the strongest comes last
+      const [from, to] = [lines.query[back]!, lines.key[back]!];
+      return [
+        from + query.start,
+        query.shown[from] ?? "",
+        to + key.start,
+        key.shown[to] ?? "",
+        lines.head[back]!,
+        lines.weight[back]!,
+      ];
+    }),
+  };
+}

@@ -1,0 +1,171 @@
+/**
+ * All heads at once: a grid of layers and heads for every stack and kind, coloured by one metric.
+ *
+ * In:   rows of heads with their readings.
+ * Out:  grids one can click and walk through with arrow keys, and their legend.
+ */
+
+import type { MetricDescription } from "../../api/types";
+import { digits } from "../../core/formats";
+import type { Stage } from "../../core/view";
+import { words as focusWords } from "../../i18n/focus";
+import { type ColourScale, colourScale, drawColourBar, spell } from "../../marks/cells";
+import { cellTitle, drawHeadGrid, gridSize, type HeadCell } from "../../marks/headgrid";
+import { draw, make } from "../../marks/make";
+import type { Inks } from "../../marks/paper";
+import { SCREEN } from "../../marks/paper";
+import { reach } from "../../marks/sparkline";
+import type { MeasureRow } from "./measures";
+import type { words } from "./words";
+
+interface Drawn {
+  readonly group: SVGGElement;
+  readonly size: readonly [number, number];
+  readonly stack: string;
+  readonly kind: string;
+}
+
+export class Grids {
+  readonly element = make("div", { class: "grids", tabindex: 0, role: "application" });
+  readonly legend = draw("svg", { width: 220, height: 28, role: "img" });
+  private rows: readonly MeasureRow[] = [];
+  private metric: MetricDescription | null = null;
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly say: ReturnType<typeof words>,
+    private readonly told: { place(row: MeasureRow): string; go(row: MeasureRow): void },
+  ) {
+    this.element.addEventListener("click", (event) => this.click(event));
+    this.element.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  show(rows: readonly MeasureRow[], metric: MetricDescription): void {
+    this.rows = rows;
+    this.metric = metric;
+    const most = Math.max(1, ...rows.map((row) => row.head! + 1));
+    const cell = Math.max(8, Math.min(22, Math.floor(300 / most)));
+    const drawn = this.draw(SCREEN, cell).map(({ group, size, stack, kind }) =>
+      draw(
+        "svg",
+        {
+          width: size[0],
+          height: size[1],
+          viewBox: `0 0 ${size[0]} ${size[1]}`,
+          "data-stack": stack,
+          "data-kind": kind,
+          "aria-hidden": "true",
+        },
+        group,
+      ),
+    );
+    this.element.replaceChildren(...drawn);
+    const name = metric.label[this.stage.language];
+    this.element.setAttribute("aria-label", this.say.gridAbout(name));
+    const scale = this.scale();
+    const bar = drawColourBar(scale, 200, SCREEN);
+    bar.setAttribute("transform", "translate(8 2)");
+    this.legend.replaceChildren(bar);
+    this.legend.setAttribute(
+      "aria-label",
+      `${name}: ${scale.domain.map((value) => digits(value)).join(" – ")}`,
+    );
+  }
+
+  /** Grids side by side with their legend, for a picture. */
+  spell(ink: Inks): { body: string; width: number; height: number } {
+    let body = "";
+    let [width, tall] = [0, 0];
+    for (const { group, size } of this.draw(ink, 22)) {
+      body += `<g transform="translate(${width} 0)">${spell(group)}</g>`;
+      width += size[0] + 28;
+      tall = Math.max(tall, size[1]);
+    }
+    const metric = this.metric;
+    const name =
+      metric === null ? "" : `${metric.label[this.stage.language]} (${this.say.unit(metric.unit)})`;
+    body += `<g transform="translate(0 ${tall + 14})">${spell(drawColourBar(this.scale(), 200, ink, name))}</g>`;
+    return { body, width, height: tall + 44 };
+  }
+
+  private scale(): ColourScale {
+    const values = this.rows.map((row) => row.readings.get(this.metric?.name ?? "")?.value ?? null);
+    return colourScale(reach(values), "sequential", false, this.stage.theme);
+  }
+
+  private draw(ink: Inks, cell: number): Drawn[] {
+    const { metric } = this;
+    if (metric === null) return [];
+    const scale = this.scale();
+    const { map, head } = this.stage.selection.get();
+    const names = { layer: this.say.layers, head: this.say.heads };
+    return familiesOf(this.rows).map((rows) => {
+      const [stack, kind] = [rows[0]!.stack!, rows[0]!.kind!];
+      const layers = [...new Set(rows.map((row) => row.layer!))];
+      const heads = Math.max(...rows.map((row) => row.head! + 1));
+      const cells = rows.map((row): HeadCell => {
+        const { value, why } = row.readings.get(metric.name) ?? { value: null, why: null };
+        return {
+          layer: row.layer!,
+          head: row.head!,
+          value,
+          title: cellTitle(this.told.place(row), value, this.say.unit(metric.unit), why),
+          chosen: row.map === map && (row.head === head || head === "mean"),
+        };
+      });
+      const title = focusWords(this.stage.language).familyName(stack, kind === "cross");
+      const look = { title, layers, heads, cell, scale, inks: ink, none: ink.ground, names };
+      return { group: drawHeadGrid(cells, look), size: gridSize(look), stack, kind };
+    });
+  }
+
+  private click(event: MouseEvent): void {
+    const cell = (event.target as Element).closest("rect[data-head]");
+    const svg = cell?.closest("svg");
+    if (!cell || !svg) return;
+    const row = this.rows.find(
+      (each) =>
+        each.stack === svg.getAttribute("data-stack") &&
+        each.kind === svg.getAttribute("data-kind") &&
+        each.layer === Number(cell.getAttribute("data-layer")) &&
+        each.head === Number(cell.getAttribute("data-head")),
+    );
+    if (row !== undefined) this.told.go(row);
+  }
+
+  private key(event: KeyboardEvent): void {
+    const moves: Record<string, readonly [number, number]> = {
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+    };
+    const move = moves[event.key];
+    const { map, head } = this.stage.selection.get();
+    const here = this.rows.find((row) => row.map === map);
+    if (move === undefined || here === undefined || this.metric === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const family = this.rows.filter((row) => row.stack === here.stack && row.kind === here.kind);
+    const layers = [...new Set(family.map((row) => row.layer))];
+    const layer = layers[Math.max(0, Math.min(layers.length - 1, layers.indexOf(here.layer) + move[0]))];
+    const wish = Math.max(0, (typeof head === "number" ? head : 0) + move[1]);
+    const row = family.find((each) => each.layer === layer && each.head === wish);
+    if (row === undefined) return;
+    this.told.go(row);
+    const { value, why } = row.readings.get(this.metric.name) ?? { value: null, why: null };
+    this.stage.announce(cellTitle(this.told.place(row), value, this.say.unit(this.metric.unit), why));
+  }
+}
+
+/** Rows by stack and kind. */
+export function familiesOf(rows: readonly MeasureRow[]): MeasureRow[][] {
+  const families = new Map<string, MeasureRow[]>();
+  for (const row of rows) {
+    const name = `${row.stack} ${row.kind}`;
+    const family = families.get(name);
+    if (family === undefined) families.set(name, [row]);
+    else family.push(row);
+  }
+  return [...families.values()];
+}

@@ -1,0 +1,102 @@
+/**
+ * Metrics of a recording, row by row: what the numbers view asks the source, and how answers become rows.
+ *
+ * In:   which metrics, which level, the threshold.
+ * Out:  rows (a head, a layer, the model) with a value for every metric, or the reason why there is none.
+ */
+
+import type { Kind, MapDescription, MetricDescription, ScoreDescription } from "../../api/types";
+import { type RecordingSource, Refusal } from "../../core/source";
+
+export type Level = "head" | "layer" | "model";
+
+export interface Reading {
+  readonly value: number | null;
+  readonly why: string | null;
+}
+
+export interface MeasureRow {
+  readonly order: number; // place before sorting
+  readonly stack: string | null;
+  readonly kind: Kind | null;
+  readonly layer: number | null;
+  readonly map: number | null;
+  readonly head: number | null;
+  readonly readings: Map<string, Reading>;
+}
+
+export interface Threshold {
+  readonly tau: number;
+  readonly relative: boolean;
+}
+
+export const ABSOLUTE: Threshold = { tau: 0.01, relative: false };
+export const RELATIVE: Threshold = { tau: 1, relative: true };
+
+/** The metrics a table can have: a number for each head, and nothing that a person has to give. */
+export function tabular(metrics: readonly MetricDescription[]): readonly MetricDescription[] {
+  return metrics.filter(({ levels, over }) => over === "head" && levels.includes("head"));
+}
+
+export function parametersOf(
+  metric: MetricDescription,
+  { tau, relative }: Threshold,
+): Readonly<Record<string, string>> {
+  const names = metric.parameters.map(({ name }) => name);
+  return names.includes("threshold") && names.includes("relative")
+    ? { threshold: String(tau), relative: String(relative) }
+    : {};
+}
+
+/** Ask for one metric; a refusal becomes its reason, an abort stays an abort. */
+export async function measure(
+  source: RecordingSource,
+  metric: MetricDescription,
+  level: Level,
+  threshold: Threshold,
+  signal: AbortSignal,
+): Promise<ScoreDescription | string> {
+  try {
+    return await source.score(metric.name, level, parametersOf(metric, threshold), signal);
+  } catch (error) {
+    if (error instanceof Refusal) return error.sentence;
+    throw error;
+  }
+}
+
+/** Rows of one level, in the order of the maps; of generation steps only those of `step`. */
+export function emptyRows(maps: readonly MapDescription[], level: Level, step: number | null): MeasureRow[] {
+  if (level === "model") {
+    return [{ order: 0, stack: null, kind: null, layer: null, map: null, head: null, readings: new Map() }];
+  }
+  const shown = maps.filter((map) => map.step === step);
+  const rows: MeasureRow[] = [];
+  for (const { stack, kind, layer, index, heads } of shown) {
+    for (let head = 0; head < (level === "head" ? heads : 1); head++) {
+      rows.push({
+        order: rows.length,
+        stack,
+        kind,
+        layer,
+        map: index,
+        head: level === "head" ? head : null,
+        readings: new Map(),
+      });
+    }
+  }
+  return rows;
+}
+
+/** Put a metric's answer into the rows. */
+export function fillRows(rows: readonly MeasureRow[], name: string, answer: ScoreDescription | string): void {
+  for (const row of rows) {
+    if (typeof answer === "string") {
+      row.readings.set(name, { value: null, why: answer });
+      continue;
+    }
+    const part =
+      answer.parts.find((each) => each.map === row.map && (row.map !== null || each.layer === null)) ?? null;
+    const at = row.head ?? 0;
+    row.readings.set(name, { value: part?.values[at] ?? null, why: part?.why[at] ?? null });
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Lines along the text: a statistic of every query, one line a head or layer.
+ *
+ * In:   statistics of maps, asked for when a row comes in sight.
+ * Out:  small drawings; `arrived` is called when more can be drawn.
+ */
+
+import { asFloats, tensor } from "../../api/frames";
+import type { MapDescription } from "../../api/types";
+import type { Stage } from "../../core/view";
+import { make } from "../../marks/make";
+import { SCREEN } from "../../marks/paper";
+import { drawSparkline, reach } from "../../marks/sparkline";
+import { ALONG, type Along } from "./choices";
+import type { MeasureRow } from "./measures";
+
+export class Sparks {
+  private readonly drawn = new Map<string, SVGSVGElement>(); // lines without a mark: rows come and go, lines stay
+  private readonly statistics = new Map<number, Map<string, Float32Array> | "asked">();
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly arrived: () => void,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  /** The line of one row; empty until its statistics are here. */
+  of(row: MeasureRow, along: Along): Node {
+    const holder = make("span", { class: "spark" });
+    const map = this.stage.source.description.maps.find(({ index }) => index === row.map);
+    if (map === undefined) return holder;
+    const held = this.statistics.get(map.index);
+    if (held instanceof Map) holder.append(this.line(map, row.head, held.get(along)!, along));
+    else if (held === undefined) this.fetch(map);
+    return holder;
+  }
+
+  private fetch(map: MapDescription): void {
+    this.statistics.set(map.index, "asked");
+    this.stage.source.statistics(map.index).then((frame) => {
+      this.statistics.set(map.index, new Map(ALONG.map((name) => [name, asFloats(tensor(frame, name))])));
+      this.arrived();
+    }, this.failed);
+  }
+
+  private line(map: MapDescription, head: number | null, all: Float32Array, along: Along): SVGSVGElement {
+    const { query, map: chosen } = this.stage.selection.get();
+    const mark = query === null || map.index !== chosen ? null : query - map.query_start;
+    if (mark !== null) return this.draw(map, head, all, along, mark);
+    const name = `${map.index} ${head} ${along}`;
+    const line = this.drawn.get(name) ?? this.draw(map, head, all, along, null);
+    this.drawn.set(name, line);
+    return line;
+  }
+
+  /** `all` is (head, query); without a head the mean of all. */
+  private draw(
+    map: MapDescription,
+    head: number | null,
+    all: Float32Array,
+    along: Along,
+    mark: number | null,
+  ): SVGSVGElement {
+    const { queries, heads } = map;
+    let values = all.subarray((head ?? 0) * queries, ((head ?? 0) + 1) * queries);
+    if (head === null) {
+      values = new Float32Array(queries);
+      for (let at = 0; at < all.length; at++) values[at % queries] = values[at % queries]! + all[at]! / heads;
+    }
+    const tops = { entropy: Math.log(Math.max(2, map.keys)), peak: 1, above: null, distance: null } as const;
+    return drawSparkline(values, {
+      width: 120,
+      height: 24,
+      ink: SCREEN.soft,
+      domain: [0, tops[along] ?? Math.max(reach(all)?.[1] ?? 1, 1e-9)],
+      mark,
+      markInk: SCREEN.accent,
+    });
+  }
+}

@@ -1,0 +1,301 @@
+/**
+ * Numbers: the interpretability panel. What every head, layer and the whole model measure.
+ *
+ * In:   scores of the source, measured anew when the threshold moves; statistics for the lines along the text.
+ * Out:  cards for the whole model with what each number means, a table that sorts, a grid of all heads (src/numbers/).
+ */
+
+import { captionOf, copyText } from "../../core/focus";
+import { saveText } from "../../core/saving";
+import type { Mounted, Stage, TableData, View } from "../../core/view";
+import { inBoth, introduce } from "../../i18n/core";
+import { words as focusWords } from "../../i18n/focus";
+import { button, type Control, choice, list, slider } from "../../marks/controls";
+import { make, write } from "../../marks/make";
+import { inks, sheet } from "../../marks/paper";
+import { type Sorting, SortTable, type TableLook, writeCsv } from "../../marks/table";
+import { makeCards, spellCards } from "./cards";
+import { ALONG, Choices, LEVELS } from "./choices";
+import { makeChooser } from "./chooser";
+import { makeColumns, plainTable } from "./columns";
+import { familiesOf, Grids } from "./grids";
+import { emptyRows, fillRows, type Level, type MeasureRow, measure } from "./measures";
+import { Sparks } from "./sparks";
+import { words } from "./words";
+
+const PATIENCE = 120; // milliseconds between the slider's last step and the question
+
+export const view: View = {
+  name: "numbers",
+  order: 80,
+  ...introduce(words),
+  fits: ({ description }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
+  mount: (stage) => new NumbersView(stage),
+};
+
+class NumbersView implements Mounted {
+  private readonly say;
+  private readonly choices: Choices;
+  private readonly cards = make("div", { class: "cards" });
+  private readonly state = make("span", { class: "state", role: "status" });
+  private readonly tau: ReturnType<typeof slider>;
+  private readonly relative: Control<"absolute" | "multiple">;
+  private readonly level: Control<Level>;
+  private readonly sorted: SortTable<MeasureRow>;
+  private readonly grids: Grids;
+  private readonly sparks: Sparks;
+  private readonly root: HTMLElement;
+  private rows: readonly MeasureRow[] = [];
+  private heads: readonly MeasureRow[] = []; // for the grid, whatever the level
+  private whole: readonly MeasureRow[] = [];
+  private several = false; // stacks or kinds
+  private measured = "";
+  private coming: Promise<void> = Promise.resolve();
+  private round: AbortController | null = null;
+  private timer = 0;
+  private ended = false;
+
+  constructor(private readonly stage: Stage) {
+    this.say = words(stage.language);
+    this.choices = new Choices(stage);
+    const fail = (error: unknown) => this.fail(error);
+    this.sparks = new Sparks(stage, () => !this.ended && this.sorted.window(true), fail);
+    this.grids = new Grids(stage, this.say, { place: (row) => this.place(row), go: (row) => this.go(row) });
+    const { choices, say } = this;
+    this.tau = slider(
+      {
+        label: say.threshold,
+        minimum: -4,
+        maximum: 1,
+        step: 0.05,
+        value: Math.log10(choices.threshold.tau),
+        text: (value) => this.tauWords(round(10 ** value)),
+      },
+      (value) => {
+        clearTimeout(this.timer);
+        this.timer = window.setTimeout(() => choices.setTau(round(10 ** value)), PATIENCE);
+      },
+    );
+    const kinds = [
+      { value: "absolute", text: say.absolute },
+      { value: "multiple", text: say.multiple },
+    ] as const;
+    this.relative = choice(say.relative, kinds, "absolute", (value) =>
+      choices.setRelative(value === "multiple"),
+    );
+    const levels = LEVELS.map((value) => ({ value, text: say[value] }));
+    this.level = choice(say.level, levels, choices.level, (value) =>
+      choices.set("level", value === "head" ? null : value),
+    );
+    this.sorted = new SortTable<MeasureRow>(this.tableLook());
+    this.root = this.build();
+    stage.element.replaceChildren(this.root);
+    this.update();
+  }
+
+  update(): void {
+    const { choices } = this;
+    const { tau, relative } = choices.threshold;
+    this.level.set(choices.level);
+    this.relative.set(relative ? "multiple" : "absolute");
+    this.tau.input.min = relative ? "-1" : "-4";
+    this.tau.input.max = relative ? "1" : "-0.3";
+    this.tau.set(Math.log10(tau));
+    const asked = [...choices.metrics, choices.grid].map(({ name }) => name);
+    const key = JSON.stringify([choices.level, choices.step, tau, relative, asked]);
+    if (key === this.measured) {
+      this.show();
+    } else {
+      this.measured = key;
+      this.coming = this.measureAll();
+    }
+  }
+
+  resize(): void {
+    this.sorted.window(true);
+  }
+
+  unmount(): void {
+    this.ended = true;
+    clearTimeout(this.timer);
+    this.round?.abort();
+    this.stage.element.replaceChildren();
+  }
+
+  async picture(): Promise<string> {
+    await this.coming;
+    const { theme, language } = this.stage;
+    const ink = inks(theme);
+    const grids = this.grids.spell(ink);
+    const width = Math.max(grids.width, 560);
+    const cards = spellCards(this.choices.metrics, this.whole[0], this.say, { language, ink, width });
+    return sheet({
+      width,
+      height: grids.height + 8 + cards.height,
+      body: `${grids.body}<g transform="translate(0 ${grids.height + 8})">${cards.body}</g>`,
+      title: `${this.say.title} · ${this.choices.grid.label[language]}`,
+      caption: captionOf(this.stage, `${this.say.wholeModel}: ${this.tauWords(this.choices.threshold.tau)}`),
+      theme,
+    });
+  }
+
+  async table(): Promise<TableData> {
+    await this.coming;
+    return { caption: this.say.caption(this.say[this.choices.level]), ...this.plain() };
+  }
+
+  private build(): HTMLElement {
+    const { say, stage, choices } = this;
+    const name = `${stage.source.description.id}-numbers.csv`;
+    const tools = make(
+      "div",
+      { class: "tools" },
+      button(say.copy, () => void copyText(stage, this.csv())),
+      button(say.save, () => saveText(name, this.csv(), "text/csv")),
+    );
+    const metrics = choices.offered
+      .filter((metric) => choices.allows(metric))
+      .map((metric) => ({ value: metric.name, text: metric.label[stage.language] }));
+    const along = ALONG.map((value) => ({ value, text: say.alongOf(value) }));
+    const pick = (
+      label: string,
+      options: readonly { value: string; text: string }[],
+      now: string,
+      option: string,
+    ) => list(label, [{ label: null, options }], now, (value) => choices.set(option, value)).element;
+    const threshold = choices.long
+      ? [make("p", { class: "state" }, say.tooLong)]
+      : [this.tau.element, this.relative.element];
+    return make(
+      "div",
+      { class: "numbers-view" },
+      make("div", { class: "controls" }, ...threshold, this.state),
+      this.cards,
+      make(
+        "div",
+        { class: "controls" },
+        this.level.element,
+        pick(say.along, along, choices.along, "along"),
+        tools,
+      ),
+      make(
+        "div",
+        { class: "body" },
+        this.sorted.element,
+        make(
+          "section",
+          { class: "overview" },
+          pick(say.grid, metrics, choices.grid.name, "grid"),
+          this.grids.element,
+          this.grids.legend,
+        ),
+      ),
+      makeChooser(choices, stage.language, say),
+    );
+  }
+
+  /** Ask for every chosen metric at the level, for heads and for the model; an older round is given up. */
+  private async measureAll(): Promise<void> {
+    this.round?.abort();
+    const round = new AbortController();
+    this.round = round;
+    const { source } = this.stage;
+    const { level, step, threshold, metrics, grid } = this.choices;
+    const wanted = new Map<Level, MeasureRow[]>();
+    for (const each of new Set<Level>(["model", "head", level])) {
+      wanted.set(each, emptyRows(source.description.maps, each, step));
+    }
+    write(this.state, this.say.measuring);
+    this.root.classList.add("stale");
+    try {
+      await Promise.all(
+        [...new Set([...metrics, grid])].flatMap((metric) =>
+          [...wanted].map(async ([each, rows]) => {
+            const answer = metric.levels.includes(each)
+              ? await measure(source, metric, each, threshold, round.signal)
+              : this.say.notLevel(this.say[each]);
+            fillRows(rows, metric.name, answer);
+          }),
+        ),
+      );
+    } catch (error) {
+      if (!round.signal.aborted) this.fail(error);
+      return;
+    }
+    if (round.signal.aborted || this.ended) return;
+    this.heads = wanted.get("head")!;
+    this.several = familiesOf(this.heads).length > 1;
+    this.whole = wanted.get("model")!;
+    this.rows = wanted.get(level)!;
+    write(this.state, step === null ? "" : this.say.step(step));
+    this.root.classList.remove("stale");
+    this.show();
+  }
+
+  private show(): void {
+    const { language, selection } = this.stage;
+    const { map, head } = selection.get();
+    const row = this.heads.find((each) => each.map === map && each.head === head);
+    const here = row === undefined ? null : { row, name: this.place(row) };
+    this.cards.replaceChildren(...makeCards(this.choices.metrics, this.whole[0], here, this.say, language));
+    this.sorted.show(this.tableLook());
+    this.sorted.reveal();
+    this.grids.show(this.heads, this.choices.grid);
+  }
+
+  private tableLook(): TableLook<MeasureRow> {
+    const { say, choices } = this;
+    const { map, head } = this.stage.selection.get();
+    const chosen = (row: MeasureRow) => row.map === map && (row.head === null || row.head === head);
+    return {
+      caption: say.caption(say[choices.level]),
+      columns: makeColumns(this.rows, this.rows.find(chosen), choices, this.stage.language, say, {
+        place: (row) => this.place(row),
+        spark: (row) => this.sparks.of(row, choices.along),
+      }),
+      rows: this.rows,
+      sorting: choices.sorting,
+      none: say.undefined,
+      chosen,
+      sort: ({ name, down }: Sorting) => choices.set("sort", `${down ? "-" : ""}${name}`),
+      choose: (row) => this.go(row),
+    };
+  }
+
+  private go(row: MeasureRow): void {
+    if (row.map === null) return;
+    this.stage.selection.set({ map: row.map, head: row.head ?? "mean" });
+    this.stage.announce(this.place(row));
+  }
+
+  private plain(): Pick<TableData, "columns" | "rows"> {
+    return plainTable(this.sorted.rows(), this.choices.metrics, this.stage.language, this.say);
+  }
+
+  private csv(): string {
+    const { columns, rows } = this.plain();
+    return writeCsv(columns, rows);
+  }
+
+  private place(row: MeasureRow): string {
+    const { say } = this;
+    if (row.layer === null) return say.wholeModel;
+    const own = row.head === null ? say.rowLayer(row.layer) : say.rowHead(row.layer, row.head);
+    if (!this.several) return own;
+    return `${focusWords(this.stage.language).familyName(row.stack ?? "", row.kind === "cross")} ${own}`;
+  }
+
+  private tauWords(tau: number): string {
+    const text = String(tau);
+    return this.choices.threshold.relative ? this.say.tauRelative(text) : this.say.tauAbsolute(text);
+  }
+
+  private fail(error: unknown): void {
+    if (!this.ended) this.stage.fail(error);
+  }
+}
+
+/** Two significant digits: what a slider can mean. */
+function round(value: number): number {
+  return Number(value.toPrecision(2));
+}

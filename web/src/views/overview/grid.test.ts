@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import type { MapDescription, MetricDescription } from "../../api/types";
+import type { Selection } from "../../core/selection";
+import { boxAt, type Group, labelOf, layGrid, neighbour, type Wish } from "./grid";
+import { passes, readOptions } from "./menu";
+
+function map(index: number, layer: number, heads: number): MapDescription {
+  return { index, layer, heads, stack: "decoder", kind: "self" } as MapDescription;
+}
+
+function groups(layers: number, heads: number): Group[] {
+  return [{ title: "all", maps: Array.from({ length: layers }, (_, layer) => map(layer, layer, heads)) }];
+}
+
+function wish(more: Partial<Wish> = {}): Wish {
+  return {
+    width: 900,
+    height: 700,
+    order: "layer",
+    numberOf: (at, head) => at * 100 + head,
+    keeps: () => true,
+    pixels: 8,
+    ...more,
+  };
+}
+
+describe("the grid of heads", () => {
+  for (const [layers, heads, width] of [
+    [12, 12, 900],
+    [48, 64, 900],
+    [1, 2, 900],
+    [12, 12, 330],
+    [6, 8, 3000],
+  ] as const) {
+    it(`has ${layers} × ${heads} pictures that do not overlap on ${width} px`, () => {
+      const grid = layGrid(groups(layers, heads), wish({ width }));
+      expect(grid.boxes.length).toBe(layers * heads);
+      expect(grid.size).toBeGreaterThanOrEqual(16);
+      const places = new Set(grid.boxes.map(({ x, y }) => `${x} ${y}`));
+      expect(places.size).toBe(layers * heads);
+      expect(grid.step[0]).toBeGreaterThan(grid.size);
+      expect(grid.step[1]).toBeGreaterThan(grid.size);
+      if (heads <= 12) expect(grid.width).toBeLessThanOrEqual(width);
+    });
+  }
+
+  it("takes the width it gets for 12 × 12 heads, and grows a few heads only as far as all are in view", () => {
+    expect(layGrid(groups(12, 12), wish()).size).toBe(64);
+    expect(layGrid(groups(12, 12), wish({ width: 760 })).width).toBeGreaterThan(740);
+    const few = layGrid(groups(3, 4), wish());
+    expect(few.size).toBeGreaterThan(100);
+    expect(few.height).toBeLessThanOrEqual(700);
+  });
+
+  it("keeps the pixels of larger pictures whole", () => {
+    expect(layGrid(groups(1, 8), wish({ pixels: 64 })).size % 64).toBe(0);
+  });
+
+  it("ranks by value either way, with the undefined last, and leaves out what the filter stops", () => {
+    const values = [3, null, 7, 1];
+    const some = wish({ numberOf: (_, head) => values[head]!, order: "high" });
+    const names = (more: Partial<Wish>): string[] =>
+      layGrid(groups(1, 4), { ...some, ...more }).boxes.map((box) => labelOf(box.map, box.head));
+    expect(names({})).toEqual(["L0·H2", "L0·H0", "L0·H3", "L0·H1"]);
+    expect(names({ order: "low" })).toEqual(["L0·H3", "L0·H0", "L0·H2", "L0·H1"]);
+    expect(names({ keeps: (value) => value !== null && value > 2 })).toEqual(["L0·H2", "L0·H0"]);
+  });
+
+  it("dims in layers what the filter stops, so that places stay", () => {
+    const grid = layGrid(groups(1, 4), wish({ keeps: (value) => value === 2 }));
+    expect(grid.boxes.map((box) => box.kept)).toEqual([false, false, true, false]);
+  });
+
+  it("finds the picture under the pointer", () => {
+    const grid = layGrid(groups(2, 3), wish());
+    const box = grid.boxes[4]!;
+    expect(boxAt(grid, box.x + 3, box.y + 3)).toBe(box);
+    expect(boxAt(grid, 2, 2)).toBeNull();
+  });
+
+  it("goes with arrow keys, across groups too", () => {
+    const two = [...groups(1, 3), { title: "more", maps: [map(5, 0, 2)] }];
+    const grid = layGrid(two, wish());
+    const at = (place: number, key: string): number =>
+      grid.boxes.indexOf(neighbour(grid, grid.boxes[place]!, key));
+    expect(at(0, "ArrowRight")).toBe(1);
+    expect(at(0, "ArrowLeft")).toBe(0);
+    expect(at(2, "ArrowDown")).toBe(4); // the nearest of a shorter row
+    expect(at(4, "ArrowUp")).toBe(1);
+    expect([at(1, "Home"), at(1, "End")]).toEqual([0, 4]);
+  });
+});
+
+describe("the overview's options", () => {
+  const metrics = [{ name: "distance" }, { name: "entropy" }] as MetricDescription[];
+  const options = (words: Record<string, string>) =>
+    readOptions({ options: words } as unknown as Selection, metrics);
+
+  it("have sensible values without any words", () => {
+    expect(options({})).toEqual({
+      metric: "entropy",
+      order: "layer",
+      how: "mean",
+      own: true,
+      way: "at_least",
+      bound: null,
+    });
+    expect(options({ "overview.order": "sideways", "overview.keep": "at_most_x" })).toMatchObject({
+      order: "layer",
+      bound: null,
+    });
+  });
+
+  it("read a filter", () => {
+    const kept = options({ "overview.keep": "at_most_-1.5e-3" });
+    expect(kept).toMatchObject({ way: "at_most", bound: -0.0015 });
+    expect([passes(-2, kept), passes(0, kept), passes(null, kept), passes(-0.0015, kept)]).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
+    expect(passes(null, options({}))).toBe(true);
+  });
+});

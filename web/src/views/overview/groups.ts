@@ -1,0 +1,35 @@
+/**
+ * Maps that stand together in the overview.
+ *
+ * In:   the maps of a recording.
+ * Out:  groups by stack and kind, layers in order; how many heads they have.
+ */
+
+import type { MapDescription } from "../../api/types";
+import type { Selection } from "../../core/selection";
+import type { Group } from "./grid";
+import type { words } from "./words";
+
+/** Maps by stack and kind; of maps seen step by step, those of one step. */
+export function groupMaps(
+  maps: readonly MapDescription[],
+  selection: Selection,
+  say: ReturnType<typeof words>,
+): Group[] {
+  const whole = maps.filter((map) => map.step === null);
+  const last = maps.reduce((most, map) => Math.max(most, map.step ?? 0), 0);
+  const step = maps.some((map) => map.step === selection.step) ? selection.step : last;
+  const groups = new Map<string, MapDescription[]>();
+  for (const map of whole.length > 0 ? whole : maps.filter((each) => each.step === step)) {
+    const title = [
+      say.group(map.stack, map.kind),
+      ...(map.step === null ? [] : [say.groupStep(map.step)]),
+    ].join(" · ");
+    groups.set(title, [...(groups.get(title) ?? []), map]);
+  }
+  return [...groups].map(([title, members]) => ({ title, maps: members.sort((a, b) => a.layer - b.layer) }));
+}
+
+export function countHeads(groups: readonly Group[]): number {
+  return groups.flatMap(({ maps }) => maps).reduce((sum, map) => sum + map.heads, 0);
+}

@@ -1,0 +1,59 @@
+/**
+ * A number for each head: what was measured, what it means, how it is said.
+ *
+ * In:   metrics, a score over heads.
+ * Out:  values by map and head with their limits; sentences.
+ */
+
+import type { Description, Language, MetricDescription, ScoreDescription, ScorePart } from "../../api/types";
+import { digits } from "../../core/formats";
+import type { Box } from "./grid";
+import type { words } from "./words";
+
+export interface Numbers {
+  readonly limits: readonly [number, number];
+  readonly parts: ReadonlyMap<number, Pick<ScorePart, "values" | "why">>; // by map
+}
+
+/** The metrics that give a number for each head of this recording. */
+export function headMetrics(
+  metrics: readonly MetricDescription[],
+  { maps }: Description,
+): readonly MetricDescription[] {
+  const weights = maps.some((map) => map.has_weights);
+  return metrics.filter((each) => each.levels.includes("head") && (weights || each.needs === "statistics"));
+}
+
+export function numbersOf(score: ScoreDescription): Numbers {
+  const parts = new Map<number, ScorePart>();
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const part of score.parts) {
+    if (part.map === null) continue;
+    parts.set(part.map, part);
+    for (const value of part.values) {
+      if (value === null) continue;
+      least = Math.min(least, value);
+      most = Math.max(most, value);
+    }
+  }
+  return { parts, limits: least > most ? [0, 1] : [least, most] };
+}
+
+/** What a metric is, and what low and high numbers mean. */
+export function explainMetric({ caption, lower, higher }: MetricDescription, language: Language): string {
+  const sentences = [caption[language], lower?.[language], higher?.[language]];
+  return sentences.filter(Boolean).join(language === "zh" ? "" : " ");
+}
+
+/** A head's number with its metric's name, or why there is none. */
+export function tellNumber(
+  { map, head, value }: Box,
+  metric: MetricDescription,
+  { parts }: Numbers,
+  language: Language,
+  say: ReturnType<typeof words>,
+): string {
+  const why = parts.get(map.index)?.why[head] ?? null;
+  const text = value !== null ? digits(value, 4) : why === null ? say.unknown : say.undefined(why);
+  return `${metric.label[language]}: ${text}`;
+}

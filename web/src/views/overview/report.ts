@@ -1,0 +1,52 @@
+/**
+ * The overview in words for paper and table.
+ *
+ * In:   what is measured, the boxes as they are laid out.
+ * Out:  title and caption of the sheet; a row for each head.
+ */
+
+import type { Description, Language, MetricDescription } from "../../api/types";
+import { digits } from "../../core/formats";
+import type { TableData } from "../../core/view";
+import type { Grid } from "./grid";
+import type { Numbers } from "./numbers";
+import type { words } from "./words";
+
+export interface Report {
+  readonly say: ReturnType<typeof words>;
+  readonly language: Language;
+  readonly heads: number;
+  readonly metric: MetricDescription | null;
+}
+
+export function captionGallery(
+  { say, language, heads, metric }: Report,
+  { title, model, evidence }: Description,
+  numbers: Numbers | null,
+  own: boolean,
+): { readonly title: string; readonly caption: readonly string[] } {
+  const bars: string[] = [];
+  if (metric !== null && numbers !== null) {
+    const [least, most] = numbers.limits;
+    bars.push(say.barCaption(metric.label[language], digits(least, 3), digits(most, 3)));
+  }
+  const colours = own ? say.coloursOwn : say.coloursShared;
+  return {
+    title: `${say.title} · ${title[language]}`,
+    caption: [say.caption(model, heads), ...bars, colours, evidence.line],
+  };
+}
+
+export function tabulate({ say, language, heads, metric }: Report, grid: Grid | null): TableData {
+  const label = metric === null ? [] : [metric.label[language]];
+  const boxes = grid?.boxes.filter((box) => box.kept) ?? [];
+  const rows = boxes.map(({ map, head, value }) => [
+    map.stack,
+    map.kind,
+    map.layer,
+    head,
+    ...label.map(() => value),
+  ]);
+  const columns = [say.stack, say.kind, say.layer, say.headColumn, ...label];
+  return { caption: say.tableCaption, columns, rows, more: heads - rows.length };
+}

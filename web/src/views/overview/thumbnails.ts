@@ -1,0 +1,125 @@
+/**
+ * Small pictures of heads, coloured once and kept: one image for all heads of a map, side by side.
+ *
+ * In:   the thumbnails of a recording (bytes).
+ * Out:  drawing a head into a square of any size on a canvas.
+ */
+
+import { type Frame, tensor } from "../../api/frames";
+import type { MapDescription } from "../../api/types";
+import { type Colour, fixedRoot, placeOf } from "../../core/heat";
+import type { Theme } from "../../core/view";
+import { causalOf, thumbnailLevel } from "../../data/heat_supply";
+import { sequential } from "../../marks/colours";
+
+const HIDDEN: Readonly<Record<Theme, Colour>> = { light: [238, 239, 242], dark: [36, 40, 48] }; // where the mask lets nobody look
+const KEPT = 64; // maps
+
+export interface Sheet {
+  readonly canvas: HTMLCanvasElement;
+  readonly width: number; // of one head, pixels
+  readonly height: number;
+}
+
+export class Thumbnails {
+  private readonly sheets = new Map<number, Sheet>(); // oldest first
+
+  constructor(
+    private readonly frame: Frame,
+    private readonly theme: Theme,
+    private readonly own: boolean, // each head up to its own largest weight; otherwise all from 0 to 1
+  ) {}
+
+  /** The longest side of these maps' pictures, in pixels. */
+  largestSide(maps: readonly MapDescription[]): number {
+    return Math.max(1, ...maps.flatMap((map) => tensor(this.frame, String(map.index)).shape.slice(1)));
+  }
+
+  /** Draw a head into the square at (x, y); a map that is no square keeps its form. */
+  draw(
+    context: CanvasRenderingContext2D,
+    map: MapDescription,
+    head: number,
+    x: number,
+    y: number,
+    size: number,
+    ratio: number,
+  ): void {
+    const { canvas, width, height } = this.sheet(map);
+    const scale = size / Math.max(width, height);
+    context.imageSmoothingEnabled = scale * ratio < 1;
+    context.imageSmoothingQuality = "high";
+    context.drawImage(canvas, head * width, 0, width, height, x, y, width * scale, height * scale);
+  }
+
+  private sheet(map: MapDescription): Sheet {
+    let sheet = this.sheets.get(map.index);
+    if (sheet === undefined) sheet = this.make(map);
+    else this.sheets.delete(map.index);
+    this.sheets.set(map.index, sheet); // to the young end
+    if (this.sheets.size > KEPT) this.sheets.delete(this.sheets.keys().next().value!);
+    return sheet;
+  }
+
+  private make(map: MapDescription): Sheet {
+    const all = tensor(this.frame, String(map.index));
+    const [heads = 0, height = 0, width = 0] = all.shape;
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.max(1, heads * width);
+    canvas.height = Math.max(1, height);
+    const bytes = all.data as Uint8Array;
+    const image = new ImageData(canvas.width, canvas.height);
+    const gain = fixedRoot(all.maximum);
+    const level = thumbnailLevel(map, height, width);
+    const [table, hidden] = [sequential(this.theme), HIDDEN[this.theme]];
+    for (let head = 0; head < heads; head++) {
+      const cells = bytes.subarray(head * height * width, (head + 1) * height * width);
+      const top = this.own ? largest(cells) * gain : 255 * fixedRoot(1);
+      const colours = coloursOf(table, gain, Math.max(1, Math.round(top / 255)));
+      colour(image, head * width, { cells, width, height, level }, colours, map, hidden);
+    }
+    canvas.getContext("2d")?.putImageData(image, 0, 0);
+    return { canvas, width, height };
+  }
+}
+
+function largest(cells: Uint8Array): number {
+  let most = 1;
+  for (const byte of cells) if (byte > most) most = byte;
+  return most;
+}
+
+/** The colour of each byte. */
+function coloursOf(table: Uint8Array, gain: number, top: number): Uint8Array {
+  const colours = new Uint8Array(768);
+  for (let byte = 0; byte < 256; byte++) {
+    const place = placeOf(byte, gain, top);
+    colours.set(table.subarray(3 * place, 3 * place + 3), 3 * byte);
+  }
+  return colours;
+}
+
+function colour(
+  image: ImageData,
+  left: number,
+  { cells, width, height, level }: { cells: Uint8Array; width: number; height: number; level: number },
+  colours: Uint8Array,
+  map: MapDescription,
+  hidden: Colour,
+): void {
+  const causal = causalOf(map);
+  for (let row = 0; row < height; row++) {
+    const last = causal === null ? Number.POSITIVE_INFINITY : (((row + 1) << level) - 1 + causal) >> level;
+    for (let column = 0; column < width; column++) {
+      const byte = cells[row * width + column]!;
+      const at = 4 * (row * image.width + left + column);
+      if (byte === 0 && column > last) image.data.set(hidden, at);
+      else {
+        image.data[at] = colours[3 * byte]!;
+        image.data[at + 1] = colours[3 * byte + 1]!;
+        image.data[at + 2] = colours[3 * byte + 2]!;
+      }
+      image.data[at + 3] = 255;
+    }
+  }
+}

@@ -1,0 +1,339 @@
+/**
+ * The overview: all layers × heads as small heat maps, with a number for each. The way in.
+ *
+ * In:   a stage: thumbnails, scores over heads, the selection, options "overview.…".
+ * Out:  a canvas that follows scrolling (src/overview/); a click or Enter opens a head in the heat map.
+ */
+
+import type { Frame } from "../../api/frames";
+import type { MetricDescription } from "../../api/types";
+import type { Selection } from "../../core/selection";
+import { Refusal } from "../../core/source";
+import type { Mounted, Stage, TableData, View } from "../../core/view";
+import { inBoth, introduce } from "../../i18n/core";
+import { make, write } from "../../marks/make";
+import { Card, drawGallery, Flag, type Gallery, isAt, type Place } from "./gallery";
+import { type Box, type Grid, type Group, layGrid, neighbour } from "./grid";
+import { countHeads, groupMaps } from "./groups";
+import { Measuring } from "./measuring";
+import { Menu, type Options, passes, readOptions } from "./menu";
+import { explainMetric, headMetrics, type Numbers, tellNumber } from "./numbers";
+import { captionGallery, type Report, tabulate } from "./report";
+import { boxUnder, reveal } from "./scrolling";
+import { printGallery } from "./sheet";
+import { Thumbnails } from "./thumbnails";
+import { words } from "./words";
+
+export const view: View = {
+  name: "overview",
+  order: 10,
+  ...introduce(words),
+  fits: ({ description }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
+  mount: (stage: Stage): Mounted => new Overview(stage),
+};
+
+const BINS = 64; // the server's thumbnails have at most so many pixels a side
+
+let names = 0;
+
+class Overview implements Mounted {
+  private readonly say: ReturnType<typeof words>;
+  private readonly scroller = make("div", { class: "over-scroll", tabindex: 0, role: "listbox" });
+  private readonly space = make("div", { class: "over-space" });
+  private readonly titles = make("div", { class: "over-titles", "aria-hidden": "true" });
+  private readonly canvas = make("canvas", { class: "over-canvas", "aria-hidden": "true" });
+  private readonly active = make("div", { class: "over-active", role: "option", "aria-selected": "true" });
+  private readonly about = make("p", { class: "over-about" });
+  private readonly menu: Menu;
+  private readonly card: Card;
+  private readonly flag: Flag;
+  private readonly measuring: Measuring;
+  private readonly metrics: readonly MetricDescription[];
+  private readonly groups: readonly Group[];
+  private readonly heads: number;
+
+  private frame: Frame | null = null;
+  private thumbnails: Thumbnails | null = null;
+  private grid: Grid | null = null;
+  private focus: Place | null = null;
+  private hover: Box | null = null;
+  private turn = 0;
+  private due = 0;
+  private over = false;
+
+  constructor(private readonly stage: Stage) {
+    this.say = words(stage.language);
+    const { say } = this;
+    const { maps } = stage.source.description;
+    this.metrics = headMetrics(stage.metrics, stage.source.description);
+    this.groups = groupMaps(maps, stage.selection.get(), say);
+    this.heads = countHeads(this.groups);
+    this.active.id = `over-active-${++names}`;
+    this.scroller.setAttribute("aria-label", say.list(this.heads));
+    this.scroller.setAttribute("aria-activedescendant", this.active.id);
+    this.space.append(this.titles);
+    this.scroller.append(this.canvas, this.space, this.active);
+    const pooled = maps.some((map) => Math.max(map.queries, map.keys) > BINS);
+    this.menu = new Menu(say, stage.language, this.metrics, stage.selection, pooled);
+    const area = make("div", { class: "over-area" }, this.scroller);
+    const hints = `${say.axes} ${maps.some((map) => map.causal) ? say.hidden : ""}`;
+    this.card = new Card(say.open);
+    const side = make(
+      "div",
+      { class: "over-side" },
+      this.card.element,
+      this.menu.looks,
+      make("p", { class: "over-hint" }, hints),
+    );
+    const body = make("div", { class: "over-body" }, area, side);
+    stage.element.append(make("div", { class: "over" }, this.menu.bar, this.about, body));
+    this.flag = new Flag(area);
+    this.measuring = new Measuring(stage.source, (trouble) => this.measured(trouble));
+    this.listen();
+    this.load();
+    this.measure();
+  }
+
+  private listen(): void {
+    const { scroller } = this;
+    scroller.addEventListener("scroll", () => this.schedule(), { passive: true });
+    scroller.addEventListener("pointermove", (event) => {
+      if (event.pointerType !== "touch") this.point(this.boxUnder(event));
+    });
+    scroller.addEventListener("pointerleave", () => this.point(null));
+    scroller.addEventListener("blur", () => this.point(null));
+    scroller.addEventListener("focus", () => this.schedule());
+    scroller.addEventListener("keydown", (event) => this.press(event));
+    scroller.addEventListener("click", (event) => {
+      const box = this.boxUnder(event);
+      if (box !== null) this.open(box);
+    });
+  }
+
+  // Data
+
+  private load(): void {
+    const turn = ++this.turn;
+    this.stage.source.thumbnails(this.options().how).then(
+      (frame) => {
+        if (turn !== this.turn || this.over) return;
+        this.frame = frame;
+        this.colour();
+        this.arrange();
+      },
+      (error: unknown) => {
+        if (turn === this.turn && !this.over) this.stage.fail(error);
+      },
+    );
+  }
+
+  private colour(): void {
+    if (this.frame === null) return;
+    this.thumbnails = new Thumbnails(this.frame, this.stage.theme, this.options().own);
+  }
+
+  private measure(): void {
+    const metric = this.metric();
+    this.tell(metric === null ? "" : explainMetric(metric, this.stage.language), false);
+    this.menu.offer(null, null);
+    if (metric !== null) this.menu.wait(this.say.measuring);
+    this.measuring.start(metric);
+  }
+
+  private measured(trouble: unknown): void {
+    const { numbers } = this;
+    this.menu.offer(numbers && this.metric(), numbers?.limits ?? null);
+    if (trouble !== null) this.tell(trouble instanceof Refusal ? trouble.sentence : String(trouble), true);
+    this.arrange();
+  }
+
+  private get numbers(): Numbers | null {
+    return this.measuring.numbers;
+  }
+
+  private tell(text: string, trouble: boolean): void {
+    write(this.about, text);
+    this.about.classList.toggle("over-trouble", trouble);
+  }
+
+  private readonly numberOf = (map: number, head: number): number | null =>
+    this.numbers?.parts.get(map)?.values[head] ?? null;
+
+  // Layout and drawing
+
+  private lay(width: number, height: number, ratio: number): Grid {
+    const { groups } = this;
+    const options = this.options();
+    const measured = this.numbers !== null;
+    return layGrid(groups, {
+      width,
+      height,
+      order: measured ? options.order : "layer",
+      numberOf: this.numberOf,
+      keeps: (value) => !measured || passes(value, options),
+      pixels: this.thumbnails!.largestSide(groups.flatMap(({ maps }) => maps)) / ratio,
+    });
+  }
+
+  private arrange(): void {
+    if (this.over || this.thumbnails === null) return;
+    const { scroller, space, say } = this;
+    const grid = this.lay(scroller.clientWidth - 4, scroller.clientHeight - 4, window.devicePixelRatio || 1);
+    this.grid = grid;
+    space.style.setProperty("height", `${Math.ceil(grid.height)}px`);
+    space.style.setProperty("width", `${Math.ceil(grid.width)}px`);
+    const titles = grid.titles.map(({ text, y }) => {
+      const title = make("h3", {}, text);
+      title.style.setProperty("top", `${y}px`);
+      return title;
+    });
+    this.titles.replaceChildren(...titles);
+    const kept = grid.boxes.filter((box) => box.kept).length;
+    this.menu.count(kept === 0 ? say.empty : say.shown(kept, this.heads));
+    this.focus ??= this.chosen();
+    this.hover =
+      this.hover === null ? null : (grid.boxes.find((box) => isAt(box, placeOf(this.hover!))) ?? null);
+    this.tellActive();
+    this.schedule();
+  }
+
+  private schedule(): void {
+    if (this.due === 0 && !this.over) this.due = requestAnimationFrame(() => this.drawAll());
+  }
+
+  private drawAll(): void {
+    this.due = 0;
+    const gallery = this.gallery(this.grid);
+    if (this.over || gallery === null) return;
+    drawGallery(this.canvas, this.scroller, gallery);
+    const { grid, hover } = gallery;
+    if (hover === null) this.flag.hide();
+    else this.flag.show(grid, hover, this.scroller);
+    const box = hover ?? grid.boxes.find((each) => isAt(each, gallery.chosen)) ?? grid.boxes[0];
+    this.card.element.hidden = box === undefined;
+    if (box !== undefined)
+      this.card.show(gallery.thumbnails, box, { name: this.nameOf(box), value: this.valueText(box) });
+  }
+
+  private gallery(grid: Grid | null): Gallery | null {
+    const { thumbnails, hover } = this;
+    if (grid === null || thumbnails === null) return null;
+    const focus = this.scroller.matches(":focus-visible") ? this.focus : null;
+    return { grid, thumbnails, limits: this.numbers?.limits ?? null, chosen: this.chosen(), focus, hover };
+  }
+
+  // Pointing
+
+  private boxUnder(event: MouseEvent): Box | null {
+    return this.grid === null ? null : boxUnder(event, this.grid, this.scroller);
+  }
+
+  private point(box: Box | null): void {
+    this.scroller.classList.toggle("over-pointing", box !== null);
+    if (box === this.hover) return;
+    this.hover = box;
+    this.schedule();
+  }
+
+  private open(box: Box): void {
+    this.stage.selection.set({ map: box.map.index, head: box.head, view: "heatmap" });
+  }
+
+  private press(event: KeyboardEvent): void {
+    const { grid } = this;
+    if (grid === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    const now = grid.boxes.find((box) => isAt(box, this.focus)) ?? grid.boxes[0];
+    if (now === undefined) return;
+    if (event.key === "Enter" || event.key === " ") this.open(now);
+    else if (/^(Arrow(Left|Right|Up|Down)|Home|End)$/.test(event.key)) {
+      const next = neighbour(grid, now, event.key);
+      this.focus = placeOf(next);
+      this.hover = next;
+      reveal(next, grid, this.scroller);
+      this.tellActive();
+      this.stage.announce(this.active.textContent ?? "");
+      this.schedule();
+    } else return;
+    event.preventDefault();
+  }
+
+  private tellActive(): void {
+    const boxes = this.grid?.boxes ?? [];
+    const box = boxes.find((each) => isAt(each, this.focus)) ?? boxes[0];
+    const value = box === undefined ? null : this.valueText(box);
+    const text = box === undefined ? this.say.empty : [this.nameOf(box), value].filter(Boolean).join(" · ");
+    write(this.active, text);
+  }
+
+  private nameOf({ map, head }: Box): string {
+    return `${this.say.group(map.stack, map.kind)} · ${this.say.head(map.layer, head)}`;
+  }
+
+  private valueText(box: Box): string | null {
+    const { numbers } = this;
+    const metric = this.metric();
+    if (metric === null || numbers === null) return null;
+    return tellNumber(box, metric, numbers, this.stage.language, this.say);
+  }
+
+  private options(now: Selection = this.stage.selection.get()): Options {
+    return readOptions(now, this.metrics);
+  }
+
+  private metric(): MetricDescription | null {
+    return this.metrics.find((metric) => metric.name === this.options().metric) ?? null;
+  }
+
+  private chosen(): Place | null {
+    const { map, head } = this.stage.selection.get();
+    return typeof head === "number" ? { map, head } : null;
+  }
+
+  // The stage's wishes
+
+  update(now: Selection, before: Selection): void {
+    const [options, old] = [this.options(now), this.options(before)];
+    this.menu.set(options);
+    if (options.metric !== old.metric) {
+      if (options.bound !== null) this.stage.selection.option("overview.keep", null);
+      this.measure();
+    } else if (options.way !== old.way && this.numbers !== null)
+      this.menu.offer(this.metric(), this.numbers.limits);
+    if (now.map !== before.map || now.head !== before.head) this.focus = this.chosen();
+    if (options.own !== old.own) this.colour();
+    if (options.how !== old.how) this.load();
+    else this.arrange();
+  }
+
+  resize(): void {
+    this.arrange();
+  }
+
+  private report(): Report {
+    const { say, stage, heads } = this;
+    return { say, language: stage.language, heads, metric: this.metric() };
+  }
+
+  async picture(): Promise<string> {
+    const { say, stage, numbers } = this;
+    if (this.frame === null) throw new Error(say.noMaps);
+    const gallery = this.gallery(this.lay(1100, 900, 1));
+    const words = captionGallery(this.report(), stage.source.description, numbers, this.options().own);
+    return printGallery(gallery!, words, stage.theme);
+  }
+
+  async table(): Promise<TableData> {
+    return tabulate(this.report(), this.grid);
+  }
+
+  unmount(): void {
+    this.over = true;
+    this.measuring.stop();
+    cancelAnimationFrame(this.due);
+    this.stage.element.replaceChildren();
+  }
+}
+
+function placeOf(box: Box): Place {
+  return { map: box.map.index, head: box.head };
+}

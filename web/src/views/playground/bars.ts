@@ -1,0 +1,126 @@
+/**
+ * Bars that lie: a label, a bar, a number; several of one label stand together.
+ *
+ * In:   PlayBars; negative values go to the left of the zero line.
+ * Out:  Drawn, with a place for each bar.
+ */
+
+import type { PlayBars } from "../../api/types";
+import { digits } from "../../core/formats";
+import { draw } from "../../marks/make";
+import {
+  alike,
+  colourOf,
+  type Drawn,
+  drawLegend,
+  type Look,
+  lengthOf,
+  short,
+  shorten,
+  write,
+} from "./drawing";
+
+const BAR = 14;
+const GAP = 8;
+
+export function drawBars(figure: PlayBars, look: Look, none: string): Drawn {
+  const { series, labels } = figure;
+  const many = series.length;
+  const element = draw("g", { class: "bars-figure" });
+  let top = 0;
+  if (many > 1) {
+    const legend = drawLegend(
+      series.map(({ name }) => name),
+      series.map(({ dashed }) => dashed),
+      look,
+    );
+    element.append(legend.element);
+    top = legend.height + 4;
+  }
+  const heading = [figure.label_title?.[look.language], figure.value_title[look.language]];
+  const longest = Math.max(...labels.map((label) => lengthOf(label)), lengthOf(heading[0] ?? "", 11), 24);
+  const left = Math.ceil(Math.min(longest, look.width * 0.4)) + 8;
+  const right = look.width - 56;
+  const values = series.flatMap((each) => each.values.filter((value) => value !== null));
+  const high = figure.high ?? Math.max(...values, 1e-12);
+  const low = Math.min(0, ...values);
+  const spell = alike(values);
+  const across = (value: number) => left + ((value - low) / (high - low || 1)) * (right - left);
+  element.append(
+    write(heading[0] ?? "", left - 8, top + 12, { fill: look.inks.faint, size: 11, anchor: "end" }),
+    write(heading[1] ?? "", left, top + 12, { fill: look.inks.faint, size: 11 }),
+  );
+  top += 20;
+  const tall = many * BAR + GAP;
+  labels.forEach((label, row) => {
+    const y = top + row * tall;
+    element.append(
+      write(shorten(label, left - 8), left - 8, y + (many * BAR) / 2 + 4, {
+        fill: look.inks.ink,
+        anchor: "end",
+      }),
+    );
+    series.forEach((each, index) => {
+      const value = each.values[row] ?? null;
+      const colour = colourOf(index, many, look);
+      const [from, to] = [across(0), across(value ?? 0)];
+      element.append(
+        draw("rect", {
+          x: left,
+          y: y + index * BAR + 1,
+          width: Math.max(0, right - left),
+          height: BAR - 2,
+          fill: look.inks.line,
+          "fill-opacity": 0.5,
+        }),
+        draw("rect", {
+          x: short(Math.min(from, to)),
+          y: y + index * BAR + 1,
+          width: short(Math.abs(to - from)),
+          height: BAR - 2,
+          fill: colour,
+          "fill-opacity": each.dashed ? 0.45 : 1,
+          stroke: each.dashed ? colour : null,
+          "stroke-dasharray": each.dashed ? "3 2" : null,
+          "data-value": value,
+        }),
+        write(spell(value), look.width, y + index * BAR + 11, {
+          fill: look.inks.soft,
+          size: 11,
+          anchor: "end",
+        }),
+      );
+    });
+  });
+  const height = top + labels.length * tall;
+  if (low < 0)
+    element.append(
+      draw("line", { x1: across(0), x2: across(0), y1: top, y2: height - GAP, stroke: look.inks.faint }),
+    );
+  return {
+    element,
+    height,
+    rows: labels.length * many,
+    columns: 1,
+    spot: (at) => {
+      const [row, index] = [Math.floor(at / many), at % many];
+      const each = series[index];
+      if (!each || row >= labels.length) return null;
+      const value = each.values[row] ?? null;
+      const name = many > 1 ? ` · ${each.name[look.language]}` : "";
+      return {
+        x: left,
+        y: top + row * tall + index * BAR,
+        width: Math.max(0, right - left),
+        height: BAR,
+        text: `${labels[row]}${name}: ${value === null ? none : digits(value)}`,
+      };
+    },
+    at: (_, y) => {
+      const row = Math.floor((y - top) / tall);
+      if (row < 0 || row >= labels.length) return null;
+      const index = Math.min(many - 1, Math.floor((y - top - row * tall) / BAR));
+      return [row * many + index, 0];
+    },
+  };
+}

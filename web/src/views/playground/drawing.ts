@@ -1,0 +1,148 @@
+/**
+ * What every drawer of the playground shares: the look of a figure, and places one can point at.
+ *
+ * In:   a figure of the server's answer, a width, inks.
+ * Out:  an SVG group with its height, and a grid of places with a sentence for each: for pointer and arrow keys.
+ */
+
+import type { Language, Phrase } from "../../api/types";
+import { digits } from "../../core/formats";
+import type { Theme } from "../../core/view";
+import { headColour } from "../../marks/colours";
+import { draw } from "../../marks/make";
+import { type Inks, wrap } from "../../marks/paper";
+
+export interface Look {
+  readonly width: number;
+  readonly inks: Inks;
+  readonly theme: Theme;
+  readonly language: Language;
+}
+
+/** One place of a figure: where it is, and what stands there. */
+export interface Spot {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly text: string;
+}
+
+export interface Drawn {
+  readonly element: SVGGElement;
+  readonly height: number;
+  readonly rows: number; // of places
+  readonly columns: number;
+  spot(row: number, column: number): Spot | null;
+  /** The place under a point, or nearest to it. */
+  at(x: number, y: number): readonly [row: number, column: number] | null;
+}
+
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[\u{1f300}-\u{1faff}]/u;
+const BROAD = /[<>=+~@%mwMW…]/;
+
+/** About how long a text is in pixels: wide scripts count as squares. */
+export function lengthOf(text: string, size = 12): number {
+  let sum = 0;
+  for (const letter of text) sum += size * (WIDE.test(letter) ? 1 : BROAD.test(letter) ? 0.88 : 0.64);
+  return sum;
+}
+
+/** Whether letters are squares that can stand below one another, as in Chinese. */
+export function isWide(text: string): boolean {
+  return WIDE.test(text);
+}
+
+const PLACES = 4; // after the point, at most
+
+/** Numbers that stand below one another: all with as many places as the smallest needs for two digits, at least one. */
+export function alike(values: readonly (number | null)[]): (value: number | null) => string {
+  const sizes = values.filter((value) => value !== null && value !== 0).map((value) => Math.abs(value!));
+  const least = Math.min(...sizes);
+  const whole = sizes.every(Number.isInteger);
+  const places = whole ? 0 : Math.max(1, Math.min(PLACES, 1 - Math.floor(Math.log10(least))));
+  return (value) => {
+    if (value === null || value === 0) return value === null ? "–" : "0";
+    const size = Math.abs(value);
+    if (whole || size >= 1e5 || size < 0.5 * 10 ** -places) return digits(value, 2);
+    return (value < 0 ? "−" : "") + size.toFixed(places);
+  };
+}
+
+/** As much of a text as fits. */
+export function shorten(text: string, room: number, size = 12): string {
+  if (lengthOf(text, size) <= room) return text;
+  const letters = [...text];
+  while (letters.length > 1 && lengthOf(`${letters.join("")}…`, size) > room) letters.pop();
+  return `${letters.join("")}…`;
+}
+
+export function write(
+  text: string,
+  x: number,
+  y: number,
+  look: {
+    readonly fill: string;
+    readonly size?: number;
+    readonly anchor?: "start" | "middle" | "end";
+    readonly weight?: number;
+    readonly turn?: number;
+  },
+): SVGTextElement {
+  return draw(
+    "text",
+    {
+      x: short(x),
+      y: short(y),
+      fill: look.fill,
+      "font-size": look.size ?? 12,
+      "text-anchor": look.anchor,
+      "font-weight": look.weight,
+      transform: look.turn === undefined ? null : `rotate(${look.turn} ${short(x)} ${short(y)})`,
+    },
+    text,
+  );
+}
+
+export function short(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+/** The colour of one of several: the accent where there is only one. */
+export function colourOf(index: number, count: number, look: Look): string {
+  return count === 1 ? look.inks.accent : headColour(index, look.theme);
+}
+
+/** Names with their colours, in as many lines as they need. */
+export function drawLegend(
+  names: readonly Phrase[],
+  dashed: readonly boolean[],
+  look: Look,
+): { readonly element: SVGGElement; readonly height: number } {
+  const element = draw("g", { class: "legend" });
+  let [x, y, bottom] = [0, 0, 0];
+  names.forEach((name, index) => {
+    const text = name[look.language];
+    const length = 30 + lengthOf(text) + 12;
+    const lines = wrap(text, (11 / 12) * (look.width - 30)); // counted at 11 px, written at 12
+    if (x > 0 && x + length > look.width) {
+      [x, y] = [0, bottom + 20];
+      bottom = y;
+    }
+    bottom = Math.max(bottom, y + 16 * (lines.length - 1));
+    element.append(
+      draw("line", {
+        x1: x,
+        x2: x + 22,
+        y1: y + 8,
+        y2: y + 8,
+        stroke: colourOf(index, names.length, look),
+        "stroke-width": 4,
+        "stroke-dasharray": dashed[index] ? "4 3" : null,
+      }),
+      ...lines.map((line, at) => write(line, x + 28, y + 12 + 16 * at, { fill: look.inks.soft })),
+    );
+    x += length;
+  });
+  return { element, height: bottom + 24 };
+}

@@ -1,0 +1,240 @@
+/**
+ * One figure on the page: heading, drawing, and a line that says what the pointer or the arrow keys are on.
+ *
+ * In:   a figure of the answer.
+ * Out:  an element that keeps its place in focus when other numbers come; the same drawing for pictures; table rows.
+ */
+
+import type { Language, PlayFigure } from "../../api/types";
+import type { Theme } from "../../core/view";
+import { draw, make, write } from "../../marks/make";
+import { SCREEN } from "../../marks/paper";
+import { drawBars } from "./bars";
+import type { Drawn, Look } from "./drawing";
+import { drawLines } from "./lines";
+import { drawNumbers, drawTable, makeNumbers, makeTable, spellEntry } from "./listing";
+import { drawMatrix } from "./matrix";
+import { drawPoints } from "./points";
+import { words } from "./words";
+
+type Place = readonly [row: number, column: number];
+
+const STEPS: Readonly<Record<string, Place>> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+};
+
+/** The SVG of a figure that has one; null for tables and numbers. */
+function drawFigure(figure: PlayFigure, look: Look): Drawn | null {
+  const none = words(look.language).none;
+  switch (figure.kind) {
+    case "matrix":
+      return drawMatrix(figure, look, none);
+    case "bars":
+      return drawBars(figure, look, none);
+    case "lines":
+      return drawLines(figure, look, none);
+    case "points":
+      return drawPoints(figure, look);
+    default:
+      return null;
+  }
+}
+
+/** A figure for a saved picture, with its height. */
+export function drawForPicture(figure: PlayFigure, look: Look): { element: SVGGElement; height: number } {
+  if (figure.kind === "table") return drawTable(figure, look);
+  if (figure.kind === "numbers") return drawNumbers(figure, look);
+  return drawFigure(figure, look)!;
+}
+
+/** How many figures in a row could stand side by side, at most. */
+export function neighbours(figures: readonly PlayFigure[]): number {
+  let [most, run] = [0, 0];
+  for (const figure of figures) {
+    run = isWide(figure) ? 0 : run + 1;
+    most = Math.max(most, run);
+  }
+  return most === 4 ? 2 : most; // two and two
+}
+
+/** Which figures take a whole row: wide ones, and curves and bars that would stand alone in it. */
+export function wideOnes(figures: readonly PlayFigure[], columns: number): readonly boolean[] {
+  const wide = figures.map(isWide);
+  let start = 0;
+  for (let at = 0; at <= figures.length; at++) {
+    if (at < figures.length && !wide[at]) continue;
+    const last = figures[at - 1];
+    if (last && (at - start) % columns === 1 && (last.kind === "lines" || last.kind === "bars"))
+      wide[at - 1] = true;
+    start = at + 1;
+  }
+  return wide;
+}
+
+function isWide(figure: PlayFigure): boolean {
+  if (figure.kind === "numbers") return true;
+  if (figure.kind === "table") return figure.columns.length > 3;
+  return figure.kind === "matrix" && (figure.values[0]?.length ?? 0) > 24 && figure.values.length < 24;
+}
+
+export class FigureElement {
+  readonly element: HTMLElement;
+  private readonly heading = make("h3");
+  private readonly body = make("div", { class: "play-body" });
+  private readonly note = make("p", { class: "play-note" });
+  private readonly readout = make("p", { class: "play-readout", "aria-live": "polite" });
+  private readonly ring = draw("rect", {
+    class: "play-ring",
+    rx: 2,
+    fill: "none",
+    stroke: "var(--accent)",
+    "stroke-width": 2,
+    visibility: "hidden",
+  });
+  private drawn: Drawn | null = null;
+  private svg: SVGSVGElement | null = null;
+  private place: Place | null = null;
+  private shown = "";
+
+  constructor(
+    private figure: PlayFigure,
+    private readonly language: Language,
+    private readonly theme: Theme,
+  ) {
+    this.element = make(
+      "figure",
+      {
+        class: "play-figure",
+        "data-figure": figure.id,
+        "data-kind": figure.kind,
+      },
+      this.heading,
+      this.body,
+      this.readout,
+      this.note,
+    );
+  }
+
+  /** Other numbers, or another width. */
+  show(figure: PlayFigure, width: number, wide = false): void {
+    this.element.toggleAttribute("data-wide", wide);
+    const key = `${width} ${JSON.stringify(figure)}`;
+    if (key === this.shown) return;
+    this.shown = key;
+    this.figure = figure;
+    const { language, theme } = this;
+    write(this.heading, figure.title[language]);
+    write(this.note, figure.note?.[language] ?? "");
+    this.note.hidden = figure.note === null;
+    if (figure.kind === "table") this.body.replaceChildren(makeTable(figure, language));
+    else if (figure.kind === "numbers") this.body.replaceChildren(makeNumbers(figure, language));
+    else this.draw({ width, inks: SCREEN, theme, language });
+    this.readout.hidden = this.drawn === null;
+  }
+
+  private draw(look: Look): void {
+    const drawn = drawFigure(this.figure, look)!;
+    this.drawn = drawn;
+    const svg = this.svg ?? this.makeSvg();
+    svg.setAttribute("width", String(look.width));
+    svg.setAttribute("height", String(Math.ceil(drawn.height)));
+    svg.setAttribute("viewBox", `0 0 ${look.width} ${Math.ceil(drawn.height)}`);
+    svg.setAttribute("aria-label", `${this.figure.title[this.language]}. ${words(this.language).keys}`);
+    svg.replaceChildren(drawn.element, this.ring);
+    this.point(this.place, false);
+  }
+
+  private makeSvg(): SVGSVGElement {
+    const svg = draw("svg", {
+      role: "application",
+      tabindex: 0,
+      "aria-roledescription": words(this.language).figure,
+      onpointermove: (event: PointerEvent) => {
+        const box = svg.getBoundingClientRect();
+        const scale = Number(svg.getAttribute("width")) / (box.width || 1);
+        const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+        this.point(this.drawn?.at(x, y) ?? null);
+      },
+      onpointerleave: () => {
+        if (svg.ownerDocument.activeElement !== svg) this.point(null);
+      },
+      onkeydown: (event: KeyboardEvent) => this.move(event),
+      onblur: () => this.point(null),
+    });
+    this.svg = svg;
+    this.body.replaceChildren(svg);
+    return svg;
+  }
+
+  private move(event: KeyboardEvent): void {
+    const step = STEPS[event.key];
+    if (!step || !this.drawn || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation(); // the page's own arrows move heads and layers
+    const { rows, columns } = this.drawn;
+    if (rows * columns === 0) return;
+    const from = this.place;
+    const clamp = (value: number, count: number) => Math.max(0, Math.min(count - 1, value));
+    this.point(from ? [clamp(from[0] + step[0], rows), clamp(from[1] + step[1], columns)] : [0, 0]);
+  }
+
+  private point(place: Place | null, tell = true): void {
+    const spot = place && this.drawn ? this.drawn.spot(place[0], place[1]) : null;
+    this.place = spot ? place : null;
+    this.ring.setAttribute("visibility", spot ? "visible" : "hidden");
+    if (tell || spot) write(this.readout, spot?.text ?? "");
+    else write(this.readout, "");
+    if (!spot) return;
+    for (const name of ["x", "y", "width", "height"] as const)
+      this.ring.setAttribute(name, String(spot[name]));
+  }
+}
+
+type Row = (string | number | null)[];
+
+/** The numbers of a figure: its title, what they belong to, the number. */
+export function figureRows(figure: PlayFigure, language: Language): Row[] {
+  const title = figure.title[language];
+  switch (figure.kind) {
+    case "matrix":
+      return figure.values.flatMap((row, at) =>
+        row.map((value, place) => [
+          title,
+          figure.rows.labels[at] ?? String(at),
+          figure.columns.labels[place] ?? String(place),
+          value,
+        ]),
+      );
+    case "bars":
+      return figure.labels.flatMap((label, at) =>
+        figure.series.map(({ name, values }): Row => [title, label, name[language], values[at] ?? null]),
+      );
+    case "lines":
+      return figure.series.flatMap(({ name, values }) =>
+        values.map((value, at): Row => [title, name[language], String(figure.x[at] ?? at), value]),
+      );
+    case "points":
+      return figure.arrows.flatMap(({ label, x, y }): Row[] => [
+        [title, label, "x", x],
+        [title, label, "y", y],
+      ]);
+    case "table":
+      return figure.rows.flatMap((row) =>
+        row
+          .slice(1)
+          .map(
+            (entry, place): Row => [
+              title,
+              spellEntry(row[0] ?? null, language),
+              figure.columns[place + 1]?.[language] ?? "",
+              typeof entry === "number" ? entry : spellEntry(entry, language),
+            ],
+          ),
+      );
+    case "numbers":
+      return figure.items.map(({ name, unit, value }) => [title, name[language], unit ?? "", value]);
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * Tables and single numbers: elements on the page, text in saved pictures.
+ *
+ * In:   PlayTable, PlayNumbers.
+ * Out:  HTML, or an SVG group with its height.
+ */
+
+import type { Language, Phrase, PlayNumbers, PlayTable } from "../../api/types";
+import { digits, exact } from "../../core/formats";
+import { draw, make } from "../../marks/make";
+import { alike, type Look, lengthOf, shorten, write } from "./drawing";
+
+type Entry = PlayTable["rows"][number][number];
+
+export function spellEntry(entry: Entry, language: Language): string {
+  if (entry === null) return "–";
+  if (typeof entry === "number") return digits(entry);
+  return typeof entry === "string" ? entry : (entry as Phrase)[language];
+}
+
+/** How each column spells its entries: numbers of one column alike. */
+function spellColumns(figure: PlayTable, language: Language): ((entry: Entry) => string)[] {
+  return figure.columns.map((_, place) => {
+    const entries = figure.rows.map((row) => row[place] ?? null);
+    const spell = alike(entries.filter((entry) => typeof entry === "number"));
+    return (entry) => (typeof entry === "number" ? spell(entry) : spellEntry(entry, language));
+  });
+}
+
+/** A number with its unit; degrees belong to the number. */
+function spellValue(value: number | null, unit: string | null): string {
+  return unit === "°" ? `${digits(value)}°` : digits(value);
+}
+
+export function makeTable(figure: PlayTable, language: Language): HTMLElement {
+  const numeric = (place: number) => figure.rows.some((row) => typeof row[place] === "number");
+  const spell = spellColumns(figure, language);
+  const rows = figure.rows.map((row, at) =>
+    make(
+      "tr",
+      { "data-marked": figure.marked.includes(at) },
+      ...row.map((entry, place) => {
+        const number = typeof entry === "number";
+        return make(
+          place === 0 ? "th" : "td",
+          {
+            scope: place === 0 ? "row" : null,
+            class: numeric(place) ? "number" : null,
+            title: number ? exact(entry) : null,
+            dir: number ? null : "auto",
+          },
+          spell[place]!(entry),
+        );
+      }),
+    ),
+  );
+  return make(
+    "div",
+    { class: "play-table", tabindex: 0, role: "region", "aria-label": figure.title[language] },
+    make(
+      "table",
+      {},
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          ...figure.columns.map((column, place) =>
+            make("th", { scope: "col", class: numeric(place) ? "number" : null }, column[language]),
+          ),
+        ),
+      ),
+      make("tbody", {}, ...rows),
+    ),
+  );
+}
+
+export function makeNumbers(figure: PlayNumbers, language: Language): HTMLElement {
+  return make(
+    "dl",
+    { class: "play-numbers" },
+    ...figure.items.map(({ name, value, unit, good }) =>
+      make(
+        "div",
+        { "data-good": good === null ? null : String(good) },
+        make("dt", {}, name[language]),
+        make(
+          "dd",
+          { title: exact(value) },
+          spellValue(value, unit),
+          unit && unit !== "°" ? make("span", {}, unit) : null,
+        ),
+      ),
+    ),
+  );
+}
+
+const ROW = 22;
+
+/** A table in a saved picture. */
+export function drawTable(figure: PlayTable, look: Look): { element: SVGGElement; height: number } {
+  const spell = spellColumns(figure, look.language);
+  const cells = [
+    figure.columns.map((column) => column[look.language]),
+    ...figure.rows.map((row) => row.map((entry, place) => spell[place]!(entry))),
+  ];
+  const lengths = figure.columns.map((_, place) =>
+    Math.max(...cells.map((row) => lengthOf(row[place] ?? "") + 20)),
+  );
+  const whole = lengths.reduce((sum, length) => sum + length, 0);
+  const share = Math.min(1, look.width / whole);
+  const element = draw("g", { class: "table-figure" });
+  cells.forEach((row, at) => {
+    const y = at * ROW;
+    let x = 0;
+    if (figure.marked.includes(at - 1))
+      element.append(
+        draw("rect", {
+          x: -4,
+          y: y + 1,
+          width: Math.min(whole, look.width) + 8,
+          height: ROW - 2,
+          fill: look.inks.accent,
+          "fill-opacity": 0.12,
+        }),
+      );
+    row.forEach((text, place) => {
+      const room = (lengths[place] ?? 0) * share;
+      element.append(
+        write(shorten(text, room - 8), x, y + 15, {
+          fill: at === 0 ? look.inks.faint : look.inks.ink,
+          size: at === 0 ? 11 : 12,
+        }),
+      );
+      x += room;
+    });
+  });
+  return { element, height: cells.length * ROW };
+}
+
+/** Single numbers in a saved picture. */
+export function drawNumbers(figure: PlayNumbers, look: Look): { element: SVGGElement; height: number } {
+  const element = draw("g", { class: "numbers-figure" });
+  figure.items.forEach(({ name, value, unit }, at) => {
+    element.append(
+      write(name[look.language], 0, at * ROW + 15, { fill: look.inks.soft }),
+      write(
+        `${spellValue(value, unit)}${unit && unit !== "°" ? ` ${unit}` : ""}`,
+        look.width,
+        at * ROW + 15,
+        {
+          fill: look.inks.ink,
+          anchor: "end",
+          weight: 600,
+        },
+      ),
+    );
+  });
+  return { element, height: figure.items.length * ROW };
+}

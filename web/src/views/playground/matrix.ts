@@ -1,0 +1,219 @@
+/**
+ * A matrix: coloured cells with their numbers where there is room, labels on both sides, a colour bar below.
+ *
+ * In:   PlayMatrix; a cell without a number is crossed out.
+ * Out:  Drawn, with a place for each cell.
+ */
+
+import type { PlayMatrix } from "../../api/types";
+import { digits } from "../../core/formats";
+import { type ColourScale, colourScale, drawCells, drawColourBar } from "../../marks/cells";
+import { wantsDarkInk } from "../../marks/colours";
+import { draw } from "../../marks/make";
+import { type Drawn, isWide, type Look, lengthOf, shorten, write } from "./drawing";
+
+const LARGEST = 56; // a cell
+const DARK = "#14161c";
+const LIGHT = "#ffffff";
+
+interface Plan {
+  readonly left: number;
+  readonly top: number;
+  readonly wide: number;
+  readonly tall: number;
+  readonly every: number; // columns from one name to the next
+}
+
+const SIZE = 11; // letters of labels
+const LONGEST = 88; // pixels of a label that does not lie
+const LINE = 12; // from letter to letter of one that stands
+
+/** How a column's name is written: lying where it fits, letters below one another in Chinese, else turned. */
+export function pose(label: string, room: number): "lying" | "standing" | "turned" {
+  if (lengthOf(label, SIZE) <= room) return "lying";
+  return [...label].every(isWide) ? "standing" : "turned";
+}
+
+function heightOf(label: string, room: number): number {
+  switch (pose(label, room)) {
+    case "lying":
+      return LINE;
+    case "standing":
+      return Math.min([...label].length * LINE, LONGEST);
+    case "turned":
+      return Math.min(lengthOf(label, SIZE), LONGEST) + 4;
+  }
+}
+
+export function drawMatrix(figure: PlayMatrix, look: Look, none: string): Drawn {
+  const plan = planOf(figure, look);
+  const { left, top, wide, tall } = plan;
+  const [rows, columns] = [figure.values.length, figure.values[0]?.length ?? 0];
+  const flags = figure.scale === "flags";
+  const scale = colourScale(
+    flags ? [0, 1.7] : [figure.low, figure.high], // a yes needs no black
+    figure.scale === "diverging" ? "diverging" : "sequential",
+    false,
+    look.theme,
+  );
+  const value = (row: number, column: number) => figure.values[row]?.[column] ?? null;
+  const body = draw("g", { transform: `translate(${left} ${top})` });
+  body.append(
+    drawCells({ rows, columns, wide, tall, scale, none: look.inks.ground, value }),
+    drawNothing(figure, plan, look),
+    ...writeNumbers(figure, plan, scale),
+    draw("rect", {
+      width: columns * wide,
+      height: rows * tall,
+      fill: "none",
+      stroke: look.inks.line,
+    }),
+    ...figure.mark.map(([row, column]) =>
+      draw("rect", {
+        x: column * wide + 1,
+        y: row * tall + 1,
+        width: wide - 2,
+        height: tall - 2,
+        fill: "none",
+        stroke: look.inks.accent,
+        "stroke-width": 2,
+        "data-mark": `${row} ${column}`,
+      }),
+    ),
+  );
+  const element = draw("g", { class: "matrix" }, ...labels(figure, plan, look), body);
+  let height = top + rows * tall + 8;
+  if (!flags) {
+    const bar = drawColourBar(scale, Math.min(160, look.width - left), look.inks);
+    bar.setAttribute("transform", `translate(${left} ${height + 4})`);
+    element.append(bar);
+    height += 34;
+  }
+  return {
+    element,
+    height,
+    rows,
+    columns,
+    spot: (row, column) => {
+      if (row >= rows || column >= columns) return null; // of a matrix that was larger
+      const number = value(row, column);
+      const names = `${nameOf(figure, "rows", row, look)} · ${nameOf(figure, "columns", column, look)}`;
+      const words = number === null ? none : flags ? (number > 0 ? "✓" : "✗") : digits(number);
+      return {
+        x: left + column * wide,
+        y: top + row * tall,
+        width: wide,
+        height: tall,
+        text: `${names}: ${words}`,
+      };
+    },
+    at: (x, y) => {
+      const [row, column] = [Math.floor((y - top) / tall), Math.floor((x - left) / wide)];
+      return row >= 0 && row < rows && column >= 0 && column < columns ? [row, column] : null;
+    },
+  };
+}
+
+function nameOf(figure: PlayMatrix, axis: "rows" | "columns", at: number, look: Look): string {
+  const { title, labels } = figure[axis];
+  const label = labels[at] ?? String(at);
+  return title && /^\d/.test(label) ? `${title[look.language]} ${label}` : label;
+}
+
+function planOf(figure: PlayMatrix, look: Look): Plan {
+  const [rows, columns] = [figure.values.length, Math.max(1, figure.values[0]?.length ?? 0)];
+  const room = Math.min(120, look.width * 0.3);
+  const longest = Math.max(0, ...figure.rows.labels.map((label) => lengthOf(label, 11)));
+  const left = Math.ceil(Math.min(room, longest) + 8);
+  const wide = Math.min(LARGEST, (look.width - left - 1) / columns);
+  const square = rows === columns || (rows <= 12 && columns <= 24);
+  const tall = square
+    ? Math.min(wide, Math.max(24, 440 / rows), 44)
+    : Math.max(3, Math.min(24, wide * 2, 380 / rows));
+  const names = figure.columns.labels;
+  const numeric = names.every((label) => /^-?\d+$/.test(label));
+  const widest = Math.max(1, ...names.map((label) => lengthOf(label, SIZE)));
+  const every = Math.max(1, Math.ceil((numeric ? widest + 6 : LINE) / wide));
+  const head = Math.max(LINE, ...names.map((label) => heightOf(label, every * wide - 2)));
+  const top = (figure.columns.title || figure.rows.title ? 18 : 0) + head + 6;
+  return { left, top, wide, tall: Math.max(tall, 3), every };
+}
+
+function labels(figure: PlayMatrix, plan: Plan, look: Look): SVGTextElement[] {
+  const { left, top, wide, tall, every } = plan;
+  const fill = look.inks.soft;
+  const [down, over] = [figure.rows.title?.[look.language], figure.columns.title?.[look.language]];
+  const titles = [down ? `${down} ↓` : "", over ? `${over} →` : ""].filter((each) => each !== "");
+  const found = [write(titles.join("  "), 0, 12, { fill: look.inks.faint, size: 11 })];
+  const everyRow = Math.max(1, Math.ceil(14 / tall));
+  figure.rows.labels.forEach((label, row) => {
+    if (row % everyRow !== 0) return;
+    found.push(
+      write(shorten(label, left - 8, 11), left - 6, top + (row + 0.5) * tall + 4, {
+        fill,
+        size: 11,
+        anchor: "end",
+      }),
+    );
+  });
+  figure.columns.labels.forEach((label, column) => {
+    if (column % every !== 0) return;
+    const x = left + (column + 0.5) * wide;
+    const how = pose(label, every * wide - 2);
+    if (how === "turned") {
+      found.push(write(shorten(label, LONGEST, SIZE), x + 4, top - 6, { fill, size: SIZE, turn: -90 }));
+      return;
+    }
+    const lines = how === "lying" ? [label] : [...shorten(label, LONGEST - LINE, SIZE)];
+    lines.forEach((line, at) => {
+      const y = top - 6 - (lines.length - 1 - at) * LINE;
+      found.push(write(line, x, y, { fill, size: SIZE, anchor: "middle" }));
+    });
+  });
+  return found;
+}
+
+/** A stroke through every cell that has no number. */
+function drawNothing(figure: PlayMatrix, { wide, tall }: Plan, look: Look): SVGPathElement {
+  const strokes: string[] = [];
+  figure.values.forEach((row, at) => {
+    row.forEach((value, column) => {
+      if (value === null) strokes.push(`M${column * wide} ${(at + 1) * tall}l${wide} ${-tall}`);
+    });
+  });
+  return draw("path", { d: strokes.join(""), stroke: look.inks.line, fill: "none", class: "nothing" });
+}
+
+function writeNumbers(figure: PlayMatrix, { wide, tall }: Plan, scale: ColourScale): SVGTextElement[] {
+  const flags = figure.scale === "flags";
+  if (tall < 17 || wide < (flags ? 14 : 30)) return [];
+  const written: SVGTextElement[] = [];
+  figure.values.forEach((row, at) => {
+    row.forEach((value, column) => {
+      if (value === null) return;
+      const text = flags ? (value > 0 ? "✓" : "") : brief(value, wide);
+      written.push(
+        write(text, (column + 0.5) * wide, (at + 0.5) * tall + 4, {
+          fill: inkOn(scale, value),
+          size: wide < 36 ? 10 : 11,
+          anchor: "middle",
+        }),
+      );
+    });
+  });
+  return written;
+}
+
+/** As many digits as fit. 0.00 is something small, 0 is nothing. */
+export function brief(value: number, wide: number): string {
+  if (Number.isInteger(value) && Math.abs(value) < 1e4) return digits(value);
+  if (Math.abs(value) >= 9.95) return digits(Math.round(value));
+  const text = value.toFixed(wide < 40 ? 1 : 2);
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
+}
+
+function inkOn(scale: ColourScale, value: number): string {
+  const at = 3 * (scale.place(value) ?? 0);
+  const [red = 0, green = 0, blue = 0] = scale.table.subarray(at, at + 3);
+  return wantsDarkInk(red, green, blue) ? DARK : LIGHT;
+}

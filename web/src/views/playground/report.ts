@@ -1,0 +1,55 @@
+/**
+ * A topic on paper: its figures one below the other, with the question, the settings and what was found.
+ *
+ * In:   what is shown.
+ * Out:  a standalone SVG.
+ */
+
+import type { Play, PlayTopic } from "../../api/types";
+import type { Stage } from "../../core/view";
+import { spell } from "../../marks/cells";
+import { inks, label, sheet, wrap } from "../../marks/paper";
+import { drawForPicture } from "./figure";
+import { type Settings, spellSetting } from "./settings";
+
+const WIDTH = 640;
+
+export interface Shown {
+  readonly topic: PlayTopic | null;
+  readonly play: Play | null;
+  readonly settings: Settings;
+  readonly evidence: string;
+}
+
+export function printTopic(shown: Shown, { language, theme }: Stage, title: string): string {
+  const { topic, play, settings, evidence } = shown;
+  const look = { width: WIDTH, inks: inks(theme), theme, language };
+  let [body, height] = ["", 0];
+  for (const figure of play?.figures ?? []) {
+    const drawn = drawForPicture(figure, look);
+    body += label(figure.title[language], 0, height + 14, { fill: look.inks.ink, size: 13, weight: 600 });
+    body += `<g transform="translate(0 ${height + 26})">${spell(drawn.element)}</g>`;
+    height += drawn.height + 26;
+    for (const line of wrap(figure.note?.[language] ?? "", WIDTH)) {
+      body += label(line, 0, height + 14, { fill: look.inks.soft, size: 11 });
+      height += 16;
+    }
+    height += 20;
+  }
+  const chosen = topic?.parameters.map((each) => spellSetting(each, settings[each.name] ?? "", language));
+  const lines = [
+    topic?.question[language] ?? "",
+    chosen?.join(" · ") ?? "",
+    play?.found[language] ?? "",
+    topic?.why[language] ?? "",
+    evidence,
+  ];
+  return sheet({
+    width: WIDTH,
+    height,
+    body,
+    title: topic?.title[language] ?? title,
+    caption: lines.filter((line) => line !== ""),
+    theme,
+  });
+}

@@ -1,0 +1,92 @@
+/**
+ * The settings of a topic: read from the selection, made possible, and written back.
+ *
+ * In:   options "playground.topic" and "playground.<parameter>".
+ * Out:  one value for each parameter; what differs from the topic's own is what the server is asked and a link states.
+ */
+
+import type { PlayParameter, PlayTopic, PlayValue } from "../../api/types";
+import type { Selection } from "../../core/selection";
+
+const PREFIX = "playground.";
+
+export type Settings = Readonly<Record<string, string>>;
+
+export function chosenTopic(topics: readonly PlayTopic[], options: Selection["options"]): PlayTopic | null {
+  return topics.find(({ name }) => name === options[`${PREFIX}topic`]) ?? topics[0] ?? null;
+}
+
+/** A value for each parameter, as text. What a link states and the parameter cannot be is the topic's own. */
+export function readSettings(topic: PlayTopic, options: Selection["options"]): Settings {
+  return Object.fromEntries(
+    topic.parameters.map((parameter) => [
+      parameter.name,
+      possible(parameter, options[PREFIX + parameter.name]) ?? String(parameter.default),
+    ]),
+  );
+}
+
+export function possible(parameter: PlayParameter, wish: string | undefined): string | null {
+  if (wish === undefined) return null;
+  switch (parameter.kind) {
+    case "flag":
+      return wish === "true" || wish === "false" ? wish : null;
+    case "choice":
+      return parameter.choices.some(({ value }) => value === wish) ? wish : null;
+    case "text":
+      return wish.trim() === "" ? null : [...wish].slice(0, parameter.longest ?? undefined).join("");
+    default: {
+      const number = Number(wish);
+      if (wish.trim() === "" || !Number.isFinite(number)) return null;
+      const low = parameter.minimum ?? -Infinity;
+      const kept = Math.min(parameter.maximum ?? Infinity, Math.max(low, number));
+      return String(parameter.kind === "integer" ? Math.round(kept) : kept);
+    }
+  }
+}
+
+/** Whether a parameter does anything with these settings. */
+export function applies(parameter: PlayParameter, settings: Settings): boolean {
+  return Object.entries(parameter.needs).every(([name, values]) => values.includes(settings[name] ?? ""));
+}
+
+/** What the server is asked: only what differs, and only what does something. */
+export function question(topic: PlayTopic, settings: Settings): Settings {
+  const found: Record<string, string> = {};
+  for (const parameter of topic.parameters) {
+    const value = settings[parameter.name]!;
+    if (value !== String(parameter.default) && applies(parameter, settings)) found[parameter.name] = value;
+  }
+  return found;
+}
+
+/** A question as text, to see whether it is the same. */
+export function spellQuestion(topic: PlayTopic, settings: Settings): string {
+  return JSON.stringify([topic.name, question(topic, settings)]);
+}
+
+/** Every setting that does something, by name: the server then computes, also what ships. */
+export function everything(topic: PlayTopic, settings: Settings): Settings {
+  const used = topic.parameters.filter((parameter) => applies(parameter, settings));
+  return Object.fromEntries(used.map(({ name }) => [name, settings[name]!]));
+}
+
+/** The options of a selection with this topic and these settings; other views' options stay. */
+export function withSettings(
+  options: Selection["options"],
+  topic: PlayTopic,
+  settings: Settings,
+): Selection["options"] {
+  const others = Object.entries(options).filter(([name]) => !name.startsWith(PREFIX));
+  const own = topic.parameters
+    .filter(({ name, default: usual }) => settings[name] !== undefined && settings[name] !== String(usual))
+    .map(({ name }) => [PREFIX + name, settings[name]!] as const);
+  return Object.fromEntries([...others, [`${PREFIX}topic`, topic.name], ...own]);
+}
+
+/** A setting in words. */
+export function spellSetting(parameter: PlayParameter, value: PlayValue, language: "en" | "zh"): string {
+  const choice = parameter.choices.find((each) => each.value === String(value));
+  const text = choice ? choice.label[language] : String(value);
+  return `${parameter.label[language]}: ${parameter.kind === "flag" ? (value === "true" ? "✓" : "✗") : text}`;
+}

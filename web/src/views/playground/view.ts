@@ -1,0 +1,341 @@
+/**
+ * The playground: small pages, each with one thing to change and one thing to see. It needs no recording.
+ *
+ * In:   topics and answers of the server, the settings in the URL.
+ * Out:  a list of topics, the controls of one, its figures, and one sentence why it matters.
+ */
+
+import "./style.css";
+import type { Play, PlayTopic } from "../../api/types";
+import { digits } from "../../core/formats";
+import { Refusal } from "../../core/source";
+import type { Kept, Mounted, Stage, TableData, View } from "../../core/view";
+import { introduce } from "../../i18n/core";
+import { make, write } from "../../marks/make";
+import { FigureElement, figureRows, neighbours, wideOnes } from "./figure";
+import { makePage, type TopicPage } from "./page";
+import { printTopic } from "./report";
+import {
+  chosenTopic,
+  everything,
+  question,
+  readSettings,
+  type Settings,
+  spellQuestion,
+  withSettings,
+} from "./settings";
+import { TopicList } from "./topics";
+import type { TrainingRun } from "./training";
+import { explainTrouble, isBusy, showTrouble } from "./trouble";
+import { words } from "./words";
+
+export const view: View = {
+  name: "playground",
+  order: 120,
+  ...introduce(words),
+  fits: () => true,
+  mount: (stage) => new PlaygroundView(stage),
+};
+
+const PAUSE = 90; // ms after a control's last change
+const PATIENCE = 300; // ms before saying that it computes
+const LONG = 2500; // ms before saying why it takes longer
+const COLUMN = 360; // the narrowest figure beside another
+const WIDEST = 960;
+const GAP = 32;
+
+/** What goes on in another language or theme. */
+interface KeptPlay extends Kept {
+  readonly settings: ReadonlyMap<string, Settings>;
+  readonly asked: string; // the last question, and what was answered
+  readonly play: Play | null;
+  readonly training: TrainingRun | null;
+}
+
+class PlaygroundView implements Mounted {
+  private readonly say;
+  private readonly list: TopicList;
+  private readonly page = make("section", { class: "play-page" });
+  private readonly root: HTMLElement;
+  private readonly kept: Map<string, Settings>; // of topics one comes back to
+  private before: KeptPlay | undefined; // until the first topic is open
+  private topics: readonly PlayTopic[] = [];
+  private topic: PlayTopic | null = null;
+  private parts: TopicPage | null = null;
+  private wish: Settings = {}; // what the controls say, ahead of the address
+  private timer = 0;
+  private asking: AbortController | null = null;
+  private waiting: AbortController | null = null; // for a model that runs
+  private coming: Promise<unknown> = Promise.resolve();
+  private asked = ""; // the last question
+  private play: Play | null = null;
+  private gone = false;
+
+  constructor(private readonly stage: Stage) {
+    this.say = words(stage.language);
+    this.before = stage.kept as KeptPlay | undefined;
+    this.kept = new Map(this.before?.settings);
+    this.list = new TopicList(this.say.topics, (topic) => this.choose(topic));
+    this.root = make("div", { class: "playground-view" }, this.list.element, this.page);
+    stage.element.replaceChildren(this.root);
+    if (!stage.playground) this.refuse(this.say.noServer);
+    else this.coming = this.load();
+  }
+
+  private async load(): Promise<void> {
+    try {
+      this.topics = await this.stage.playground!.topics();
+    } catch (error) {
+      if (this.gone) return;
+      const missing = error instanceof Refusal && (error.status === 404 || error.status === 409);
+      if (missing) this.refuse(this.say.noServer);
+      else this.stage.fail(error);
+      return;
+    }
+    if (this.gone) return;
+    if (this.topics.length === 0) {
+      this.refuse(this.say.noServer);
+      return;
+    }
+    this.list.fill(this.topics, this.stage.language);
+    this.update();
+  }
+
+  update(): void {
+    const topic = chosenTopic(this.topics, this.stage.selection.get().options);
+    if (!topic) return;
+    // Without models only the first settings are there, whatever a link says.
+    const settings = readSettings(topic, this.stage.workbench ? this.stage.selection.get().options : {});
+    if (topic !== this.topic) this.open(topic, settings);
+    else if (this.timer === 0) this.wish = settings;
+    this.parts?.controls.set(this.wish);
+    this.kept.set(topic.name, this.wish);
+    if (this.timer === 0) this.coming = this.ask(topic, settings);
+  }
+
+  resize(): void {
+    this.draw();
+  }
+
+  keep(anew: boolean): KeptPlay | null {
+    if (!anew) return null; // nobody trains for a page that nobody sees
+    const { before } = this;
+    this.before = undefined;
+    if (before) return before; // mounted for too short a time
+    if (this.timer !== 0) this.settle();
+    const training = this.parts?.training?.leave() ?? null;
+    const play = this.asking === null ? this.play : null;
+    return { settings: this.kept, asked: this.asked, play, training, stop: () => training?.stop() };
+  }
+
+  unmount(): void {
+    this.gone = true;
+    window.clearTimeout(this.timer);
+    this.drop();
+    this.parts?.training?.stop();
+    this.before?.stop?.(); // nobody came to follow it
+    this.stage.element.replaceChildren();
+  }
+
+  async picture(): Promise<string> {
+    await this.settled();
+    const { topic, play, wish } = this;
+    return printTopic({ topic, play, settings: wish, evidence: this.evidence() }, this.stage, this.say.title);
+  }
+
+  async table(): Promise<TableData> {
+    await this.settled();
+    const { language } = this.stage;
+    return {
+      caption: this.topic?.title[language] ?? this.say.title,
+      columns: this.say.tableColumns.split("|"),
+      rows: (this.play?.figures ?? []).flatMap((figure) => figureRows(figure, language)),
+    };
+  }
+
+  /** What is on its way is here; the list of topics brings a first question with it. */
+  private async settled(): Promise<void> {
+    for (let last: unknown = null; last !== this.coming; ) {
+      last = this.coming;
+      await last;
+    }
+  }
+
+  /** Another topic, with the settings it had last. */
+  private choose(topic: PlayTopic): void {
+    const { options } = this.stage.selection.get();
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    const settings = this.kept.get(topic.name) ?? readSettings(topic, {});
+    this.stage.selection.set({ options: withSettings(options, topic, settings) });
+  }
+
+  private open(topic: PlayTopic, settings: Settings): void {
+    this.topic = topic;
+    this.wish = settings;
+    this.play = null;
+    this.parts?.training?.stop();
+    this.list.choose(topic);
+    this.parts = makePage(topic, settings, this.stage, {
+      changed: this.stage.workbench ? (name, value) => this.change(name, value) : null,
+      now: () => ({ play: this.play, settings: this.wish }),
+      begin: () => this.giveWay(topic),
+      show: (play) => this.arrive(play),
+      explain: (error) => explainTrouble(error, this.stage.language),
+      again: () => {
+        this.coming = this.ask(topic, this.wish, true);
+      },
+    });
+    this.page.replaceChildren(...this.parts.elements);
+    this.stage.element.parentElement?.scrollTo?.({ top: 0 });
+    this.resume(topic);
+  }
+
+  /** Show again what was shown, and follow what is being trained, where it is of these settings. */
+  private resume(topic: PlayTopic): void {
+    const { before } = this;
+    this.before = undefined;
+    if (!before || before.asked !== spellQuestion(topic, this.wish)) {
+      before?.stop?.();
+      return;
+    }
+    const { play, training } = before;
+    if (play || training) this.asked = before.asked;
+    if (play) this.arrive(play);
+    if (training?.asked === before.asked) this.parts?.training?.follow(training);
+  }
+
+  /** A control was moved: the address follows when it rests. */
+  private change(name: string, value: string): void {
+    this.wish = { ...this.wish, [name]: value };
+    this.parts?.controls.set(this.wish);
+    this.parts?.training?.stop();
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.settle(), PAUSE);
+  }
+
+  private settle(): void {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    const { selection } = this.stage;
+    const before = selection.get();
+    selection.set({ options: withSettings(before.options, this.topic!, this.wish) });
+    if (selection.get() === before) this.update(); // back where it was
+  }
+
+  /** Training brings its own answer: what is asked is not waited for, what was refused is forgotten. */
+  private giveWay(topic: PlayTopic): void {
+    this.drop();
+    this.asked = spellQuestion(topic, this.wish);
+    this.root.classList.remove("asking");
+    write(this.parts!.state, "");
+    this.parts!.trouble.hidden = true;
+  }
+
+  private drop(): void {
+    this.asking?.abort();
+    this.waiting?.abort();
+    this.asking = null;
+  }
+
+  private async ask(topic: PlayTopic, settings: Settings, anew = false): Promise<void> {
+    const asked = spellQuestion(topic, settings);
+    if (asked === this.asked && !anew) return this.coming as Promise<void>;
+    this.asked = asked;
+    if (!topic.keeps && !this.stage.workbench) {
+      write(this.parts!.found, this.say.measured);
+      return;
+    }
+    this.drop();
+    const mine = new AbortController();
+    this.asking = mine;
+    const { state } = this.parts!;
+    this.root.classList.add("asking");
+    const slow = window.setTimeout(() => write(state, this.say.computing), PATIENCE);
+    const slower = window.setTimeout(() => write(state, this.say.starting), LONG);
+    try {
+      const words = anew ? everything(topic, settings) : question(topic, settings);
+      const play = await this.stage.playground!.ask(topic.name, words, mine.signal, anew);
+      if (mine.signal.aborted || this.gone) return;
+      write(state, "");
+      this.arrive(play);
+    } catch (error) {
+      if (mine.signal.aborted || this.gone) return;
+      this.asked = "";
+      this.complain(error, () => {
+        this.coming = this.ask(topic, this.wish, anew);
+      });
+    } finally {
+      window.clearTimeout(slow);
+      window.clearTimeout(slower);
+      if (this.asking === mine) {
+        this.asking = null;
+        this.root.classList.remove("asking");
+      }
+    }
+  }
+
+  private arrive(play: Play): void {
+    this.play = play;
+    write(this.parts!.found, play.found[this.stage.language]);
+    write(this.parts!.evidence, this.evidence());
+    this.parts!.controls.limit(play.ranges);
+    this.parts!.trouble.hidden = true;
+    this.parts!.figures.classList.remove("stale");
+    this.draw();
+  }
+
+  private draw(): void {
+    const { parts, play } = this;
+    if (!parts || !play) return;
+    const { language, theme } = this.stage;
+    const whole = Math.max(240, parts.figures.clientWidth || 720);
+    const fitting = Math.floor((whole + GAP) / (COLUMN + GAP));
+    const columns = Math.max(1, Math.min(fitting, neighbours(play.figures), 3));
+    const narrow = Math.floor((whole - (columns - 1) * GAP) / columns);
+    const wide = wideOnes(play.figures, columns);
+    const elements = play.figures.map((figure, at) => {
+      const key = `${figure.id} ${figure.kind}`;
+      const element = parts.shown.get(key) ?? new FigureElement(figure, language, theme);
+      parts.shown.set(key, element);
+      element.show(figure, wide[at] ? Math.min(whole, WIDEST) : narrow, wide[at]);
+      return element.element;
+    });
+    parts.figures.style.setProperty("--columns", String(columns));
+    const now = [...parts.figures.children];
+    if (now.length !== elements.length || elements.some((element, at) => element !== now[at]))
+      parts.figures.replaceChildren(...elements); // others keep the focus where it is
+  }
+
+  private evidence(): string {
+    if (!this.play) return "";
+    if (this.play.seconds === null)
+      return this.play.model ? this.say.shippedWith(this.play.model) : this.say.shipped;
+    const seconds = digits(this.play.seconds, 2);
+    return this.play.model ? this.say.computed(this.play.model, seconds) : this.say.computedPlain(seconds);
+  }
+
+  /** Say why not. Where a model is in the way, it is asked again when that is done. */
+  private complain(error: unknown, askAgain: () => void): void {
+    const { language, workbench } = this.stage;
+    const parts = this.parts!;
+    const free = isBusy(error) ? workbench?.whenFree : undefined;
+    if (free) {
+      const waiting = new AbortController();
+      this.waiting = waiting;
+      void free(waiting.signal).then(() => waiting.signal.aborted || askAgain());
+    }
+    write(parts.state, "");
+    parts.figures.classList.add("stale"); // they are those of other settings
+    write(parts.found, "");
+    const sentence = free ? this.say.waitsForModel : explainTrouble(error, language);
+    if (showTrouble(parts.trouble, sentence, this.say.tryAgain, askAgain)) this.stage.announce(sentence);
+  }
+
+  private refuse(sentence: string): void {
+    this.page.replaceChildren(
+      make("p", { class: "play-refusal" }, sentence),
+      make("p", { class: "play-refusal" }, this.say.noServerHint),
+    );
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Numbers of tokens in words: the strongest of them, and how one is written.
+ *
+ * In:   a number for each token of an axis, names of tokens.
+ * Out:  sentences.
+ */
+
+import type { Axis } from "./settings";
+import type { words } from "./words";
+
+/** The token whose row or column is shown. */
+export interface Chosen {
+  readonly axis: Axis;
+  readonly token: number;
+}
+
+export interface Reading {
+  readonly values: Float32Array | null; // for every token of the coloured axis
+  readonly start: number; // the number of its first token
+  readonly chosen: (Chosen & { readonly name: string }) | null; // null: what all attend to
+  nameOf(token: number): string;
+}
+
+export const BEST = 5; // tokens that are named
+
+export function format(value: number): string {
+  if (value === 0) return "0";
+  return value < 0.001 ? value.toExponential(1) : value.toFixed(value < 0.1 ? 4 : 3);
+}
+
+/** Where the weight goes: the strongest tokens with their numbers. */
+export function summarise(
+  { values, start, chosen, nameOf }: Reading,
+  word: ReturnType<typeof words>,
+): string {
+  if (values === null) return word.idle;
+  const best = strongest(values, BEST).map(
+    (place) => `${nameOf(place + start)} (${place + start}) ${format(values[place]!)}`,
+  );
+  const list = best.length === 0 ? word.nothing : best.join(" · ");
+  if (chosen === null) return `${word.receivedBest} ${list}`;
+  const { axis, name, token } = chosen;
+  return `${axis === "query" ? word.looksAt(name, token) : word.seenBy(name, token)} ${list}`;
+}
+
+/** The places of the largest numbers, largest first. */
+export function strongest(values: ArrayLike<number>, count: number): number[] {
+  const best: number[] = [];
+  for (let place = 0; place < values.length; place++) {
+    if (!(values[place]! > 0) || (best.length === count && values[place]! <= values[best[count - 1]!]!))
+      continue;
+    best.push(place);
+    best.sort((one, other) => values[other]! - values[one]!);
+    best.length = Math.min(count, best.length);
+  }
+  return best;
+}

@@ -1,0 +1,246 @@
+/**
+ * The true diagram of the model: blocks from below to above, the stream, what goes round it, what the encoder hands over.
+ *
+ * In:   the plan's blocks and arrows, and which layer is opened.
+ * Out:  an SVG whose blocks go to their steps; other layers are bars that open.
+ */
+
+import type { WalkBlock, WalkPlan } from "../../api/types";
+import { draw } from "../../marks/make";
+import { depths, layerIn } from "./script";
+import type { WalkWords } from "./words";
+
+const WIDE = 112; // a block
+const HIGH = 28;
+const FLAT = 20; // add and norm
+const BAR = 10; // a layer that is not opened
+const GAP = 12;
+const SIDE = 15; // for the arrows beside a column
+const COLUMN = WIDE + 2 * SIDE;
+
+interface Box {
+  readonly id: string;
+  readonly x: number;
+  readonly y: number; // of its middle
+  readonly high: number;
+}
+
+export class Diagram {
+  readonly element: SVGSVGElement;
+  private readonly nodes = new Map<string, SVGGElement>();
+
+  constructor(
+    private readonly plan: WalkPlan,
+    private readonly layer: number,
+    private readonly say: WalkWords,
+    private readonly go: (step: string, block: WalkBlock) => void,
+    private readonly openLayer: (stack: string, layer: number) => void,
+  ) {
+    this.element = draw("svg", { class: "walk-diagram", role: "group", "aria-label": say.diagram });
+    this.build();
+  }
+
+  /** Light a block. */
+  mark(block: string): void {
+    for (const [id, node] of this.nodes) {
+      const now = id === block;
+      node.toggleAttribute("data-now", now);
+      if (now) node.setAttribute("aria-current", "step");
+      else node.removeAttribute("aria-current");
+    }
+  }
+
+  private build(): void {
+    const { plan } = this;
+    const stacks = [...new Set(plan.diagram.blocks.map((block) => block.stack ?? ""))];
+    const boxes = new Map<string, Box>();
+    const lines = draw("g", { class: "walk-lines", "aria-hidden": "true" });
+    const front = draw("g");
+    const tops = new Map<string, number>();
+    let tallest = 0;
+    const places = stacks.map((stack, column) => {
+      const rows = this.rowsOf(stack);
+      const height = rows.reduce((sum, row) => sum + row.high + GAP, GAP) + 20;
+      tallest = Math.max(tallest, height);
+      return { stack, column, rows };
+    });
+    for (const { stack, column, rows } of places) {
+      const x = column * COLUMN + SIDE;
+      let y = tallest - 22;
+      front.append(
+        draw(
+          "text",
+          { class: "walk-stack", x: x + WIDE / 2, y: tallest - 4, "text-anchor": "middle" },
+          this.stackName(stack),
+        ),
+      );
+      const inside: number[] = [];
+      for (const row of rows) {
+        y -= row.high;
+        const middle = y + row.high / 2;
+        if (row.block !== null) {
+          boxes.set(row.block.id, { id: row.block.id, x, y: middle, high: row.high });
+          if (row.block.layer !== null) inside.push(y, y + row.high);
+          front.append(this.block(row.block, x, y, row.high));
+        } else front.append(this.bar(stack, row.layer, x, y));
+        y -= GAP;
+      }
+      if (inside.length > 0) {
+        const [top, bottom] = [Math.min(...inside) - 6, Math.max(...inside) + 6];
+        lines.append(
+          draw("rect", {
+            class: "walk-layer",
+            x: x - SIDE + 3,
+            y: top,
+            width: COLUMN - 6,
+            height: bottom - top,
+            rx: 6,
+          }),
+        );
+      }
+      tops.set(stack, y + GAP);
+      lines.append(draw("path", { class: "walk-arrow", d: `M${x + WIDE / 2} ${tallest - 22}V${y + GAP}` }));
+    }
+    for (const arrow of plan.diagram.arrows) {
+      const to = boxes.get(arrow.end);
+      if (to === undefined || arrow.kind === "stream") continue;
+      if (arrow.kind === "residual") {
+        const chapter = plan.diagram.blocks.find((block) => block.id === arrow.end)?.chapter;
+        const inside = plan.diagram.blocks.filter((block) => block.chapter === chapter);
+        const bottoms = inside.flatMap((block) => {
+          const box = boxes.get(block.id);
+          return box === undefined ? [] : [box.y + box.high / 2];
+        });
+        lines.append(this.residual(Math.max(...bottoms) + GAP / 2, to));
+      } else
+        lines.append(this.memory(stacks.indexOf("encoder") * COLUMN + SIDE, tops.get("encoder") ?? to.y, to));
+    }
+    const width = stacks.length * COLUMN;
+    this.element.setAttribute("viewBox", `0 0 ${width} ${tallest}`);
+    this.element.setAttribute("width", String(width));
+    this.element.setAttribute("height", String(tallest));
+    this.element.append(lines, front);
+  }
+
+  /** Rows of a column from below: blocks, and bars for layers that are not opened. */
+  private rowsOf(stack: string): { block: WalkBlock | null; layer: number; high: number }[] {
+    const open = layerIn(this.plan, stack, this.layer);
+    const rows: { block: WalkBlock | null; layer: number; high: number }[] = [];
+    const barred = new Set<number>();
+    for (const block of this.plan.diagram.blocks) {
+      if ((block.stack ?? "") !== stack) continue;
+      if (block.layer === null || block.layer === open) {
+        const flat = block.kind === "add" || block.kind === "norm";
+        rows.push({ block, layer: -1, high: flat ? FLAT : HIGH });
+      } else if (!barred.has(block.layer)) {
+        barred.add(block.layer);
+        rows.push({ block: null, layer: block.layer, high: BAR });
+      }
+    }
+    return rows;
+  }
+
+  private stackName(stack: string): string {
+    const { say, plan } = this;
+    const name = stack === "encoder" ? say.encoder : say.decoder;
+    const depth = depths(plan).get(stack) ?? 0;
+    return depth === 0 ? name : `${name} · ${say.layers(depth)}`;
+  }
+
+  private block(block: WalkBlock, x: number, y: number, high: number): SVGGElement {
+    const name = this.nameOf(block);
+    const open = () => this.go(block.step, block);
+    const node = draw(
+      "g",
+      {
+        class: "walk-block",
+        "data-kind": block.kind,
+        "data-block": block.id,
+        role: "button",
+        tabindex: 0,
+        transform: `translate(${x} ${y})`,
+        "aria-label": this.say.jump(
+          block.layer === null ? name : `${this.say.layerNumber(block.layer)}, ${name}`,
+        ),
+        onclick: open,
+        onkeydown: (event: KeyboardEvent) => {
+          if (event.key !== "Enter" && event.key !== " ") return;
+          event.preventDefault();
+          event.stopPropagation();
+          open();
+        },
+      },
+      draw("rect", { width: WIDE, height: high, rx: block.kind === "add" ? high / 2 : 4 }),
+      draw("text", { x: WIDE / 2, y: high / 2 + 4, "text-anchor": "middle" }, name),
+    );
+    this.nodes.set(block.id, node);
+    return node;
+  }
+
+  private bar(stack: string, layer: number, x: number, y: number): SVGGElement {
+    const open = () => this.openLayer(stack, layer);
+    const name = this.say.layerNumber(layer);
+    const node = draw(
+      "g",
+      {
+        class: "walk-bar",
+        role: "button",
+        tabindex: 0,
+        transform: `translate(${x} ${y})`,
+        "aria-label": this.say.jump(name),
+        onclick: open,
+        onkeydown: (event: KeyboardEvent) => {
+          if (event.key !== "Enter" && event.key !== " ") return;
+          event.preventDefault();
+          event.stopPropagation();
+          open();
+        },
+      },
+      draw("rect", { x: 12, width: WIDE - 24, height: BAR, rx: 3 }),
+      draw("title", {}, name),
+    );
+    return node;
+  }
+
+  private nameOf({ kind, causal }: WalkBlock): string {
+    const { say } = this;
+    switch (kind) {
+      case "tokens":
+        return say.tokens;
+      case "embedding":
+        return say.embedding;
+      case "attention":
+        return causal ? say.maskedShort : say.attention;
+      case "cross":
+        return say.cross;
+      case "feed_forward":
+        return say.feedForward;
+      case "add":
+        return "+";
+      case "norm":
+        return say.norm;
+      case "output":
+        return say.output;
+      default:
+        return this.plan.recurrent ? say.cells : say.states;
+    }
+  }
+
+  /** From below a sub-layer round it to where it is added. */
+  private residual(start: number, to: Box): SVGPathElement {
+    const left = to.x - 9;
+    return draw("path", {
+      class: "walk-arrow walk-residual",
+      d: `M${to.x + WIDE / 2} ${start}H${left + 4}Q${left} ${start} ${left} ${start - 4}V${to.y + 4}Q${left} ${to.y} ${left + 4} ${to.y}H${to.x}`,
+    });
+  }
+
+  /** From the top of the encoder to a cross-attention. */
+  private memory(x: number, top: number, to: Box): SVGPathElement {
+    const between = to.x - SIDE + 1;
+    return draw("path", {
+      class: "walk-arrow walk-memory",
+      d: `M${x + WIDE / 2} ${top}v-8H${between}V${to.y}H${to.x}`,
+    });
+  }
+}

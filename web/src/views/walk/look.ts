@@ -1,0 +1,69 @@
+/**
+ * How a matrix looks: the size of its cells, and what there is room for.
+ *
+ * In:   a Grid and a Look.
+ * Out:  sizes, on the screen and on paper alike.
+ */
+
+import type { Theme } from "../../core/view";
+import type { Grid } from "./values";
+
+/** What is lit: a row, a column, or the cell where both meet. */
+export interface Lit {
+  readonly row?: number;
+  readonly column?: number;
+}
+
+export interface Look {
+  readonly symbol: string; // W_Q: what follows the underscore is set lower
+  readonly about: string;
+  readonly shape?: readonly number[];
+  readonly role: "input" | "parameter" | "result";
+  readonly cellWidth: number;
+  readonly cellHeight: number;
+  readonly theme: Theme;
+  readonly still: boolean;
+  readonly bands?: readonly { from: number; to: number; colour: string; text: string }[];
+}
+
+const NUMBER_WIDTH = 38; // pixels a cell needs for a number
+const NUMBER_HEIGHT = 16;
+const NAME = 11; // pixels a cell needs for a name beside it
+const LETTER = 6.4; // pixels of a letter in the name of a column
+const HAN = 11; // of a Chinese one
+export const LABELS = 84; // pixels beside the rows
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+  readonly numbers: boolean; // in the cells
+  readonly rows: number; // every so many rows are named; 0: none
+  readonly columns: boolean;
+  readonly upright: boolean; // the name of some column
+}
+
+export function sizeOf(grid: Grid, { cellWidth, cellHeight }: Look): Size {
+  const columns = grid.column !== null && cellWidth >= NAME;
+  return {
+    width: Math.max(1, Math.round(grid.columns * cellWidth)),
+    height: Math.max(1, Math.round(grid.rows * cellHeight)),
+    numbers: cellWidth >= NUMBER_WIDTH && cellHeight >= NUMBER_HEIGHT,
+    rows: grid.row === null ? 0 : Math.ceil(NAME / cellHeight),
+    columns,
+    upright:
+      columns &&
+      Array.from({ length: grid.columns }, (_, at) => at).some((at) => turns(grid.column!(at), cellWidth)),
+  };
+}
+
+/** Whether the name of a column is too long to lie above it. */
+export function turns(name: string, cellWidth: number): boolean {
+  let width = 2;
+  for (const letter of name) width += isHan(letter) ? HAN : LETTER;
+  return width > cellWidth;
+}
+
+/** Letters that stand below one another where a word is turned. */
+export function isHan(text: string): boolean {
+  return /[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u{20000}-\u{3ffff}]/u.test(text);
+}

@@ -1,0 +1,78 @@
+/** What the scenes of a walk share. */
+
+import type { SideName, TokenSlice, WalkPlan } from "../../api/types";
+import { findMasks } from "../../core/generation";
+import type { RecordingSource } from "../../core/source";
+import type { Stage, TableData } from "../../core/view";
+import { sideOf } from "./script";
+import type { Naming } from "./values";
+import type { WalkWords } from "./words";
+
+export interface Home {
+  readonly stage: Stage;
+  readonly source: RecordingSource; // the one with every step, where there is one
+  readonly plan: WalkPlan;
+  readonly say: WalkWords;
+  readonly awaited: boolean; // the model runs again, and more is on its way
+  readonly tokens: Readonly<Record<SideName, TokenSlice | null>>;
+  /** Pixels across. */
+  width(): number;
+  failed(error: unknown): void;
+}
+
+export interface Drawn {
+  readonly body: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What is on the screen in one scene. */
+export interface Part {
+  readonly element: HTMLElement;
+  readonly ready: Promise<void>;
+  /** The selection changed, but not the scene. */
+  follow(): void;
+  /** While the walk plays: one beat more; false when there is nothing more to show here. */
+  beat?(): boolean;
+  /** For a picture of the whole walk: show the end of what grows. */
+  finish?(): void;
+  picture(): Drawn;
+  /** For a moving picture: the parts of what is too large for one. */
+  pictures?(): readonly Drawn[];
+  table(): TableData;
+  stop(): void;
+}
+
+/** The head in focus: an average is shown by its first head. */
+export function headOf(stage: Stage): number {
+  const { head } = stage.selection.get();
+  return typeof head === "number" ? head : 0;
+}
+
+/** Names of the rows of a stack. */
+export function naming(home: Home, stack: string | null): Naming {
+  const side = sideOf(stack, home.source.description);
+  return (row) => home.tokens[side]?.shown[row] ?? String(row);
+}
+
+/** Names of the keys of an attention. */
+export function keyNaming(home: Home, stack: string | null, kind: string | null): Naming {
+  return kind === "cross" ? naming(home, "encoder") : naming(home, stack);
+}
+
+/** The row in focus: of the pinned cell, or the selection's query; else the second, or the last where it says a word. */
+export function rowOf(home: Home, rows: number, last = false): number {
+  const { query } = home.stage.selection.get();
+  const wish = home.stage.selection.get().options["walk.cell"]?.split(",")[0];
+  const usual = last ? speaking(home, rows) : 1;
+  const row = wish !== undefined && /^\d{1,6}$/.test(wish) ? Number(wish) : (query ?? usual);
+  return Math.max(0, Math.min(rows - 1, row));
+}
+
+/** The row whose output matters most: the last goes on with the text, the first begins one; masks are filled. */
+function speaking(home: Home, rows: number): number {
+  if (home.plan.shape === "decoder") return rows - 1;
+  if (home.plan.shape === "encoder-decoder") return 0;
+  const slice = home.tokens.source;
+  return (slice === null ? undefined : findMasks(slice)[0]) ?? 1;
+}

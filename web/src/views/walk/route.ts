@@ -1,0 +1,122 @@
+/**
+ * The way through the walk: the scenes of the open layer, the one that is shown, and how to get to others.
+ *
+ * In:   a plan, the selection (the link names the scene).
+ * Out:  scenes; changes of the selection.
+ */
+
+import type { Description, MapDescription, WalkPlan } from "../../api/types";
+import type { Stage } from "../../core/view";
+import { findMap, layerIn, type Scene, writeScript } from "./script";
+
+const STEP = "walk.step"; // the scene, in the link
+const CELL = "walk.cell";
+
+export class Route {
+  scenes: readonly Scene[] = [];
+  at = 0;
+  private plan: WalkPlan | null = null;
+  private description: Description; // of what is walked through: perhaps the same run once more
+
+  constructor(private readonly stage: Stage) {
+    this.description = stage.source.description;
+  }
+
+  get scene(): Scene | undefined {
+    return this.scenes[this.at];
+  }
+
+  /** The layer of the selection's map. */
+  get layer(): number {
+    return this.maps[this.stage.selection.get().map]?.layer ?? 0;
+  }
+
+  private get maps(): readonly MapDescription[] {
+    return this.stage.source.description.maps;
+  }
+
+  /** The open layer of a stack: where it has fewer, its last. */
+  layerOf(stack: string): number {
+    return this.plan === null ? 0 : layerIn(this.plan, stack, this.layer);
+  }
+
+  /** Another plan: a link to a step opens its layer. */
+  take(plan: WalkPlan, description: Description): void {
+    this.plan = plan;
+    this.description = description;
+    this.openLinked();
+    this.rewrite();
+  }
+
+  private openLinked(): void {
+    const { selection } = this.stage;
+    const { options, map: index, query } = selection.get();
+    const named = /^(\w+)\.(\d{1,4})\.(\w+)/.exec(options[STEP] ?? "");
+    if (named === null) return;
+    const [, stack = "", layer, kind = ""] = named;
+    const now = this.maps[index];
+    if (now?.stack === stack && now.layer === Number(layer)) return;
+    const map = findMap(this.maps, stack, kind, Number(layer));
+    if (map !== null) selection.set({ map: map.index, query });
+  }
+
+  /** Scenes for the layer that is open, and the scene that the link names. */
+  rewrite(): void {
+    if (this.plan === null) return;
+    this.scenes = writeScript(this.plan, this.description, this.layer);
+    const wish = this.stage.selection.get().options[STEP];
+    const found = wish === undefined ? -1 : this.scenes.findIndex((scene) => same(scene.id, wish));
+    this.at = found >= 0 ? found : Math.max(0, Math.min(this.at, this.scenes.length - 1));
+  }
+
+  /** To a scene; the attention map that belongs to it is chosen too: other views then show the same. */
+  goTo(scene: Scene): void {
+    const { selection } = this.stage;
+    const { [CELL]: _, ...options } = selection.get().options;
+    const { stack } = scene;
+    const kind = scene.step?.kind === "cross" ? "cross" : "self";
+    const map = stack === null ? null : findMap(this.maps, stack, kind, scene.layer ?? this.layerOf(stack));
+    selection.set({
+      ...(map === null ? {} : { map: map.index }),
+      ...(map === null || this.scene?.stack === stack ? {} : { query: null }),
+      options: { ...options, [STEP]: scene.id },
+    });
+  }
+
+  /** The same step of another layer, where this one is in that stack; its first step otherwise. */
+  openLayer(stack: string, layer: number): void {
+    const { scene } = this;
+    const kind = scene?.step?.kind === "cross" && stack === "decoder" ? "cross" : "self";
+    const map = findMap(this.maps, stack, kind, layer);
+    if (map === null) return;
+    const inside = scene?.layer !== null && scene?.stack === stack;
+    const id = inside
+      ? scene!.id.replace(`${stack}.${scene!.layer}.`, `${stack}.${layer}.`)
+      : `${stack}.${layer}.`;
+    const { selection } = this.stage;
+    selection.set({ map: map.index, options: { ...selection.get().options, [STEP]: id } });
+  }
+
+  /** To the weights of one head. */
+  openHead(map: MapDescription, head: number): void {
+    const { selection } = this.stage;
+    const id = `${map.stack}.${map.layer}.${map.kind}.weights`;
+    selection.set({ map: map.index, head, options: { ...selection.get().options, [STEP]: id } });
+  }
+
+  /** A row of the matrices; the cell in focus keeps its column. */
+  openToken(token: number | null): void {
+    const { selection } = this.stage;
+    const { [CELL]: cell, ...options } = selection.get().options;
+    const column = cell?.split(",")[1];
+    const kept = token !== null && column !== undefined ? { [CELL]: `${token},${column}` } : {};
+    selection.set({ query: token, options: { ...options, ...kept } });
+  }
+}
+
+/** The same step in whichever layer is open; "encoder.1." is the first step of a layer. */
+function same(id: string, wish: string): boolean {
+  const anyLayer = (name: string) => name.replace(/^(\w+)\.\d+\./, "$1.*.");
+  const [one, other] = [anyLayer(id), anyLayer(wish)];
+  return one === other || (other.endsWith(".") && one.startsWith(other));
+}

@@ -1,0 +1,237 @@
+/**
+ * The order of the walk: which scenes there are, with one layer of each stack opened.
+ *
+ * In:   a plan (every step of every layer) and a description.
+ * Out:  scenes in the order of the computation, in chapters, and the words' keys for each.
+ */
+
+import type { Description, Kind, MapDescription, SideName, WalkPlan, WalkStep } from "../../api/types";
+import type { sentences } from "./step_words";
+
+export type TextKey = keyof ReturnType<typeof sentences>;
+
+export type Chapter =
+  | "text"
+  | "embedding"
+  | "attention"
+  | "cross"
+  | "feedForward"
+  | "states"
+  | "glance"
+  | "output"
+  | "training"
+  | "words"
+  | "tree";
+
+export interface Scene {
+  readonly id: string; // in the URL
+  readonly kind: "text" | "step" | "glance" | "training" | "words" | "tree";
+  readonly chapter: Chapter;
+  readonly block: string; // of the diagram
+  readonly stack: string | null;
+  readonly layer: number | null;
+  readonly step: WalkStep | null;
+  readonly key: TextKey;
+}
+
+/** All steps of a plan, one after the other. */
+export function stepsOf(plan: WalkPlan): readonly WalkStep[] {
+  return plan.chapters.flatMap((chapter) => chapter.steps);
+}
+
+/** How many layers each stack has. */
+export function depths(plan: WalkPlan): ReadonlyMap<string, number> {
+  return new Map(plan.stacks.map(({ stack, layers }) => [stack, layers]));
+}
+
+export function lastWord(name: string): string {
+  return name.split("/").at(-1) ?? name;
+}
+
+/** The side whose tokens are the rows of a stack. */
+export function sideOf(stack: string | null, description: Description): SideName {
+  return stack === "decoder" && description.target !== null ? "target" : "source";
+}
+
+/** The stack whose rows the output has. */
+export function lastStack(plan: WalkPlan): string {
+  return plan.shape === "encoder" ? "encoder" : "decoder";
+}
+
+export function findMap(
+  maps: readonly MapDescription[],
+  stack: string,
+  kind: string | null,
+  layer: number,
+): MapDescription | null {
+  const wanted: Kind = kind === "cross" ? "cross" : "self";
+  const fits = maps.filter((map) => map.stack === stack && map.kind === wanted && map.layer === layer);
+  return fits.find((map) => map.step === null) ?? fits[0] ?? null;
+}
+
+/** The layer of a stack that is open: where it has fewer, its last. */
+export function layerIn(plan: WalkPlan, stack: string, layer: number): number {
+  return Math.max(0, Math.min(layer, (depths(plan).get(stack) ?? 1) - 1));
+}
+
+/** Scenes with one layer opened: `layer`, or the last one of a stack that has fewer. */
+export function writeScript(plan: WalkPlan, description: Description, layer: number): Scene[] {
+  const scenes: Scene[] = [];
+  const glanced = new Set<string>();
+  let stack: string | null = null;
+  let inLayers = false;
+  const glance = () => {
+    if (stack === null || !inLayers || plan.recurrent || glanced.has(stack)) return; // cells are no stack of layers
+    glanced.add(stack);
+    scenes.push({ ...plain("glance", "glance", `${stack}.glance`, stack, "glance"), block: "" });
+  };
+  for (const step of stepsOf(plan)) {
+    if (step.chapter === "output") glance(); // it has the rows of the last stack
+    if (step.stack !== stack) {
+      glance();
+      inLayers = false;
+      if (step.stack !== null && step.stack !== stack) scenes.push(textScene(step.stack, description));
+      stack = step.stack;
+    }
+    if (step.layer === null) {
+      glance();
+      scenes.push(stepScene(step));
+      continue;
+    }
+    inLayers = true;
+    if (step.layer === layerIn(plan, step.stack ?? "", layer)) scenes.push(stepScene(step));
+  }
+  glance();
+  return [...scenes, ...epilogue(plan, description)];
+}
+
+/** What comes after one pass: only where words are written one after the other. */
+function epilogue(plan: WalkPlan, description: Description): Scene[] {
+  if (plan.shape === "encoder") return [];
+  const scenes: Scene[] = [];
+  const words = description.output?.kind === "tokens" && description.output.stack === "decoder";
+  const written = (description.generation?.steps.length ?? 0) > 0;
+  if (words || written) {
+    scenes.push(plain("training", "training", "training", null, "training"));
+    scenes.push(plain("words", "words", "words", null, "words"));
+  }
+  scenes.push(plain("tree", "tree", "tree", null, "tree"));
+  return scenes;
+}
+
+function plain(kind: Scene["kind"], chapter: Chapter, id: string, stack: string | null, key: TextKey): Scene {
+  return { id, kind, chapter, block: id, stack, layer: null, step: null, key };
+}
+
+function textScene(stack: string, description: Description): Scene {
+  const target = sideOf(stack, description) === "target";
+  const scene = plain("text", "text", `${stack}.text`, stack, target ? "textTarget" : "textSource");
+  return { ...scene, block: `${stack}.embedding.text` };
+}
+
+function stepScene(step: WalkStep): Scene {
+  const chapter = CHAPTERS[step.kind];
+  return {
+    id: step.id,
+    kind: "step",
+    chapter,
+    block: blockOf(step),
+    stack: step.stack,
+    layer: step.layer,
+    step,
+    key: keyOf(step),
+  };
+}
+
+const CHAPTERS: Readonly<Record<WalkStep["kind"], Chapter>> = {
+  embedding: "embedding",
+  self: "attention",
+  cross: "cross",
+  feed_forward: "feedForward",
+  states: "states",
+  final: "output",
+  output: "output",
+};
+
+/** The block of the diagram that a step belongs to. */
+export function blockOf(step: WalkStep): string {
+  const word = step.id.slice(step.chapter.length + 1);
+  if (step.layer === null) return `${step.chapter}.block`;
+  const part = word === "normed" || word === "norm" ? "norm" : word === "sum" ? "add" : "block";
+  return `${step.chapter}.${part}`;
+}
+
+const PLAIN: Readonly<Record<string, TextKey>> = {
+  lookup: "lookup",
+  scale: "scale",
+  turn: "turn",
+  dot: "dot",
+  cosine: "compare",
+  bilinear: "compare",
+  additive: "compare",
+  waves: "waves",
+  states: "states",
+  divide: "divide",
+  softmax: "softmax",
+  mix: "mix",
+  join: "join",
+  pool: "pool",
+};
+
+const STATES: Readonly<Record<string, TextKey>> = { scores: "dot", weights: "softmax" };
+
+const LOOKUPS: Readonly<Record<string, TextKey>> = {
+  positions: "learnedPositions",
+  segments: "segments",
+  position_bias: "biasTable",
+};
+
+/** Which sentence tells of a step. */
+export function keyOf(step: WalkStep): TextKey {
+  const { operation, kind } = step;
+  const word = lastWord(step.output);
+  const chapter = CHAPTERS[step.kind];
+  if (operation === "mask") return "maskCausal";
+  if (operation === "lookup") return LOOKUPS[word] ?? "lookup";
+  if (operation === "norm") {
+    if (step.words.over === "batch") return "batchNorm";
+    if (chapter === "embedding") return "embeddingNorm";
+    if (word === "final") return "final";
+    if (chapter === "output") return "transformed";
+    return word === "normed" ? "normBefore" : "normAfter";
+  }
+  if (operation === "add") {
+    if (chapter !== "embedding") return word === "biased" ? "bias" : "residual";
+    const added = (part: string) => step.inputs.some((name) => name.endsWith(`/${part}`));
+    return added("positions") && !added("segments") ? "position" : "embeddingSum";
+  }
+  if (chapter === "output") return outputKey(operation, word, step.axes.length === 1);
+  if (operation === "activate") return "activate";
+  if (kind === "states" && step.layer === null) return "cells";
+  if (operation === "states" && STATES[word]) return STATES[word];
+  if (operation === "product" || operation === "split" || operation === "states")
+    return productKey(word, kind, chapter) ?? PLAIN[operation] ?? "other";
+  return PLAIN[operation] ?? "other";
+}
+
+/** `one`: one answer for the whole text, not one for each position. */
+function outputKey(operation: string, word: string, one: boolean): TextKey {
+  if (operation === "softmax") return one ? "classProbabilities" : "probabilities";
+  if (operation === "choose") return one ? "chooseClass" : "choose";
+  if (operation === "activate") return "outputActivate";
+  if (word === "classes") return "classes";
+  if (operation === "product")
+    return word === "logits" ? "logits" : word === "transformed" ? "narrowed" : "dense";
+  return PLAIN[operation] ?? "other";
+}
+
+function productKey(word: string, kind: string | null, chapter: Chapter): TextKey | null {
+  const cross = kind === "cross";
+  if (word === "queries") return cross ? "crossQueries" : "queries";
+  if (word === "keys") return cross ? "crossKeys" : "keys";
+  if (word === "values") return cross ? "crossValues" : "values";
+  if (word === "inner") return "inner";
+  if (word === "widened") return "widened";
+  if (word === "output") return chapter === "feedForward" ? "contract" : "attentionOutput";
+  return null;
+}

@@ -1,0 +1,76 @@
+/**
+ * Letters with an index: W_Q, set as in a formula; and a step as an equation of them.
+ *
+ * In:   text in which what follows an underscore is set lower; the panels of a step.
+ * Out:  elements.
+ */
+
+import type { WalkStep } from "../../api/types";
+import { digits } from "../../core/formats";
+import { make } from "../../marks/make";
+import type { Loaded, Panel } from "./loading";
+import { shapeText } from "./values";
+
+/** A letter with an index: W_Q. */
+export function symbol(text: string): HTMLElement {
+  const [base = "", below] = text.split("_");
+  const index = below === undefined ? null : make("sub", {}, below);
+  return make("b", { class: "walk-symbol", "data-symbol": text }, base, index);
+}
+
+/** What elements say, with indices still written as W_Q. */
+export function spell(element: Element): string {
+  const letter = element.querySelector<HTMLElement>("[data-symbol]") ?? (element as HTMLElement);
+  const said = element.textContent ?? "";
+  return said.replace(letter.textContent ?? "", () => letter.dataset.symbol ?? letter.textContent ?? "");
+}
+
+/** The indices in the texts of an SVG set lower. */
+export function lower(svg: string): string {
+  const index = /(?<![a-z\d_])([A-Za-z]\u0302?[′ᵀ]*)_([A-Za-z\d]+)(?!\w)/gu;
+  const set = '$1<tspan dy="3" font-size="75%">$2</tspan><tspan dy="-3">\u200b</tspan>';
+  return svg.replace(
+    /(<text[^>]*>)([^<]*)(?=<\/text>)/g,
+    (_, tag: string, text: string) => tag + text.replace(index, set),
+  );
+}
+
+/** Words in which W_Q has its index set lower. */
+export function rich(text: string): (Node | string)[] {
+  return text.split(/(\b[A-Za-z]_[A-Za-z0-9]\b)/).map((part, at) => (at % 2 === 1 ? symbol(part) : part));
+}
+
+/** Q 7 × 64 = X 7 × 256 · W_Q 256 × 64 + b */
+export function equationOf(step: WalkStep, { panels, result, bias }: Loaded): HTMLElement[] {
+  const parts: HTMLElement[] = [];
+  const add = (panel: Panel) =>
+    parts.push(symbol(panel.symbol), make("span", { class: "walk-shape" }, shapeText(panel.shape)));
+  const sign = (text: string) => parts.push(make("i", {}, text));
+  const before = panels.filter((panel) => panel !== result);
+  before.forEach((panel, place) => {
+    if (place > 0) sign(step.operation === "add" ? "+" : "·");
+    add(panel);
+  });
+  if (bias !== null) {
+    sign("+");
+    add(bias);
+  }
+  const own = ownSign(step);
+  if (own !== "") sign(own);
+  if (parts.length > 0) sign("→");
+  add(result);
+  return parts;
+}
+
+/** What is done to a single input. */
+function ownSign({ operation, numbers, words }: WalkStep): string {
+  if (operation === "scale") return `× ${digits(numbers.factor ?? 1, 4)}`;
+  if (operation === "divide") return `÷ √${numbers.head_width ?? "d"}`;
+  if (operation === "dot" && numbers.scale !== undefined) {
+    const cap = numbers.cap === undefined ? "" : digits(numbers.cap, 4);
+    return `× ${digits(numbers.scale, 4)}${cap && `, ${cap} · tanh(… ÷ ${cap})`}`;
+  }
+  if (operation === "activate") return words.function ?? "";
+  if (operation === "softmax" || operation === "norm" || operation === "mask") return operation;
+  return "";
+}

@@ -1,0 +1,141 @@
+/**
+ * Tables of numbers with names for rows and columns: what the pictures of a step show.
+ *
+ * In:   frames of the trace.
+ * Out:  Grid: rows × columns of numbers, with a colour range.
+ */
+
+import { asFloats, type Frame, tensor } from "../../api/frames";
+import { digits } from "../../core/formats";
+import type { Theme } from "../../core/view";
+import { diverging, sequential, wantsDarkInk } from "../../marks/colours";
+
+export type Naming = (index: number) => string;
+
+export interface Grid {
+  readonly rows: number;
+  readonly columns: number;
+  readonly values: Float32Array;
+  readonly row: Naming | null;
+  readonly column: Naming | null;
+  readonly signed: boolean; // colours run both ways from nothing
+  readonly limit: number; // where colours end
+}
+
+/** The last two axes of a frame's values; axes before them are laid one below the other. */
+export function readGrid(
+  frame: Frame,
+  turned = false,
+): { rows: number; columns: number; values: Float32Array } {
+  const found = tensor(frame, "values");
+  const values = asFloats(found);
+  const columns = found.shape.at(-1) ?? 1;
+  const rows = columns === 0 ? 0 : values.length / columns;
+  if (!turned) return { rows, columns, values };
+  const swapped = new Float32Array(values.length);
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++)
+      swapped[column * rows + row] = values[row * columns + column]!;
+  return { rows: columns, columns: rows, values: swapped };
+}
+
+/** Where colours end: few outliers must not make everything else pale, so 1 % of large tables may lie beyond. */
+export function limitOf(values: Float32Array): number {
+  const step = Math.max(1, Math.floor(values.length / 8192));
+  const sizes: number[] = [];
+  for (let at = 0; at < values.length; at += step) {
+    const size = Math.abs(values[at]!);
+    if (Number.isFinite(size)) sizes.push(size);
+  }
+  if (sizes.length === 0) return 1;
+  sizes.sort((one, other) => one - other);
+  const place = sizes.length > 400 ? Math.floor(sizes.length * 0.99) : sizes.length - 1;
+  return sizes[place] || sizes.at(-1) || 1;
+}
+
+export function grid(
+  table: { rows: number; columns: number; values: Float32Array },
+  names: { row?: Naming | null; column?: Naming | null; share?: boolean } = {},
+): Grid {
+  return {
+    ...table,
+    row: names.row ?? null,
+    column: names.column ?? null,
+    signed: names.share !== true,
+    limit: names.share === true ? 1 : limitOf(table.values),
+  };
+}
+
+/** The place of a value in the 256 colours; null: masked or unknown. */
+export function place({ signed, limit }: Grid, value: number): number | null {
+  if (!Number.isFinite(value)) return null;
+  const share = Math.max(-1, Math.min(1, value / limit));
+  return signed ? 127.5 + 127.5 * share : 255 * Math.sqrt(Math.max(0, share));
+}
+
+/** A grid as pixels, one a cell; masked cells are clear. */
+export function paint(of: Grid, theme: Theme): Uint8ClampedArray<ArrayBuffer> {
+  const table = of.signed ? diverging(theme) : sequential(theme);
+  const pixels = new Uint8ClampedArray(4 * of.values.length);
+  for (let at = 0; at < of.values.length; at++) {
+    const where = place(of, of.values[at]!);
+    if (where === null) continue;
+    const colour = 3 * Math.round(where);
+    pixels[4 * at] = table[colour]!;
+    pixels[4 * at + 1] = table[colour + 1]!;
+    pixels[4 * at + 2] = table[colour + 2]!;
+    pixels[4 * at + 3] = 255;
+  }
+  return pixels;
+}
+
+/** Ink that can be read on a cell. */
+export function inkOn(of: Grid, value: number, theme: Theme): "#111318" | "#ffffff" {
+  const table = of.signed ? diverging(theme) : sequential(theme);
+  const where = place(of, value);
+  if (where === null) return theme === "light" ? "#111318" : "#ffffff";
+  const at = 3 * Math.round(where);
+  return wantsDarkInk(table[at]!, table[at + 1]!, table[at + 2]!) ? "#111318" : "#ffffff";
+}
+
+/** A number short enough for a cell. */
+export function brief(value: number): string {
+  if (!Number.isFinite(value)) return digits(value);
+  if (value === 0 || value === 1) return String(value);
+  const size = Math.abs(value);
+  const text = size < 1e5 ? size.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0) : digits(size, 2);
+  return value < 0 ? `−${text}` : text;
+}
+
+/** 7 × 64 */
+export function shapeText(shape: readonly number[]): string {
+  return shape.join(" × ");
+}
+
+const MOST_COLUMNS = 128; // of a data table
+
+/** A matrix as a data table; what is not finite is left out. */
+export function tabulate({ rows, columns, values, row, column }: Grid): {
+  readonly columns: string[];
+  readonly rows: (string | number | null)[][];
+} {
+  const across = Array.from({ length: Math.min(columns, MOST_COLUMNS) }, (_, at) => at);
+  return {
+    columns: across.map((at) => column?.(at) ?? String(at)),
+    rows: Array.from({ length: rows }, (_, at) => [
+      row?.(at) ?? String(at),
+      ...across.map((place) => {
+        const value = values[at * columns + place]!;
+        return Number.isFinite(value) ? value : null;
+      }),
+    ]),
+  };
+}
+
+/** The place of the finite number of largest size. */
+export function brightest(values: Float32Array): number {
+  let best = 0;
+  const size = (at: number) => (Number.isFinite(values[at]) ? Math.abs(values[at]!) : 0);
+  for (let at = 1; at < values.length; at++) if (size(at) > size(best)) best = at;
+  return best;
+}

@@ -1,0 +1,170 @@
+/**
+ * Word by word, with what else could have come; or the one word at a position.
+ *
+ * In:   generation steps of the recording, or its outputs.
+ * Out:  a part of the walk.
+ */
+
+import { choicesOf, probability } from "../../core/generation";
+import type { TableData } from "../../core/view";
+import { type Bar, Bars, writeBars } from "../../marks/bars";
+import { make, write } from "../../marks/make";
+import { inks, label } from "../../marks/paper";
+import { type Drawn, type Home, type Part, rowOf } from "./part";
+import { sideOf } from "./script";
+
+interface Moment {
+  readonly before: string;
+  readonly text: string;
+  readonly bars: readonly Bar[];
+}
+
+export class WordsScene implements Part {
+  readonly element: HTMLElement;
+  readonly ready = Promise.resolve();
+  private readonly moments: readonly Moment[];
+  private readonly bars: Bars;
+  private readonly written = make("p", { class: "walk-written", dir: "auto" });
+  private readonly note = make("p", { class: "hint" });
+  private readonly slider: HTMLInputElement;
+  private at: number;
+
+  constructor(
+    private readonly home: Home,
+    private readonly only: "one" | "all",
+  ) {
+    const { say, stage } = home;
+    this.moments = momentsOf(home, only === "one");
+    this.bars = new Bars(say.chance);
+    this.slider = make("input", {
+      class: "slider",
+      type: "range",
+      min: 0,
+      max: Math.max(0, this.moments.length - 1),
+      "aria-label": say.words,
+    });
+    this.slider.addEventListener("input", () => this.go(this.slider.valueAsNumber));
+    const wish = Number(stage.selection.get().options["walk.word"] ?? Number.NaN);
+    this.at =
+      this.only === "one"
+        ? rowOf(home, Math.max(1, this.moments.length), true)
+        : Number.isInteger(wish)
+          ? wish
+          : 0;
+    this.at = Math.max(0, Math.min(this.moments.length - 1, this.at));
+    const own = (home.source.description.generation?.steps.length ?? 0) > 0;
+    this.element = make(
+      "div",
+      { class: "walk-words" },
+      this.moments.length === 0 ? make("p", { class: "walk-missing" }, say.noOutput) : null,
+      this.written,
+      this.moments.length > 1 ? this.slider : null,
+      this.bars.element,
+      this.note,
+      own || only === "one" ? null : make("p", { class: "hint" }, say.noGeneration),
+    );
+    this.show();
+  }
+
+  private go(at: number): void {
+    const { selection } = this.home.stage;
+    if (this.only === "one")
+      selection.set({ query: at, options: { ...selection.get().options, "walk.cell": `${at},0` } });
+    else selection.option("walk.word", String(at));
+  }
+
+  follow(): void {
+    const { options } = this.home.stage.selection.get();
+    const wish =
+      this.only === "one"
+        ? rowOf(this.home, this.moments.length, true)
+        : Number(options["walk.word"] ?? this.at);
+    if (!Number.isInteger(wish) || wish === this.at) return;
+    this.at = Math.max(0, Math.min(this.moments.length - 1, wish));
+    this.show();
+  }
+
+  private show(): void {
+    const { home, at } = this;
+    const moment = this.moments[at];
+    if (moment === undefined) return;
+    this.slider.value = String(at);
+    const before =
+      this.only === "one" ? [] : this.moments.slice(0, at).map((each) => make("span", {}, `${each.text} `));
+    const start = this.only === "one" ? moment.before : (this.moments[0]?.before ?? "");
+    this.written.replaceChildren(
+      ...(start === "" ? [] : [make("bdi", { class: "token" }, start), " → "]),
+      ...before,
+      make("b", {}, moment.text),
+    );
+    this.bars.show(moment.bars);
+    const { generation } = home.source.description;
+    const method =
+      this.only === "all" && generation !== null ? ` · ${home.say.method(generation.method)}` : "";
+    write(this.note, home.say.stepOf(at + 1, this.moments.length) + method);
+  }
+
+  beat(): boolean {
+    if (this.only === "one" || this.at + 1 >= this.moments.length) return false;
+    this.at += 1;
+    this.go(this.at);
+    this.show();
+    return true;
+  }
+
+  finish(): void {
+    if (this.only === "one") return;
+    this.at = Math.max(0, this.moments.length - 1);
+    this.show();
+  }
+
+  picture(): Drawn {
+    const ink = inks(this.home.stage.theme);
+    const moment = this.moments[this.at];
+    if (moment === undefined) return { body: "", width: 480, height: 24 };
+    const bars = writeBars(moment.bars, 480, this.home.stage.theme);
+    const body = `${label(this.written.textContent ?? "", 0, 14, { fill: ink.ink, size: 13 })}<g transform="translate(0 32)">${bars.body}</g>`;
+    return { body, width: 480, height: bars.height + 40 };
+  }
+
+  table(): TableData {
+    const { say } = this.home;
+    return {
+      caption: say.words,
+      columns: [say.place, say.token, say.words, say.chance],
+      rows: this.moments.flatMap((moment, at) =>
+        moment.bars.map((bar) => [at, moment.before, bar.text, bar.share]),
+      ),
+    };
+  }
+
+  stop(): void {}
+}
+
+/** The words that were written, or what the model says at each position. */
+function momentsOf(home: Home, positions: boolean): Moment[] {
+  const { description } = home.source;
+  const { generation, output } = description;
+  if (!positions && generation !== null && generation.steps.length > 0) {
+    return generation.steps.map((step, at) => ({
+      before: at === 0 ? "" : generation.steps[at - 1]!.text,
+      text: step.text,
+      bars: choicesOf(step).map((choice) => ({
+        text: choice.text,
+        share: probability(choice),
+        chosen: choice.chosen,
+      })),
+    }));
+  }
+  const shown = home.tokens[sideOf(output?.stack ?? null, description)]?.shown ?? [];
+  const classes = output?.kind === "classes";
+  return (output?.positions ?? []).map((choices, at) => ({
+    before: classes ? "" : (shown[at] ?? ""),
+    text: choices[0]?.text ?? "",
+    bars: choices.map((choice, rank) => ({
+      text: choice.text,
+      share: probability(choice),
+      chosen: rank === 0,
+    })),
+  }));
+}

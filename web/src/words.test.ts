@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { allViews as views } from "./all_views";
+import { defineStrings, preferredLanguage } from "./i18n/core";
+
+type Words = (language: "en" | "zh") => Readonly<Record<string, unknown>>;
+const files = import.meta.glob<Readonly<Record<string, unknown>>>(
+  [
+    "./i18n/*.ts",
+    "!./i18n/*.test.ts",
+    "!./i18n/core.ts",
+    "./shell/{words,*_words}.ts",
+    "./views/*/{words,*_words}.ts",
+  ],
+  {
+    eager: true,
+  },
+);
+const rooms = Object.entries(files).flatMap(([path, file]) =>
+  Object.entries(file)
+    .filter((entry): entry is [string, Words] => typeof entry[1] === "function")
+    .map(([name, words]) => [`${path} ${name}`, words] as const),
+);
+
+/** Values for parameters: numbers do where text is meant, too. */
+function say(word: unknown): string {
+  return typeof word === "function"
+    ? String((word as (...parts: number[]) => string)(3, 12, 7, 1, 2))
+    : String(word);
+}
+
+const SAME =
+  /^[\s\d\p{P}\p{S}]*$|^(Glassformer|Hugging Face|API|UMAP|PCA|PNG|SVG|Ctrl \+ Enter|τ.*|[A-Za-z]{1,3}|Glassformer \d+)$/u; // names
+
+describe("words", () => {
+  test("there are some", () => expect(rooms.length).toBeGreaterThan(5));
+
+  test.each(rooms)("%s: both languages say everything, each in its own way", (_, words) => {
+    const en = words("en");
+    const zh = words("zh");
+    expect(Object.keys(zh).sort()).toEqual(Object.keys(en).sort());
+    for (const key of Object.keys(en)) {
+      expect(typeof zh[key], key).toBe(typeof en[key]);
+      if (typeof en[key] === "object") continue;
+      const [english, chinese] = [say(en[key]), say(zh[key])];
+      if (english !== "") expect(chinese, key).not.toBe("");
+      expect(chinese, key).not.toMatch(/undefined|NaN|\[object/);
+      if (!SAME.test(chinese) && key !== "language" && key !== "languageLabel") {
+        expect(chinese, `${key} has no Chinese: ${chinese}`).toMatch(/\p{Script=Han}/u);
+      }
+      if (key !== "language" && key !== "languageLabel") {
+        expect(english, `${key} has Chinese in English`).not.toMatch(/\p{Script=Han}/u);
+      }
+    }
+  });
+
+  test.each(views.map((view) => [view.name, view] as const))(
+    "the view %s has a title and a sentence in both",
+    (_, view) => {
+      for (const phrase of [view.title, view.about]) {
+        expect(phrase.en).toMatch(/[a-z]/);
+        expect(phrase.zh).toMatch(/\p{Script=Han}/u);
+      }
+    },
+  );
+
+  test("names and places of views are their own", () => {
+    expect(new Set(views.map((view) => view.name)).size).toBe(views.length);
+    expect(new Set(views.map((view) => view.order)).size).toBe(views.length);
+  });
+
+  test("a missing or a superfluous key does not compile", () => {
+    // @ts-expect-error: zh lacks b
+    defineStrings({ en: { a: "1", b: "2" }, zh: { a: "一" } });
+    // @ts-expect-error: zh has c, which en lacks
+    defineStrings({ en: { a: "1" }, zh: { a: "一", c: "三" } });
+    // @ts-expect-error: a function in one, a sentence in the other
+    defineStrings({ en: { a: (n: number) => `${n}` }, zh: { a: "一" } });
+    expect(defineStrings({ en: { a: "1" }, zh: { a: "一" } })("zh").a).toBe("一");
+  });
+
+  test("the browser's languages decide", () => {
+    expect(preferredLanguage(["de-AT", "zh-Hant-TW", "en"])).toBe("zh");
+    expect(preferredLanguage(["en-GB", "zh"])).toBe("en");
+    expect(preferredLanguage(["fr"])).toBe("en");
+    expect(preferredLanguage([])).toBe("en");
+  });
+});
