@@ -61,7 +61,7 @@ def test_two_things_cannot_have_one_name() -> None:
     thing = object()
     assert registry.register("lamp")(thing) is thing
     registry.register("lamp")(thing)  # the same one again is no contradiction
-    with pytest.raises(ConfigurationError, match="Two things are called 'lamp'"):
+    with pytest.raises(ConfigurationError, match="two thing entries called 'lamp'"):
         registry.register("lamp")(object())
 
 

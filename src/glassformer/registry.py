@@ -12,14 +12,21 @@ from difflib import get_close_matches
 from typing import Generic, TypeVar
 
 from glassformer.errors import ConfigurationError
+from glassformer.messages import Message, message
+
+
+def suggestion(name: str, known: Iterable[str]) -> Message:
+    """The end of an error about an unknown name: the nearest one, and what there is."""
+    names = sorted(known)
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    if near:
+        return message("registry.nearest", near=near[0], names=names)
+    return message("registry.known", names=names) if names else message("registry.none")
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Words that end an error about an unknown name: the nearest one, and what there is."""
-    names = sorted(known)
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
-    did_you_mean = f" Did you mean {near[0]!r}?" if near else ""
-    return f"{did_you_mean} Known: {', '.join(names)}." if names else " There are none."
+    """`suggestion` as the end of an English sentence, for errors that are not in the catalogues yet."""
+    return f" {suggestion(name, known).text('en')}"
 
 
 T = TypeVar("T")
@@ -30,6 +37,7 @@ class Registry(Generic[T]):
 
     def __init__(self, kind: str, package: str) -> None:
         self.kind = kind
+        self._kind = message(f"term.{kind}", default=kind)
         self.package = package
         self._things: dict[str, T] = {}
         self._complete = False
@@ -40,7 +48,7 @@ class Registry(Generic[T]):
 
         def keep(thing: T) -> T:
             if name in self._things and self._things[name] is not thing:
-                raise ConfigurationError(f"Two {self.kind}s are called {name!r}; rename one of them.")
+                raise ConfigurationError("registry.taken", kind=self._kind, name=name)
             self._things[name] = thing
             return thing
 
@@ -49,7 +57,8 @@ class Registry(Generic[T]):
     def __getitem__(self, name: str) -> T:
         self._import_siblings()
         if name not in self._things:
-            raise ConfigurationError(f"There is no {self.kind} called {name!r}.{suggest(name, self._things)}")
+            near = suggestion(name, self._things)
+            raise ConfigurationError("registry.unknown", kind=self._kind, name=name, suggestion=near)
         return self._things[name]
 
     def __contains__(self, name: str) -> bool:

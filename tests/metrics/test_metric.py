@@ -172,7 +172,7 @@ def test_a_metric_needs_a_caption_and_a_name_of_its_own() -> None:
         """Taken."""
 
     assert "entropy" in METRICS
-    with pytest.raises(ConfigurationError, match="Two metrics are called 'entropy'"):
+    with pytest.raises(ConfigurationError, match="two metric entries called 'entropy'"):
         head_metric("entropy", wording, unit="share")(take)
 
 

@@ -46,7 +46,7 @@ class Family:
     table: Callable[[ModelConfig], Table]
 
 
-FAMILIES: Registry[Family] = Registry("family of weights", "glassformer.weights")
+FAMILIES: Registry[Family] = Registry("weight_family", "glassformer.weights")
 
 
 def find_head(settings: Settings, architectures: Mapping[str, Head]) -> Head:
