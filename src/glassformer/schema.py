@@ -5,19 +5,19 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class Answer(BaseModel):
+class ResponseModel(BaseModel):
     """What the server sends: frozen, with no field that its schema does not name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Question(BaseModel):
+class RequestModel(BaseModel):
     """What a client sends: an unknown field is an error, and so is a number that is not finite."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class Phrase(Answer):
+class Phrase(ResponseModel):
     """One text in both languages of the page."""
 
     en: str

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from glassformer.api import scores as measuring
-from glassformer.api.cancellation import make_stoppable, stopping_at
+from glassformer.api.cancellation import cancelled_by, make_cancellable
 from glassformer.api.distributions import Where, distribute
 from glassformer.api.tiles import frame_weights
 from glassformer.errors import ApiError
@@ -18,7 +18,7 @@ from inventions import invent_decoder, invent_long
 
 def test_a_stoppable_recording_is_the_same() -> None:
     recording = invent_decoder()
-    twin = make_stoppable(recording)
+    twin = make_cancellable(recording)
     assert np.array_equal(twin.maps[1].weights(2), recording.maps[1].weights(2))
     assert repr(twin.maps[0]) == repr(recording.maps[0])
     for name in ("entropy", "overall_sparsity", "rollout"):
@@ -31,13 +31,13 @@ def test_measuring_stops_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     flag, read = threading.Event(), []
     weights = AttentionMap.weights
 
-    def weigh(self: AttentionMap, *words: Any) -> np.ndarray:
+    def estimate_bytes(self: AttentionMap, *words: Any) -> np.ndarray:
         read.append(words)
         flag.set()
         return weights(self, *words)
 
-    monkeypatch.setattr(AttentionMap, "weights", weigh)
-    with stopping_at(flag), pytest.raises(ApiError, match="Nobody waits"):
+    monkeypatch.setattr(AttentionMap, "weights", estimate_bytes)
+    with cancelled_by(flag), pytest.raises(ApiError, match="Nobody waits"):
         measuring.measure_recording(recording, "overall_sparsity", None, {"threshold": "0.02"})
     assert len(read) == 1
 
@@ -46,7 +46,7 @@ def test_pictures_and_histograms_stop_too() -> None:
     flag = threading.Event()
     flag.set()
     recording = invent_decoder()
-    with stopping_at(flag):
+    with cancelled_by(flag):
         with pytest.raises(ApiError, match="Nobody waits"):
             distribute(recording, "attention", Where(map=0), 8)
         with pytest.raises(ApiError, match="Nobody waits"):

@@ -64,7 +64,7 @@ FOR_PROGRAMS = r"Record both with|`edits=`|none of AblateHead|A mapping holds|li
 SPOKEN = ("Phrase", "Wording", "_word", "About")  # calls whose words come in both languages
 
 
-def spell(node: ast.AST) -> str | None:
+def slugify(node: ast.AST) -> str | None:
     """A string as it is written, with Q1Z, Q2Z … for its details; None: no string."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
@@ -84,7 +84,7 @@ def walk_strings(node: ast.AST, others: tuple[str, ...] = ()) -> Iterator[str]:
             return
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return
-    text = spell(node)
+    text = slugify(node)
     if text is not None:
         yield text
         return
@@ -138,7 +138,7 @@ def find_sentences(path: Path) -> Iterator[str]:
             place = 0
         if place is None or len(node.args) <= place:
             continue
-        text = spell(node.args[place])
+        text = slugify(node.args[place])
         if text is not None:
             yield text
 

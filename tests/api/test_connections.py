@@ -9,14 +9,14 @@ import pytest
 import uvicorn
 
 from glassformer.api.app import create_app
-from glassformer.api.connections import PunctualProtocol
+from glassformer.api.connections import HeaderTimeoutProtocol
 from glassformer.api.library import Library
 from glassformer.api.settings import Settings
 
 QUESTION = b"GET /api/about HTTP/1.1\r\nhost: localhost\r\n\r\n"
 
 
-class Hasty(PunctualProtocol):
+class Hasty(HeaderTimeoutProtocol):
     """With the patience of a test."""
 
     seconds = 1.0

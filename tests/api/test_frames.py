@@ -8,14 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from glassformer.api.frames import DTYPES, MAGIC, Frame, Plane, decode, encode, quantise, restore, shrink
+from glassformer.api.frames import (
+    DTYPES,
+    MAGIC,
+    Frame,
+    FrameArray,
+    decode,
+    dequantise,
+    encode,
+    quantise,
+    shrink,
+)
 from glassformer.errors import BundleError
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_type_comes_back(dtype: str) -> None:
     array = (np.arange(15).reshape(3, 5) % 2).astype(dtype)
-    back = decode(encode(Frame({"a": Plane(array), "b": Plane(array[:, ::2])}, {"name": "中"})))
+    back = decode(encode(Frame({"a": FrameArray(array), "b": FrameArray(array[:, ::2])}, {"name": "中"})))
     assert back.meta == {"name": "中"}
     assert np.array_equal(back.arrays["a"].array, array)
     assert np.array_equal(back.arrays["b"].array, array[:, ::2])
@@ -24,7 +34,12 @@ def test_every_type_comes_back(dtype: str) -> None:
 
 def test_the_layout_is_the_one_the_page_reads() -> None:
     data = encode(
-        Frame({"odd": Plane(np.arange(3, dtype=np.uint8)), "next": Plane(np.ones(2, dtype=np.float64))})
+        Frame(
+            {
+                "odd": FrameArray(np.arange(3, dtype=np.uint8)),
+                "next": FrameArray(np.ones(2, dtype=np.float64)),
+            }
+        )
     )
     length = int.from_bytes(data[8:12], "little")
     header = json.loads(data[12 : 12 + length])
@@ -38,7 +53,9 @@ def test_the_layout_is_the_one_the_page_reads() -> None:
 
 
 def test_empty_arrays_and_scalars_travel() -> None:
-    back = decode(encode(Frame({"none": Plane(np.zeros((0, 4), np.float32)), "one": Plane(np.float32(3))})))  # type: ignore[arg-type]
+    back = decode(
+        encode(Frame({"none": FrameArray(np.zeros((0, 4), np.float32)), "one": FrameArray(np.float32(3))}))
+    )  # type: ignore[arg-type]
     assert back.arrays["none"].array.shape == (0, 4)
     assert float(back.arrays["one"].array) == 3
 
@@ -47,7 +64,7 @@ def test_what_is_no_frame_is_refused() -> None:
     with pytest.raises(BundleError, match="no frame"):
         decode(b"GIF89a")
     with pytest.raises(TypeError, match="complex"):
-        encode(Frame({"a": Plane(np.ones(2, dtype=np.complex64))}))
+        encode(Frame({"a": FrameArray(np.ones(2, dtype=np.complex64))}))
 
 
 @given(arrays.arrays(np.float32, st.integers(0, 200), elements=st.floats(0, 1, width=32)))
@@ -56,7 +73,7 @@ def test_bytes_are_near_the_weights(weights: np.ndarray) -> None:
     assert ((plane.array == 0) == (weights == 0)).all()
     # Half a byte in the root; the smallest weights are lifted to one byte so that they can be seen.
     bound = (np.sqrt(weights) + 0.51 / 255) ** 2 - weights + 1 / 255**2
-    assert (np.abs(restore(plane) - weights) <= bound).all()
+    assert (np.abs(dequantise(plane) - weights) <= bound).all()
 
 
 def test_small_weights_are_scaled_by_the_largest() -> None:

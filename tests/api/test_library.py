@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from glassformer import bundle
-from glassformer.api.cards import weigh
+from glassformer.api.cards import estimate_bytes
 from glassformer.api.jobs import JobRequest
 from glassformer.api.library import Library
 from glassformer.errors import ApiError, BundleError
@@ -34,7 +34,7 @@ def test_an_id_means_the_same_content_on_every_start(invented: dict[str, Path], 
 
 def test_memory_is_bounded_and_what_falls_out_comes_back_from_disk() -> None:
     made = [invent_decoder(tokens=20 + number) for number in range(4)]
-    library = Library(shipped=None, memory=int(weigh(made[0]) * 2.5))
+    library = Library(shipped=None, memory=int(estimate_bytes(made[0]) * 2.5))
     ids = [library.add(recording) for recording in made]
     assert library.get(ids[3]) is made[3]
     assert len(list(library.folder.glob("*.bundle"))) == 2
@@ -42,7 +42,7 @@ def test_memory_is_bounded_and_what_falls_out_comes_back_from_disk() -> None:
     assert again is not made[0]
     assert np.array_equal(again.maps[1].weights(), made[0].maps[1].weights())
     held = [id for id in ids if library._open.get(id)]
-    assert sum(weigh(library.get(id)) for id in held) <= weigh(made[0]) * 2.5
+    assert sum(estimate_bytes(library.get(id)) for id in held) <= estimate_bytes(made[0]) * 2.5
     folder = library.folder
     library.close()
     assert not folder.exists()

@@ -10,7 +10,7 @@ import pytest
 from starlette.requests import Request
 
 from glassformer.api.library import Library
-from glassformer.api.limits import Cache, Encoded, Threads
+from glassformer.api.limits import Encoded, ResponseCache, ThreadPools
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 
@@ -58,7 +58,7 @@ def ask(received: asyncio.Queue[dict[str, Any]]) -> Request:
 
 def test_work_that_nobody_waits_for_is_not_begun() -> None:
     async def main() -> None:
-        threads = Threads(Settings(threads=1))
+        threads = ThreadPools(Settings(threads=1))
         busy, begun = threading.Event(), threading.Event()
         first: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         second: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
@@ -79,7 +79,7 @@ def test_work_that_nobody_waits_for_is_not_begun() -> None:
 
 def test_too_many_questions_and_too_slow_answers_are_refused() -> None:
     async def main() -> None:
-        threads = Threads(Settings(threads=1, waiting=1, answer_seconds=0.05))
+        threads = ThreadPools(Settings(threads=1, waiting=1, answer_seconds=0.05))
         free = threading.Event()
         holding = asyncio.ensure_future(threads.run(ask(asyncio.Queue()), lambda: free.wait(20)))
         await asyncio.sleep(0)
@@ -94,7 +94,7 @@ def test_too_many_questions_and_too_slow_answers_are_refused() -> None:
 
 
 def test_the_cache_forgets_the_least_used() -> None:
-    cache = Cache(1000)
+    cache = ResponseCache(1000)
     for number in range(10):
         cache.put(str(number), Encoded(bytes(100), "", "identity"))
     assert cache.get("0") is not None

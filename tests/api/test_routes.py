@@ -8,7 +8,7 @@ import pytest
 import zstandard
 
 from glassformer import bundle
-from glassformer.api.frames import restore
+from glassformer.api.frames import dequantise
 from glassformer.metrics import METRICS, PANEL, score
 from glassformer.recording import tile
 
@@ -78,7 +78,7 @@ def test_thumbnails(site: Any, name: str) -> None:
         frame = site.frame(site.of(name) + f"/thumbnails?how={how}")
         for index, each in enumerate(site.recordings[name].maps):
             known = each.statistics.thumbnail_mean if how == "mean" else each.statistics.thumbnail_max
-            seen = restore(frame.arrays[str(index)])
+            seen = dequantise(frame.arrays[str(index)])
             assert seen.shape == known.shape
             assert np.abs(seen - known).max() <= 0.005 * known.max()
 
@@ -91,7 +91,7 @@ def test_weights(site: Any) -> None:
     assert exact.meta["queries"] == [3, 9]
     every = site.frame(address).arrays["weights"]
     assert every.maximum == 1.0
-    assert np.abs(restore(every) - known.weights()).max() < 0.005
+    assert np.abs(dequantise(every) - known.weights()).max() < 0.005
     mean = site.frame(f"{address}?head=mean&as=float32").arrays["weights"].array
     assert np.allclose(mean, known.weights().mean(axis=0), atol=1e-7)
     half = site.frame(f"{address}?head=0&as=float16").arrays["weights"].array
@@ -112,7 +112,7 @@ def test_too_many_weights_are_refused_and_tiles_are_not(site: Any) -> None:
         shown = site.frame(address).arrays["tile"]
         exact = tile(known, 0, level, row, column)
         assert shown.maximum == pytest.approx(float(exact.max()))
-        assert np.abs(restore(shown) - exact).max() <= 0.005 * exact.max()
+        assert np.abs(dequantise(shown) - exact).max() <= 0.005 * exact.max()
     assert site.refusal(site.of("long") + "/maps/0/tiles/0/0/99/0", 422)
 
 

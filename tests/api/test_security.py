@@ -151,7 +151,7 @@ def test_a_host_header_is_taken_apart_carefully() -> None:
     ],
 )
 def test_nothing_outside_the_page_is_served(site: Any, tmp_path: Path, path: str) -> None:
-    static = site.app.state.desk.settings.static
+    static = site.app.state.context.settings.static
     (static / "assets").mkdir()
     (static / ".hidden").write_text("secret")
     (static / "assets" / ".hidden").write_text("secret")
@@ -164,7 +164,7 @@ def test_nothing_outside_the_page_is_served(site: Any, tmp_path: Path, path: str
 
 
 def test_files_of_the_page(site: Any) -> None:
-    static = site.app.state.desk.settings.static
+    static = site.app.state.context.settings.static
     (static / "assets").mkdir()
     (static / "assets" / "index-AbCd1234.js").write_text("let x = 1; " * 100)
     page = site.client.get("/")

@@ -14,8 +14,8 @@ from glassformer import __version__
 from glassformer.api import errors
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
-from glassformer.api.limits import BodyLimit, Cache, Threads
-from glassformer.api.responses import Desk
+from glassformer.api.limits import BodyLimit, ResponseCache, ThreadPools
+from glassformer.api.responses import AppContext
 from glassformer.api.routes import about, documents, jobs, maps, playground, recordings, states, static, walks
 from glassformer.api.routes import scores as measures
 from glassformer.api.security import Guard
@@ -26,16 +26,18 @@ def create_app(
     library: Library,
     workbench: Workbench | None = None,
     settings: Settings | None = None,
-    threads: Threads | None = None,
+    threads: ThreadPools | None = None,
 ) -> FastAPI:
     """The server for some recordings; with a workbench, it also runs models. `threads` may be shared."""
     chosen = Settings() if settings is None else settings
-    desk = Desk(library, workbench, chosen, threads or Threads(chosen), Cache(chosen.cache_bytes))
+    context = AppContext(
+        library, workbench, chosen, threads or ThreadPools(chosen), ResponseCache(chosen.cache_bytes)
+    )
 
     @asynccontextmanager
     async def live(_: FastAPI) -> AsyncIterator[None]:
         yield
-        desk.threads.close()
+        context.threads.close()
         if workbench is not None:
             workbench.close()
 
@@ -47,10 +49,10 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         lifespan=live,
-        responses=errors.REFUSALS,
+        responses=errors.ERROR_RESPONSES,
         redirect_slashes=False,
     )
-    app.state.desk = desk
+    app.state.context = context
     app.state.listeners = set()
     app.state.uploads = 0  # on their way
     app.state.warm = False  # whether the workbench was told to get ready

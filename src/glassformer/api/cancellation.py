@@ -20,7 +20,7 @@ _FLAG: ContextVar[threading.Event | None] = ContextVar("flag", default=None)
 
 
 @contextmanager
-def stopping_at(flag: threading.Event) -> Iterator[None]:
+def cancelled_by(flag: threading.Event) -> Iterator[None]:
     """Inside, work stops once the flag is set."""
     before = _FLAG.set(flag)
     try:
@@ -29,14 +29,14 @@ def stopping_at(flag: threading.Event) -> Iterator[None]:
         _FLAG.reset(before)
 
 
-def check() -> None:
+def check_cancelled() -> None:
     """Stop here, if nobody waits any more."""
     flag = _FLAG.get()
     if flag is not None and flag.is_set():
         raise ApiError("Nobody waits for this answer any more.", "gone", 499)
 
 
-class StoppableMap(AttentionMap):
+class CancellableMap(AttentionMap):
     """A map that asks before it computes weights."""
 
     __slots__ = ()
@@ -44,15 +44,15 @@ class StoppableMap(AttentionMap):
     def weights(
         self, head: int | None = None, queries: slice | None = None, keys: slice | None = None
     ) -> NDArray[np.float32]:
-        check()
+        check_cancelled()
         return AttentionMap.weights(self, head, queries, keys)
 
 
-def make_stoppable(recording: Recording) -> Recording:
+def make_cancellable(recording: Recording) -> Recording:
     """The same recording; reading its weights can be stopped. Nothing is copied or checked again."""
     maps = []
     for each in recording.maps:
-        twin = object.__new__(StoppableMap)
+        twin = object.__new__(CancellableMap)
         for part in fields(AttentionMap):
             object.__setattr__(twin, part.name, getattr(each, part.name))
         maps.append(twin)

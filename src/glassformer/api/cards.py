@@ -36,7 +36,7 @@ class Card(BaseModel):
     request: JobRequest | None = None  # what made it
 
 
-def weigh(recording: Recording) -> int:
+def estimate_bytes(recording: Recording) -> int:
     """About how many bytes of memory a recording takes; arrays that live in a file count nothing."""
     seen: set[int] = set()
     total = 0
@@ -78,7 +78,7 @@ def read_card(path: Path) -> Card:
         return Card()
 
 
-def spell(name: str) -> str:
+def slugify(name: str) -> str:
     """A name as it may stand in an address."""
     plain = re.sub(r"[^a-z0-9]+", "-", re.sub(r"^[0-9]+-", "", name.lower())).strip("-")
     return plain[:40].strip("-") or "recording"

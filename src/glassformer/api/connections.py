@@ -18,8 +18,8 @@ HEADER_SECONDS = 20.0
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
-class PunctualProtocol(asyncio.Protocol):
-    """uvicorn's own protocol with a clock: for `uvicorn.Config(http=PunctualProtocol)`."""
+class HeaderTimeoutProtocol(asyncio.Protocol):
+    """uvicorn's own protocol with a clock: for `uvicorn.Config(http=HeaderTimeoutProtocol)`."""
 
     seconds = HEADER_SECONDS
 

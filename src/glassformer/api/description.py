@@ -13,14 +13,14 @@ from glassformer.api.jobs import JobRequest, Shape
 from glassformer.recording import Evidence, Generation, Output, Recording, Step, Tokens, count_levels
 from glassformer.recording.axes import KindName, SideName, find_starts, is_causal
 from glassformer.recording.visible import make_visible
-from glassformer.schema import Answer, Pair, Phrase
+from glassformer.schema import Pair, Phrase, ResponseModel
 
 LONGEST_TEXT = 20_000  # characters of a text in a description
 MOST_POSITIONS = 2_048  # of an output
 MOST_TOKENS = 8_192  # in one slice
 
 
-class SideDescription(Answer):
+class SideDescription(ResponseModel):
     """One of the two texts."""
 
     side: SideName
@@ -28,7 +28,7 @@ class SideDescription(Answer):
     text: str | None
 
 
-class MapDescription(Answer):
+class MapDescription(ResponseModel):
     """One attention map: a layer of a stack, self or cross, whole or of one generation step."""
 
     index: int
@@ -58,7 +58,7 @@ class MapDescription(Answer):
     relaxed: str | None
 
 
-class HiddenDescription(Answer):
+class HiddenDescription(ResponseModel):
     """The hidden states of a stack."""
 
     stack: str
@@ -68,7 +68,7 @@ class HiddenDescription(Answer):
     width: int
 
 
-class EvidenceWords(Answer):
+class EvidenceWords(ResponseModel):
     """What of the stamp is words."""
 
     kernel: str
@@ -90,7 +90,7 @@ class EvidenceDescription(EvidenceWords):
     zh: EvidenceWords
 
 
-class Choice(Answer):
+class Choice(ResponseModel):
     """A token that came, or could have come."""
 
     token: int
@@ -108,7 +108,7 @@ class StepDescription(Choice):
     score: float | None
 
 
-class GenerationDescription(Answer):
+class GenerationDescription(ResponseModel):
     """How a text was written."""
 
     method: str
@@ -117,7 +117,7 @@ class GenerationDescription(Answer):
     nodes: tuple[StepDescription, ...]
 
 
-class OutputDescription(Answer):
+class OutputDescription(ResponseModel):
     """The likeliest outputs of each position; none of them where there are too many positions."""
 
     stack: str
@@ -125,7 +125,7 @@ class OutputDescription(Answer):
     positions: tuple[tuple[Choice, ...], ...]
 
 
-class Description(Answer):
+class Description(ResponseModel):
     """Everything about a recording but its arrays and its tokens."""
 
     id: str
@@ -142,7 +142,7 @@ class Description(Answer):
     request: JobRequest | None  # what made it, where that is known
 
 
-class TokenSlice(Answer):
+class TokenSlice(ResponseModel):
     """Some tokens of one side, from `start` on; `shown` makes blanks, line ends and bytes visible."""
 
     side: SideName

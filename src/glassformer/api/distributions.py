@@ -12,12 +12,12 @@ from typing import Literal
 
 import numpy as np
 
-from glassformer.api.cancellation import check
+from glassformer.api.cancellation import check_cancelled
 from glassformer.api.hidden import find_states, take_layer
 from glassformer.errors import ApiError
 from glassformer.recording import AttentionMap, Recording
 from glassformer.recording.arrays import AnyArray, choose
-from glassformer.schema import Answer
+from glassformer.schema import ResponseModel
 
 Of = Literal["hidden", "queries", "keys", "values", "attention", "scores", "scores_unscaled", "embeddings"]
 
@@ -25,7 +25,7 @@ MOST_CELLS = 8 << 20  # of attention or scores that are read
 _ROWS = 256  # of hidden states at once, times a thousand
 
 
-class Distribution(Answer):
+class Distribution(ResponseModel):
     """A histogram and the first moments of what it counts."""
 
     edges: tuple[float, ...]  # one more than counts
@@ -76,7 +76,7 @@ def histogram(blocks: Blocks, bins: int, *, whole: bool) -> Distribution:
     """The counts of numbers that come block by block."""
     least, most, count, left_out, total, squares = math.inf, -math.inf, 0, 0, 0.0, 0.0
     for numbers, known in blocks():
-        check()
+        check_cancelled()
         finite = _choose_finite(numbers, known)
         left_out += numbers.size - finite.size
         if finite.size:
@@ -93,7 +93,7 @@ def histogram(blocks: Blocks, bins: int, *, whole: bool) -> Distribution:
     edges = np.linspace(*ends, bins + 1)
     counts = np.zeros(bins, dtype=np.int64)
     for numbers, known in blocks():
-        check()
+        check_cancelled()
         counts += np.histogram(_choose_finite(numbers, known), edges)[0]
     mean = total / count
     return Distribution(

@@ -15,12 +15,12 @@ from starlette.responses import JSONResponse, Response
 
 from glassformer.api.chinese import translate
 from glassformer.errors import ApiError, GlassformerError
-from glassformer.schema import Answer
+from glassformer.schema import ResponseModel
 
 log = logging.getLogger("glassformer.server")
 
 
-class Refusal(Answer):
+class ErrorBody(ResponseModel):
     """What went wrong."""
 
     sentence: str
@@ -28,10 +28,10 @@ class Refusal(Answer):
     zh: str | None = None  # the sentence in Chinese, where it is known
 
 
-class ErrorAnswer(Answer):
+class ErrorResponse(ResponseModel):
     """The form of every error."""
 
-    error: Refusal
+    error: ErrorBody
 
 
 _SENTENCES = {
@@ -40,12 +40,12 @@ _SENTENCES = {
 }
 
 # For the schema: what any route may answer beside its own success.
-REFUSALS: dict[int | str, dict[str, Any]] = {
-    "4XX": {"model": ErrorAnswer, "description": "A refusal in one sentence, and a code for programs."}
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": ErrorResponse, "description": "A refusal in one sentence, and a code for programs."}
 }
 
 
-def say(status: int, code: str, sentence: str) -> Response:
+def error_response(status: int, code: str, sentence: str) -> Response:
     """An error as an answer."""
     return JSONResponse(
         {"error": {"sentence": sentence, "code": code, "zh": translate(sentence, code)}}, status
@@ -57,40 +57,46 @@ def install(app: FastAPI) -> None:
 
     async def refuse(_: Request, error: Exception) -> Response:
         known = cast(ApiError, error)
-        return say(known.status, known.code, str(known))
+        return error_response(known.status, known.code, str(known))
 
     async def refuse_ours(_: Request, error: Exception) -> Response:
-        return say(422, "cannot_be", str(error))
+        return error_response(422, "cannot_be", str(error))
 
     async def refuse_fields(_: Request, error: Exception) -> Response:
-        return say(422, "malformed", spell_fields(cast(RequestValidationError, error)))
+        return error_response(422, "malformed", describe_invalid_fields(cast(RequestValidationError, error)))
 
     async def refuse_http(_: Request, error: Exception) -> Response:
         known = cast(HTTPException, error)
         if known.status_code == 400:  # what FastAPI says of bytes that are no text
-            return say(422, "malformed", "The body cannot be read. Wanted JSON in UTF-8. Send it again.")
+            return error_response(
+                422, "malformed", "The body cannot be read. Wanted JSON in UTF-8. Send it again."
+            )
         sentence = _SENTENCES.get(known.status_code, str(known.detail))
-        answer = say(known.status_code, "no_such_address" if known.status_code == 404 else "http", sentence)
+        answer = error_response(
+            known.status_code, "no_such_address" if known.status_code == 404 else "http", sentence
+        )
         for name, value in (known.headers or {}).items():
             answer.headers[name] = value
         return answer
 
-    async def let_go(_: Request, __: Exception) -> Response:
-        return say(499, "gone", "Whoever sent this left before its end. Send it again.")
+    async def handle_disconnect(_: Request, __: Exception) -> Response:
+        return error_response(499, "gone", "Whoever sent this left before its end. Send it again.")
 
-    async def confess(request: Request, error: Exception) -> Response:
+    async def handle_crash(request: Request, error: Exception) -> Response:
         log.error("a bug at %s", request.url.path, exc_info=error)
-        return say(500, "bug", "Something broke here that should not. The terminal of the server says what.")
+        return error_response(
+            500, "bug", "Something broke here that should not. The terminal of the server says what."
+        )
 
     app.add_exception_handler(ApiError, refuse)
     app.add_exception_handler(GlassformerError, refuse_ours)
     app.add_exception_handler(RequestValidationError, refuse_fields)
     app.add_exception_handler(HTTPException, refuse_http)
-    app.add_exception_handler(ClientDisconnect, let_go)
-    app.add_exception_handler(Exception, confess)
+    app.add_exception_handler(ClientDisconnect, handle_disconnect)
+    app.add_exception_handler(Exception, handle_crash)
 
 
-def spell_fields(error: RequestValidationError) -> str:
+def describe_invalid_fields(error: RequestValidationError) -> str:
     """What is wrong with the fields of a question, in one sentence."""
     found = []
     for each in error.errors()[:3]:

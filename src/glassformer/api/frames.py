@@ -34,7 +34,7 @@ _PIECE = 1 << 16  # weights quantised at once: they stay in the cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plane:
+class FrameArray:
     """An array of a frame, and how its numbers are to be read."""
 
     array: AnyArray
@@ -46,7 +46,7 @@ class Plane:
 class Frame:
     """What is in a frame."""
 
-    arrays: Mapping[str, Plane]
+    arrays: Mapping[str, FrameArray]
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -88,11 +88,11 @@ def decode(data: bytes) -> Frame:
     for entry in header["arrays"]:
         kind = np.dtype(entry["dtype"]).newbyteorder("<")
         flat = np.frombuffer(data, kind, entry["bytes"] // kind.itemsize, start + entry["offset"])
-        arrays[entry["name"]] = Plane(flat.reshape(entry["shape"]), entry["scale"], entry["maximum"])
+        arrays[entry["name"]] = FrameArray(flat.reshape(entry["shape"]), entry["scale"], entry["maximum"])
     return Frame(arrays, header["meta"])
 
 
-def quantise(weights: AnyArray, maximum: float | None = 1.0) -> Plane:
+def quantise(weights: AnyArray, maximum: float | None = 1.0) -> FrameArray:
     """Weights as bytes on a square-root scale; without a maximum, that of the largest weight."""
     if maximum is None:
         largest = float(weights.max(initial=0.0))
@@ -108,10 +108,10 @@ def quantise(weights: AnyArray, maximum: float | None = 1.0) -> Plane:
         np.rint(scaled, out=scaled)
         np.maximum(scaled, piece > 0, out=scaled)
         out[start : start + _PIECE] = np.nan_to_num(scaled, copy=False)
-    return Plane(result, "sqrt", maximum)
+    return FrameArray(result, "sqrt", maximum)
 
 
-def restore(plane: Plane) -> NDArray[np.float32]:
+def dequantise(plane: FrameArray) -> NDArray[np.float32]:
     """The weights that bytes stand for, as near as they allow."""
     if plane.scale is None:
         return plane.array.astype(np.float32)
@@ -122,12 +122,12 @@ def restore(plane: Plane) -> NDArray[np.float32]:
     return weights
 
 
-def shrink(numbers: AnyArray, kind: Literal["float16", "float32"]) -> Plane:
+def shrink(numbers: AnyArray, kind: Literal["float16", "float32"]) -> FrameArray:
     """Numbers in float16 or float32; what float16 cannot hold is sent at its largest, not as infinity."""
     if kind == "float32":
-        return Plane(numbers.astype(np.float32, copy=False))
+        return FrameArray(numbers.astype(np.float32, copy=False))
     if numbers.dtype == np.float16:
-        return Plane(numbers)
+        return FrameArray(numbers)
     largest = float(np.finfo(np.float16).max)
     with np.errstate(over="ignore", under="ignore"):
-        return Plane(np.clip(numbers, -largest, largest).astype(np.float16))
+        return FrameArray(np.clip(numbers, -largest, largest).astype(np.float16))

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from glassformer.api.frames import Frame, Plane, shrink
+from glassformer.api.frames import Frame, FrameArray, shrink
 from glassformer.api.tiles import cut_span
 from glassformer.errors import ApiError
 from glassformer.recording import Recording
@@ -76,7 +76,7 @@ def frame_activations(recording: Recording, stack: str, by: By, neuron: int | No
         elif before is not None:
             found[layer] = np.linalg.norm(plane - before, axis=1)
         before = plane
-    return Frame({"activations": Plane(found)}, {"stack": stack, "by": by, "neuron": neuron})
+    return Frame({"activations": FrameArray(found)}, {"stack": stack, "by": by, "neuron": neuron})
 
 
 def take_layer(states: AnyArray, stack: str, layer: int) -> AnyArray:

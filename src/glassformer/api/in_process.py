@@ -47,14 +47,14 @@ class _Service:
     lock = threading.Lock()
 
     def __init__(self) -> None:
-        from glassformer.api.limits import Threads
+        from glassformer.api.limits import ThreadPools
         from glassformer.api.settings import Settings
 
         self.process = os.getpid()
         self.users = 0
         # Who asks here is one of us: a file asks for thousands of things at once, and waits for each of them.
         self.settings = Settings(waiting=1_000_000, answer_seconds=86_400.0)
-        self.threads = Threads(self.settings)
+        self.threads = ThreadPools(self.settings)
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever, name="glassformer", daemon=True)
         self._thread.start()

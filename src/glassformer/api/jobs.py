@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 from pydantic import Field
 
 from glassformer.lessons.schema import Play, Topic
-from glassformer.schema import Answer, Phrase, Question
+from glassformer.schema import Phrase, RequestModel, ResponseModel
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -26,7 +26,7 @@ Text = Annotated[str, Field(max_length=2_000_000)]  # the server's own limit is 
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
-class EditRequest(Question):
+class EditRequest(RequestModel):
     """A change of the model for one run; what it means is in docs/commands.md."""
 
     kind: Literal["ablate", "cut", "scale", "layers"]
@@ -41,7 +41,7 @@ class EditRequest(Question):
     count: Count | None = None  # layers: how many run
 
 
-class DecodeRequest(Question):
+class DecodeRequest(RequestModel):
     """How a model writes."""
 
     method: Literal["greedy", "sampling", "beam"] = "greedy"
@@ -53,7 +53,7 @@ class DecodeRequest(Question):
     seed: Count | None = None
 
 
-class JobRequest(Question):
+class JobRequest(RequestModel):
     """One run of a model: what it reads, what is kept, what is changed."""
 
     kind: Literal["record", "generate"]
@@ -75,7 +75,7 @@ class JobRequest(Question):
     listed: bool = True  # False: made on the way by a view; it can be opened, but is in no list
 
 
-class PlayRequest(Question):
+class PlayRequest(RequestModel):
     """A topic of the playground that is run as a job, step by step."""
 
     kind: Literal["play"] = "play"
@@ -93,7 +93,7 @@ class PlayRequest(Question):
         return False
 
 
-class Job(Answer):
+class Job(ResponseModel):
     """A run as it stands."""
 
     id: str
@@ -111,14 +111,14 @@ class Job(Answer):
     listed: bool = True  # whether what it makes is in the list of recordings
 
 
-class Event(Answer):
+class Event(ResponseModel):
     """Something heard of a job; `data` is what the page gets as JSON."""
 
     name: EventName
     data: dict[str, Any]
 
 
-class ModelDescription(Answer):
+class ModelDescription(ResponseModel):
     """A model that can be chosen."""
 
     name: str
@@ -138,7 +138,7 @@ class ModelDescription(Answer):
     decoder_layers: int | None = None  # of encoder-decoders, whose `layers` are those of the encoder
 
 
-class Preset(Answer):
+class Preset(ResponseModel):
     """A text worth looking at, and what to look at in it."""
 
     id: str

@@ -21,13 +21,13 @@ from secrets import token_hex
 from typing import Literal
 
 from glassformer import bundle
-from glassformer.api.cards import Card, hash_file, read_card, spell, weigh
+from glassformer.api.cards import Card, estimate_bytes, hash_file, read_card, slugify
 from glassformer.api.description import find_shape
 from glassformer.api.jobs import JobRequest, Shape
 from glassformer.errors import ApiError, BundleError
 from glassformer.recording import Recording
 from glassformer.recording.visible import make_excerpt
-from glassformer.schema import Answer, Phrase
+from glassformer.schema import Phrase, ResponseModel
 
 Origin = Literal["shipped", "file", "made"]
 
@@ -39,7 +39,7 @@ _PART = ".bundle.part"  # behind the name of a file that is being written, here 
 _STALE = 86_400.0  # seconds after which nobody writes to a part any more: whoever did was killed
 
 
-class RecordingEntry(Answer):
+class RecordingEntry(ResponseModel):
     """One recording in a list."""
 
     id: str
@@ -248,7 +248,7 @@ class Library:
 
     def _add(self, recording: Recording, path: Path | None, origin: Origin, card: Card, *, own: bool) -> str:
         name = path.stem if path is not None and not own else recording.model
-        id = f"{spell(name)}-{hash_file(path) if path is not None else token_hex(4)}"
+        id = f"{slugify(name)}-{hash_file(path) if path is not None else token_hex(4)}"
         excerpt = make_excerpt(recording.source.text or " ".join(recording.source.texts[:40]), _EXCERPT)
         label = path.stem if path is not None and origin == "file" and not own else excerpt or recording.model
         entry = RecordingEntry(
@@ -287,7 +287,7 @@ class Library:
 
     def _keep(self, id: str, recording: Recording) -> None:
         """Hold a recording open, and close the least used ones when there are too many bytes."""
-        size = weigh(recording)
+        size = estimate_bytes(recording)
         with self._lock:
             self._open[id] = (recording, size)
             self._open.move_to_end(id)

@@ -17,8 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from glassformer.api.cancellation import stopping_at
-from glassformer.api.errors import say
+from glassformer.api.cancellation import cancelled_by
+from glassformer.api.errors import error_response
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 
@@ -41,7 +41,7 @@ class BodyLimit:
         limit = self.settings.upload_bytes if uploads else self.settings.body_bytes
         declared = Headers(scope=scope).get("content-length", "0")
         if not declared.isdecimal() or int(declared) > limit:
-            await say(413, "body_too_long", spell_too_long(limit))(scope, receive, send)
+            await error_response(413, "body_too_long", describe_too_long(limit))(scope, receive, send)
             return
         quiet = self.settings.body_seconds
         body = _Body(receive, limit, self.settings.upload_seconds if uploads else quiet, quiet)
@@ -51,7 +51,7 @@ class BodyLimit:
             nonlocal started, refused
             if body.refusal is not None and not started and not refused:
                 refused = True
-                await _say(body.refusal)(scope, receive, send)
+                await _respond_to(body.refusal)(scope, receive, send)
             if not refused:
                 started = True
                 await send(message)
@@ -62,7 +62,7 @@ class BodyLimit:
             if started:
                 raise
             if not refused:
-                await _say(error)(scope, receive, send)
+                await _respond_to(error)(scope, receive, send)
 
 
 class _Body:
@@ -92,21 +92,21 @@ class _Body:
         self._taken += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
         if self._taken > self._limit:
-            self.refusal = ApiError(spell_too_long(self._limit), "body_too_long", 413)
+            self.refusal = ApiError(describe_too_long(self._limit), "body_too_long", 413)
             raise self.refusal
         return message
 
 
-def _say(refusal: ApiError) -> Response:
-    return say(refusal.status, refusal.code, str(refusal))
+def _respond_to(refusal: ApiError) -> Response:
+    return error_response(refusal.status, refusal.code, str(refusal))
 
 
-def spell_too_long(limit: int) -> str:
+def describe_too_long(limit: int) -> str:
     """The sentence for a body that is too long."""
     return f"The body is longer than {limit:,} bytes, the most that this address takes. Send less."
 
 
-class Threads:
+class ThreadPools:
     """A few threads for answers, and others for those that take long; what nobody waits for is stopped."""
 
     def __init__(self, settings: Settings) -> None:
@@ -124,7 +124,7 @@ class Threads:
         flag = threading.Event()
 
         def work_until_stopped() -> Result:
-            with stopping_at(flag):
+            with cancelled_by(flag):
                 return work()
 
         working = asyncio.wrap_future((self._slow if slow else self._quick).submit(work_until_stopped))
@@ -168,7 +168,7 @@ class Encoded:
     encoding: Encoding
 
 
-class Cache:
+class ResponseCache:
     """Encoded answers, the least used forgotten first."""
 
     def __init__(self, most: int) -> None:

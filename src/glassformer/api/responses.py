@@ -19,34 +19,34 @@ from glassformer import __version__
 from glassformer.api.frames import MEDIA_TYPE, Frame, encode
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
-from glassformer.api.limits import Cache, Encoded, Encoding, Threads
+from glassformer.api.limits import Encoded, Encoding, ResponseCache, ThreadPools
 from glassformer.api.settings import Settings
 
-FOR_EVER = (
+IMMUTABLE = (
     "private, max-age=604800, immutable"  # a week: longer than anybody looks, shorter than a version lives
 )
-CHECK = "private, no-cache"
-NEVER = "no-store"
+REVALIDATE = "private, no-cache"
+NO_STORE = "no-store"
 _SHORT = 512  # bytes that are not worth compressing
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class AppContext:
     """What every route works with."""
 
     library: Library
     workbench: Workbench | None
     settings: Settings
-    threads: Threads
-    cache: Cache
+    threads: ThreadPools
+    cache: ResponseCache
 
 
-def _desk(request: Request) -> Desk:
-    desk: Desk = request.app.state.desk
-    return desk
+def _get_context(request: Request) -> AppContext:
+    context: AppContext = request.app.state.context
+    return context
 
 
-AtDesk = Annotated[Desk, Depends(_desk)]
+Context = Annotated[AppContext, Depends(_get_context)]
 
 FRAME: dict[int | str, dict[str, Any]] = {
     200: {
@@ -57,36 +57,38 @@ FRAME: dict[int | str, dict[str, Any]] = {
 }
 
 
-async def answer(
+async def respond(
     request: Request,
-    desk: Desk,
+    context: AppContext,
     make: Callable[[], Frame | BaseModel | list[Any]],
     *,
-    keep: str = FOR_EVER,
+    keep: str = IMMUTABLE,
     recording: str | None = None,
     slow: bool = False,
 ) -> Response:
     """Make, encode and send. What is kept for ever is known by its address, and answered at once if known."""
     if recording is not None:
-        desk.library.entry(recording)  # one that was removed is gone, whatever a browser remembers
+        context.library.entry(recording)  # one that was removed is gone, whatever a browser remembers
     encoding = choose_encoding(request.headers.get("accept-encoding", ""))
     known = request.headers.get("if-none-match", "")
     headers = {"cache-control": keep, "vary": "Accept-Encoding"}
-    if keep != FOR_EVER:
-        encoded = await desk.threads.run(request, lambda: compress(*_serialise(make()), encoding), slow=slow)
+    if keep != IMMUTABLE:
+        encoded = await context.threads.run(
+            request, lambda: compress(*_serialise(make()), encoding), slow=slow
+        )
         return _send_marked(encoded, _mark(encoded.body), known, headers)
     mark = _mark(f"{__version__}|{request.url.path}?{request.url.query}|{encoding}".encode())
     if mark in known:
         return Response(status_code=304, headers={**headers, "etag": mark})
 
     def work() -> Encoded:
-        kept = desk.cache.get(mark)
+        kept = context.cache.get(mark)
         if kept is None:
             kept = compress(*_serialise(make()), encoding)
-            desk.cache.put(mark, kept)
+            context.cache.put(mark, kept)
         return kept
 
-    return _send_marked(await desk.threads.run(request, work, slow=slow), mark, known, headers)
+    return _send_marked(await context.threads.run(request, work, slow=slow), mark, known, headers)
 
 
 def _mark(content: bytes) -> str:
@@ -94,7 +96,7 @@ def _mark(content: bytes) -> str:
 
 
 def _send_marked(encoded: Encoded, mark: str, known: str, headers: dict[str, str]) -> Response:
-    if headers["cache-control"] == NEVER:
+    if headers["cache-control"] == NO_STORE:
         return send(encoded, headers)
     if mark in known:
         return Response(status_code=304, headers={**headers, "etag": mark})

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from glassformer.api.cancellation import make_stoppable
+from glassformer.api.cancellation import make_cancellable
 from glassformer.api.chinese import translate_all
 from glassformer.api.frames import Frame
 from glassformer.api.tiles import MOST_CELLS, Precision, convert
@@ -20,7 +20,7 @@ from glassformer.metrics import Phrase as Wordings
 from glassformer.metrics.scores import LEVELS
 from glassformer.place import Place
 from glassformer.recording import THRESHOLD, Recording
-from glassformer.schema import Answer, Bounds, Phrase
+from glassformer.schema import Bounds, Phrase, ResponseModel
 
 Kind = Literal["number", "integer", "choice", "boolean", "text"]
 
@@ -32,7 +32,7 @@ MOST_COUNTED = 4_000_000_000  # weights that may be read for one answer
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
 
-class MetricParameter(Answer):
+class MetricParameter(ResponseModel):
     """A knob of a metric."""
 
     name: str
@@ -44,7 +44,7 @@ class MetricParameter(Answer):
     choices: tuple[str, ...] | None
 
 
-class MetricDescription(Answer):
+class MetricDescription(ResponseModel):
     """What is known about a metric before it runs."""
 
     name: str
@@ -62,13 +62,13 @@ class MetricDescription(Answer):
     panel: bool
 
 
-class Reasons(Answer):
+class Reasons(ResponseModel):
     """Why values are missing, in another language."""
 
     why: tuple[str | None, ...]
 
 
-class ScorePart(Answer):
+class ScorePart(ResponseModel):
     """The values of one place, flat; null where there is none, and why."""
 
     stack: str | None
@@ -84,7 +84,7 @@ class ScorePart(Answer):
     labels: tuple[tuple[str, ...], ...] | None
 
 
-class ScoreDescription(Answer):
+class ScoreDescription(ResponseModel):
     """One metric of one recording."""
 
     metric: str
@@ -114,7 +114,7 @@ def measure_recording(
     _require_short(recording, metric, given)
     knobs = {knob.name: knob for knob in metric.parameters}
     parameters = {word: _read(knobs[word], text) if word in knobs else text for word, text in given.items()}
-    measured = score(make_stoppable(recording), name, over=over, **parameters)
+    measured = score(make_cancellable(recording), name, over=over, **parameters)
     return _describe_score(recording, measured)
 
 
@@ -122,7 +122,7 @@ def frame_rollout(
     recording: Recording, stack: str | None, residual: float, layers: bool, precision: Precision
 ) -> Frame:
     """How much of each token, after each layer, comes from each token of the input (layer, query, key)."""
-    parts = score(make_stoppable(recording), "rollout", residual=residual).parts
+    parts = score(make_cancellable(recording), "rollout", residual=residual).parts
     chosen = [part for part in parts if part.place is not None and stack in (None, part.place.stack)]
     if not chosen:
         raise ApiError(

@@ -17,7 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from glassformer.api.errors import say
+from glassformer.api.errors import error_response
 from glassformer.api.settings import Settings
 
 COOKIE = "glassformer_token"  # and the port behind it: cookies are shared by all ports of a machine
@@ -70,7 +70,7 @@ class Guard:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._knows(hosts[0]):
             seen = hosts[0][:80] if hosts else "nothing"
-            return say(
+            return error_response(
                 421,
                 "foreign_host",
                 f"This server was called {seen!r}. Wanted localhost, or a name it was started with. "
@@ -78,7 +78,7 @@ class Guard:
             )
         origin = headers.get("origin")
         if origin is not None and urlsplit_safely(origin) != hosts[0].lower():
-            return say(
+            return error_response(
                 403,
                 "foreign_origin",
                 f"A page of {origin[:80]!r} called. Wanted calls from this server's own page only. "
@@ -91,7 +91,7 @@ class Guard:
             and not scope["path"].startswith("/api")
         )
         if site not in ("same-origin", "none") and not visits:
-            return say(
+            return error_response(
                 403,
                 "foreign_site",
                 "A page of another site called. Wanted calls from this server's own page only. "
@@ -130,7 +130,7 @@ class Guard:
         if any(self._fits(each) for each in (headers.get(HEADER, ""), bearer, read_cookie(headers))):
             return None
         if in_api:
-            return say(
+            return error_response(
                 401,
                 "no_token",
                 "This server asks for a token. Send it as a header, X-Glassformer-Token, or open the page by "

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.api.cancellation import check
-from glassformer.api.frames import Frame, Plane, quantise, shrink
+from glassformer.api.cancellation import check_cancelled
+from glassformer.api.frames import Frame, FrameArray, quantise, shrink
 from glassformer.errors import ApiError
 from glassformer.recording import AttentionMap, Recording, tile
 from glassformer.recording.arrays import AnyArray
@@ -54,7 +54,7 @@ def frame_scores(
     scores = attention_map.scores(head, rows, columns)
     if precision == "float16":
         scores = scores.astype(np.float16)
-    return Frame({"scores": Plane(scores)}, _place(attention_map, head, rows, columns))
+    return Frame({"scores": FrameArray(scores)}, _place(attention_map, head, rows, columns))
 
 
 def frame_tile(
@@ -99,14 +99,14 @@ def frame_average(recording: Recording, stack: str, kind: str, precision: Precis
     whole = slice(0, queries), slice(0, keys)
     total = np.zeros((queries, keys))
     for each in fitting:
-        check()
+        check_cancelled()
         total += _average_heads(each, *whole)
     mean = (total / len(fitting)).astype(np.float32)
     meta = {"stack": stack, "kind": kind, "maps": len(fitting)}
     return Frame({"weights": convert(mean, precision, 1.0)}, meta)
 
 
-def convert(weights: AnyArray, precision: Precision, maximum: float | None) -> Plane:
+def convert(weights: AnyArray, precision: Precision, maximum: float | None) -> FrameArray:
     """Weights at the precision that was asked for."""
     return quantise(weights, maximum) if precision == "uint8" else shrink(weights, precision)
 
@@ -128,7 +128,7 @@ def _average_heads(attention_map: AttentionMap, rows: slice, columns: slice) -> 
     """(query, key), head by head: never all of them at once."""
     total = np.zeros((rows.stop - rows.start, columns.stop - columns.start))
     for head in range(attention_map.heads):
-        check()
+        check_cancelled()
         total += attention_map.weights(head, rows, columns)
     return (total / max(1, attention_map.heads)).astype(np.float32)
 

@@ -6,7 +6,7 @@ Out:  a frame "values"; or a refusal that says what is there.
 
 import numpy as np
 
-from glassformer.api.frames import Frame, Plane, shrink
+from glassformer.api.frames import Frame, FrameArray, shrink
 from glassformer.api.tiles import Range
 from glassformer.errors import ApiError
 from glassformer.recording import Recording
@@ -54,8 +54,8 @@ def frame_trace(
     return Frame({"values": _plane(array)}, meta)
 
 
-def _plane(array: AnyArray) -> Plane:
-    return Plane(array) if np.issubdtype(array.dtype, np.integer) else shrink(array, "float32")
+def _plane(array: AnyArray) -> FrameArray:
+    return FrameArray(array) if np.issubdtype(array.dtype, np.integer) else shrink(array, "float32")
 
 
 def _span(name: str, part: Range, length: int) -> slice:

@@ -204,11 +204,11 @@ def _run(app: Any, lines: list[socket.socket], address: str | None) -> None:
     """Run until a signal; the browser opens when the server answers."""
     import uvicorn
 
-    from glassformer.api.connections import PunctualProtocol
+    from glassformer.api.connections import HeaderTimeoutProtocol
 
     config = uvicorn.Config(
         app,
-        http=PunctualProtocol,
+        http=HeaderTimeoutProtocol,
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from glassformer.schema import Answer, Phrase
+from glassformer.schema import Phrase, ResponseModel
 
 FILE = Path(__file__).with_name("defaults.json")
 Value = bool | int | float | str
@@ -19,14 +19,14 @@ Number = float | None  # None: nothing there (masked, minus infinity, not measur
 Row = tuple[Number, ...]
 
 
-class Choice(Answer):
+class Choice(ResponseModel):
     """One of several values of a parameter."""
 
     value: str
     label: Phrase
 
 
-class Parameter(Answer):
+class Parameter(ResponseModel):
     """Something to change. The first parameter of a topic is the one that the page makes large."""
 
     name: str
@@ -43,7 +43,7 @@ class Parameter(Answer):
     )  # shown only while each of these has one of these values
 
 
-class Topic(Answer):
+class Topic(ResponseModel):
     """One page of the playground."""
 
     name: str
@@ -58,14 +58,14 @@ class Topic(Answer):
     keeps: bool = True  # what it answers holds anywhere; a measurement of a machine does not
 
 
-class Axis(Answer):
+class Axis(ResponseModel):
     """What stands beside or below a picture."""
 
     title: Phrase | None = None
     labels: tuple[str, ...] = ()
 
 
-class Matrix(Answer):
+class Matrix(ResponseModel):
     """Numbers in rows and columns, drawn as colours."""
 
     kind: Literal["matrix"] = "matrix"
@@ -81,7 +81,7 @@ class Matrix(Answer):
     mark: tuple[tuple[int, int], ...] = ()  # cells to outline: (row, column)
 
 
-class Series(Answer):
+class Series(ResponseModel):
     """Numbers that belong together."""
 
     name: Phrase
@@ -89,7 +89,7 @@ class Series(Answer):
     dashed: bool = False  # what theory says, beside what was measured
 
 
-class Bars(Answer):
+class Bars(ResponseModel):
     """Groups of bars: one group for each label, one bar for each series."""
 
     kind: Literal["bars"] = "bars"
@@ -103,7 +103,7 @@ class Bars(Answer):
     high: float | None = None  # the end of the scale, where it should not move
 
 
-class Lines(Answer):
+class Lines(ResponseModel):
     """Curves over one x axis."""
 
     kind: Literal["lines"] = "lines"
@@ -119,7 +119,7 @@ class Lines(Answer):
     mark: float | None = None  # the x to point at
 
 
-class Arrow(Answer):
+class Arrow(ResponseModel):
     """A vector from the origin of a plane."""
 
     label: str
@@ -128,7 +128,7 @@ class Arrow(Answer):
     group: int  # arrows of one group have one colour
 
 
-class Points(Answer):
+class Points(ResponseModel):
     """Vectors in a plane, the same unit on both axes."""
 
     kind: Literal["points"] = "points"
@@ -140,7 +140,7 @@ class Points(Answer):
     reach: float  # the plane goes from -reach to reach
 
 
-class Table(Answer):
+class Table(ResponseModel):
     """Rows to read. A cell that is a number is shown as one."""
 
     kind: Literal["table"] = "table"
@@ -152,7 +152,7 @@ class Table(Answer):
     marked: tuple[int, ...] = ()  # rows to emphasise
 
 
-class Measure(Answer):
+class Measure(ResponseModel):
     """One number with a name."""
 
     name: Phrase
@@ -161,7 +161,7 @@ class Measure(Answer):
     good: bool | None = None  # whether it is what one would want; None: neither
 
 
-class Numbers(Answer):
+class Numbers(ResponseModel):
     """A few numbers, large."""
 
     kind: Literal["numbers"] = "numbers"
@@ -174,14 +174,14 @@ class Numbers(Answer):
 Figure = Annotated[Matrix | Bars | Lines | Points | Table | Numbers, Field(discriminator="kind")]
 
 
-class Range(Answer):
+class Range(ResponseModel):
     """How far a whole number can go here, and what its values are called."""
 
     maximum: int
     labels: tuple[str, ...] = ()
 
 
-class Play(Answer):
+class Play(ResponseModel):
     """What came of one set of parameters."""
 
     topic: str
@@ -193,7 +193,7 @@ class Play(Answer):
     seconds: float | None = None  # that it took; None: computed before, and shipped
 
 
-class Saved(Answer):
+class Saved(ResponseModel):
     """What can be shown where nothing can be computed: every topic, and what its defaults give."""
 
     topics: tuple[Topic, ...]

@@ -6,7 +6,7 @@ Out:  typed answers, ready for JSON.
 
 from typing import Literal
 
-from glassformer.schema import Answer, Pair, Phrase
+from glassformer.schema import Pair, Phrase, ResponseModel
 
 Operation = Literal[
     "lookup",  # a row of a table
@@ -35,7 +35,7 @@ Axis = Literal["head", "source", "target", "feature", "vocabulary", "class", "ra
 Part = Literal["embedding", "self", "cross", "feed_forward", "final", "output", "states"]
 
 
-class StepParameters(Answer):
+class StepParameters(ResponseModel):
     """What a step is computed with: names of arrays under parameters/."""
 
     weight: str | None = None
@@ -56,14 +56,14 @@ class StepParameters(Answer):
         )
 
 
-class StepShape(Answer):
+class StepShape(ResponseModel):
     """Lengths of the axes; None where an array was not kept."""
 
     inputs: tuple[tuple[int, ...] | None, ...]
     output: tuple[int, ...] | None
 
 
-class Step(Answer):
+class Step(ResponseModel):
     """One thing that happens."""
 
     id: str
@@ -83,7 +83,7 @@ class Step(Answer):
     missing: Phrase | None  # why there is nothing to see
 
 
-class Chapter(Answer):
+class Chapter(ResponseModel):
     """Steps that belong together: a sub-layer, the embedding, the output."""
 
     id: str
@@ -93,7 +93,7 @@ class Chapter(Answer):
     steps: tuple[Step, ...]
 
 
-class Block(Answer):
+class Block(ResponseModel):
     """A box of the diagram."""
 
     id: str
@@ -107,7 +107,7 @@ class Block(Answer):
     causal: bool = False
 
 
-class Arrow(Answer):
+class Arrow(ResponseModel):
     """From block to block."""
 
     start: str
@@ -115,14 +115,14 @@ class Arrow(Answer):
     kind: Literal["stream", "residual", "memory"]
 
 
-class Diagram(Answer):
+class Diagram(ResponseModel):
     """The true architecture: blocks from below to above, and what flows between them."""
 
     blocks: tuple[Block, ...]
     arrows: tuple[Arrow, ...]
 
 
-class StackDescription(Answer):
+class StackDescription(ResponseModel):
     """A stack as it ran."""
 
     stack: str
@@ -135,7 +135,7 @@ class StackDescription(Answer):
     shared: bool  # one block, used at every depth
 
 
-class WalkPlan(Answer):
+class WalkPlan(ResponseModel):
     """What happens, in order."""
 
     model: str
@@ -153,7 +153,7 @@ class WalkPlan(Answer):
     notes: tuple[Phrase, ...]  # what this recording cannot show
 
 
-class Term(Answer):
+class Term(ResponseModel):
     """One of the things that are summed; of a softmax: score, exponential, weight."""
 
     index: int
@@ -164,7 +164,7 @@ class Term(Answer):
     large: bool  # one of the few that matter most
 
 
-class Reading(Answer):
+class Reading(ResponseModel):
     """Where the numbers come from: a row, a column or a cell of an array."""
 
     name: str
@@ -173,7 +173,7 @@ class Reading(Answer):
     column: int | None = None
 
 
-class CellArithmetic(Answer):
+class CellArithmetic(ResponseModel):
     """How one number came about."""
 
     step: str

@@ -41,7 +41,7 @@ def test_who_asks_shares_threads_and_the_last_one_ends_them() -> None:
 def test_a_question_that_waits_is_cancelled_by_closing() -> None:
     asking = Asking(invent_decoder(tokens=4, layers=1))
     gate = threading.Event()
-    asking._app.state.desk.library.entries = gate.wait  # type: ignore[method-assign]
+    asking._app.state.context.library.entries = gate.wait  # type: ignore[method-assign]
     waiting = asking.start("recordings")
     asking.close()
     gate.set()

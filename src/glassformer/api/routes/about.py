@@ -9,13 +9,13 @@ from starlette.responses import Response
 
 from glassformer import __version__
 from glassformer.api.chinese import translate
-from glassformer.api.responses import CHECK, AtDesk, answer
-from glassformer.schema import Answer, Phrase
+from glassformer.api.responses import REVALIDATE, Context, respond
+from glassformer.schema import Phrase, ResponseModel
 
 router = APIRouter(prefix="/api", tags=["about"])
 
 
-class Limits(Answer):
+class Limits(ResponseModel):
     """The most that may be asked for."""
 
     text_characters: int
@@ -27,7 +27,7 @@ class Limits(Answer):
     seconds: float
 
 
-class About(Answer):
+class About(ResponseModel):
     """This server."""
 
     version: str
@@ -38,15 +38,15 @@ class About(Answer):
 
 
 @router.get("/about", response_model=About)
-async def read_about(request: Request, desk: AtDesk) -> Response:
+async def read_about(request: Request, context: Context) -> Response:
     """Version, limits, and whether models can run here."""
-    settings = desk.settings
+    settings = context.settings
     why = settings.why_no_workbench or "This server shows saved recordings and runs no models."
     about = About(
         version=__version__,
         offline=settings.offline,
         limits=Limits(**{name: getattr(settings, name) for name in Limits.model_fields}),
-        workbench=desk.workbench is not None,
-        why_no_workbench=Phrase(en=why, zh=translate(why) or why) if desk.workbench is None else None,
+        workbench=context.workbench is not None,
+        why_no_workbench=Phrase(en=why, zh=translate(why) or why) if context.workbench is None else None,
     )
-    return await answer(request, desk, lambda: about, keep=CHECK)
+    return await respond(request, context, lambda: about, keep=REVALIDATE)

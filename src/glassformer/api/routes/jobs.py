@@ -14,7 +14,7 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response, StreamingResponse
 
 from glassformer.api.jobs import LAST_EVENTS, Job, JobRequest, ModelDescription, Preset, Workbench
-from glassformer.api.responses import NEVER, AtDesk, Desk, answer
+from glassformer.api.responses import NO_STORE, AppContext, Context, respond
 from glassformer.errors import ApiError
 
 router = APIRouter(prefix="/api", tags=["jobs"])
@@ -44,62 +44,68 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/models", response_model=list[ModelDescription])
-async def list_models(request: Request, desk: AtDesk) -> Response:
+async def list_models(request: Request, context: Context) -> Response:
     """What can be chosen; empty where no model can run."""
-    bench = desk.workbench
+    bench = context.workbench
     if bench is not None and not request.app.state.warm:
         request.app.state.warm = True
         # Whoever sees models may soon run one; the page itself comes first.
         asyncio.get_running_loop().call_later(_FIRST, bench.warm_up)
-    return await answer(request, desk, lambda: [] if bench is None else list(bench.models()), keep=NEVER)
+    return await respond(
+        request, context, lambda: [] if bench is None else list(bench.models()), keep=NO_STORE
+    )
 
 
 @router.get("/presets", response_model=list[Preset])
-async def list_presets(request: Request, desk: AtDesk) -> Response:
+async def list_presets(request: Request, context: Context) -> Response:
     """Texts worth looking at."""
 
     def make() -> list[Preset]:
-        return [] if desk.workbench is None else [_point(desk, each) for each in desk.workbench.presets()]
+        return (
+            []
+            if context.workbench is None
+            else [_point(context, each) for each in context.workbench.presets()]
+        )
 
-    return await answer(request, desk, make, keep=NEVER)
+    return await respond(request, context, make, keep=NO_STORE)
 
 
 @router.get("/jobs", response_model=list[Job])
-async def list_jobs(request: Request, desk: AtDesk) -> Response:
+async def list_jobs(request: Request, context: Context) -> Response:
     """Every job of this server."""
-    found = list(desk.workbench.jobs()) if desk.workbench is not None else []
-    return await answer(request, desk, lambda: found, keep=NEVER)
+    found = list(context.workbench.jobs()) if context.workbench is not None else []
+    return await respond(request, context, lambda: found, keep=NO_STORE)
 
 
 @router.post("/jobs", status_code=202, response_model=Job)
-async def add_job(desk: AtDesk, asked: JobRequest) -> Job:
+async def add_job(context: Context, asked: JobRequest) -> Job:
     """Run a model. The answer comes at once; the rest is heard from /api/jobs/{id}/events."""
-    workbench = _require(desk)
-    _check_size(desk, asked)
+    workbench = _require(context)
+    _check_size(context, asked)
     return workbench.submit(asked)
 
 
 @router.get("/jobs/{id}", response_model=Job)
-async def read_job(desk: AtDesk, id: JobId) -> Job:
+async def read_job(context: Context, id: JobId) -> Job:
     """One job as it stands."""
-    return _require(desk).job(id)
+    return _require(context).job(id)
 
 
 @router.delete("/jobs/{id}", response_model=Job)
-async def cancel_job(desk: AtDesk, id: JobId) -> Job:
+async def cancel_job(context: Context, id: JobId) -> Job:
     """Cancel a job that waits or runs."""
-    return _require(desk).cancel(id)
+    return _require(context).cancel(id)
 
 
 @router.get("/jobs/{id}/events", responses=_EVENTS, response_class=StreamingResponse)
-async def hear_job(request: Request, desk: AtDesk, id: JobId) -> Response:
+async def hear_job(request: Request, context: Context, id: JobId) -> Response:
     """What happens with a job, from its start, as server-sent events."""
-    workbench = _require(desk)
+    workbench = _require(context)
     workbench.job(id)
     listeners: set[object] = request.app.state.listeners
-    if len(listeners) >= desk.settings.listeners:
+    if len(listeners) >= context.settings.listeners:
         raise ApiError("Too many pages listen to jobs. Close some of them.", "busy", 429)
-    headers = {"cache-control": NEVER, "x-accel-buffering": "no"}
+    headers = {"cache-control": NO_STORE, "x-accel-buffering": "no"}
     stream = _stream(workbench, id, listeners, request.app.state.closing)
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
@@ -135,21 +141,21 @@ async def _stream(
         listeners.discard(mark)
 
 
-def _point(desk: Desk, preset: Preset) -> Preset:
+def _point(context: AppContext, preset: Preset) -> Preset:
     """The preset with the recording that shows it, if one ships."""
-    return preset.model_copy(update={"recording": desk.library.find_preset(preset.id)})
+    return preset.model_copy(update={"recording": context.library.find_preset(preset.id)})
 
 
-def _require(desk: Desk) -> Workbench:
-    if desk.workbench is None:
-        why = desk.settings.why_no_workbench or "This server shows saved recordings and runs no models."
+def _require(context: AppContext) -> Workbench:
+    if context.workbench is None:
+        why = context.settings.why_no_workbench or "This server shows saved recordings and runs no models."
         raise ApiError(f"{why} Start it with `glassformer serve` where models can run.", "no_workbench", 409)
-    return desk.workbench
+    return context.workbench
 
 
-def _check_size(desk: Desk, asked: JobRequest) -> None:
+def _check_size(context: AppContext, asked: JobRequest) -> None:
     """Refuse texts that are too long before anybody reads them."""
-    settings = desk.settings
+    settings = context.settings
     for name in ("text", "second_text", "target"):
         text = getattr(asked, name)
         if text is not None and len(text) > settings.text_characters:

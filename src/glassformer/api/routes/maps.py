@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from glassformer.api.frames import Frame, Plane, shrink
-from glassformer.api.responses import FRAME, AtDesk, Desk, answer
+from glassformer.api.frames import Frame, FrameArray, shrink
+from glassformer.api.responses import FRAME, AppContext, Context, respond
 from glassformer.api.routes.recordings import Id
 from glassformer.api.tiles import (
     Precision,
@@ -40,15 +40,17 @@ AsFloat = Annotated[Literal["float16", "float32"], Query(alias="as")]
 
 
 @router.get("/thumbnails")
-async def read_thumbnails(request: Request, desk: AtDesk, id: Id, how: How = "mean") -> Response:
+async def read_thumbnails(request: Request, context: Context, id: Id, how: How = "mean") -> Response:
     """A small picture of every head of every map: arrays "0", "1", … of (head, row, column)."""
-    return await answer(request, desk, lambda: frame_thumbnails(desk.library.get(id), how), recording=id)
+    return await respond(
+        request, context, lambda: frame_thumbnails(context.library.get(id), how), recording=id
+    )
 
 
 @router.get("/maps/{map}/weights")
 async def read_weights(
     request: Request,
-    desk: AtDesk,
+    context: Context,
     id: Id,
     number: MapNumber,
     head: Annotated[int | Literal["mean"] | None, Query(description="one head, mean, or all")] = None,
@@ -59,15 +61,17 @@ async def read_weights(
     """Weights of a rectangle: (query, key), or (head, query, key) without a head; at most 4 million."""
 
     def make() -> Frame:
-        return frame_weights(find_map(desk, id, number), head, read_span(queries), read_span(keys), precision)
+        return frame_weights(
+            find_map(context, id, number), head, read_span(queries), read_span(keys), precision
+        )
 
-    return await answer(request, desk, make, recording=id)
+    return await respond(request, context, make, recording=id)
 
 
 @router.get("/maps/{map}/scores")
 async def read_scores(
     request: Request,
-    desk: AtDesk,
+    context: Context,
     id: Id,
     number: MapNumber,
     head: HeadQuery = None,
@@ -78,15 +82,17 @@ async def read_scores(
     """The same before the softmax: scaled, biased; minus infinity where masked."""
 
     def make() -> Frame:
-        return frame_scores(find_map(desk, id, number), head, read_span(queries), read_span(keys), precision)
+        return frame_scores(
+            find_map(context, id, number), head, read_span(queries), read_span(keys), precision
+        )
 
-    return await answer(request, desk, make, recording=id)
+    return await respond(request, context, make, recording=id)
 
 
 @router.get("/maps/{map}/tiles/{head}/{level}/{row}/{column}")
 async def read_tile(
     request: Request,
-    desk: AtDesk,
+    context: Context,
     id: Id,
     number: MapNumber,
     head: HeadNumber,
@@ -99,36 +105,36 @@ async def read_tile(
     """A tile of 256 pixels a side, fewer at the right and lower edge."""
 
     def make() -> Frame:
-        return frame_tile(find_map(desk, id, number), head, (level, row, column), how, precision)
+        return frame_tile(find_map(context, id, number), head, (level, row, column), how, precision)
 
-    return await answer(request, desk, make, recording=id)
+    return await respond(request, context, make, recording=id)
 
 
 @router.get("/maps/{map}/statistics")
-async def read_statistics(request: Request, desk: AtDesk, id: Id, number: MapNumber) -> Response:
+async def read_statistics(request: Request, context: Context, id: Id, number: MapNumber) -> Response:
     """What is known of every head: entropy, peak … (head, query), mass (head, key), rows (query)."""
 
     def make() -> Frame:
-        known = find_map(desk, id, number).statistics
+        known = find_map(context, id, number).statistics
         arrays = {
             "entropy": shrink(known.entropy, "float32"),
             "peak": shrink(known.peak, "float32"),
-            "peak_key": Plane(known.peak_key.astype("int32")),
-            "above": Plane(known.above.astype("int32")),
+            "peak_key": FrameArray(known.peak_key.astype("int32")),
+            "above": FrameArray(known.above.astype("int32")),
             "distance": shrink(known.distance, "float32"),
-            "allowed": Plane(known.allowed.astype("int32")),
+            "allowed": FrameArray(known.allowed.astype("int32")),
             "mass": shrink(known.mass, "float32"),
-            "rows": Plane(known.rows),
+            "rows": FrameArray(known.rows),
         }
         return Frame(arrays, {"threshold": known.threshold})
 
-    return await answer(request, desk, make, recording=id)
+    return await respond(request, context, make, recording=id)
 
 
 @router.get("/maps/{map}/vectors/{what}")
 async def read_vectors(
     request: Request,
-    desk: AtDesk,
+    context: Context,
     id: Id,
     number: MapNumber,
     what: Literal["queries", "keys", "values"],
@@ -137,15 +143,15 @@ async def read_vectors(
     """Query, key or value vectors: (token, width) of the head, or (head, token, width) of all."""
 
     def make() -> Frame:
-        return frame_vectors(find_map(desk, id, number), what, head)
+        return frame_vectors(find_map(context, id, number), what, head)
 
-    return await answer(request, desk, make, recording=id)
+    return await respond(request, context, make, recording=id)
 
 
 @router.get("/average")
 async def read_average(
     request: Request,
-    desk: AtDesk,
+    context: Context,
     id: Id,
     stack: Annotated[str, Query(max_length=40)],
     kind: Literal["self", "cross"] = "self",
@@ -155,9 +161,9 @@ async def read_average(
     """The mean over all heads of all layers of one stack and kind; up to 1,024 tokens."""
 
     def make() -> Frame:
-        return frame_average(desk.library.get(id), stack, kind, precision)
+        return frame_average(context.library.get(id), stack, kind, precision)
 
-    return await answer(request, desk, make, recording=id)
+    return await respond(request, context, make, recording=id)
 
 
 def frame_vectors(
@@ -184,9 +190,9 @@ def frame_vectors(
     return Frame({what: shrink(chosen, "float32")}, {"map": attention_map.name, "head": head})
 
 
-def find_map(desk: Desk, id: str, number: int) -> AttentionMap:
+def find_map(context: AppContext, id: str, number: int) -> AttentionMap:
     """The map of this number."""
-    maps = desk.library.get(id).maps
+    maps = context.library.get(id).maps
     if number >= len(maps):
         raise ApiError(
             f"There is no map {number} in {id}. Wanted 0 to {len(maps) - 1}. Its description lists them.",

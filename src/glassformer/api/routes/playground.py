@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from glassformer.api.jobs import Job, Playground
-from glassformer.api.responses import CHECK, NEVER, AtDesk, Desk, answer
+from glassformer.api.responses import NO_STORE, REVALIDATE, AppContext, Context, respond
 from glassformer.errors import ApiError
 from glassformer.lessons.schema import Play, Topic, read_saved
 
@@ -24,19 +24,19 @@ _LONGEST = 1000  # characters of one
 
 
 @router.get("/playground", response_model=list[Topic])
-async def list_topics(request: Request, desk: AtDesk) -> Response:
+async def list_topics(request: Request, context: Context) -> Response:
     """Every topic with its words and parameters."""
-    bench = desk.workbench
-    return await answer(
+    bench = context.workbench
+    return await respond(
         request,
-        desk,
+        context,
         lambda: list(bench.topics() if isinstance(bench, Playground) else read_saved().topics),
-        keep=CHECK,
+        keep=REVALIDATE,
     )
 
 
 @router.get("/playground/{topic}", response_model=Play)
-async def play_topic(request: Request, desk: AtDesk, topic: TopicName) -> Response:
+async def play_topic(request: Request, context: Context, topic: TopicName) -> Response:
     """What comes of it. Other words in the address are its parameters, as width=6; the rest are defaults.
 
     Without any the answer was computed before, and ships: it is there at once, also where nothing can be
@@ -44,22 +44,25 @@ async def play_topic(request: Request, desk: AtDesk, topic: TopicName) -> Respon
     """
     given = _read(request)
     if not given and topic in read_saved().plays:
-        return await answer(request, desk, lambda: read_saved().plays[topic], keep=CHECK)
-    playground = _require(desk)
-    return await answer(request, desk, lambda: playground.play(topic, given), keep=NEVER, slow=True)
+        return await respond(request, context, lambda: read_saved().plays[topic], keep=REVALIDATE)
+    playground = _require(context)
+    return await respond(request, context, lambda: playground.play(topic, given), keep=NO_STORE, slow=True)
 
 
 @router.post("/playground/{topic}", status_code=202, response_model=Job)
-async def start_topic(request: Request, desk: AtDesk, topic: TopicName) -> Job:
+async def start_topic(request: Request, context: Context, topic: TopicName) -> Job:
     """Run it as a job that tells each step, heard from /api/jobs/{id}/events; `done` carries the play."""
-    return _require(desk).start_play(topic, _read(request))
+    return _require(context).start_play(topic, _read(request))
 
 
-def _require(desk: Desk) -> Playground:
-    if not isinstance(desk.workbench, Playground):
-        why = desk.settings.why_no_workbench or "This server shows saved recordings and computes nothing new."
+def _require(context: AppContext) -> Playground:
+    if not isinstance(context.workbench, Playground):
+        why = (
+            context.settings.why_no_workbench
+            or "This server shows saved recordings and computes nothing new."
+        )
         raise ApiError(f"{why} Start it with `glassformer serve` to play.", "no_workbench", 409)
-    return desk.workbench
+    return context.workbench
 
 
 def _read(request: Request) -> dict[str, str]:

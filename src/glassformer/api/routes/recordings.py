@@ -19,10 +19,10 @@ from glassformer.api.description import (
 )
 from glassformer.api.jobs import JobRequest
 from glassformer.api.library import RecordingEntry
-from glassformer.api.responses import CHECK, AtDesk, Desk, answer
+from glassformer.api.responses import REVALIDATE, AppContext, Context, respond
 from glassformer.errors import ApiError, GlassformerError
 from glassformer.recording.axes import SideName, find_side
-from glassformer.schema import Answer
+from glassformer.schema import ResponseModel
 
 router = APIRouter(prefix="/api/recordings", tags=["recordings"])
 
@@ -30,35 +30,37 @@ Id = Annotated[str, Path(max_length=120, description="the id of a recording")]
 Position = Annotated[int, Query(ge=0, le=2**31 - 1)]
 
 
-class Added(Answer):
+class Added(ResponseModel):
     """Where a recording is now."""
 
     id: str
 
 
 @router.get("", response_model=list[RecordingEntry])
-async def list_recordings(request: Request, desk: AtDesk) -> Response:
+async def list_recordings(request: Request, context: Context) -> Response:
     """Every recording there is, the newest first."""
-    return await answer(request, desk, lambda: list(desk.library.entries()), keep=CHECK)
+    return await respond(request, context, lambda: list(context.library.entries()), keep=REVALIDATE)
 
 
 @router.get("/{id}", response_model=Description)
-async def read_recording(request: Request, desk: AtDesk, id: Id) -> Response:
+async def read_recording(request: Request, context: Context, id: Id) -> Response:
     """One recording in words."""
 
     def make() -> Description:
-        return describe(desk.library.get(id), id, desk.library.entry(id).title, find_request(desk, id))
+        return describe(
+            context.library.get(id), id, context.library.entry(id).title, find_request(context, id)
+        )
 
-    return await answer(request, desk, make, keep=CHECK, recording=id)
+    return await respond(request, context, make, keep=REVALIDATE, recording=id)
 
 
-def find_request(desk: Desk, id: str) -> JobRequest | None:
+def find_request(context: AppContext, id: str) -> JobRequest | None:
     """What made a recording; for one that ships, what its preset asks for."""
-    known = desk.library.request(id)
-    name = desk.library.preset(id)
-    if known is not None or name is None or desk.workbench is None:
+    known = context.library.request(id)
+    name = context.library.preset(id)
+    if known is not None or name is None or context.workbench is None:
         return known
-    preset = next((each for each in desk.workbench.presets() if each.id == name), None)
+    preset = next((each for each in context.workbench.presets() if each.id == name), None)
     if preset is None:
         return None
     words = preset.model_dump(exclude={"id", "title", "point", "selection", "recording"}, exclude_none=True)
@@ -68,7 +70,7 @@ def find_request(desk: Desk, id: str) -> JobRequest | None:
 @router.get("/{id}/tokens/{side}", response_model=TokenSlice)
 async def read_tokens(
     request: Request,
-    desk: AtDesk,
+    context: Context,
     id: Id,
     side: SideName,
     start: Position = 0,
@@ -77,7 +79,7 @@ async def read_tokens(
     """Tokens of one side from `start` up to `stop`; at most 8,192 of them."""
 
     def make() -> TokenSlice:
-        tokens = find_side(desk.library.get(id), side)
+        tokens = find_side(context.library.get(id), side)
         if tokens is None:
             raise ApiError(
                 "The recording has no target text. Ask for the source; only encoder-decoders have both.",
@@ -94,7 +96,7 @@ async def read_tokens(
             )
         return slice_tokens(tokens, start, end)
 
-    return await answer(request, desk, make, recording=id)
+    return await respond(request, context, make, recording=id)
 
 
 @router.get(
@@ -104,10 +106,10 @@ async def read_tokens(
         200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
     },
 )
-async def read_bundle(request: Request, desk: AtDesk, id: Id) -> Response:
+async def read_bundle(request: Request, context: Context, id: Id) -> Response:
     """The recording as a file, for `glassformer serve` and `glassformer.bundle.open`."""
-    desk.library.entry(id)
-    path = await desk.threads.run(request, lambda: desk.library.path(id))
+    context.library.entry(id)
+    path = await context.threads.run(request, lambda: context.library.path(id))
     return FileResponse(path, media_type="application/octet-stream", filename=f"{id}.bundle")
 
 
@@ -122,18 +124,18 @@ async def read_bundle(request: Request, desk: AtDesk, id: Id) -> Response:
         }
     },
 )
-async def add_recording(request: Request, desk: AtDesk) -> Added:
+async def add_recording(request: Request, context: Context) -> Added:
     """Add a bundle, which is the whole body."""
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise ApiError("The body is a form. Wanted the bundle itself. Send the file as it is.", "form", 415)
     state = request.app.state
-    if state.uploads >= desk.settings.uploads:
+    if state.uploads >= context.settings.uploads:
         raise ApiError("Other files are on their way. Send this one in a moment.", "busy", 429)
     state.uploads += 1
-    path = desk.library.new_part()
+    path = context.library.new_part()
     try:
         await _write(request, path)
-        return Added(id=await desk.threads.run(request, lambda: desk.library.receive(path)))
+        return Added(id=await context.threads.run(request, lambda: context.library.receive(path)))
     except OSError as error:
         raise ApiError(
             f"The file could not be kept: {error.strerror or error}. Make room where Glassformer keeps its "
@@ -165,7 +167,7 @@ async def _write(request: Request, path: FilePath) -> None:
 
 
 @router.delete("/{id}", status_code=204)
-async def remove_recording(desk: AtDesk, id: Id) -> Response:
+async def remove_recording(context: Context, id: Id) -> Response:
     """Forget a recording that was made or opened; a file that somebody opened stays on disk."""
-    desk.library.remove(id)
+    context.library.remove(id)
     return Response(status_code=204)

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from glassformer.api.frames import Frame
-from glassformer.api.responses import CHECK, FRAME, AtDesk, answer
+from glassformer.api.responses import FRAME, REVALIDATE, Context, respond
 from glassformer.api.routes.recordings import Id
 from glassformer.api.scores import (
     MetricDescription,
@@ -26,15 +26,15 @@ router = APIRouter(prefix="/api", tags=["measures"])
 
 
 @router.get("/metrics", response_model=list[MetricDescription])
-async def list_metrics(request: Request, desk: AtDesk) -> Response:
+async def list_metrics(request: Request, context: Context) -> Response:
     """What can be measured, with captions in both languages and the parameters of each."""
-    return await answer(request, desk, describe_metrics, keep=CHECK)
+    return await respond(request, context, describe_metrics, keep=REVALIDATE)
 
 
 @router.get("/recordings/{id}/scores/{metric}", response_model=ScoreDescription)
 async def read_score(
     request: Request,
-    desk: AtDesk,
+    context: Context,
     id: Id,
     metric: Annotated[str, Path(max_length=80)],
     over: Annotated[
@@ -45,15 +45,15 @@ async def read_score(
     given = {name: value for name, value in request.query_params.items() if name != "over"}
 
     def make() -> ScoreDescription:
-        return measure_recording(desk.library.get(id), metric, over, given)
+        return measure_recording(context.library.get(id), metric, over, given)
 
-    return await answer(request, desk, make, recording=id, slow=True)
+    return await respond(request, context, make, recording=id, slow=True)
 
 
 @router.get("/recordings/{id}/flow", responses=FRAME, response_class=Response)
 async def read_flow(
     request: Request,
-    desk: AtDesk,
+    context: Context,
     id: Id,
     stack: Annotated[str | None, Query(max_length=40)] = None,
     residual: Annotated[float, Query(ge=0, le=1, description="the share of the residual connection")] = 0.5,
@@ -63,6 +63,6 @@ async def read_flow(
     """Attention rollout: "rollout" (layer, query, key), or (1, query, key) for the last layer alone."""
 
     def make() -> Frame:
-        return frame_rollout(desk.library.get(id), stack, residual, layers, precision)
+        return frame_rollout(context.library.get(id), stack, residual, layers, precision)
 
-    return await answer(request, desk, make, recording=id, slow=True)
+    return await respond(request, context, make, recording=id, slow=True)

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from glassformer.api.distributions import Distribution, Of, Where, distribute
 from glassformer.api.hidden import frame_activations, frame_hidden
-from glassformer.api.responses import FRAME, AtDesk, answer
+from glassformer.api.responses import FRAME, Context, respond
 from glassformer.api.routes.maps import Span, read_span
 from glassformer.api.routes.recordings import Id
 
@@ -23,22 +23,22 @@ Stack = Annotated[str, Path(max_length=40, description="encoder or decoder")]
 @router.get("/hidden/{stack}/activations", responses=FRAME, response_class=Response)
 async def read_activations(
     request: Request,
-    desk: AtDesk,
+    context: Context,
     id: Id,
     stack: Stack,
     by: Literal["norm", "change", "neuron"] = "norm",
     neuron: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
 ) -> Response:
     """One number for each layer and token: "activations" (layer + 1, token). Row 0 of `change` is 0."""
-    return await answer(
-        request, desk, lambda: frame_activations(desk.library.get(id), stack, by, neuron), recording=id
+    return await respond(
+        request, context, lambda: frame_activations(context.library.get(id), stack, by, neuron), recording=id
     )
 
 
 @router.get("/hidden/{stack}/{layer}", responses=FRAME, response_class=Response)
 async def read_hidden(
     request: Request,
-    desk: AtDesk,
+    context: Context,
     id: Id,
     stack: Stack,
     layer: Annotated[int, Path(ge=0, le=2**31 - 1)],
@@ -47,10 +47,10 @@ async def read_hidden(
     precision: Annotated[Literal["float16", "float32"], Query(alias="as")] = "float16",
 ) -> Response:
     """The states after a layer, "states" (token, width); layer 0 is the embeddings."""
-    return await answer(
+    return await respond(
         request,
-        desk,
-        lambda: frame_hidden(desk.library.get(id), stack, layer, read_span(tokens), every, precision),
+        context,
+        lambda: frame_hidden(context.library.get(id), stack, layer, read_span(tokens), every, precision),
         recording=id,
     )
 
@@ -58,7 +58,7 @@ async def read_hidden(
 @router.get("/distribution", response_model=Distribution)
 async def read_distribution(
     request: Request,
-    desk: AtDesk,
+    context: Context,
     id: Id,
     of: Of,
     stack: Annotated[str | None, Query(max_length=40)] = None,
@@ -69,6 +69,10 @@ async def read_distribution(
 ) -> Response:
     """A histogram of hidden states, vectors, attention or scores."""
     where = Where(stack=stack, layer=layer, map=number, head=head)
-    return await answer(
-        request, desk, lambda: distribute(desk.library.get(id), of, where, bins), recording=id, slow=True
+    return await respond(
+        request,
+        context,
+        lambda: distribute(context.library.get(id), of, where, bins),
+        recording=id,
+        slow=True,
     )

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, Response
 
 from glassformer.api.limits import Encoded
-from glassformer.api.responses import CHECK, FOR_EVER, AtDesk, choose_encoding, compress, send
+from glassformer.api.responses import IMMUTABLE, REVALIDATE, Context, choose_encoding, compress, send
 from glassformer.errors import ApiError
 
 router = APIRouter()
@@ -41,9 +41,9 @@ or install again with <code>pip install .</code></p>
 
 @router.get("/{path:path}", include_in_schema=False)
 @router.head("/{path:path}", include_in_schema=False)
-async def read_page(request: Request, desk: AtDesk, path: str) -> Response:
+async def read_page(request: Request, context: Context, path: str) -> Response:
     """A file of the page."""
-    root = desk.settings.static.resolve()
+    root = context.settings.static.resolve()
     file = find_file(root, _ALIASES.get(path, path))
     if file is None:
         if not path and not (root / "index.html").is_file():
@@ -56,22 +56,22 @@ async def read_page(request: Request, desk: AtDesk, path: str) -> Response:
     encoding = choose_encoding(request.headers.get("accept-encoding", ""))
     state = file.stat()
     mark = f'"{state.st_mtime_ns:x}-{state.st_size:x}-{encoding}"'
-    keep = FOR_EVER if path.startswith("assets/") and _HASHED.search(path) else CHECK
+    keep = IMMUTABLE if path.startswith("assets/") and _HASHED.search(path) else REVALIDATE
     headers = {"cache-control": keep, "etag": mark, "vary": "Accept-Encoding"}
     if mark in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
 
     def work() -> Encoded:
         key = f"static {file} {mark}"
-        known = desk.cache.get(key)
+        known = context.cache.get(key)
         if known is None:
             known = compress(
                 file.read_bytes(), KINDS.get(file.suffix, "application/octet-stream"), encoding, 9
             )
-            desk.cache.put(key, known)
+            context.cache.put(key, known)
         return known
 
-    return send(await desk.threads.run(request, work), headers)
+    return send(await context.threads.run(request, work), headers)
 
 
 def find_file(root: Path, path: str) -> Path | None:

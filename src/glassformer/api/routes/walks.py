@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from glassformer.api.responses import FRAME, AtDesk, answer
+from glassformer.api.responses import FRAME, Context, respond
 from glassformer.api.routes.maps import HeadQuery, Span, read_span
 from glassformer.api.routes.recordings import Id
 from glassformer.api.walk_frames import frame_trace
@@ -22,15 +22,15 @@ Place = Annotated[int, Query(ge=0, le=2**31 - 1)]
 
 
 @router.get("/walk", response_model=WalkPlan)
-async def read_walk(request: Request, desk: AtDesk, id: Id) -> Response:
+async def read_walk(request: Request, context: Context, id: Id) -> Response:
     """What happens to the text, in order; steps that were not kept say why."""
-    return await answer(request, desk, lambda: make_plan(desk.library.get(id)), recording=id)
+    return await respond(request, context, lambda: make_plan(context.library.get(id)), recording=id)
 
 
 @router.get("/trace/{name:path}", responses=FRAME, response_class=Response)
 async def read_trace(
     request: Request,
-    desk: AtDesk,
+    context: Context,
     id: Id,
     name: Annotated[str, Path(max_length=200, description="as the plan names it, or parameters/…")],
     rows: Span = None,
@@ -38,10 +38,10 @@ async def read_trace(
     head: HeadQuery = None,
 ) -> Response:
     """An array of the walk, "values": (column,), (row, column) or (head, row, column); at most 4 million."""
-    return await answer(
+    return await respond(
         request,
-        desk,
-        lambda: frame_trace(desk.library.get(id), name, read_span(rows), read_span(columns), head),
+        context,
+        lambda: frame_trace(context.library.get(id), name, read_span(rows), read_span(columns), head),
         recording=id,
     )
 
@@ -49,7 +49,7 @@ async def read_trace(
 @router.get("/cell/{step}", response_model=CellArithmetic)
 async def read_cell(
     request: Request,
-    desk: AtDesk,
+    context: Context,
     id: Id,
     step: Annotated[str, Path(max_length=200)],
     row: Place = 0,
@@ -57,6 +57,6 @@ async def read_cell(
     head: HeadQuery = None,
 ) -> Response:
     """How one number came about: which row and column made it, with the arithmetic."""
-    return await answer(
-        request, desk, lambda: explain(desk.library.get(id), step, row, column, head), recording=id
+    return await respond(
+        request, context, lambda: explain(context.library.get(id), step, row, column, head), recording=id
     )

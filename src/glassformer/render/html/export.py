@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from glassformer.api.frames import Frame, Plane, decode, encode, shrink
+from glassformer.api.frames import Frame, FrameArray, decode, encode, shrink
 from glassformer.api.in_process import Answer, Asking
 from glassformer.api.settings import STATIC
 from glassformer.errors import InputError
@@ -113,7 +113,7 @@ def _lighten(path: str, answer: Answer) -> Answer:
     return replace(answer, body=encode(Frame(planes, frame.meta)))
 
 
-def _halve(plane: Plane) -> Plane:
+def _halve(plane: FrameArray) -> FrameArray:
     if plane.array.dtype.kind == "f":
         return shrink(plane.array, "float16")
     return replace(plane, array=plane.array.astype(np.uint16)) if plane.array.dtype.kind == "i" else plane
