@@ -10,7 +10,7 @@ import type { Theme } from "./core/view";
 import { answersInside } from "./data/file_answers";
 import { Connection, createHttpSource } from "./data/http";
 import { shelter } from "./embedded_styles";
-import { addressBar, type Place } from "./shell/address";
+import { addressBar, type SelectionAddress } from "./shell/address";
 import { mount } from "./shell/mount";
 
 const BASE = "glassformer:"; // never fetched: only a name in front of paths
@@ -62,7 +62,7 @@ function askKernel(model: Model): { readonly fetch: typeof fetch; readonly stop:
 }
 
 /** The selection lives in the widget's `selection`, readable and settable from Python. */
-function modelPlace(model: Model): Place {
+function modelAddress(model: Model): SelectionAddress {
   return {
     read: () => String(model.get("selection") ?? ""),
     write(text) {
@@ -94,7 +94,7 @@ function render({ model, el }: { readonly model: Model; readonly el: HTMLElement
   const language = chosen<Language>(model.get("language"), ["en", "zh"]);
   const theme = chosen<Theme>(model.get("theme"), ["light", "dark"]);
   const unmount = mount(element, createHttpSource(new Connection({ base: BASE, fetch: kernel.fetch })), {
-    place: modelPlace(model),
+    place: modelAddress(model),
     ...(language ? { language } : {}),
     ...(theme ? { theme } : {}),
   });

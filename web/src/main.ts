@@ -2,7 +2,7 @@
 
 import "./styles";
 import { Connection, createHttpSource } from "./data/http";
-import { createHttpBench } from "./data/workbench";
+import { createServerJobs } from "./data/server_jobs";
 import { learn, preferredLanguage } from "./i18n/core";
 import { addressBar } from "./shell/address";
 import { mount } from "./shell/mount";
@@ -67,7 +67,7 @@ async function start(element: HTMLElement): Promise<void> {
     return;
   }
   mount(element, createHttpSource(connection), {
-    bench: createHttpBench(connection),
+    server: createServerJobs(connection),
     place: addressBar(window),
     remember,
     language,

@@ -32,7 +32,7 @@ def test_every_length_and_every_pair_of_letters() -> None:
 
 
 def test_what_the_page_reads() -> None:
-    """web/src/hosts/packing.test.ts reads the same letters."""
+    """web/src/api/packing.test.ts reads the same letters."""
     assert write_letters(b"Glassformer") == b"FUp)u3z^e-X^'#"
 
 

@@ -20,6 +20,6 @@ test("the extremes", () => {
 });
 
 test("what Python writes", () => {
-  // write_letters(b"Glassformer") of render/html/packing.py: tests/show/test_packing.py holds the same pair
+  // write_letters(b"Glassformer") of render/html/packing.py: tests/render/html/test_packing.py holds the same pair
   expect(new TextDecoder().decode(readLetters("FUp)u3z^e-X^'#"))).toBe("Glassformer");
 });

@@ -1,13 +1,13 @@
 /**
  * A heat map's cells as pixels: what is where, and which place of the colour table each cell gets.
  *
- * In:   planes of bytes (square-root-scaled weights), a camera, a scale, what is masked.
+ * In:   tiles of bytes (square-root-scaled weights), a camera, a scale, what is masked.
  * Out:  one index per device pixel and axis, and whole numbers for the arithmetic of colours. The WebGL2 renderer and
  *       the canvas one use the same whole numbers, so they give the same pixels, at 100,000 tokens as at ten.
  */
 
 /** Weights of a rectangle, pooled over squares of 2**level cells. weight = maximum · (byte / 255)². Never changed. */
-export interface Plane {
+export interface WeightTile {
   readonly bytes: Uint8Array; // (row, column)
   readonly width: number; // pixels of the level
   readonly height: number;
@@ -17,9 +17,9 @@ export interface Plane {
   readonly maximum: number;
 }
 
-/** A plane, and the cells where it is to be seen. */
+/** A tile, and the cells where it is to be seen. */
 export interface Placement {
-  readonly plane: Plane;
+  readonly tile: WeightTile;
   readonly queries: readonly [number, number];
   readonly keys: readonly [number, number];
 }
@@ -139,11 +139,11 @@ export function hatchPhase({ camera }: Scene): number {
   return ((moved % HATCH) + HATCH) % HATCH;
 }
 
-/** The largest byte of each row of a plane, without some columns; `skip` tells columns of level pixels. */
-export function rowPeaks(plane: Plane, skip: (column: number) => boolean = () => false): Uint8Array {
-  const { bytes, width, height } = plane;
+/** The largest byte of each row of a tile, without some columns; `skip` tells columns of level pixels. */
+export function rowPeaks(tile: WeightTile, skip: (column: number) => boolean = () => false): Uint8Array {
+  const { bytes, width, height } = tile;
   const kept: number[] = [];
-  for (let column = 0; column < width; column++) if (!skip(plane.column + column)) kept.push(column);
+  for (let column = 0; column < width; column++) if (!skip(tile.column + column)) kept.push(column);
   const peaks = new Uint8Array(height);
   for (let row = 0; row < height; row++) {
     const start = row * width;
@@ -157,10 +157,10 @@ export function rowPeaks(plane: Plane, skip: (column: number) => boolean = () =>
   return peaks;
 }
 
-/** The weight a byte of a plane stands for. */
-export function weightOf(plane: Plane, byte: number): number {
+/** The weight a byte of a tile stands for. */
+export function weightOf(tile: WeightTile, byte: number): number {
   const share = byte / 255;
-  return plane.maximum * share * share;
+  return tile.maximum * share * share;
 }
 
 /** The byte of a weight, as the server makes them: 0 only for exactly nothing. */
@@ -169,28 +169,28 @@ export function byteOf(weight: number, maximum: number): number {
   return Math.max(1, Math.min(255, Math.round(255 * Math.sqrt(weight / maximum))));
 }
 
-/** The byte of a plane that shows a cell, or null where the plane does not reach. */
-export function byteAt(plane: Plane, query: number, key: number): number | null {
-  const row = (query >> plane.level) - plane.row;
-  const column = (key >> plane.level) - plane.column;
-  if (row < 0 || column < 0 || row >= plane.height || column >= plane.width) return null;
-  return plane.bytes[row * plane.width + column] ?? null;
+/** The byte of a tile that shows a cell, or null where the tile does not reach. */
+export function byteAt(tile: WeightTile, query: number, key: number): number | null {
+  const row = (query >> tile.level) - tile.row;
+  const column = (key >> tile.level) - tile.column;
+  if (row < 0 || column < 0 || row >= tile.height || column >= tile.width) return null;
+  return tile.bytes[row * tile.width + column] ?? null;
 }
 
 /** Half as many pixels a side: means of weights, or maxima; pixels at the far edges may be partial. */
-export function coarsen(plane: Plane, how: "mean" | "max"): Plane {
-  const width = (plane.width + 1) >> 1;
-  const height = (plane.height + 1) >> 1;
+export function coarsen(tile: WeightTile, how: "mean" | "max"): WeightTile {
+  const width = (tile.width + 1) >> 1;
+  const height = (tile.height + 1) >> 1;
   const bytes = new Uint8Array(width * height);
   for (let row = 0; row < height; row++) {
-    const down = 2 * row + 1 < plane.height ? plane.width : 0;
+    const down = 2 * row + 1 < tile.height ? tile.width : 0;
     for (let column = 0; column < width; column++) {
-      const at = 2 * row * plane.width + 2 * column;
-      const right = 2 * column + 1 < plane.width ? 1 : 0;
-      const a = plane.bytes[at]!;
-      const b = right ? plane.bytes[at + 1]! : 0;
-      const c = down ? plane.bytes[at + down]! : 0;
-      const d = right && down ? plane.bytes[at + down + 1]! : 0;
+      const at = 2 * row * tile.width + 2 * column;
+      const right = 2 * column + 1 < tile.width ? 1 : 0;
+      const a = tile.bytes[at]!;
+      const b = right ? tile.bytes[at + 1]! : 0;
+      const c = down ? tile.bytes[at + down]! : 0;
+      const d = right && down ? tile.bytes[at + down + 1]! : 0;
       let byte: number;
       if (how === "max") byte = Math.max(a, b, c, d);
       else {
@@ -205,9 +205,9 @@ export function coarsen(plane: Plane, how: "mean" | "max"): Plane {
     bytes,
     width,
     height,
-    level: plane.level + 1,
-    row: plane.row >> 1,
-    column: plane.column >> 1,
-    maximum: plane.maximum,
+    level: tile.level + 1,
+    row: tile.row >> 1,
+    column: tile.column >> 1,
+    maximum: tile.maximum,
   };
 }

@@ -21,8 +21,8 @@ import type { Playground, RecordingSource } from "./source";
 
 export type Theme = "light" | "dark";
 
-/** What needs the model again. Where there is none (offline file), `Stage.workbench` is null and controls say why. */
-export interface Workbench {
+/** What needs the model again. Where there is none (offline file), `Stage.rerunner` is null and controls say why. */
+export interface Rerunner {
   /** Run a request; `heard` is told of progress and of generation steps. Resolves to the new recording's id. */
   run(
     request: JobRequest,
@@ -63,7 +63,7 @@ export interface Stage {
   readonly language: Language;
   readonly theme: Theme;
   readonly reducedMotion: boolean;
-  readonly workbench: Workbench | null;
+  readonly rerunner: Rerunner | null;
   readonly playground?: Playground | undefined;
   readonly kept?: Kept | undefined; // what this view has left behind
   /** Say something to screen readers, politely. */

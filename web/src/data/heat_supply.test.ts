@@ -100,8 +100,8 @@ describe("supplies", () => {
       thumbnails: async () => frame(thumbnails),
       description: { maps: [long] },
     } as unknown as RecordingSource;
-    const plane = await readThumbnail(source, long, "mean", "mean");
-    expect(weightOf(plane, plane.bytes[0]!)).toBeCloseTo(0.25, 6);
+    const tile = await readThumbnail(source, long, "mean", "mean");
+    expect(weightOf(tile, tile.bytes[0]!)).toBeCloseTo(0.25, 6);
     const one = await readThumbnail(source, long, 1, "mean");
     expect([...one.bytes]).toEqual([0, 255]);
     expect((await openSupply(source, long, "mean", "mean", HEARD)).coarse).toBe("average");
@@ -116,8 +116,8 @@ describe("supplies", () => {
 
 describe("scales", () => {
   const bytes = Uint8Array.of(255, 10, 0, 100, 20, 50);
-  const plane = { bytes, width: 3, height: 2, level: 0, row: 0, column: 0, maximum: 0.5 };
-  const placements = [{ plane, queries: [0, 2] as const, keys: [0, 3] as const }];
+  const tile = { bytes, width: 3, height: 2, level: 0, row: 0, column: 0, maximum: 0.5 };
+  const placements = [{ tile, queries: [0, 2] as const, keys: [0, 3] as const }];
   const extent = { queries: 2, keys: 3 };
 
   it("take 1, the map's largest or each row's largest", () => {
@@ -126,12 +126,12 @@ describe("scales", () => {
     expect(peaks.top("map", placements, extent)).toBe(0.5);
     const rows = peaks.top("row", placements, extent) as Float32Array;
     expect(rows[0]).toBe(0.5);
-    expect(rows[1]).toBeCloseTo(weightOf(plane, 100), 6);
+    expect(rows[1]).toBeCloseTo(weightOf(tile, 100), 6);
   });
 
   it("leave keys out", () => {
     const peaks = new Peaks(Uint8Array.of(1, 0, 0));
-    expect(peaks.top("map", placements, extent)).toBeCloseTo(weightOf(plane, 50), 9);
+    expect(peaks.top("map", placements, extent)).toBeCloseTo(weightOf(tile, 50), 9);
   });
 });
 

@@ -2,7 +2,7 @@
  * The data behind a heat map: one texture for short maps, tiles for long ones, the thumbnail where there is nothing finer.
  *
  * In:   a recording, a map, which head or average, mean or maximum.
- * Out:  planes for what is looked at, the weight of any cell (about, at once; exactly, a moment later), scales and masks.
+ * Out:  tiles for what is looked at, the weight of any cell (about, at once; exactly, a moment later), scales and masks.
  */
 
 import { asFloats, type Tensor, tensor } from "../api/frames";
@@ -15,9 +15,9 @@ import {
   type Extent,
   type Mask,
   type Placement,
-  type Plane,
   rowPeaks,
   type Top,
+  type WeightTile,
   weightOf,
 } from "../core/heat";
 import type { Head } from "../core/maps";
@@ -73,7 +73,7 @@ export async function openSupply(
   if (way === "dense") return new Dense(await readWhole(source, map, head), extent, how);
   const root = await readThumbnail(source, map, head, how);
   if (way === "coarse") return new Coarse(root, extent, map.has_weights ? "average" : "statistics");
-  const fetch = async (address: Address, signal: AbortSignal): Promise<Plane> => {
+  const fetch = async (address: Address, signal: AbortSignal): Promise<WeightTile> => {
     const frame = await source.tile(
       map.index,
       head as number,
@@ -84,14 +84,14 @@ export async function openSupply(
       "uint8",
       signal,
     );
-    return planeOf(tensor(frame, "tile"), address.level, address.row * 256, address.column * 256);
+    return tileOf(tensor(frame, "tile"), address.level, address.row * 256, address.column * 256);
   };
   return new Long(fetch, heard, Math.max(1, map.levels), root, extent);
 }
 
-async function readWhole(source: RecordingSource, map: MapDescription, head: Head): Promise<Plane> {
-  if (head === "model") return planeOf(tensor(await source.average(map.stack, map.kind), "weights"), 0, 0, 0);
-  return planeOf(tensor(await source.weights(map.index, { head }, "uint8"), "weights"), 0, 0, 0);
+async function readWhole(source: RecordingSource, map: MapDescription, head: Head): Promise<WeightTile> {
+  if (head === "model") return tileOf(tensor(await source.average(map.stack, map.kind), "weights"), 0, 0, 0);
+  return tileOf(tensor(await source.weights(map.index, { head }, "uint8"), "weights"), 0, 0, 0);
 }
 
 /** The thumbnail of a head, or the average of those of a layer or of all layers alike. */
@@ -100,7 +100,7 @@ export async function readThumbnail(
   map: MapDescription,
   head: Head,
   how: How,
-): Promise<Plane> {
+): Promise<WeightTile> {
   const frame = await source.thumbnails(how);
   const alike =
     head === "model"
@@ -140,8 +140,8 @@ export function thumbnailLevel(map: MapDescription, height: number, width: numbe
   return 0;
 }
 
-/** A tensor (query, key) as a plane; floats become bytes under their own maximum. */
-export function planeOf(from: Tensor, level: number, row: number, column: number): Plane {
+/** A tensor (query, key) as a tile; floats become bytes under their own maximum. */
+export function tileOf(from: Tensor, level: number, row: number, column: number): WeightTile {
   const [height = 0, width = 0] = from.shape.slice(-2);
   const at = { width, height, level, row, column };
   if (from.dtype === "uint8" && from.scale === "sqrt")
@@ -165,21 +165,21 @@ class Dense implements Supply {
   readonly missing = 0;
   readonly coarse = null;
   level = 0;
-  private readonly planes: Plane[];
+  private readonly tiles: WeightTile[];
 
   constructor(
-    whole: Plane,
+    whole: WeightTile,
     private readonly extent: Extent,
     private readonly how: How,
   ) {
-    this.planes = [whole];
+    this.tiles = [whole];
   }
 
   placements({ camera }: Look): readonly Placement[] {
     const sides = Math.ceil(Math.log2(Math.max(2, this.extent.queries, this.extent.keys)));
     this.level = levelFor(camera.scale, sides + 1);
-    while (this.planes.length <= this.level) this.planes.push(coarsen(this.planes.at(-1)!, this.how));
-    return [{ plane: this.planes[this.level]!, ...everything(this.extent) }];
+    while (this.tiles.length <= this.level) this.tiles.push(coarsen(this.tiles.at(-1)!, this.how));
+    return [{ tile: this.tiles[this.level]!, ...everything(this.extent) }];
   }
 
   dispose(): void {}
@@ -191,10 +191,10 @@ class Long implements Supply {
   private readonly tiles: Tiles;
 
   constructor(
-    fetch: (address: Address, signal: AbortSignal) => Promise<Plane>,
+    fetch: (address: Address, signal: AbortSignal) => Promise<WeightTile>,
     heard: Heard,
     private readonly levels: number,
-    root: Plane,
+    root: WeightTile,
     private readonly extent: Extent,
   ) {
     this.tiles = new Tiles(fetch, heard, levels, root);
@@ -221,21 +221,21 @@ class Coarse implements Supply {
   readonly level: number;
 
   constructor(
-    private readonly plane: Plane,
+    private readonly tile: WeightTile,
     private readonly extent: Extent,
     readonly coarse: "average" | "statistics",
   ) {
-    this.level = plane.level;
+    this.level = tile.level;
   }
 
   placements(): readonly Placement[] {
-    return [{ plane: this.plane, ...everything(this.extent) }];
+    return [{ tile: this.tile, ...everything(this.extent) }];
   }
 
   dispose(): void {}
 }
 
-function everything(extent: Extent): Omit<Placement, "plane"> {
+function everything(extent: Extent): Omit<Placement, "tile"> {
   return { queries: [0, extent.queries], keys: [0, extent.keys] };
 }
 
@@ -245,17 +245,17 @@ export function glance(
   query: number,
   key: number,
 ): { weight: number; level: number; byte: number } | null {
-  for (const { plane, queries, keys } of placements) {
+  for (const { tile, queries, keys } of placements) {
     if (query < queries[0] || query >= queries[1] || key < keys[0] || key >= keys[1]) continue;
-    const byte = byteAt(plane, query, key);
-    if (byte !== null) return { weight: weightOf(plane, byte), level: plane.level, byte };
+    const byte = byteAt(tile, query, key);
+    if (byte !== null) return { weight: weightOf(tile, byte), level: tile.level, byte };
   }
   return null;
 }
 
-/** Largest weights per row of planes, remembered: what a scale of its own takes as its top. */
+/** Largest weights per row of tiles, remembered: what a scale of its own takes as its top. */
 export class Peaks {
-  private readonly rows = new Map<Plane, Uint8Array>();
+  private readonly rows = new Map<WeightTile, Uint8Array>();
 
   /** `left`: keys that do not count. */
   constructor(private readonly left: Uint8Array | null) {}
@@ -264,16 +264,15 @@ export class Peaks {
     if (scale === "absolute") return 1;
     if (scale === "map") {
       let most = 0;
-      for (const { plane } of placements)
-        most = Math.max(most, weightOf(plane, Math.max(0, ...this.of(plane))));
+      for (const { tile } of placements) most = Math.max(most, weightOf(tile, Math.max(0, ...this.of(tile))));
       return most > 0 ? most : 1;
     }
     const tops = new Float32Array(extent.queries);
-    for (const { plane, queries } of placements) {
-      const peaks = this.of(plane);
-      const weights = Float32Array.from(peaks, (byte) => weightOf(plane, byte));
+    for (const { tile, queries } of placements) {
+      const peaks = this.of(tile);
+      const weights = Float32Array.from(peaks, (byte) => weightOf(tile, byte));
       for (let query = queries[0]; query < queries[1]; query++) {
-        const weight = weights[(query >> plane.level) - plane.row] ?? 0;
+        const weight = weights[(query >> tile.level) - tile.row] ?? 0;
         if (weight > tops[query]!) tops[query] = weight;
       }
     }
@@ -281,20 +280,20 @@ export class Peaks {
     return tops;
   }
 
-  private of(plane: Plane): Uint8Array {
-    let peaks = this.rows.get(plane);
+  private of(tile: WeightTile): Uint8Array {
+    let peaks = this.rows.get(tile);
     if (peaks === undefined) {
       const { left } = this;
       // A pixel of several tokens is skipped when any of them is left out.
       const skip = (column: number): boolean => {
         if (left === null) return false;
-        const first = column << plane.level;
-        for (let key = first; key < first + (1 << plane.level) && key < left.length; key++)
+        const first = column << tile.level;
+        for (let key = first; key < first + (1 << tile.level) && key < left.length; key++)
           if (left[key]) return true;
         return false;
       };
-      peaks = rowPeaks(plane, skip);
-      this.rows.set(plane, peaks);
+      peaks = rowPeaks(tile, skip);
+      this.rows.set(tile, peaks);
       if (this.rows.size > 400) this.rows.delete(this.rows.keys().next().value!);
     }
     return peaks;

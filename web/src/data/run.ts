@@ -1,12 +1,12 @@
 /**
  * A run of the model that outlives the view which asked for it: another language, another tab, and it goes on.
  *
- * In:   a workbench and a request; `done`, what to do with the new recording.
+ * In:   a rerunner and a request; `done`, what to do with the new recording.
  * Out:  how far it is, what it has written, how it ended. Whoever shows it now is told of each change.
  */
 
 import type { Job, JobRequest, StepDescription } from "../api/types";
-import type { Kept, Workbench } from "../core/view";
+import type { Kept, Rerunner } from "../core/view";
 
 export class Run implements Kept {
   readonly steps: StepDescription[] = [];
@@ -17,9 +17,9 @@ export class Run implements Kept {
   private readonly controller = new AbortController();
   private told: ((step: StepDescription | null) => void) | null = null;
 
-  constructor(workbench: Workbench, request: JobRequest, done: (id: string) => void = () => {}) {
+  constructor(rerunner: Rerunner, request: JobRequest, done: (id: string) => void = () => {}) {
     const { signal } = this.controller;
-    workbench
+    rerunner
       .run(
         request,
         (event) => {

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from "vitest";
 
-import type { Plane } from "../core/heat";
+import type { WeightTile } from "../core/heat";
 import { type Address, cover, levelFor, SIZE, Tiles } from "./tiles";
 
 const EXTENT = { queries: 100_000, keys: 100_000 };
 
-function plane({ level, row, column }: Address): Plane {
+function weightTile({ level, row, column }: Address): WeightTile {
   return {
     bytes: new Uint8Array(4),
     width: 2,
@@ -20,12 +20,12 @@ function plane({ level, row, column }: Address): Plane {
 /** Fetches that the test answers by hand. */
 function byHand() {
   const asked: { address: Address; signal: AbortSignal; answer(): void; refuse(): void }[] = [];
-  const fetch = (address: Address, signal: AbortSignal): Promise<Plane> =>
+  const fetch = (address: Address, signal: AbortSignal): Promise<WeightTile> =>
     new Promise((resolve, reject) => {
       asked.push({
         address,
         signal,
-        answer: () => resolve(plane(address)),
+        answer: () => resolve(weightTile(address)),
         refuse: () => reject(new Error("no")),
       });
     });
@@ -90,7 +90,7 @@ describe("tiles", () => {
 
   it("have a parent to stand in, or the root", async () => {
     const { asked, fetch } = byHand();
-    const root = plane({ level: 9, row: 0, column: 0 });
+    const root = weightTile({ level: 9, row: 0, column: 0 });
     const tiles = new Tiles(fetch, heard(), 10, root);
     const child: Address = { level: 0, row: 5, column: 7 };
     expect(tiles.best(child)).toBe(root);
@@ -119,7 +119,7 @@ describe("tiles", () => {
   });
 
   it("are kept up to a number, the longest unused go first", async () => {
-    const fetch = (address: Address): Promise<Plane> => Promise.resolve(plane(address));
+    const fetch = (address: Address): Promise<WeightTile> => Promise.resolve(weightTile(address));
     const tiles = new Tiles(fetch, heard(), 10, null);
     for (let row = 0; row < 40; row++) {
       tiles.want(list(10).map((address) => ({ ...address, row })));

@@ -5,7 +5,7 @@
  * Out:  placements that cover what is seen at once: a tile's ancestor stands in until the tile has come.
  */
 
-import type { Camera, Extent, Placement, Plane } from "../core/heat";
+import type { Camera, Extent, Placement, WeightTile } from "../core/heat";
 
 export const SIZE = 256; // pixels a side, as the server cuts them
 const KEPT = 320; // tiles: 20 MiB
@@ -48,7 +48,7 @@ export function cover(
 }
 
 /** The cells under a tile. */
-export function cellsOf({ level, row, column }: Address, extent: Extent): Omit<Placement, "plane"> {
+export function cellsOf({ level, row, column }: Address, extent: Extent): Omit<Placement, "tile"> {
   const side = SIZE * 2 ** level;
   return {
     queries: [row * side, Math.min((row + 1) * side, extent.queries)],
@@ -61,17 +61,17 @@ function nameOf({ level, row, column }: Address): string {
 }
 
 export class Tiles {
-  private readonly kept = new Map<string, Plane>(); // oldest first
+  private readonly kept = new Map<string, WeightTile>(); // oldest first
   private readonly coming = new Map<string, AbortController>();
   private readonly failed = new Map<string, number>();
   private wanted: readonly Address[] = [];
   private over = false;
 
   constructor(
-    private readonly fetch: (address: Address, signal: AbortSignal) => Promise<Plane>,
+    private readonly fetch: (address: Address, signal: AbortSignal) => Promise<WeightTile>,
     private readonly heard: { arrived(): void; failed(error: unknown): void },
     private readonly levels: number,
-    private readonly root: Plane | null, // a coarse plane of the whole map that is always here
+    private readonly root: WeightTile | null, // a coarse tile of the whole map that is always here
   ) {}
 
   /** Fetch these, in this order; what is on its way and no longer wanted is given up. */
@@ -92,25 +92,25 @@ export class Tiles {
     return this.wanted.filter((address) => !this.kept.has(nameOf(address))).length;
   }
 
-  get(address: Address): Plane | undefined {
+  get(address: Address): WeightTile | undefined {
     const name = nameOf(address);
-    const plane = this.kept.get(name);
-    if (plane !== undefined) {
+    const tile = this.kept.get(name);
+    if (tile !== undefined) {
       this.kept.delete(name); // to the young end
-      this.kept.set(name, plane);
+      this.kept.set(name, tile);
     }
-    return plane;
+    return tile;
   }
 
-  /** The tile itself, or the finest plane above it that is here. */
-  best(address: Address): Plane | null {
+  /** The tile itself, or the finest one above it that is here. */
+  best(address: Address): WeightTile | null {
     for (let up = 0; address.level + up < this.levels; up++) {
-      const plane = this.get({
+      const tile = this.get({
         level: address.level + up,
         row: address.row >> up,
         column: address.column >> up,
       });
-      if (plane !== undefined) return plane;
+      if (tile !== undefined) return tile;
     }
     return this.root;
   }
@@ -119,8 +119,8 @@ export class Tiles {
   place(addresses: readonly Address[], extent: Extent): Placement[] {
     const placements: Placement[] = [];
     for (const address of addresses) {
-      const plane = this.best(address);
-      if (plane !== null) placements.push({ plane, ...cellsOf(address, extent) });
+      const tile = this.best(address);
+      if (tile !== null) placements.push({ tile, ...cellsOf(address, extent) });
     }
     return placements;
   }
@@ -148,9 +148,9 @@ export class Tiles {
     const controller = new AbortController();
     this.coming.set(name, controller);
     try {
-      const plane = await this.fetch(address, controller.signal);
+      const tile = await this.fetch(address, controller.signal);
       if (this.over) return;
-      this.kept.set(name, plane);
+      this.kept.set(name, tile);
       this.shrink();
       this.heard.arrived();
     } catch (error) {

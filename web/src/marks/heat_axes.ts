@@ -11,7 +11,7 @@ import type { TokenNames } from "./axis";
 import { elide, type Label, layLabels } from "./axis";
 import { figure, label } from "./paper";
 
-export interface Frame {
+export interface PlotBox {
   readonly left: number; // margins, CSS pixels
   readonly top: number;
   readonly width: number; // of the cells' part
@@ -55,7 +55,7 @@ type Measure = (text: string) => number;
 
 /** Everything written along both axes. */
 export function layAxes(
-  frame: Frame,
+  box: PlotBox,
   camera: Camera,
   extent: Extent,
   axes: { query: Axis; key: Axis },
@@ -64,41 +64,41 @@ export function layAxes(
   const rows = layLabels({
     first: camera.query,
     scale: camera.scale,
-    length: frame.height,
+    length: box.height,
     count: extent.queries,
     room: ROOM,
   });
   const columns = layLabels({
     first: camera.key,
     scale: camera.scale,
-    length: frame.width,
+    length: box.width,
     count: extent.keys,
     room: ROOM,
   });
   const words: Word[] = [];
   const ticks: Tick[] = [];
   for (const each of rows) {
-    const y = frame.top + each.at + FONT_SIZE * MIDDLE;
+    const y = box.top + each.at + FONT_SIZE * MIDDLE;
     words.push(
       ...write(
         each,
         axes.query,
-        frame.left - SPACE,
-        (x) => ({ x: frame.left - SPACE - x, y, turned: false, anchor: "end" }),
+        box.left - SPACE,
+        (x) => ({ x: box.left - SPACE - x, y, turned: false, anchor: "end" }),
         measure,
       ),
     );
-    if (each.numbered) ticks.push({ x: frame.left, y: frame.top + each.at, down: false });
+    if (each.numbered) ticks.push({ x: box.left, y: box.top + each.at, down: false });
   }
   const flat = liesFlat(columns, axes.key, camera.scale, measure);
   for (const each of columns) {
-    const x = frame.left + each.at;
+    const x = box.left + each.at;
     if (flat) {
       const text = axes.key.tokens.get(axes.key.start + each.index) ?? "";
       words.push({
         text,
         x,
-        y: frame.top - SPACE - 1,
+        y: box.top - SPACE - 1,
         turned: false,
         anchor: "middle",
         tone: tone(axes.key, each.index),
@@ -106,13 +106,13 @@ export function layAxes(
     } else {
       const place = (up: number) => ({
         x: x + FONT_SIZE * MIDDLE,
-        y: frame.top - SPACE - up,
+        y: box.top - SPACE - up,
         turned: true,
         anchor: "start" as const,
       });
-      words.push(...write(each, axes.key, frame.top - SPACE, place, measure));
+      words.push(...write(each, axes.key, box.top - SPACE, place, measure));
     }
-    if (each.numbered) ticks.push({ x, y: frame.top, down: true });
+    if (each.numbered) ticks.push({ x, y: box.top, down: true });
   }
   return { words, ticks, flat };
 }

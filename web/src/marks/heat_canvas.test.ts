@@ -6,29 +6,29 @@ import {
   fixedRoot,
   indexAxis,
   NOTHING,
-  type Plane,
   placeOf,
   rowPeaks,
   type Scene,
+  type WeightTile,
   weightOf,
 } from "../core/heat";
 import { sequential } from "./colours";
 import { paint } from "./heat_canvas";
 
-function plane(rows: readonly (readonly number[])[], more: Partial<Plane> = {}): Plane {
+function weightTile(rows: readonly (readonly number[])[], more: Partial<WeightTile> = {}): WeightTile {
   const bytes = Uint8Array.from(rows.flat());
   const at = { width: rows[0]!.length, height: rows.length, level: 0, row: 0, column: 0, maximum: 1 };
   return { ...at, ...more, bytes };
 }
 
-function scene(shown: Plane, more: Partial<Scene> = {}): Scene {
+function scene(shown: WeightTile, more: Partial<Scene> = {}): Scene {
   const extent = { queries: shown.height << shown.level, keys: shown.width << shown.level };
   return {
     width: 8,
     height: 8,
     camera: { key: 0, query: 0, scale: 1 },
     extent,
-    placements: [{ plane: shown, queries: [0, extent.queries], keys: [0, extent.keys] }],
+    placements: [{ tile: shown, queries: [0, extent.queries], keys: [0, extent.keys] }],
     top: 1,
     mask: { causal: null, rows: null, left: null },
     table: sequential("light"),
@@ -100,7 +100,7 @@ describe("painting", () => {
   it("puts every cell's colour at its place", () => {
     const pixels = paint(
       scene(
-        plane([
+        weightTile([
           [0, 255],
           [10, 90],
         ]),
@@ -114,14 +114,14 @@ describe("painting", () => {
   });
 
   it("leaves what is outside transparent", () => {
-    const pixels = paint(scene(plane([[50]]), { camera: { key: -2, query: 0, scale: 1 } }));
+    const pixels = paint(scene(weightTile([[50]]), { camera: { key: -2, query: 0, scale: 1 } }));
     expect(at(pixels, 8, 1, 0)[3]).toBe(0);
     expect(at(pixels, 8, 2, 0)).toEqual(colour(50));
     expect(at(pixels, 8, 3, 0)[3]).toBe(0);
   });
 
   it("hatches masked cells, not zeros, and never hides a weight", () => {
-    const shown = plane([
+    const shown = weightTile([
       [9, 0, 0],
       [0, 9, 4],
       [9, 9, 9],
@@ -136,7 +136,7 @@ describe("painting", () => {
   });
 
   it("knows that a pixel of several tokens is masked only if all of them are", () => {
-    const coarse = plane(
+    const coarse = weightTile(
       [
         [9, 0],
         [9, 9],
@@ -152,7 +152,7 @@ describe("painting", () => {
   });
 
   it("scales each row by its own top", () => {
-    const shown = plane([
+    const shown = weightTile([
       [100, 50],
       [20, 10],
     ]);
@@ -164,8 +164,8 @@ describe("painting", () => {
   });
 
   it("lets a parent stand in for a part of the map", () => {
-    const parent = plane([[200]], { level: 2 });
-    const child = plane(
+    const parent = weightTile([[200]], { level: 2 });
+    const child = weightTile(
       [
         [60, 60],
         [60, 60],
@@ -174,8 +174,8 @@ describe("painting", () => {
     );
     const both = scene(parent, {
       placements: [
-        { plane: parent, queries: [0, 4], keys: [0, 2] },
-        { plane: child, queries: [0, 2], keys: [2, 4] },
+        { tile: parent, queries: [0, 4], keys: [0, 2] },
+        { tile: child, queries: [0, 2], keys: [2, 4] },
       ],
     });
     const pixels = paint(both);
@@ -185,9 +185,9 @@ describe("painting", () => {
   });
 });
 
-describe("planes", () => {
+describe("tiles", () => {
   it("give means of weights, not of bytes, and count partial pixels rightly", () => {
-    const fine = plane([
+    const fine = weightTile([
       [255, 0, 100],
       [0, 0, 100],
       [30, 30, 7],
@@ -201,7 +201,7 @@ describe("planes", () => {
   });
 
   it("have peaks by row, with columns left out", () => {
-    const shown = plane([
+    const shown = weightTile([
       [200, 3],
       [1, 2],
     ]);
@@ -210,7 +210,7 @@ describe("planes", () => {
   });
 
   it("tell the byte of a cell", () => {
-    const tile = plane(
+    const tile = weightTile(
       [
         [1, 2],
         [3, 4],

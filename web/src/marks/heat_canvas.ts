@@ -54,13 +54,13 @@ function paintPlacement(
   colours: Uint32Array,
   words: Uint32Array,
 ): void {
-  const { plane } = placement;
+  const { tile } = placement;
   const [left, top, right, bottom] = boxOf(scene, placement);
-  const gain = fixedRoot(plane.maximum);
+  const gain = fixedRoot(tile.maximum);
   const hatch = scene.hatch.map(word);
   const phase = hatchPhase(scene);
   const causal = scene.mask.causal;
-  const span = (1 << plane.level) - 1; // cells behind the first of a pixel
+  const span = (1 << tile.level) - 1; // cells behind the first of a pixel
   const shown = new Uint32Array(256); // the colours of bytes under the row's top
   let topNow = -1;
   for (let y = top; y < bottom; y++) {
@@ -71,15 +71,15 @@ function paintPlacement(
       topNow = tops[y]!;
       for (let byte = 0; byte < 256; byte++) shown[byte] = colours[placeOf(byte, gain, topNow)]!;
     }
-    const line = ((query >> plane.level) - plane.row) * plane.width - plane.column;
+    const line = ((query >> tile.level) - tile.row) * tile.width - tile.column;
     const last = causal === null ? NOTHING : (query | span) + causal; // no query of this pixel sees keys beyond
     for (let x = left; x < right; x++) {
       const column = columns[x]!;
       const key = column & ~FLAG;
       if (column === NOTHING || key < placement.keys[0] || key >= placement.keys[1]) continue;
-      const pixel = key >> plane.level;
-      const byte = plane.bytes[line + pixel]!;
-      const masked = byte === 0 && ((row & FLAG) !== 0 || pixel << plane.level > last);
+      const pixel = key >> tile.level;
+      const byte = tile.bytes[line + pixel]!;
+      const masked = byte === 0 && ((row & FLAG) !== 0 || pixel << tile.level > last);
       const at = y * scene.width + x;
       if (masked) words[at] = hatch[(x + y + phase) % HATCH === 0 ? 1 : 0]!;
       else if ((column & FLAG) !== 0)

@@ -6,16 +6,16 @@ type Calls = { [K in keyof Hands]: ReturnType<typeof vi.fn> };
 
 let element: HTMLElement;
 let hands: Calls;
-let deaf: () => void;
+let stopListening: () => void;
 
 beforeEach(() => {
   element = document.createElement("div");
   element.setPointerCapture = () => {};
   hands = { zoom: vi.fn(), pan: vi.fn(), hover: vi.fn(), leave: vi.fn(), tap: vi.fn() };
-  deaf = listen(element, hands as unknown as Hands);
+  stopListening = listen(element, hands as unknown as Hands);
 });
 
-afterEach(() => deaf());
+afterEach(() => stopListening());
 
 function pointer(type: string, x: number, y: number, more: PointerEventInit = {}): void {
   const event = new PointerEvent(type, {
@@ -77,7 +77,7 @@ describe("hands", () => {
     pointer("pointerdown", 10, 20, { button: 2 });
     pointer("pointerup", 10, 20, { button: 2 });
     expect(hands.tap).not.toHaveBeenCalled();
-    deaf();
+    stopListening();
     pointer("pointermove", 1, 1);
     expect(hands.hover).not.toHaveBeenCalled();
   });

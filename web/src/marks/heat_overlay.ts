@@ -7,7 +7,7 @@
 
 import type { Camera } from "../core/heat";
 import { elide } from "./axis";
-import { type Axis, FONT_SIZE, type Frame } from "./heat_axes";
+import { type Axis, FONT_SIZE, type PlotBox } from "./heat_axes";
 
 export interface Cell {
   readonly query: number; // rows and columns of the map, from 0
@@ -22,7 +22,7 @@ export interface OverlayInks {
 }
 
 export interface Overlay {
-  readonly frame: Frame;
+  readonly box: PlotBox;
   readonly camera: Camera; // CSS pixels per cell
   readonly axes: { readonly query: Axis; readonly key: Axis };
   readonly hover: Cell | null;
@@ -54,12 +54,12 @@ export function drawOverlay(context: CanvasRenderingContext2D, overlay: Overlay,
 
 /** Pixels [from, to] of a row or column within the cells' part; null when it is out of view. */
 function reach(
-  { frame, camera }: Overlay,
+  { box, camera }: Overlay,
   axis: "query" | "key",
   cell: number,
 ): readonly [number, number] | null {
   const [first, length, margin] =
-    axis === "query" ? [camera.query, frame.height, frame.top] : [camera.key, frame.width, frame.left];
+    axis === "query" ? [camera.query, box.height, box.top] : [camera.key, box.width, box.left];
   const from = (cell - first) * camera.scale;
   const to = from + camera.scale;
   if (to <= 0 || from >= length) return null;
@@ -76,14 +76,14 @@ function band(
 ): void {
   const found = reach(overlay, axis, cell);
   if (found === null) return;
-  const { frame } = overlay;
+  const { box } = overlay;
   const [from, to] = found;
   const [wide, high] = shownSize(overlay);
   context.fillStyle = colour;
   context.globalAlpha = strength;
   const thick = Math.max(1, to - from);
-  if (axis === "query") context.fillRect(frame.left, from, wide, thick);
-  else context.fillRect(from, frame.top, thick, high);
+  if (axis === "query") context.fillRect(box.left, from, wide, thick);
+  else context.fillRect(from, box.top, thick, high);
   context.globalAlpha = 0.75;
   context.lineWidth = 1;
   context.strokeStyle = colour;
@@ -91,11 +91,11 @@ function band(
   for (const at of to - from < 4 ? [(from + to) / 2] : [from, to]) {
     const line = Math.round(at) + (at === to ? -0.5 : 0.5);
     if (axis === "query") {
-      context.moveTo(frame.left, line);
-      context.lineTo(frame.left + wide, line);
+      context.moveTo(box.left, line);
+      context.lineTo(box.left + wide, line);
     } else {
-      context.moveTo(line, frame.top);
-      context.lineTo(line, frame.top + high);
+      context.moveTo(line, box.top);
+      context.lineTo(line, box.top + high);
     }
   }
   context.stroke();
@@ -103,10 +103,10 @@ function band(
 }
 
 /** How much of the cells' part is covered by cells: a small map leaves room. */
-function shownSize({ frame, camera, axes }: Overlay): readonly [number, number] {
+function shownSize({ box, camera, axes }: Overlay): readonly [number, number] {
   return [
-    Math.min(frame.width, (axes.key.count - camera.key) * camera.scale),
-    Math.min(frame.height, (axes.query.count - camera.query) * camera.scale),
+    Math.min(box.width, (axes.key.count - camera.key) * camera.scale),
+    Math.min(box.height, (axes.query.count - camera.query) * camera.scale),
   ];
 }
 
@@ -136,16 +136,16 @@ function nameRow(
 ): void {
   const found = reach(overlay, "query", query);
   if (found === null) return;
-  const { frame } = overlay;
+  const { box } = overlay;
   const y = (found[0] + found[1]) / 2;
-  const text = nameOf(context, overlay, "query", query, frame.left - 10);
+  const text = nameOf(context, overlay, "query", query, box.left - 10);
   context.fillStyle = selected ? inks.accent : inks.panel;
-  const width = Math.min(frame.left - 2, context.measureText(text).width + 10);
-  context.fillRect(frame.left - 2 - width, y - 9, width, 18);
-  if (!selected) outline(context, frame.left - 2 - width, y - 9, width, 18, inks.ink);
+  const width = Math.min(box.left - 2, context.measureText(text).width + 10);
+  context.fillRect(box.left - 2 - width, y - 9, width, 18);
+  if (!selected) outline(context, box.left - 2 - width, y - 9, width, 18, inks.ink);
   context.fillStyle = selected ? inks.accentInk : inks.ink;
   context.textAlign = "right";
-  context.fillText(text, frame.left - 7, y + FONT_SIZE * 0.34);
+  context.fillText(text, box.left - 7, y + FONT_SIZE * 0.34);
 }
 
 function nameColumn(
@@ -157,15 +157,15 @@ function nameColumn(
 ): void {
   const found = reach(overlay, "key", key);
   if (found === null) return;
-  const { frame, flat } = overlay;
+  const { box, flat } = overlay;
   const x = (found[0] + found[1]) / 2;
-  const text = nameOf(context, overlay, "key", key, frame.top - 10);
+  const text = nameOf(context, overlay, "key", key, box.top - 10);
   const long = context.measureText(text).width + 10;
   context.save();
-  context.translate(x, frame.top - 2);
+  context.translate(x, box.top - 2);
   if (!flat) context.rotate(-Math.PI / 2);
   // Now the name runs from the cells outwards, or lies flat above them.
-  const [left, top, width] = flat ? [-long / 2, -19, long] : [0, -9, Math.min(frame.top - 2, long)];
+  const [left, top, width] = flat ? [-long / 2, -19, long] : [0, -9, Math.min(box.top - 2, long)];
   context.fillStyle = selected ? inks.accent : inks.panel;
   context.fillRect(left, top, width, 18);
   if (!selected) outline(context, left, top, width, 18, inks.ink);

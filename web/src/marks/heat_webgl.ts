@@ -13,9 +13,9 @@ import {
   hatchPhase,
   indexScene,
   NOTHING,
-  type Plane,
   type Renderer,
   type Scene,
+  type WeightTile,
 } from "../core/heat";
 
 const KEPT = 256; // textures
@@ -26,8 +26,8 @@ void main() {
   gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0);
 }`;
 
-// cells: bytes of the plane. rows: query and flag of each device pixel, and the fixed root of its top. columns: key and
-// flag. table: 256 colours. plane: level, first row, first column, fixed root of its maximum. limits: queries from, to,
+// cells: bytes of the tile. rows: query and flag of each device pixel, and the fixed root of its top. columns: key and
+// flag. table: 256 colours. tile: level, first row, first column, fixed root of its maximum. limits: queries from, to,
 // keys from, to. rest: height, phase of the hatch, whether causal, how many keys beyond the query are seen.
 const FRAGMENT = `#version 300 es
 precision highp float;
@@ -35,7 +35,7 @@ precision highp int;
 precision highp usampler2D;
 uniform usampler2D cells, rows, columns;
 uniform sampler2D table;
-uniform ivec4 plane, limits, rest;
+uniform ivec4 tile, limits, rest;
 uniform vec3 hatchGround, hatchLine;
 out vec4 colour;
 void main() {
@@ -47,18 +47,18 @@ void main() {
   int query = int(row.r & ~${FLAG}u);
   int key = int(column & ~${FLAG}u);
   if (query < limits.x || query >= limits.y || key < limits.z || key >= limits.w) discard;
-  int down = query >> plane.x;
-  int right = key >> plane.x;
-  int byte = int(texelFetch(cells, ivec2(right - plane.z, down - plane.y), 0).r);
-  int last = (query | ((1 << plane.x) - 1)) + rest.w;
-  bool masked = byte == 0 && ((row.r & ${FLAG}u) != 0u || (rest.z == 1 && (right << plane.x) > last));
+  int down = query >> tile.x;
+  int right = key >> tile.x;
+  int byte = int(texelFetch(cells, ivec2(right - tile.z, down - tile.y), 0).r);
+  int last = (query | ((1 << tile.x) - 1)) + rest.w;
+  bool masked = byte == 0 && ((row.r & ${FLAG}u) != 0u || (rest.z == 1 && (right << tile.x) > last));
   if (masked) {
     colour = vec4((x + y + rest.y) % ${HATCH} == 0 ? hatchLine : hatchGround, 1.0);
   } else if ((column & ${FLAG}u) != 0u) {
     colour = vec4((x + ${HATCH} - y % ${HATCH} + rest.y) % ${HATCH} == 0 ? hatchLine : hatchGround, 1.0);
   } else {
     int top = int(row.g);
-    int place = byte == 0 ? 0 : clamp((2 * byte * plane.w + top) / (2 * top), 1, 255);
+    int place = byte == 0 ? 0 : clamp((2 * byte * tile.w + top) / (2 * top), 1, 255);
     colour = vec4(texelFetch(table, ivec2(place, 0), 0).rgb, 1.0);
   }
 }`;
@@ -79,7 +79,7 @@ export function createWebglRenderer(canvas: HTMLCanvasElement, lost: () => void)
 
 class WebglRenderer implements Renderer {
   readonly kind = "webgl";
-  private readonly textures = new Map<Plane, WebGLTexture>();
+  private readonly textures = new Map<WeightTile, WebGLTexture>();
   private readonly rows: WebGLTexture;
   private readonly columns: WebGLTexture;
   private readonly table: WebGLTexture;
@@ -119,10 +119,10 @@ class WebglRenderer implements Renderer {
     for (const placement of scene.placements) {
       const [left, top, right, bottom] = boxOf(scene, placement);
       if (left >= right || top >= bottom) continue;
-      const { plane } = placement;
+      const { tile } = placement;
       gl.scissor(left, scene.height - bottom, right - left, bottom - top);
-      this.bind(0, this.cells(plane));
-      gl.uniform4i(this.place("plane"), plane.level, plane.row, plane.column, fixedRoot(plane.maximum));
+      this.bind(0, this.cells(tile));
+      gl.uniform4i(this.place("tile"), tile.level, tile.row, tile.column, fixedRoot(tile.maximum));
       gl.uniform4i(this.place("limits"), ...placement.queries, ...placement.keys);
       gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
@@ -163,9 +163,9 @@ class WebglRenderer implements Renderer {
     gl.uniform3f(this.place("hatchLine"), line[0] / 255, line[1] / 255, line[2] / 255);
   }
 
-  private cells(plane: Plane): WebGLTexture {
+  private cells(tile: WeightTile): WebGLTexture {
     const { gl } = this;
-    let texture = this.textures.get(plane);
+    let texture = this.textures.get(tile);
     if (texture === undefined) {
       texture = this.texture();
       this.bind(0, texture);
@@ -173,30 +173,30 @@ class WebglRenderer implements Renderer {
         gl.TEXTURE_2D,
         0,
         gl.R8UI,
-        plane.width,
-        plane.height,
+        tile.width,
+        tile.height,
         0,
         gl.RED_INTEGER,
         gl.UNSIGNED_BYTE,
-        plane.bytes,
+        tile.bytes,
       );
-    } else this.textures.delete(plane); // to the young end
-    this.textures.set(plane, texture);
+    } else this.textures.delete(tile); // to the young end
+    this.textures.set(tile, texture);
     return texture;
   }
 
   private forget(): void {
-    for (const [plane, texture] of this.textures) {
+    for (const [tile, texture] of this.textures) {
       if (this.textures.size <= KEPT) return;
       this.gl.deleteTexture(texture);
-      this.textures.delete(plane);
+      this.textures.delete(tile);
     }
   }
 
   private texture(): WebGLTexture {
     const { gl } = this;
     const texture = gl.createTexture();
-    this.bind(0, texture); // unit 0 is bound anew for every plane: nothing else loses its place
+    this.bind(0, texture); // unit 0 is bound anew for every tile: nothing else loses its place
     for (const side of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T])
       gl.texParameteri(gl.TEXTURE_2D, side, gl.CLAMP_TO_EDGE);
     for (const way of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER])

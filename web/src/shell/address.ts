@@ -5,7 +5,7 @@
  * Out:  the same text again after a reload, through a link or by the back button.
  */
 
-export interface Place {
+export interface SelectionAddress {
   /** What is written there now. */
   read(): string;
   /** "push" makes a step that the back button undoes. */
@@ -17,7 +17,7 @@ export interface Place {
 }
 
 /** The part of the address after #: it never leaves the browser, and works in a file too. */
-export function addressBar(window: Window): Place {
+export function addressBar(window: Window): SelectionAddress {
   return {
     read: () => window.location.hash.slice(1),
     write(text, how) {
@@ -38,7 +38,7 @@ export function addressBar(window: Window): Place {
 }
 
 /** A place of its own, for a host without an address. */
-export function noPlace(text = ""): Place {
+export function noAddress(text = ""): SelectionAddress {
   let now = text;
   return {
     read: () => now,

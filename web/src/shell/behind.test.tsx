@@ -3,9 +3,9 @@ import { act } from "preact/test-utils";
 import { afterEach, expect, test } from "vitest";
 import type { Job, JobRequest } from "../api/types";
 import { type RecordingSource, Refusal, type Source } from "../core/source";
-import type { Bench } from "../data/workbench";
+import type { ServerJobs } from "../data/server_jobs";
 import { learn } from "../i18n/core";
-import { noPlace } from "./address";
+import { noAddress } from "./address";
 import { Behind } from "./behind";
 import { AppContext } from "./context";
 import { App } from "./state";
@@ -21,7 +21,7 @@ afterEach(() => document.body.replaceChildren());
 async function begin() {
   const ended: { resolve(id: string): void; reject(error: unknown): void }[] = [];
   const signals: AbortSignal[] = [];
-  const bench = {
+  const server = {
     run: (_, heard, signal) => {
       signals.push(signal);
       heard({ job });
@@ -30,14 +30,14 @@ async function begin() {
         signal.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
       });
     },
-  } as Bench;
+  } as ServerJobs;
   const root = document.body.appendChild(document.createElement("div"));
   const app = new App({
     root,
     source: { recordings: async () => [] } as unknown as Source,
-    bench,
+    server,
     views: new Views(),
-    place: noPlace(),
+    place: noAddress(),
     remember: nowhere,
     session: nowhere,
     language: "en",
@@ -57,9 +57,9 @@ async function begin() {
     ),
   );
   const controller = new AbortController();
-  const workbench = app.runs.workbench({ description: { id: "r" } } as RecordingSource)!;
+  const rerunner = app.runs.rerunner({ description: { id: "r" } } as RecordingSource)!;
   const heard: unknown[] = [];
-  const run = workbench.run(request, (event) => heard.push(event), controller.signal);
+  const run = rerunner.run(request, (event) => heard.push(event), controller.signal);
   run.catch(() => {});
   const rows = () => [...root.querySelectorAll<HTMLElement>("[data-behind]")];
   return { app, root, look, run, heard, rows, controller, signals, end: ended[0]! };

@@ -144,7 +144,7 @@ function mountView(
     if (gone || (error instanceof DOMException && error.name === "AbortError")) return;
     failed = true;
     setFailure(error);
-    app.mourn(error);
+    app.announceFailure(error);
   };
   const guarded = (act: () => void): void => {
     try {
@@ -156,7 +156,7 @@ function mountView(
 
   guarded(() => {
     const language = app.language.peek();
-    const workbench = app.runs.workbench(source);
+    const rerunner = app.runs.rerunner(source);
     const { playground } = app.source;
     mounted = view.mount({
       element,
@@ -166,7 +166,7 @@ function mountView(
       language,
       theme: app.theme.peek(),
       reducedMotion: app.reducedMotion,
-      workbench: workbench && speaking(workbench, language),
+      rerunner: rerunner && speaking(rerunner, language),
       playground: playground && speaking(playground, language),
       kept,
       announce: (sentence) => app.announce(sentence),

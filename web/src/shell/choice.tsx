@@ -276,7 +276,7 @@ function useWeight(
 function Predict({ source }: { readonly source: RecordingSource }) {
   const app = useApp();
   const say = app.words.value;
-  if (!app.bench || app.about.value?.workbench === false) return null;
+  if (!app.server || app.about.value?.workbench === false) return null;
   app.presets.value; // the request behind a shipped recording is a preset's
   const possible = app.runs.requestBehind(source) !== null;
   return (

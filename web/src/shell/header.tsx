@@ -97,7 +97,7 @@ function RecordingChooser() {
 function PresetChooser() {
   const app = useApp();
   const say = app.words.value;
-  const canRun = app.bench !== null && app.about.value?.workbench !== false;
+  const canRun = app.server !== null && app.about.value?.workbench !== false;
   const presets = app.presets.value.filter((preset) => preset.recording || canRun);
   if (presets.length === 0) return null;
   return (

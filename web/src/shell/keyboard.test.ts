@@ -20,7 +20,7 @@ function open(view: string) {
     views: { titles: [{ name: "overview" }] as Pick<View, "name">[] },
     chooseView: (name: string) => store.set({ view: name }),
     announce: () => {},
-    bench: {},
+    server: {},
     runs: { form: signal(form), running: signal(null), start },
   } as unknown as App;
   const doors = { help: vi.fn(), table: vi.fn() };

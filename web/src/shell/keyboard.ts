@@ -42,7 +42,7 @@ export function onKey(app: App, event: KeyboardEvent, doors: Doors): void {
   const alone = app.view.peek() === "playground"; // beside it no recording is seen, and no form
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     const { form, running } = app.runs;
-    if (app.bench && !alone && !running.peek() && !missing(form.peek(), app.words.peek())) {
+    if (app.server && !alone && !running.peek() && !missing(form.peek(), app.words.peek())) {
       event.preventDefault();
       app.runs.start();
     }

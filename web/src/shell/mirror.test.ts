@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createSelection, nothingSelected, type Selection } from "../core/selection";
-import type { Place } from "./address";
+import type { SelectionAddress } from "./address";
 import { mirror } from "./mirror";
 
 /** A browser's history, in small. */
@@ -8,7 +8,7 @@ function history(first = "") {
   const pages = [first];
   let at = 0;
   let heard = (): void => {};
-  const place: Place = {
+  const place: SelectionAddress = {
     read: () => pages[at]!,
     write(text, how) {
       if (how === "push") pages.splice(++at, pages.length, text);

@@ -13,7 +13,7 @@ import {
   sameSelection,
   writeSelection,
 } from "../core/selection";
-import type { Place } from "./address";
+import type { SelectionAddress } from "./address";
 
 const PAUSE = 150; // browsers allow about 100 changes of the address in 30 s
 
@@ -26,7 +26,7 @@ export interface Mirror {
 
 export function mirror(
   store: SelectionStore,
-  place: Place,
+  place: SelectionAddress,
   follow: (wish: Selection) => Promise<void>,
 ): Mirror {
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -58,7 +58,7 @@ export function mirror(
     }
   });
 
-  const deafen = place.listen(() => {
+  const stopListening = place.listen(() => {
     const text = place.read();
     if (text === written) return;
     written = text;
@@ -81,7 +81,7 @@ export function mirror(
     stop() {
       if (timer !== null) clearTimeout(timer);
       forget();
-      deafen();
+      stopListening();
     },
   };
 }

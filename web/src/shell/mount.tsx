@@ -9,9 +9,9 @@ import { render } from "preact";
 import type { Language } from "../api/types";
 import type { Source } from "../core/source";
 import type { Theme } from "../core/view";
-import type { Bench } from "../data/workbench";
+import type { ServerJobs } from "../data/server_jobs";
 import { preferredLanguage } from "../i18n/core";
-import { noPlace, type Place } from "./address";
+import { noAddress, type SelectionAddress } from "./address";
 import { AppContext } from "./context";
 import { session } from "./session";
 import { Shell } from "./shell";
@@ -21,9 +21,9 @@ import { Views } from "./views";
 
 export interface MountOptions {
   /** Who runs models; null (the default) where nobody can. */
-  readonly bench?: Bench | null;
+  readonly server?: ServerJobs | null;
   /** Where the selection is written; nowhere by default. */
-  readonly place?: Place;
+  readonly place?: SelectionAddress;
   /** Where the choice of language and colours is kept; nowhere by default. */
   readonly remember?: Remembering;
   readonly language?: Language;
@@ -46,9 +46,9 @@ export function mount(element: HTMLElement, source: Source, options: MountOption
   const app = new App({
     root: element,
     source,
-    bench: options.bench ?? null,
+    server: options.server ?? null,
     views: new Views(),
-    place: options.place ?? noPlace(),
+    place: options.place ?? noAddress(),
     remember,
     session: options.wholePage ? session : forgetful,
     language: spoken,

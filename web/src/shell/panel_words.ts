@@ -94,8 +94,8 @@ export const panels = defineStrings({
     runningStage: "Running",
     statistics: "Statistics",
     saving: "Saving",
-    noWorkbench: "Models cannot be run here.",
-    noBench:
+    noRerunner: "Models cannot be run here.",
+    noServer:
       "This view shows what was saved. To run a model, open the recording with Glassformer: glassformer FILE",
     notInFile: "This part was not saved in the file. Open the recording with Glassformer to see it.",
     needText: "Write a text first.",
@@ -240,8 +240,8 @@ export const panels = defineStrings({
     runningStage: "运行",
     statistics: "统计",
     saving: "保存",
-    noWorkbench: "这里不能运行模型。",
-    noBench: "此视图只显示已保存的内容。要运行模型，请用 Glassformer 打开记录：glassformer FILE",
+    noRerunner: "这里不能运行模型。",
+    noServer: "此视图只显示已保存的内容。要运行模型，请用 Glassformer 打开记录：glassformer FILE",
     notInFile: "文件中没有保存这一部分。请用 Glassformer 打开记录来查看。",
     needText: "请先输入文本。",
     needModel: "请先选择模型。",

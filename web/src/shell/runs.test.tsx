@@ -2,9 +2,9 @@ import { render } from "preact";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Job, JobRequest } from "../api/types";
 import { type RecordingSource, Refusal, type Source } from "../core/source";
-import type { Bench } from "../data/workbench";
+import type { ServerJobs } from "../data/server_jobs";
 import { learn } from "../i18n/core";
-import { noPlace } from "./address";
+import { noAddress } from "./address";
 import { AppContext } from "./context";
 import { Progress } from "./panels/progress";
 import { App, type Remembering } from "./state";
@@ -34,7 +34,7 @@ function memory(first: Record<string, string> = {}): Remembering & { readonly ke
   };
 }
 
-function build(jobs: () => readonly Job[], session = memory(), resume?: Bench["resume"]) {
+function build(jobs: () => readonly Job[], session = memory(), resume?: ServerJobs["resume"]) {
   const opened: string[] = [];
   const cancelled: string[] = [];
   const listed: string[] = [];
@@ -49,18 +49,18 @@ function build(jobs: () => readonly Job[], session = memory(), resume?: Bench["r
       return Promise.reject(new Refusal("Not here.", "no_recording", 404));
     },
   } as unknown as Source;
-  const bench = {
+  const server = {
     jobs: async () => jobs(),
     resume: resume ?? (() => new Promise(() => {})),
     cancel: async (id: string) => void cancelled.push(id),
-  } as unknown as Bench;
+  } as unknown as ServerJobs;
   const root = document.body.appendChild(document.createElement("div"));
   const app = new App({
     root,
     source,
-    bench,
+    server,
     views: new Views(),
-    place: noPlace(),
+    place: noAddress(),
     remember: memory(),
     session,
     language: "en",
@@ -183,8 +183,8 @@ describe("who waits for a free place", () => {
     let jobs: Job[] = [{ ...running, state: "queued", listed: false }];
     const { app } = build(() => jobs);
     const told: string[] = [];
-    const workbench = app.runs.workbench({ description: { id: "r" } } as RecordingSource);
-    void workbench!.whenFree!(new AbortController().signal).then(() => told.push("free"));
+    const rerunner = app.runs.rerunner({ description: { id: "r" } } as RecordingSource);
+    void rerunner!.whenFree!(new AbortController().signal).then(() => told.push("free"));
     await vi.advanceTimersByTimeAsync(1100);
     jobs = [running];
     await vi.advanceTimersByTimeAsync(1100);

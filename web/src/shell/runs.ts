@@ -7,8 +7,8 @@
 
 import type { Job, JobRequest, ModelDescription, Preset } from "../api/types";
 import { type RecordingSource, Refusal } from "../core/source";
-import type { Workbench } from "../core/view";
-import type { Bench } from "../data/workbench";
+import type { Rerunner } from "../core/view";
+import type { ServerJobs } from "../data/server_jobs";
 import {
   emptyForm,
   type Form,
@@ -63,7 +63,7 @@ export interface Runs {
   /** What made a recording, where that is known. */
   requestBehind(source: RecordingSource): JobRequest | null;
   /** What views get; null where no model can run. */
-  workbench(source: RecordingSource): Workbench | null;
+  rerunner(source: RecordingSource): Rerunner | null;
   stop(): void;
 }
 
@@ -91,8 +91,8 @@ export function createRuns(app: App): Runs {
   /** Remembers the job from its first word on, until it is over. */
   const remembering = async (
     request: JobRequest,
-    heard: Parameters<Workbench["run"]>[1],
-    begin: (heard: Parameters<Workbench["run"]>[1]) => Promise<string>,
+    heard: Parameters<Rerunner["run"]>[1],
+    begin: (heard: Parameters<Rerunner["run"]>[1]) => Promise<string>,
   ): Promise<string> => {
     let mine = "";
     try {
@@ -113,13 +113,13 @@ export function createRuns(app: App): Runs {
 
   const run = async (
     request: JobRequest,
-    heard: Parameters<Workbench["run"]>[1],
+    heard: Parameters<Rerunner["run"]>[1],
     signal: AbortSignal,
   ): Promise<string> => {
-    const { bench } = app;
-    if (!bench) throw new Refusal(app.words.peek().noWorkbench, "no_workbench", 0);
-    if (request.listed === false) return bench.run(request, heard, signal); // nobody but its view looks for it
-    return remembering(request, heard, (told) => bench.run(request, told, signal));
+    const { server } = app;
+    if (!server) throw new Refusal(app.words.peek().noRerunner, "no_workbench", 0);
+    if (request.listed === false) return server.run(request, heard, signal); // nobody but its view looks for it
+    return remembering(request, heard, (told) => server.run(request, told, signal));
   };
 
   /** For a view: everybody knows of it until it is over, since its view may be left meanwhile. */
@@ -194,11 +194,11 @@ export function createRuns(app: App): Runs {
     attend(run, request, preset);
 
   /** Looks at a run of another window now and then: it has no connection of its own, for there are only few. */
-  const watch = async (bench: Bench, first: Job): Promise<void> => {
+  const watch = async (server: ServerJobs, first: Job): Promise<void> => {
     other.value = first;
     while (!stopped && other.peek()?.id === first.id) {
       await new Promise((wake) => setTimeout(wake, GLANCE));
-      const jobs = await bench.jobs().catch(() => null); // the server is gone for a while
+      const jobs = await server.jobs().catch(() => null); // the server is gone for a while
       if (!jobs || other.peek()?.id !== first.id) continue;
       const now = jobs.find(({ id }) => id === first.id);
       const shown = now && now.state !== "failed" && now.state !== "cancelled";
@@ -208,10 +208,10 @@ export function createRuns(app: App): Runs {
   };
 
   /** Asks the server, which knows of all runs, now and then. */
-  const waitUntilFree = async (bench: Bench, signal: AbortSignal): Promise<void> => {
+  const waitUntilFree = async (server: ServerJobs, signal: AbortSignal): Promise<void> => {
     for (let free = false; !free && !stopped && !signal.aborted; ) {
       await new Promise((wake) => setTimeout(wake, GLANCE));
-      const jobs = await bench.jobs().catch(() => null);
+      const jobs = await server.jobs().catch(() => null);
       free = jobs?.every(({ state }) => state !== "running" && state !== "queued") ?? false;
     }
   };
@@ -241,8 +241,8 @@ export function createRuns(app: App): Runs {
       if (request?.sequence === "text" && !touched) form.value = withRequest(form.peek(), request);
     },
     async loadModels() {
-      if (!app.bench || models.peek().length > 0) return;
-      models.value = await app.bench.models();
+      if (!app.server || models.peek().length > 0) return;
+      models.value = await app.server.models();
       const first = models.peek()[0];
       if (first && form.peek().model === "") form.value = withModel(form.peek(), first);
     },
@@ -260,30 +260,30 @@ export function createRuns(app: App): Runs {
     cancelOther() {
       const job = other.peek();
       other.value = null;
-      if (job) app.bench?.cancel(job.id).catch(() => {});
+      if (job) app.server?.cancel(job.id).catch(() => {});
     },
     async resume() {
-      const { bench } = app;
-      if (!bench || running.peek()) return;
-      const jobs = await bench.jobs();
+      const { server } = app;
+      if (!server || running.peek()) return;
+      const jobs = await server.jobs();
       const started = kept();
       const mine = jobs.find(({ id }) => id === started?.id);
       if (started && mine) {
         if (!touched) form.value = withRequest(form.peek(), started.request);
         const again: typeof run = (request, heard, signal) =>
-          remembering(request, heard, (told) => bench.resume(mine, told, signal));
+          remembering(request, heard, (told) => server.resume(mine, told, signal));
         return attend(again, started.request, null);
       }
       keep(null);
       const models = jobs.filter(({ kind, listed }) => kind !== "play" && listed !== false);
       const next =
         models.find(({ state }) => state === "running") ?? models.findLast(({ state }) => state === "queued");
-      if (next) void watch(bench, next);
+      if (next) void watch(server, next);
     },
     requestBehind,
-    workbench(source) {
-      const { bench } = app;
-      if (!bench || app.about.peek()?.workbench === false) return null;
+    rerunner(source) {
+      const { server } = app;
+      if (!server || app.about.peek()?.workbench === false) return null;
       return {
         run: runForView,
         again(change) {
@@ -299,8 +299,8 @@ export function createRuns(app: App): Runs {
         },
         open: async (id) => speaking(await app.source.open(id), app.language.peek()),
         go: (id) => void app.go(id),
-        whenFree: (signal) => waitUntilFree(bench, signal),
-        ...(bench.play ? { play: bench.play } : {}),
+        whenFree: (signal) => waitUntilFree(server, signal),
+        ...(server.play ? { play: server.play } : {}),
       };
     },
     stop() {

@@ -210,7 +210,7 @@ function DropTarget() {
   const app = useApp();
   const [over, setOver] = useState(false);
   useEffect(() => {
-    if (!app.bench) return;
+    if (!app.server) return;
     const { root } = app;
     const carriesFile = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
     const drag = (event: DragEvent): void => {

@@ -1,7 +1,7 @@
 /**
  * Sources that speak the language of the page, so that no view has to translate what it passes on.
  *
- * In:   whatever answers with promises: a recording, a workbench, the playground. What the server says by itself comes
+ * In:   whatever answers with promises: a recording, a rerunner, the playground. What the server says by itself comes
  *       in English, and under `zh` in Chinese: refusals, the stamp of a recording, why a metric has no value.
  * Out:  the same, with these sentences in one language. A view is mounted anew for another language.
  */

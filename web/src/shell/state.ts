@@ -1,7 +1,7 @@
 /**
  * The state of the workbench: what is open, what is chosen, what runs. Panels read its signals and call its verbs.
  *
- * In:   a Source, a Bench where models can run, a Place for the selection.
+ * In:   a Source, a ServerJobs where models can run, a SelectionAddress for the selection.
  * Out:  signals, and one selection that the place mirrors.
  */
 
@@ -16,9 +16,9 @@ import {
 } from "../core/selection";
 import { type RecordingSource, Refusal, type Source } from "../core/source";
 import type { Mounted, Theme } from "../core/view";
-import type { Bench } from "../data/workbench";
+import type { ServerJobs } from "../data/server_jobs";
 import { learn } from "../i18n/core";
-import type { Place } from "./address";
+import type { SelectionAddress } from "./address";
 import { pickSelection } from "./form";
 import { type Mirror, mirror } from "./mirror";
 import { createRuns, type Runs } from "./runs";
@@ -35,9 +35,9 @@ export interface Remembering {
 export interface AppOptions {
   readonly root: HTMLElement;
   readonly source: Source;
-  readonly bench: Bench | null;
+  readonly server: ServerJobs | null;
   readonly views: Views;
-  readonly place: Place;
+  readonly place: SelectionAddress;
   readonly remember: Remembering;
   readonly session: Remembering; // of this window alone
   readonly language: Language;
@@ -56,7 +56,7 @@ export type PanelName = "input" | "interpretability" | "debugging" | "about";
 
 export class App {
   readonly source: Source;
-  readonly bench: Bench | null;
+  readonly server: ServerJobs | null;
   readonly views: Views;
   readonly reducedMotion: boolean;
   readonly wholePage: boolean;
@@ -95,7 +95,7 @@ export class App {
   constructor(options: AppOptions) {
     this.root = options.root;
     this.source = options.source;
-    this.bench = options.bench;
+    this.server = options.server;
     this.views = options.views;
     this.remember = options.remember;
     this.session = options.session;
@@ -103,7 +103,7 @@ export class App {
     this.wholePage = options.wholePage;
     this.language.value = options.language;
     this.theme.value = options.theme;
-    if (!options.bench) this.panel.value = "interpretability";
+    if (!options.server) this.panel.value = "interpretability";
     this.shortcuts.value = options.remember.get("shortcuts") !== "off";
     this.selection = this.chosen;
     const wanted = readSelection(options.place.read());
@@ -128,7 +128,7 @@ export class App {
     const wish = this.store.get();
     const opening = wish.recording === "" ? null : this.show(wish, true);
     const metrics = this.source.metrics().catch(() => []); // without them views show what they can
-    const bench = this.startBench();
+    const server = this.askServer();
     try {
       const recordings = await this.source.recordings();
       this.recordings.value = recordings;
@@ -140,15 +140,18 @@ export class App {
       this.opening.value = false;
       this.complain(error, () => void this.start());
     }
-    await bench; // a view is mounted once: whoever clicks in it must not lose it to an answer that comes late
+    await server; // a view is mounted once: whoever clicks in it must not lose it to an answer that comes late
     this.metrics.value = await metrics;
     await this.views.loadAll().catch(() => {}); // then they are fetched when they are chosen
   }
 
-  private async startBench(): Promise<void> {
-    if (!this.bench) return;
+  private async askServer(): Promise<void> {
+    if (!this.server) return;
     try {
-      [this.about.value, this.presets.value] = await Promise.all([this.bench.about(), this.bench.presets()]);
+      [this.about.value, this.presets.value] = await Promise.all([
+        this.server.about(),
+        this.server.presets(),
+      ]);
       if (!this.about.value.workbench && this.panel.peek() === "input") this.panel.value = "interpretability";
       if (!this.preset.peek()) this.preset.value = this.presetOf(this.store.get().recording);
       if (this.about.value.workbench) void this.runs.resume().catch(() => {}); // then nothing is found again
@@ -189,7 +192,7 @@ export class App {
   async goToPreset(preset: Preset): Promise<void> {
     this.preset.value = preset;
     if (preset.recording) await this.go(preset.recording, pickSelection(preset));
-    else if (this.bench) this.runs.startPreset(preset);
+    else if (this.server) this.runs.startPreset(preset);
   }
 
   chooseView(name: string): void {
@@ -236,11 +239,11 @@ export class App {
   complain(error: unknown, again: (() => void) | null = null): void {
     if (error instanceof DOMException && error.name === "AbortError") return;
     this.trouble.value = { error, again };
-    this.mourn(error);
+    this.announceFailure(error);
   }
 
   /** Say what went wrong to those who do not see it; a recording that is gone leaves the list, too. */
-  mourn(error: unknown): void {
+  announceFailure(error: unknown): void {
     this.announce(sentenceOf(error, this));
     if (error instanceof Refusal && error.code === "no_recording")
       void this.refreshRecordings().catch(() => {});

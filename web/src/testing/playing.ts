@@ -3,7 +3,7 @@
 import { afterEach } from "vitest";
 import type { Play } from "../api/types";
 import type { Playground } from "../core/source";
-import type { Mounted, Stage, Workbench } from "../core/view";
+import type { Mounted, Rerunner, Stage } from "../core/view";
 import { view } from "../views/playground/view";
 import { aParameter, aPlay, aTopic, figures } from "./playground";
 import { invent, setStage } from "./recording";
@@ -23,7 +23,7 @@ export function openPlayground(
     topic,
     settings,
   ) => aPlay(topic, figures, `Found with ${JSON.stringify(settings)}.`),
-  workbench: Workbench | null = {} as Workbench,
+  rerunner: Rerunner | null = {} as Rerunner,
 ) {
   const asked: string[] = [];
   const playground: Playground = {
@@ -36,7 +36,7 @@ export function openPlayground(
   const { stage, element, selection, failures } = setStage(
     invent().source,
     { view: "playground", options },
-    workbench,
+    rerunner,
   );
   const playing: Stage = { ...stage, playground };
   const mine = view.mount(playing);

@@ -9,7 +9,7 @@ import type { Frame, Numbers } from "../api/frames";
 import type { Description, MapDescription, SideName, TokenSlice } from "../api/types";
 import { createSelection, nothingSelected, type Selection } from "../core/selection";
 import type { RecordingSource } from "../core/source";
-import type { Mounted, Stage, View, Workbench } from "../core/view";
+import type { Mounted, Rerunner, Stage, View } from "../core/view";
 
 export interface Invention {
   readonly source?: readonly string[];
@@ -219,7 +219,7 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
 export function setStage(
   source: RecordingSource,
   change: Partial<Selection> = {},
-  workbench: Workbench | null = null,
+  rerunner: Rerunner | null = null,
 ) {
   const element = document.createElement("div");
   document.body.replaceChildren(element);
@@ -233,7 +233,7 @@ export function setStage(
     language: "en",
     theme: "light",
     reducedMotion: true,
-    workbench,
+    rerunner,
     announce: () => {},
     fail: (error) => failures.push(error),
   };

@@ -5,7 +5,7 @@ Out:  deflated, then written with 91 letters: printable ASCII without `<`, `>` a
       entity can begin in it, whatever the bytes are. Two letters hold 13 bits: 1.23 letters a byte, where
       base64 takes 1.33.
 
-web/src/hosts/packing.ts is the way back in the page; `unpack` is the one in Python.
+web/src/api/packing.ts is the way back in the page; `unpack` is the one in Python.
 """
 
 import zlib

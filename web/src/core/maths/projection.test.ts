@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pause } from "./pause";
-import { principalPlane, umapPlane } from "./projection";
+import { pcaProjection, umapProjection } from "./projection";
 import { seeded } from "./random";
 import { procrustes, turnPoints } from "./turn";
 
@@ -25,7 +25,7 @@ function gaussian(count: number, seed: number): Float32Array {
   );
 }
 
-describe("principalPlane", () => {
+describe("pcaProjection", () => {
   it("gives way to the page from its first numbers on", async () => {
     const [tokens, width] = [400, 200];
     const states = Float32Array.from({ length: tokens * width }, (_, at) => Math.floor(at / width) % 5); // one axis
@@ -37,7 +37,7 @@ describe("principalPlane", () => {
         return Reflect.get(target, name);
       },
     });
-    await principalPlane(counted, tokens, width, async () => {
+    await pcaProjection(counted, tokens, width, async () => {
       most = Math.max(most, read);
       read = 0;
     });
@@ -46,7 +46,7 @@ describe("principalPlane", () => {
   });
 
   it("is what NumPy's singular value decomposition gives, up to the sign of an axis", async () => {
-    const { points, shares } = await principalPlane(STATES, 6, 4, go);
+    const { points, shares } = await pcaProjection(STATES, 6, 4, go);
     for (const axis of [0, 1]) {
       const wanted = SCORES.filter((_, at) => at % 2 === axis);
       const seen = [...points].filter((_, at) => at % 2 === axis);
@@ -60,7 +60,7 @@ describe("principalPlane", () => {
   it("finds eigenvectors of the Gram matrix of many tokens: G u = λ u", async () => {
     const [tokens, width] = [300, 96];
     const states = gaussian(tokens * width, 5);
-    const { points } = await principalPlane(states, tokens, width, go);
+    const { points } = await pcaProjection(states, tokens, width, go);
     const mean = Array.from({ length: width }, (_, column) => {
       let sum = 0;
       for (let token = 0; token < tokens; token++) sum += states[token * width + column]!;
@@ -83,12 +83,12 @@ describe("principalPlane", () => {
   });
 
   it("copes with one token, with equal tokens, and with equal eigenvalues", async () => {
-    expect([...(await principalPlane(Float32Array.of(1, 2, 3), 1, 3, go)).points]).toEqual([0, 0]);
-    expect([...(await principalPlane(new Float32Array(12).fill(2), 4, 3, go)).points]).toEqual(
+    expect([...(await pcaProjection(Float32Array.of(1, 2, 3), 1, 3, go)).points]).toEqual([0, 0]);
+    expect([...(await pcaProjection(new Float32Array(12).fill(2), 4, 3, go)).points]).toEqual(
       new Array(8).fill(0),
     );
     const corners = Float32Array.from([1, 0, 0, 0, 1, 0, 0, 0, 1]); // an even triangle: both axes explain one half
-    const { shares } = await principalPlane(corners, 3, 3, go);
+    const { shares } = await pcaProjection(corners, 3, 3, go);
     expect(shares![0]).toBeCloseTo(0.5, 9);
     expect(shares![1]).toBeCloseTo(0.5, 9);
   });
@@ -106,12 +106,12 @@ describe("procrustes", () => {
   });
 });
 
-describe("umapPlane", () => {
+describe("umapProjection", () => {
   it("is the same every time, and keeps two clouds apart", async () => {
     const [tokens, width] = [40, 8];
     const states = gaussian(tokens * width, 11).map((value, at) => value + (at < 20 * width ? 30 : 0));
-    const one = await umapPlane(states, tokens, width, go);
-    const two = await umapPlane(states, tokens, width, go);
+    const one = await umapProjection(states, tokens, width, go);
+    const two = await umapProjection(states, tokens, width, go);
     expect([...one.points]).toEqual([...two.points]);
     const middle = (from: number) => {
       let [x, y] = [0, 0];

@@ -2,7 +2,7 @@
  * Many dimensions on a plane: principal components and UMAP.
  *
  * In:   states (token, width), row by row.
- * Out:  Plane: two coordinates a token, and for principal components the share of variance each axis explains.
+ * Out:  Projection: two coordinates a token, and for principal components the share of variance each axis explains.
  *
  * Principal components are exact: the eigenvectors of the Gram matrix of the centred states, which is never built.
  * Long work is cut into pieces; `pause` lets the page breathe in between.
@@ -13,7 +13,7 @@ import type { Pause } from "./pause";
 import { seeded } from "./random";
 import { fuzzyGraph, type Neighbours, settle } from "./umap";
 
-export interface Plane {
+export interface Projection {
   readonly points: Float64Array; // x0, y0, x1, y1 …
   readonly shares: readonly [number, number] | null; // explained variance of each axis, 0 to 1; null for UMAP
 }
@@ -23,12 +23,12 @@ const EPOCHS = 300;
 const PIECE = 1 << 16; // numbers between two pauses
 
 /** The two principal components of states (token, width). */
-export async function principalPlane(
+export async function pcaProjection(
   states: Float32Array,
   tokens: number,
   width: number,
   pause: Pause,
-): Promise<Plane> {
+): Promise<Projection> {
   const points = new Float64Array(2 * tokens);
   const { centred, total } = await centreStates(states, tokens, width, pause);
   if (total === 0 || tokens < 2) return { points, shares: [0, 0] };
@@ -45,13 +45,13 @@ export async function principalPlane(
 }
 
 /** UMAP of states (token, width): exact neighbours, seeded, started from the principal plane. */
-export async function umapPlane(
+export async function umapProjection(
   states: Float32Array,
   tokens: number,
   width: number,
   pause: Pause,
-): Promise<Plane> {
-  const start = await principalPlane(states, tokens, width, pause);
+): Promise<Projection> {
+  const start = await pcaProjection(states, tokens, width, pause);
   if (tokens < 4) return { points: start.points, shares: null };
   const graph = fuzzyGraph(await nearest(states, tokens, width, Math.min(NEIGHBOURS, tokens), pause));
   let reach = 1e-12;

@@ -112,10 +112,10 @@ function Files(props: { readonly source: RecordingSource; readonly removable: bo
   const app = useApp();
   const say = app.words.value;
   const chooser = useRef<HTMLInputElement>(null);
-  const { bench } = app;
-  if (!bench) return null;
+  const { server } = app;
+  if (!server) return null;
   const { id } = props.source.description;
-  const url = bench.download(id);
+  const url = server.download(id);
   return (
     <div class="files">
       {url !== null && (
@@ -150,12 +150,12 @@ function Files(props: { readonly source: RecordingSource; readonly removable: bo
 
 /** Opens a bundle that a person chose or dropped. */
 export async function openFile(app: App, file: Blob): Promise<void> {
-  if (!app.bench) return;
+  if (!app.server) return;
   try {
     const most = app.about.peek()?.limits.upload_bytes;
     if (most !== undefined && file.size > most)
       throw new Error(app.words.peek().fileTooLarge(file.size, most));
-    const id = await app.bench.upload(file);
+    const id = await app.server.upload(file);
     await app.refreshRecordings();
     await app.go(id);
   } catch (error) {
@@ -165,7 +165,7 @@ export async function openFile(app: App, file: Blob): Promise<void> {
 
 async function remove(app: App, id: string): Promise<void> {
   try {
-    await app.bench?.remove(id);
+    await app.server?.remove(id);
     await app.refreshRecordings();
     app.say(app.words.peek().removed);
     const first = app.recordings.peek()[0];

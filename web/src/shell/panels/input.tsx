@@ -22,11 +22,11 @@ export function InputPanel() {
     app.runs.loadModels().catch((error: unknown) => app.complain(error, null));
   }, [app]);
 
-  if (!app.bench || about?.workbench === false) {
+  if (!app.server || about?.workbench === false) {
     return (
       <div class="notice">
-        <p class="notice-title">{say.noWorkbench}</p>
-        <p>{about?.why_no_workbench?.[app.language.value] ?? say.noBench}</p>
+        <p class="notice-title">{say.noRerunner}</p>
+        <p>{about?.why_no_workbench?.[app.language.value] ?? say.noServer}</p>
       </div>
     );
   }

@@ -8,7 +8,7 @@
 import type { HiddenDescription } from "../../api/types";
 import type { Stage } from "../../core/view";
 import { chosenHidden } from "../../marks/stacks";
-import { type By, MOST } from "./planes";
+import { type By, MOST } from "./projections";
 
 export class Choices {
   constructor(private readonly stage: Stage) {}

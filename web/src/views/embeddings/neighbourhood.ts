@@ -8,7 +8,7 @@
 import { digits, exact } from "../../core/formats";
 import type { TokenLine } from "../../data/token_line";
 import { make } from "../../marks/make";
-import { nearestTokens, type States } from "./planes";
+import { nearestTokens, type States } from "./projections";
 import type { words } from "./words";
 
 const NEAREST = 10;

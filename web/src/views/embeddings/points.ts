@@ -1,5 +1,5 @@
 /**
- * Tokens as points: a plane for each layer, turned towards the one before, with the token in focus beside it.
+ * Tokens as points: a projection for each layer, turned towards the one before, with the token in focus beside it.
  *
  * In:   what was chosen; hidden states of the stack.
  * Out:  a cloud to point at, the neighbours of the token in focus, the same as a picture and as rows.
@@ -8,7 +8,7 @@
 import type { HiddenDescription } from "../../api/types";
 import { focusToken, tokenInFocus } from "../../core/focus";
 import { count, percent } from "../../core/formats";
-import type { Plane } from "../../core/maths/projection";
+import type { Projection } from "../../core/maths/projection";
 import { procrustes, type Turn, turnPoints, UNTURNED } from "../../core/maths/turn";
 import type { Stage } from "../../core/view";
 import { TokenLine } from "../../data/token_line";
@@ -22,7 +22,7 @@ import { Tooltip } from "../../marks/tooltip";
 import type { Choices } from "./choices";
 import { Cloud, type CloudLook } from "./cloud";
 import { makeContext, makeNeighbourhood } from "./neighbourhood";
-import { MOST, Planes } from "./planes";
+import { MOST, Projections } from "./projections";
 import type { words } from "./words";
 
 const STEPS: Readonly<Record<string, number>> = {
@@ -49,9 +49,9 @@ export class Points {
   private readonly ended = new AbortController();
   private hidden: HiddenDescription;
   private tokens: TokenLine;
-  private planes: Planes;
-  private shown = ""; // which plane is on the paper
-  private plane: Plane | null = null;
+  private projections: Projections;
+  private shown = ""; // which projection is on the paper
+  private projection: Projection | null = null;
   private turn: Turn = UNTURNED;
   private turned: Float64Array | null = null;
 
@@ -62,7 +62,7 @@ export class Points {
   ) {
     this.hidden = choices.hidden;
     this.tokens = this.line();
-    this.planes = this.openPlanes();
+    this.projections = this.openProjections();
     this.cloud = new Cloud(say.plot, {
       hover: (point, x, y) => this.hover(point, x, y),
       choose: (point) => this.choose(point),
@@ -77,20 +77,20 @@ export class Points {
 
   /** The first token shown. */
   get start(): number {
-    return this.planes.start;
+    return this.projections.start;
   }
 
   /** Other states, or another part of them. */
   open(): void {
     this.hidden = this.choices.hidden;
     this.tokens = this.line();
-    this.planes = this.openPlanes();
+    this.projections = this.openProjections();
     this.shown = "";
   }
 
-  /** Bring the chosen layer's plane on the paper, turned towards the one that is there. */
+  /** Bring the chosen layer's projection on the paper, turned towards the one that is there. */
   async show(): Promise<void> {
-    const { planes } = this;
+    const { projections } = this;
     const { layer, by } = this.choices;
     const name = `${by} ${layer}`;
     if (name === this.shown) {
@@ -101,18 +101,18 @@ export class Points {
     this.shown = name;
     const late = setTimeout(() => write(this.state, this.say.working), 120);
     try {
-      const plane = await planes.plane(layer, by);
-      if (this.shown !== name || planes !== this.planes || this.ended.signal.aborted) return;
-      const before = this.turned?.length === plane.points.length ? this.turned : null;
-      this.plane = plane;
-      this.turn = before === null ? UNTURNED : procrustes(plane.points, before);
-      this.turned = turnPoints(plane.points, this.turn);
+      const projection = await projections.projection(layer, by);
+      if (this.shown !== name || projections !== this.projections || this.ended.signal.aborted) return;
+      const before = this.turned?.length === projection.points.length ? this.turned : null;
+      this.projection = projection;
+      this.turn = before === null ? UNTURNED : procrustes(projection.points, before);
+      this.turned = turnPoints(projection.points, this.turn);
       this.cloud.show(this.turned, this.look(), before !== null && !this.stage.reducedMotion);
       clearTimeout(late);
       write(this.state, this.range());
       await this.showSide();
       const next = layer + 1; // made ready while someone looks at this one
-      if (next < this.hidden.layers && by === "pca") planes.plane(next, by).catch(() => {});
+      if (next < this.hidden.layers && by === "pca") projections.projection(next, by).catch(() => {});
     } catch (error) {
       if (!this.ended.signal.aborted) this.stage.fail(error);
     } finally {
@@ -137,9 +137,9 @@ export class Points {
   zoom(direction: -1 | 0 | 1): void {
     if (direction !== 0) this.cloud.zoomBy(STEP ** direction);
     else {
-      if (this.plane !== null) {
+      if (this.projection !== null) {
         this.turn = UNTURNED;
-        this.turned = this.plane.points;
+        this.turned = this.projection.points;
         this.cloud.show(this.turned, this.look(), !this.stage.reducedMotion);
       }
       this.cloud.reset();
@@ -150,13 +150,15 @@ export class Points {
   range(): string {
     const { tokens } = this.hidden;
     if (tokens === 1) return this.say.one;
-    const { start, planes } = this;
-    return tokens <= MOST ? "" : this.say.shown(count(start), count(start + planes.count - 1), count(tokens));
+    const { start, projections } = this;
+    return tokens <= MOST
+      ? ""
+      : this.say.shown(count(start), count(start + projections.count - 1), count(tokens));
   }
 
   async spell(inks: Inks): Promise<{ body: string; width: number; height: number }> {
     const [width, height] = [720, 560];
-    await this.tokens.load(this.start, this.start + this.planes.count);
+    await this.tokens.load(this.start, this.start + this.projections.count);
     const look = { ...this.look(), width, height, inks, camera: this.cloud.camera, hovered: null };
     const cloud = spellScatter(unit(this.turned ?? new Float64Array()), look);
     const body =
@@ -168,13 +170,13 @@ export class Points {
 
   /** A row for each token: its number, itself, where it lies. */
   async rows(): Promise<(string | number | null)[][]> {
-    const { start, planes, plane, tokens } = this;
-    await tokens.load(start, start + planes.count);
-    return Array.from({ length: planes.count }, (_, at) => [
+    const { start, projections, projection, tokens } = this;
+    await tokens.load(start, start + projections.count);
+    return Array.from({ length: projections.count }, (_, at) => [
       start + at,
       tokens.shown(start + at),
-      plane?.points[2 * at] ?? null,
-      plane?.points[2 * at + 1] ?? null,
+      projection?.points[2 * at] ?? null,
+      projection?.points[2 * at + 1] ?? null,
     ]);
   }
 
@@ -185,7 +187,7 @@ export class Points {
 
   private look(): CloudLook {
     const focus = this.focus();
-    const shares = this.plane?.shares ?? null;
+    const shares = this.projection?.shares ?? null;
     return {
       theme: this.stage.theme,
       focus: focus === null ? null : focus - this.start,
@@ -208,7 +210,7 @@ export class Points {
       return;
     }
     const { layer } = this.choices;
-    const states = await this.planes.at(layer);
+    const states = await this.projections.at(layer);
     const choose = (token: number) => focusToken(this.stage, this.hidden, token);
     const parts = await makeNeighbourhood(this.tokens, states, focus, this.start, this.say, choose);
     if (focus === this.focus() && layer === this.choices.layer && !this.ended.signal.aborted) {
@@ -235,8 +237,11 @@ export class Points {
     else if (event.key === "-") this.cloud.zoomBy(1 / STEP);
     else if (step === undefined) return;
     else {
-      const { start, planes } = this;
-      const token = Math.max(start, Math.min(start + planes.count - 1, (this.focus() ?? start - 1) + step));
+      const { start, projections } = this;
+      const token = Math.max(
+        start,
+        Math.min(start + projections.count - 1, (this.focus() ?? start - 1) + step),
+      );
       this.choose(token - start);
       this.stage.announce(`${this.tokens.shown(token)} (${token})`);
     }
@@ -257,8 +262,8 @@ export class Points {
     return group;
   }
 
-  private openPlanes(): Planes {
-    return new Planes(this.stage.source, this.hidden, this.choices.start, this.ended.signal);
+  private openProjections(): Projections {
+    return new Projections(this.stage.source, this.hidden, this.choices.start, this.ended.signal);
   }
 
   private line(): TokenLine {
@@ -272,7 +277,7 @@ export class Points {
 
   private focus(): number | null {
     const token = tokenInFocus(this.stage, this.hidden.side);
-    const { start, planes } = this;
-    return token !== null && token >= start && token < start + planes.count ? token : null;
+    const { start, projections } = this;
+    return token !== null && token >= start && token < start + projections.count ? token : null;
   }
 }

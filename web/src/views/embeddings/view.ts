@@ -15,9 +15,9 @@ import { make, write } from "../../marks/make";
 import { inks, sheet } from "../../marks/paper";
 import { stackChoice } from "../../marks/stacks";
 import { Choices } from "./choices";
-import { type By, MOST } from "./planes";
 import { Player } from "./player";
 import { Points, type Sight } from "./points";
+import { type By, MOST } from "./projections";
 import { Spread } from "./spread";
 import { words } from "./words";
 

@@ -1,7 +1,7 @@
 /**
  * How to write: the form behind "Predict output words", and what the model says while it works.
  *
- * In:   what kind of output the model has; a workbench that runs it.
+ * In:   what kind of output the model has; a rerunner that runs it.
  * Out:  a DecodeRequest when sent; progress, and a way to stop.
  */
 

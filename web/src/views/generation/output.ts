@@ -2,7 +2,7 @@
  * What a model expects without writing: the classes of a text, the word behind a mask, the next word after each token.
  *
  * In:   the recorded output distributions.
- * Out:  a part with bars for the chosen token, or for the whole text.
+ * Out:  a panel with bars for the chosen token, or for the whole text.
  */
 
 import type { OutputDescription, SideName, TokenSlice } from "../../api/types";
@@ -10,10 +10,10 @@ import { findMasks, probability } from "../../core/generation";
 import type { TableData } from "../../core/view";
 import { type Bar, Bars } from "../../marks/bars";
 import { make, write } from "../../marks/make";
-import type { Drawing, Home, Part } from "./part";
+import type { Drawing, GenerationContext, GenerationPanel } from "./panel";
 import { Text } from "./text";
 
-export class Output implements Part {
+export class Output implements GenerationPanel {
   readonly element = make("div", { class: "generation-part" });
   private readonly bars: Bars;
   private readonly text: Text | null;
@@ -21,11 +21,11 @@ export class Output implements Part {
   private readonly button: HTMLButtonElement;
 
   constructor(
-    private readonly home: Home,
+    private readonly context: GenerationContext,
     private readonly output: OutputDescription,
     private readonly mask: ((text: string) => void) | null, // run again with this text
   ) {
-    const { word, stage } = home;
+    const { word, stage } = context;
     const { description } = stage.source;
     this.bars = new Bars(word.choicesName);
     this.button = make("button", {
@@ -50,7 +50,7 @@ export class Output implements Part {
     }
     const side: SideName = output.stack === "decoder" && description.target !== null ? "target" : "source";
     const name = description.shape === "encoder" ? word.positions : word.nextWord;
-    this.text = new Text(home, side, name, (token) => stage.selection.set({ query: token }));
+    this.text = new Text(context, side, name, (token) => stage.selection.set({ query: token }));
     const looked = make(
       "section",
       { class: "generation-looked" },
@@ -71,12 +71,12 @@ export class Output implements Part {
     const position = this.position(slice);
     this.text!.passage.mark(position);
     this.button.hidden = this.mask === null || this.masked(slice, position) === null;
-    write(this.button, this.home.word.maskIt(slice.shown[position - slice.start] ?? ""));
+    write(this.button, this.context.word.maskIt(slice.shown[position - slice.start] ?? ""));
   }
 
   /** The token whose prediction is shown: chosen, else the first mask, else the last. */
   private position(slice: TokenSlice): number {
-    const { query } = this.home.stage.selection.get();
+    const { query } = this.context.stage.selection.get();
     const count = this.output.positions.length;
     if (query !== null && query < count) return query;
     return findMasks(slice)[0] ?? count - 1;
@@ -85,7 +85,7 @@ export class Output implements Part {
   /** The text with one token masked; null where the token is no part of the text. */
   private masked(slice: TokenSlice, position: number): string | null {
     const index = position - slice.start;
-    const { text } = this.home.stage.source.description.source;
+    const { text } = this.context.stage.source.description.source;
     const span = slice.offsets?.[index];
     const masks = findMasks(slice);
     if (text === null || span === undefined || slice.special[index] || span[0] === span[1]) return null;
@@ -102,7 +102,7 @@ export class Output implements Part {
   }
 
   chances(): { title: string; bars: Bar[] } {
-    const { word, stage } = this.home;
+    const { word, stage } = this.context;
     const slice = this.text?.slice;
     const position = slice ? this.position(slice) : 0;
     const choices = this.output.positions[position] ?? [];
@@ -126,7 +126,7 @@ export class Output implements Part {
   }
 
   table(): TableData {
-    const { word } = this.home;
+    const { word } = this.context;
     const slice = this.text?.slice;
     return {
       caption: this.output.kind === "classes" ? word.classes : word.positions,

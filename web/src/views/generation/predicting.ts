@@ -1,7 +1,7 @@
 /**
  * Predicting: the form, the run, and the words as they come.
  *
- * In:   a workbench and the request that made the open recording.
+ * In:   a rerunner and the request that made the open recording.
  * Out:  a form and a live text; the new recording is opened when it is there.
  */
 
@@ -9,12 +9,12 @@ import type { DecodeRequest, JobRequest, StepDescription } from "../../api/types
 import { decodingOf, pathTo, probability } from "../../core/generation";
 import { explain } from "../../core/refusals";
 import { type RecordingSource, Refusal } from "../../core/source";
-import type { Workbench } from "../../core/view";
+import type { Rerunner } from "../../core/view";
 import { Run } from "../../data/run";
 import { make } from "../../marks/make";
 import { Words } from "../../marks/word_row";
 import { Decoding, type DecodingText, type Predicts } from "./decoding";
-import type { Home } from "./part";
+import type { GenerationContext } from "./panel";
 
 /** What a recording's model can predict. */
 export function predictsOf({ description }: RecordingSource): Predicts {
@@ -35,11 +35,11 @@ export class Predicting {
   private run: Run | null = null; // the last one
 
   constructor(
-    private readonly home: Home,
-    private readonly workbench: Workbench,
+    private readonly context: GenerationContext,
+    private readonly rerunner: Rerunner,
     kept: KeptPredicting | undefined,
   ) {
-    const { word, stage } = home;
+    const { word, stage } = context;
     this.form = new Decoding({
       word,
       predicts: predictsOf(stage.source),
@@ -48,7 +48,7 @@ export class Predicting {
     });
     this.streamed = new Words(word.writing, () => {});
     this.live.append(make("h2", {}, word.writing), this.streamed.element);
-    const decode = decodingOf(stage.source.description.generation, workbench.again({})?.decode);
+    const decode = decodingOf(stage.source.description.generation, rerunner.again({})?.decode);
     if (kept) this.form.restore(kept.form);
     else if (decode) this.form.fill(decode); // the server writes null for what was not said
     if (kept?.run) this.follow(kept.run);
@@ -60,15 +60,15 @@ export class Predicting {
   }
 
   private predict(decode: DecodeRequest | null, change: Partial<JobRequest> = {}): void {
-    const { workbench } = this;
-    const known = workbench.again(decode === null ? {} : { decode });
+    const { rerunner } = this;
+    const known = rerunner.again(decode === null ? {} : { decode });
     if (known === null) {
-      this.form.say(this.home.word.noRequest);
+      this.form.say(this.context.word.noRequest);
       return;
     }
     this.run?.show(null);
     this.form.say("");
-    this.follow(new Run(workbench, { ...known, kind: "generate", ...change }, (id) => workbench.go(id)));
+    this.follow(new Run(rerunner, { ...known, kind: "generate", ...change }, (id) => rerunner.go(id)));
   }
 
   private follow(run: Run): void {
@@ -81,7 +81,7 @@ export class Predicting {
 
   /** How far it is, or how it ended. */
   private tell({ state, job, error }: Run): void {
-    const { word, stage } = this.home;
+    const { word, stage } = this.context;
     this.form.setBusy(state === "running");
     if (state === "running") {
       if (job !== null) this.form.tell(job);

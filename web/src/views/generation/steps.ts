@@ -2,7 +2,7 @@
  * The steps of a text: words in order, what else could have come, where the model looked, and the tree of a beam search.
  *
  * In:   a recorded generation, rows of attention.
- * Out:  a part that follows the step of the selection, and can walk through all of them.
+ * Out:  a panel that follows the step of the selection, and can walk through all of them.
  */
 
 import type { StepDescription } from "../../api/types";
@@ -14,7 +14,7 @@ import { type Bar, Bars, percent } from "../../marks/bars";
 import { make, write } from "../../marks/make";
 import { Tree, type TreeLook } from "../../marks/tree";
 import { Words } from "../../marks/word_row";
-import type { Drawing, Home, Part } from "./part";
+import type { Drawing, GenerationContext, GenerationPanel } from "./panel";
 import { Place } from "./place";
 import { Text } from "./text";
 
@@ -25,7 +25,7 @@ interface KeptSteps {
   readonly look: TreeLook;
 }
 
-export class Steps implements Part {
+export class Steps implements GenerationPanel {
   readonly element: HTMLElement;
   private readonly place: Place;
   private readonly written: Words;
@@ -44,8 +44,8 @@ export class Steps implements Part {
   private asked = 0;
   private gone = false;
 
-  constructor(private readonly home: Home) {
-    const { word, stage } = home;
+  constructor(private readonly context: GenerationContext) {
+    const { word, stage } = context;
     this.place = new Place(stage);
     const { place } = this;
     this.written = new Words(word.written, (step) => place.goTo(step));
@@ -63,16 +63,16 @@ export class Steps implements Part {
     const play = { type: "button", class: "button small generation-play", onclick: () => this.togglePlay() };
     this.play = make("button", play, word.play);
     const translated = stage.source.description.target !== null;
-    const own = new Text(home, place.side, translated ? word.earlier : word.text, (token) =>
+    const own = new Text(context, place.side, translated ? word.earlier : word.text, (token) =>
       this.chooseToken(token),
     );
-    this.texts = translated ? [new Text(home, "source", word.source, () => {}), own] : [own];
+    this.texts = translated ? [new Text(context, "source", word.source, () => {}), own] : [own];
     this.element = this.build();
     this.open(own);
   }
 
   private build(): HTMLElement {
-    const { word } = this.home;
+    const { word } = this.context;
     const { steps, nodes, kept } = this.place;
     const transport = make("div", { class: "generation-transport" }, this.play, this.slider, this.where);
     const texts = this.texts.map((text) => text.element);
@@ -113,7 +113,7 @@ export class Steps implements Part {
         if (text === own) {
           const first = findFirst(slice.ids, this.place.steps);
           this.place.first = first === null ? null : first + slice.start;
-          write(this.note, first === null ? this.home.word.noText : "");
+          write(this.note, first === null ? this.context.word.noText : "");
         }
         this.follow();
       });
@@ -132,7 +132,7 @@ export class Steps implements Part {
   }
 
   follow(): void {
-    const { word } = this.home;
+    const { word } = this.context;
     const { place } = this;
     const at = place.step();
     const { step, dropped } = this.shown();
@@ -158,12 +158,12 @@ export class Steps implements Part {
     const { score, log_probability } = nodes[node]!;
     const value = (score ?? log_probability)?.toFixed(3).replace("-", "−") ?? "−∞";
     const texts = pathTo(nodes, node).map((place) => nodes[place]!.text);
-    this.path.replaceChildren(make("b", {}, this.home.word.soFar(value)), " ", texts.join(" "));
+    this.path.replaceChildren(make("b", {}, this.context.word.soFar(value)), " ", texts.join(" "));
   }
 
   /** Colour the texts by the attention of the step. */
   private showAttention(step: number): void {
-    const { word, stage, failed } = this.home;
+    const { word, stage, failed } = this.context;
     const asked = ++this.asked;
     const position = this.place.position(step);
     const layers: string[] = [];
@@ -199,8 +199,8 @@ export class Steps implements Part {
     const { nodes } = this.place;
     const { text, index, score, log_probability } = nodes[node]!;
     this.place.chooseNode(node);
-    this.home.stage.announce(
-      this.home.word.node(text, index + 1, (score ?? log_probability ?? 0).toFixed(2)),
+    this.context.stage.announce(
+      this.context.word.node(text, index + 1, (score ?? log_probability ?? 0).toFixed(2)),
     );
   }
 
@@ -218,7 +218,7 @@ export class Steps implements Part {
     }
     const { place } = this;
     if (place.step() + 1 >= place.steps.length) place.goTo(0);
-    write(this.play, this.home.word.pause);
+    write(this.play, this.context.word.pause);
     this.timer = setInterval(() => {
       const next = place.step() + 1;
       if (next < place.steps.length) place.goTo(next);
@@ -229,7 +229,7 @@ export class Steps implements Part {
   private pause(): void {
     clearInterval(this.timer);
     this.timer = undefined;
-    write(this.play, this.home.word.play);
+    write(this.play, this.context.word.play);
   }
 
   zoom(direction: -1 | 0 | 1): void {
@@ -253,25 +253,25 @@ export class Steps implements Part {
       share: probability(choice),
       chosen: choice.chosen,
     }));
-    return { title: this.home.word.choices(step.index + 1), bars };
+    return { title: this.context.word.choices(step.index + 1), bars };
   }
 
   drawings(): { above: Drawing[]; below: Drawing[] } {
-    const { word, stage } = this.home;
+    const { word, stage } = this.context;
     const above = this.shown().dropped ? [] : this.texts.map((text) => text.drawing());
     const tree = { title: word.tree, ...this.tree.picture(stage.theme) };
     return { above, below: this.place.nodes.length > 0 ? [tree] : [] };
   }
 
   caption(): string {
-    const { word, stage } = this.home;
+    const { word, stage } = this.context;
     const { step } = this.shown();
     const method = word.captionMethod(stage.source.description.generation!.method);
     return `${method} ${word.captionStep(step.index + 1, step.text, percent(probability(step)))} ${this.layer.textContent}`;
   }
 
   table(): TableData {
-    const { word } = this.home;
+    const { word } = this.context;
     return {
       caption: word.written,
       columns: [

@@ -9,7 +9,7 @@ import type { SideName, TokenSlice } from "../../api/types";
 import { make, write } from "../../marks/make";
 import { inks } from "../../marks/paper";
 import { Passage } from "../../marks/passage";
-import type { Drawing, Home } from "./part";
+import type { Drawing, GenerationContext } from "./panel";
 
 const MOST = 2000; // tokens shown
 
@@ -21,12 +21,12 @@ export class Text {
   private gone = false;
 
   constructor(
-    private readonly home: Home,
+    private readonly context: GenerationContext,
     readonly side: SideName,
     private readonly name: string,
     choose: (token: number) => void,
   ) {
-    const { theme } = home.stage;
+    const { theme } = context.stage;
     this.passage = new Passage({ label: name, theme, choose, point: () => {} });
     this.element = make(
       "div",
@@ -38,7 +38,7 @@ export class Text {
   }
 
   open(ready: (slice: TokenSlice) => void): void {
-    const { source } = this.home.stage;
+    const { source } = this.context.stage;
     const side = this.side === "source" ? source.description.source : source.description.target;
     const count = side?.count ?? 0;
     source.tokens(this.side, [Math.max(0, count - MOST), count]).then((slice) => {
@@ -46,7 +46,7 @@ export class Text {
       this.slice = slice;
       this.passage.setTokens(slice, side?.text ?? null, count);
       ready(slice);
-    }, this.home.failed);
+    }, this.context.failed);
   }
 
   /** Colour by weights of the keys from `start` on; the darkest is the largest. */
@@ -67,7 +67,7 @@ export class Text {
   }
 
   drawing(): Drawing {
-    return { title: this.name, ...this.passage.picture(inks(this.home.stage.theme)) };
+    return { title: this.name, ...this.passage.picture(inks(this.context.stage.theme)) };
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { GenerationDescription, Job, JobRequest, StepDescription } from "../../api/types";
 import { Refusal } from "../../core/source";
-import type { Workbench } from "../../core/view";
+import type { Rerunner } from "../../core/view";
 import { invent, mountAgain, setStage, settle, weightOf } from "../../testing/recording";
 import { predictsOf } from "./predicting";
 import { view } from "./view";
@@ -33,10 +33,10 @@ const texts = ["a", " b", " c", " d", " e"];
 async function stand(
   change: Parameters<typeof invent>[0],
   selected: Parameters<typeof setStage>[1] = {},
-  workbench: Workbench | null = null,
+  rerunner: Rerunner | null = null,
 ) {
   const { source } = invent(change);
-  const all = setStage(source, selected, workbench);
+  const all = setStage(source, selected, rerunner);
   const mounted = view.mount(all.stage);
   all.selection.subscribe((now, before) => mounted.update(now, before));
   await settle();
@@ -122,13 +122,13 @@ test("classes and masked words have bars of their own", async () => {
   expect(predictsOf(invent({ change: { shape: "encoder", output: classes } }).source)).toBe("classes");
 });
 
-test("without a workbench the form is not there, and why is said", async () => {
+test("without a rerunner the form is not there, and why is said", async () => {
   const { element } = await stand({ source: texts, change: { generation: greedy } });
   expect(element.querySelector("form")).toBeNull();
   expect(element.textContent).toContain("no model behind this page");
 });
 
-function bench(run: Workbench["run"]): Workbench & { gone: string[] } {
+function makeRerunner(run: Rerunner["run"]): Rerunner & { gone: string[] } {
   const gone: string[] = [];
   const again = (change: object) =>
     ({ kind: "record", model: "m", sequence: "text", text: "hello", ...change }) as JobRequest;
@@ -138,7 +138,7 @@ function bench(run: Workbench["run"]): Workbench & { gone: string[] } {
 test("words stream in as they come, and the new recording is opened", async () => {
   let finish: (id: string) => void = () => {};
   const requests: JobRequest[] = [];
-  const workbench = bench((request, heard) => {
+  const rerunner = makeRerunner((request, heard) => {
     requests.push(request);
     heard({ job: { stage: "running", share: 0.5, detail: null } as Job });
     heard({ step: step(0, 2) });
@@ -147,7 +147,7 @@ test("words stream in as they come, and the new recording is opened", async () =
       finish = resolve;
     });
   });
-  const { element } = await stand({ source: texts, change: { generation: greedy } }, {}, workbench);
+  const { element } = await stand({ source: texts, change: { generation: greedy } }, {}, rerunner);
   const form = element.querySelector("form")!;
   form.querySelector("select")!.value = "beam";
   form.querySelector("select")!.dispatchEvent(new Event("change"));
@@ -167,11 +167,11 @@ test("words stream in as they come, and the new recording is opened", async () =
   expect(form.querySelector("progress")!.hidden).toBe(false);
   finish("new");
   await settle();
-  expect(workbench.gone).toEqual(["new"]);
+  expect(rerunner.gone).toEqual(["new"]);
 });
 
 test("of streamed beams the best text so far is shown", async () => {
-  const workbench = bench((_, heard) => {
+  const rerunner = makeRerunner((_, heard) => {
     for (const node of [
       step(0, 2),
       step(0, 7, { beam: 1 }),
@@ -181,14 +181,14 @@ test("of streamed beams the best text so far is shown", async () => {
       heard({ step: node });
     return new Promise(() => {});
   });
-  const { element } = await stand({ source: texts }, { options: { "generation.predict": "1" } }, workbench);
+  const { element } = await stand({ source: texts }, { options: { "generation.predict": "1" } }, rerunner);
   expect(element.querySelector(".generation-live .words")!.textContent).toBe("w7w9");
 });
 
 test("a refusal is said in its sentence; cancelling stops the job", async () => {
   let aborted = false;
   let fail: (error: unknown) => void = () => {};
-  const workbench = bench((_, __, signal) => {
+  const rerunner = makeRerunner((_, __, signal) => {
     signal.addEventListener("abort", () => {
       aborted = true;
       fail(new DOMException("Cancelled.", "AbortError"));
@@ -197,7 +197,7 @@ test("a refusal is said in its sentence; cancelling stops the job", async () => 
       fail = reject;
     });
   });
-  const { element } = await stand({ source: texts }, {}, workbench);
+  const { element } = await stand({ source: texts }, {}, rerunner);
   const form = element.querySelector("form")!;
   form.dispatchEvent(new Event("submit", { cancelable: true }));
   fail(new Refusal("The queue is full.", "queue_full", 429));
@@ -214,8 +214,8 @@ test("a refusal is said in its sentence; cancelling stops the job", async () => 
 function writing() {
   let [finish, refuse]: [(id: string) => void, (error: unknown) => void] = [() => {}, () => {}];
   let signal: AbortSignal | null = null;
-  let hear: Parameters<Workbench["run"]>[1] = () => {};
-  const run = vi.fn<Workbench["run"]>((_, heard, stop) => {
+  let hear: Parameters<Rerunner["run"]>[1] = () => {};
+  const run = vi.fn<Rerunner["run"]>((_, heard, stop) => {
     [hear, signal] = [heard, stop];
     heard({ job: { stage: "running", share: 0.5, detail: null } as Job });
     heard({ step: step(0, 2) });
@@ -225,7 +225,7 @@ function writing() {
     });
   });
   return {
-    workbench: bench(run),
+    rerunner: makeRerunner(run),
     run,
     stopped: () => signal!.aborted,
     say: (word: StepDescription) => hear({ step: word }),
@@ -238,11 +238,11 @@ const submit = (element: HTMLElement) =>
   element.querySelector("form")!.dispatchEvent(new Event("submit", { cancelable: true }));
 
 test("a run goes on when the view is mounted in another language, and fields keep what was typed", async () => {
-  const { workbench, run, stopped, say, finish } = writing();
+  const { rerunner, run, stopped, say, finish } = writing();
   const { element, stage, mounted } = await stand(
     { source: texts, change: { generation: greedy } },
     {},
-    workbench,
+    rerunner,
   );
   submit(element);
   element.querySelector<HTMLInputElement>("[name=count]")!.value = "1e";
@@ -257,12 +257,12 @@ test("a run goes on when the view is mounted in another language, and fields kee
   expect(live.textContent).toContain("w2w3");
   finish("new");
   await settle();
-  expect([workbench.gone, run.mock.calls.length]).toEqual([["new"], 1]);
+  expect([rerunner.gone, run.mock.calls.length]).toEqual([["new"], 1]);
 });
 
 test("behind another tab a run goes on, and how it failed is said in the language of who comes back", async () => {
-  const { workbench, stopped, refuse } = writing();
-  const { element, stage, mounted } = await stand({ source: texts }, {}, workbench);
+  const { rerunner, stopped, refuse } = writing();
+  const { element, stage, mounted } = await stand({ source: texts }, {}, rerunner);
   submit(element);
   const kept = mounted.keep!(false)!;
   mounted.unmount();
@@ -274,13 +274,13 @@ test("behind another tab a run goes on, and how it failed is said in the languag
 });
 
 test("a run that is kept ends with its recording, and goes nowhere", async () => {
-  const { workbench, stopped, finish } = writing();
-  const { element, mounted } = await stand({ source: texts }, {}, workbench);
+  const { rerunner, stopped, finish } = writing();
+  const { element, mounted } = await stand({ source: texts }, {}, rerunner);
   submit(element);
   mounted.keep!(false)!.stop!();
   finish("new");
   await settle();
-  expect([stopped(), workbench.gone]).toEqual([true, []]);
+  expect([stopped(), rerunner.gone]).toEqual([true, []]);
 });
 
 test("steps play on in another language, and stop on another tab", async () => {

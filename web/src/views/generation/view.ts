@@ -1,7 +1,7 @@
 /**
  * Generation: "Predict output words". How a text was written, what else could have come, where the model looked.
  *
- * In:   the recorded steps or output distributions; a workbench, where there is one.
+ * In:   the recorded steps or output distributions; a rerunner, where there is one.
  * Out:  a form, words as they come, and below them the steps of the text or the model's distributions.
  */
 
@@ -11,7 +11,7 @@ import { writeBars } from "../../marks/bars";
 import { make } from "../../marks/make";
 import { inks, label, sheet } from "../../marks/paper";
 import { Output } from "./output";
-import type { Drawing, Home, Part } from "./part";
+import type { Drawing, GenerationContext, GenerationPanel } from "./panel";
 import { type KeptPredicting, Predicting, predictsOf } from "./predicting";
 import { Steps } from "./steps";
 import { words } from "./words";
@@ -29,13 +29,13 @@ export const view: View = {
 
 interface KeptGeneration extends Kept {
   readonly predicting: KeptPredicting | undefined;
-  readonly part: unknown;
+  readonly panel: unknown;
 }
 
 class GenerationView implements Mounted {
-  private readonly home: Home;
+  private readonly context: GenerationContext;
   private readonly predicting: Predicting | null;
-  private readonly part: Part | null;
+  private readonly panel: GenerationPanel | null;
   private gone = false;
 
   constructor(private readonly stage: Stage) {
@@ -43,36 +43,36 @@ class GenerationView implements Mounted {
     const failed = (error: unknown) => {
       if (!this.gone) stage.fail(error);
     };
-    this.home = { stage, word, failed };
-    const { workbench } = stage;
+    this.context = { stage, word, failed };
+    const { rerunner } = stage;
     const kept = stage.kept as KeptGeneration | undefined;
-    const known = workbench !== null && workbench.again({}) !== null;
-    this.predicting = known ? new Predicting(this.home, workbench, kept?.predicting) : null;
-    this.part = this.makePart();
-    this.part?.resume?.(kept?.part);
-    const why = workbench === null ? word.noWorkbench : word.noRequest;
+    const known = rerunner !== null && rerunner.again({}) !== null;
+    this.predicting = known ? new Predicting(this.context, rerunner, kept?.predicting) : null;
+    this.panel = this.makePanel();
+    this.panel?.resume?.(kept?.panel);
+    const why = rerunner === null ? word.noRerunner : word.noRequest;
     const root = make(
       "div",
       { class: "generation", "data-still": stage.reducedMotion },
       this.predicting?.form.element ?? make("p", { class: "generation-note" }, why),
       this.predicting?.live,
-      this.part?.element ?? make("p", { class: "generation-note" }, word.nothing),
+      this.panel?.element ?? make("p", { class: "generation-note" }, word.nothing),
     );
     stage.element.replaceChildren(root);
     this.update();
   }
 
-  private makePart(): Part | null {
+  private makePanel(): GenerationPanel | null {
     const { generation, output } = this.stage.source.description;
-    if (generation !== null && generation.steps.length > 0) return new Steps(this.home);
+    if (generation !== null && generation.steps.length > 0) return new Steps(this.context);
     if (output === null || output.positions.length === 0) return null;
     const { predicting } = this;
     const masks = predictsOf(this.stage.source) === "masks" && predicting !== null;
-    return new Output(this.home, output, masks ? (text) => predicting.start({ text }) : null);
+    return new Output(this.context, output, masks ? (text) => predicting.start({ text }) : null);
   }
 
   update(): void {
-    this.part?.follow();
+    this.panel?.follow();
     const { selection } = this.stage;
     if (selection.get().options[PREDICT_OPTION] === undefined) return;
     queueMicrotask(() => {
@@ -84,15 +84,15 @@ class GenerationView implements Mounted {
   resize(): void {}
 
   zoom(direction: -1 | 0 | 1): void {
-    this.part?.zoom(direction);
+    this.panel?.zoom(direction);
   }
 
   async picture(): Promise<string> {
-    const { part, stage } = this;
+    const { panel, stage } = this;
     const { description } = stage.source;
     const ink = inks(stage.theme);
-    const { title, bars } = part?.chances() ?? { title: "", bars: [] };
-    const { above, below } = part?.drawings() ?? { above: [], below: [] };
+    const { title, bars } = panel?.chances() ?? { title: "", bars: [] };
+    const { above, below } = panel?.drawings() ?? { above: [], below: [] };
     const drawings: Drawing[] = [...above, { title, ...writeBars(bars, BARS, stage.theme) }, ...below];
     let height = 0;
     const body = drawings.map((drawing) => {
@@ -105,25 +105,29 @@ class GenerationView implements Mounted {
       width: Math.max(BARS, ...drawings.map((drawing) => drawing.width ?? 0)),
       height,
       body: body.join(""),
-      title: `${this.home.word.title} · ${description.model}`,
-      caption: [[description.model, part?.caption()].filter(Boolean).join(" · "), description.evidence.line],
+      title: `${this.context.word.title} · ${description.model}`,
+      caption: [[description.model, panel?.caption()].filter(Boolean).join(" · "), description.evidence.line],
       theme: stage.theme,
     });
   }
 
   async table(): Promise<TableData> {
-    return this.part?.table() ?? { caption: this.home.word.nothing, columns: [], rows: [] };
+    return this.panel?.table() ?? { caption: this.context.word.nothing, columns: [], rows: [] };
   }
 
   keep(anew: boolean): KeptGeneration {
     const predicting = this.predicting?.keep();
-    return { predicting, part: anew ? this.part?.keep?.() : undefined, stop: () => predicting?.run?.stop() };
+    return {
+      predicting,
+      panel: anew ? this.panel?.keep?.() : undefined,
+      stop: () => predicting?.run?.stop(),
+    };
   }
 
   unmount(): void {
     this.gone = true;
     this.predicting?.unmount();
-    this.part?.unmount();
+    this.panel?.unmount();
     this.stage.element.replaceChildren();
   }
 }

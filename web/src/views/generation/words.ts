@@ -21,7 +21,7 @@ export const words = defineStrings({
     topK: "Top k",
     topP: "Top p",
     seed: "Seed",
-    noWorkbench:
+    noRerunner:
       "There is no model behind this page (a saved recording), so nothing new can be predicted here. What was recorded is shown.",
     noRequest:
       "This recording was not made here, so its model is not known; run a model from the input panel to predict. What was recorded is shown.",
@@ -94,7 +94,7 @@ export const words = defineStrings({
     topK: "前 k 个",
     topP: "累积概率 p",
     seed: "随机种子",
-    noWorkbench: "此页面背后没有模型（只是保存下来的记录），无法作新的预测；下面显示已记录的内容。",
+    noRerunner: "此页面背后没有模型（只是保存下来的记录），无法作新的预测；下面显示已记录的内容。",
     noRequest:
       "这份记录不是在这里生成的，不知道所用的模型；请在输入面板中运行模型来预测。下面显示已记录的内容。",
     queued: "排队中",

@@ -12,7 +12,7 @@ import { Legend, type LegendWords } from "../../marks/legend";
 import { make, write } from "../../marks/make";
 import { type Reading, Readout } from "./readout";
 import type { Options } from "./settings";
-import type { Leave, Subject, Words } from "./subject";
+import type { Leave, ShownMap, Words } from "./shown_map";
 
 const POOLED = 256; // tokens up to which a pixel hardly ever shows more than one weight
 
@@ -87,19 +87,19 @@ export class Desk {
   }
 
   /** What is on show, and the selected cell. */
-  show(subject: Subject, table: Uint8Array, pinned: Reading | null): void {
+  show(shown: ShownMap, table: Uint8Array, pinned: Reading | null): void {
     const { say } = this;
-    const { supply, top } = subject;
-    write(this.heading, subject.name(say));
-    this.pool.hidden = Math.max(subject.extent.queries, subject.extent.keys) <= POOLED && subject.side === 1;
+    const { supply, top } = shown;
+    write(this.heading, shown.name(say));
+    this.pool.hidden = Math.max(shown.extent.queries, shown.extent.keys) <= POOLED && shown.side === 1;
     this.legend.show(
       table,
       typeof top === "number" ? top : 1,
       typeof top !== "number",
-      legendWords(subject, say),
+      legendWords(shown, say),
     );
     const parts = [];
-    if (subject.side > 1) parts.push(say.pixel(subject.side, say[subject.how]));
+    if (shown.side > 1) parts.push(say.pixel(shown.side, say[shown.how]));
     if (supply.missing > 0) parts.push(say.coming(supply.missing));
     write(this.status, parts.join(" · "));
     const notes = { average: say.coarseAverage, statistics: say.coarseStatistics };
@@ -111,7 +111,7 @@ export class Desk {
   }
 }
 
-export function legendWords({ mask, top }: Subject, say: Words): LegendWords {
+export function legendWords({ mask, top }: ShownMap, say: Words): LegendWords {
   const rows = typeof top !== "number";
   const keys = [];
   if (mask.causal !== null || mask.rows !== null) keys.push({ text: say.masked, falling: false });

@@ -1,7 +1,7 @@
 /**
  * The part of a map that is looked at: where its cells are in the plot, and how to see others.
  *
- * In:   the map's extent, the frame of the cells in the plot (CSS pixels).
+ * In:   the map's extent, the box of the cells in the plot (CSS pixels).
  * Out:  cameras, cells at places, words for the link.
  */
 
@@ -15,88 +15,85 @@ import {
   writeCamera,
   zoomAbout,
 } from "../../core/heat_camera";
-import type { Frame } from "../../marks/heat_axes";
+import type { PlotBox } from "../../marks/heat_axes";
 import type { Cell } from "../../marks/heat_overlay";
 
 const STEP = 1.5; // a press of + or −
 
 export class Lens {
   extent: Extent = { queries: 1, keys: 1 };
-  frame: Frame = { left: 64, top: 64, width: 0, height: 0 };
+  box: PlotBox = { left: 64, top: 64, width: 0, height: 0 };
   camera: Camera = { key: 0, query: 0, scale: 1 };
 
   /** The part in view, for the link; null for the whole map. */
   write(): string | null {
-    return isFitted(this.camera, this.extent, this.frame) ? null : writeCamera(this.camera, this.frame);
+    return isFitted(this.camera, this.extent, this.box) ? null : writeCamera(this.camera, this.box);
   }
 
   /** See the part that a link names, or all. */
   read(at: string | null | undefined): void {
-    const { extent, frame } = this;
-    this.camera = readCamera(at ?? undefined, extent, frame) ?? wholeMap(extent, frame);
+    const { extent, box } = this;
+    this.camera = readCamera(at ?? undefined, extent, box) ?? wholeMap(extent, box);
   }
 
   panned(dx: number, dy: number): Camera {
     const { key, query, scale } = this.camera;
-    return clamp({ key: key - dx / scale, query: query - dy / scale, scale }, this.extent, this.frame);
+    return clamp({ key: key - dx / scale, query: query - dy / scale, scale }, this.extent, this.box);
   }
 
   /** About a place in the plot. */
   zoomed(x: number, y: number, factor: number): Camera {
-    const { left, top } = this.frame;
-    return zoomAbout(this.camera, x - left, y - top, factor, this.extent, this.frame);
+    const { left, top } = this.box;
+    return zoomAbout(this.camera, x - left, y - top, factor, this.extent, this.box);
   }
 
   /** By a step about a cell, or the middle; 0 shows all. */
   stepped(direction: -1 | 0 | 1, about: Cell | null): Camera {
-    const { frame, camera } = this;
-    if (direction === 0) return wholeMap(this.extent, frame);
+    const { box, camera } = this;
+    if (direction === 0) return wholeMap(this.extent, box);
     const [x, y] =
       about === null
-        ? [frame.left + frame.width / 2, frame.top + frame.height / 2]
+        ? [box.left + box.width / 2, box.top + box.height / 2]
         : this.placeOf(about.query + 0.5, about.key + 0.5);
-    return zoomAbout(camera, x - frame.left, y - frame.top, STEP ** direction, this.extent, frame);
+    return zoomAbout(camera, x - box.left, y - box.top, STEP ** direction, this.extent, box);
   }
 
   /** Moved so that a cell is in view. */
   revealed(cell: { readonly query: number | null; readonly key: number | null }): Camera {
-    return reveal(this.camera, cell, this.extent, this.frame);
+    return reveal(this.camera, cell, this.extent, this.box);
   }
 
   /** Where a row and a column begin in the plot. */
   placeOf(query: number, key: number): readonly [x: number, y: number] {
-    const { frame, camera } = this;
-    return [
-      frame.left + (key - camera.key) * camera.scale,
-      frame.top + (query - camera.query) * camera.scale,
-    ];
+    const { box, camera } = this;
+    return [box.left + (key - camera.key) * camera.scale, box.top + (query - camera.query) * camera.scale];
   }
 
   cellAt(x: number, y: number): Cell | null {
-    const { frame, camera, extent } = this;
-    if (x < frame.left || y < frame.top) return null;
-    const key = Math.floor(camera.key + (x - frame.left) / camera.scale);
-    const query = Math.floor(camera.query + (y - frame.top) / camera.scale);
+    const { box, camera, extent } = this;
+    if (x < box.left || y < box.top) return null;
+    const key = Math.floor(camera.key + (x - box.left) / camera.scale);
+    const query = Math.floor(camera.query + (y - box.top) / camera.scale);
     return key < extent.keys && query < extent.queries ? { query, key } : null;
   }
 
   /** The cell in the middle of what is seen of the map. */
   middle(): Cell {
-    const { frame, camera, extent } = this;
+    const { box, camera, extent } = this;
     const between = (first: number, pixels: number, count: number): number =>
       Math.floor((first + Math.min(count, first + pixels / camera.scale)) / 2);
     return {
-      query: between(camera.query, frame.height, extent.queries),
-      key: between(camera.key, frame.width, extent.keys),
+      query: between(camera.query, box.height, extent.queries),
+      key: between(camera.key, box.width, extent.keys),
     };
   }
 
-  /** What would be in the middle of the frame, between cells and beyond the map too. */
+  /** What would be in the middle of the box, between cells and beyond the map too. */
   centre(): Cell {
-    const { frame, camera } = this;
+    const { box, camera } = this;
     return {
-      query: camera.query + frame.height / camera.scale / 2,
-      key: camera.key + frame.width / camera.scale / 2,
+      query: camera.query + box.height / camera.scale / 2,
+      key: camera.key + box.width / camera.scale / 2,
     };
   }
 
@@ -111,10 +108,10 @@ export class Lens {
 
   /** The same on a surface of so many device pixels per CSS pixel. */
   scaled(ratio: number): Pick<Scene, "width" | "height" | "camera" | "extent"> {
-    const { frame, camera, extent } = this;
+    const { box, camera, extent } = this;
     return {
-      width: frame.width * ratio,
-      height: frame.height * ratio,
+      width: box.width * ratio,
+      height: box.height * ratio,
       camera: { ...camera, scale: camera.scale * ratio },
       extent,
     };

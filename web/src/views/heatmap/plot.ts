@@ -5,12 +5,12 @@
  * Out:  layers drawn in CSS pixels; margins as wide as names need.
  */
 
-import { drawAxes, FONT_SIZE, type Frame, layAxes, marginFor } from "../../marks/heat_axes";
+import { drawAxes, FONT_SIZE, layAxes, marginFor, type PlotBox } from "../../marks/heat_axes";
 import { type Cell, drawOverlay } from "../../marks/heat_overlay";
 import { make } from "../../marks/make";
 import type { Axes } from "./axes";
 import type { Lens } from "./lens";
-import type { Words } from "./subject";
+import type { Words } from "./shown_map";
 
 const NARROW = 64; // margins before names are known
 const WIDEST = 132;
@@ -36,19 +36,19 @@ export class Plot {
   }
 
   /** Margins for the names of both axes; the cells have the rest. */
-  layOut(axes: Axes | undefined): Frame {
+  layOut(axes: Axes | undefined): PlotBox {
     const [wide, high] = [this.element.clientWidth, this.element.clientHeight];
     const measure = this.measure();
     const most = Math.min(WIDEST, wide * SHARE);
     const left = axes === undefined ? NARROW : marginFor(axes.query, NARROW, most, measure);
     const top = axes === undefined ? NARROW : marginFor(axes.key, 48, Math.min(most, high * SHARE), measure);
-    const frame = { left, top, width: Math.max(1, wide - left - 1), height: Math.max(1, high - top - 1) };
+    const box = { left, top, width: Math.max(1, wide - left - 1), height: Math.max(1, high - top - 1) };
     for (const name of ["left", "top", "width", "height"] as const) {
-      this.cells.style.setProperty(name, `${frame[name]}px`);
+      this.cells.style.setProperty(name, `${box[name]}px`);
     }
     this.corner.style.setProperty("width", `${left}px`);
     this.corner.style.setProperty("height", `${top}px`);
-    return frame;
+    return box;
   }
 
   /** How wide a name is. */
@@ -60,30 +60,30 @@ export class Plot {
   }
 
   /** Names beside the cells, and a line around these. */
-  drawAxes({ frame, camera, extent }: Lens, axes: Axes): void {
+  drawAxes({ box, camera, extent }: Lens, axes: Axes): void {
     const context = prepare(this.axesLayer, this.element);
     if (context === null) return;
-    const laid = layAxes(frame, camera, extent, axes, (text) => context.measureText(text).width);
+    const laid = layAxes(box, camera, extent, axes, (text) => context.measureText(text).width);
     const inks = this.readInks();
     drawAxes(context, laid, inks);
     this.flat = laid.flat;
-    const width = Math.min(frame.width, (extent.keys - camera.key) * camera.scale);
-    const height = Math.min(frame.height, (extent.queries - camera.query) * camera.scale);
+    const width = Math.min(box.width, (extent.keys - camera.key) * camera.scale);
+    const height = Math.min(box.height, (extent.queries - camera.query) * camera.scale);
     context.strokeStyle = inks.line;
     context.lineWidth = 1;
-    context.strokeRect(frame.left - 0.5, frame.top - 0.5, Math.ceil(width) + 1, Math.ceil(height) + 1);
+    context.strokeRect(box.left - 0.5, box.top - 0.5, Math.ceil(width) + 1, Math.ceil(height) + 1);
   }
 
   /** The crosshair and the selection; false where there is no canvas. */
   drawOver(
-    { frame, camera }: Lens,
+    { box, camera }: Lens,
     axes: Axes,
     hover: Cell | null,
     selected: { readonly query: number | null; readonly key: number | null },
   ): boolean {
     const context = prepare(this.overLayer, this.element);
     if (context === null) return false;
-    drawOverlay(context, { frame, camera, axes, flat: this.flat, hover, selected }, this.readInks());
+    drawOverlay(context, { box, camera, axes, flat: this.flat, hover, selected }, this.readInks());
     return true;
   }
 

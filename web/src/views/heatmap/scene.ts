@@ -1,5 +1,5 @@
 /**
- * What the surface draws of a subject.
+ * What the surface draws of the map on show.
  *
  * In:   the lens over it, the theme, device pixels per CSS pixel.
  * Out:  a Scene.
@@ -9,7 +9,7 @@ import type { Colour, Scene } from "../../core/heat";
 import type { Theme } from "../../core/view";
 import { sequential } from "../../marks/colours";
 import type { Lens } from "./lens";
-import type { Subject } from "./subject";
+import type { ShownMap } from "./shown_map";
 
 const HATCH: Readonly<Record<Theme, readonly [Colour, Colour]>> = {
   light: [
@@ -22,7 +22,7 @@ const HATCH: Readonly<Record<Theme, readonly [Colour, Colour]>> = {
   ],
 };
 
-export function sceneOf({ placements, top, mask }: Subject, lens: Lens, theme: Theme, ratio: number): Scene {
+export function sceneOf({ placements, top, mask }: ShownMap, lens: Lens, theme: Theme, ratio: number): Scene {
   const seen = lens.scaled(ratio);
   return {
     ...seen,

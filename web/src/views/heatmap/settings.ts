@@ -9,7 +9,7 @@ import type { Description } from "../../api/types";
 import { chooseMap } from "../../core/maps";
 import type { Selection, SelectionStore } from "../../core/selection";
 import { type How, type Scale, wayOf } from "../../data/heat_supply";
-import type { Leave } from "./subject";
+import type { Leave } from "./shown_map";
 
 export interface Options {
   readonly scale: Scale;

@@ -8,7 +8,7 @@
 import { FLAG, indexScene, NOTHING, type Placement, type Scene } from "../../core/heat";
 import type { Theme } from "../../core/view";
 import { css } from "../../marks/colours";
-import { type Frame, sketchAxes, type Tick, type Word } from "../../marks/heat_axes";
+import { type PlotBox, sketchAxes, type Tick, type Word } from "../../marks/heat_axes";
 import { paint } from "../../marks/heat_canvas";
 import { type LegendWords, sketchLegend } from "../../marks/legend";
 import { figure, inks, sheet } from "../../marks/paper";
@@ -17,7 +17,7 @@ const RECTANGLES = 4096; // cells up to which each is a rectangle of its own
 
 export interface Print {
   readonly scene: Scene; // in CSS pixels: one device pixel each
-  readonly frame: Frame;
+  readonly box: PlotBox;
   readonly axes: { readonly words: readonly Word[]; readonly ticks: readonly Tick[] };
   readonly title: string;
   readonly caption: readonly string[];
@@ -25,19 +25,19 @@ export interface Print {
   readonly theme: Theme;
 }
 
-export function print({ scene, frame, axes, title, caption, legend, theme }: Print): string {
+export function print({ scene, box, axes, title, caption, legend, theme }: Print): string {
   const ink = inks(theme);
   const [width, height] = [Math.min(scene.width, cellsWide(scene)), Math.min(scene.height, cellsHigh(scene))];
   const cells = countCells(scene) <= RECTANGLES ? rectangles(scene) : image(scene, width, height);
-  const foot = frame.top + height + 20;
+  const foot = box.top + height + 20;
   const body =
     sketchAxes(axes, ink) +
-    `<g transform="translate(${frame.left} ${frame.top})">${cells}` +
+    `<g transform="translate(${box.left} ${box.top})">${cells}` +
     `<rect x="-0.5" y="-0.5" width="${figure(width + 1)}" height="${figure(height + 1)}" fill="none" stroke="${ink.line}"/></g>` +
-    `<g transform="translate(${frame.left} ${figure(foot)})">` +
+    `<g transform="translate(${box.left} ${figure(foot)})">` +
     sketchLegend({ table: scene.table, ...legend, width: Math.min(240, Math.max(width, 120)) }, ink) +
     "</g>";
-  return sheet({ width: frame.left + Math.max(width, 240), height: foot + 28, body, title, caption, theme });
+  return sheet({ width: box.left + Math.max(width, 240), height: foot + 28, body, title, caption, theme });
 }
 
 function cellsWide({ camera, extent }: Scene): number {
@@ -111,11 +111,11 @@ function isHatched(
   if (columns[x]! !== NOTHING && (columns[x]! & FLAG) !== 0) return true;
   const placement = scene.placements.find((each) => holds(each, query, key));
   if (placement === undefined) return false;
-  const { plane } = placement;
+  const { tile } = placement;
   const byte =
-    plane.bytes[((query >> plane.level) - plane.row) * plane.width + (key >> plane.level) - plane.column];
-  const last = scene.mask.causal === null ? NOTHING : (query | ((1 << plane.level) - 1)) + scene.mask.causal;
-  return byte === 0 && ((rows[y]! & FLAG) !== 0 || (key >> plane.level) << plane.level > last);
+    tile.bytes[((query >> tile.level) - tile.row) * tile.width + (key >> tile.level) - tile.column];
+  const last = scene.mask.causal === null ? NOTHING : (query | ((1 << tile.level) - 1)) + scene.mask.causal;
+  return byte === 0 && ((rows[y]! & FLAG) !== 0 || (key >> tile.level) << tile.level > last);
 }
 
 function holds({ queries, keys }: Placement, query: number, key: number): boolean {

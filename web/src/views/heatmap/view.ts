@@ -26,7 +26,7 @@ import { FloatingReadout, valueText } from "./readout";
 import { printMap, tabulate } from "./report";
 import { sceneOf } from "./scene";
 import { AT, chooseOption, type Options, readOptions } from "./settings";
-import { Subject } from "./subject";
+import { ShownMap } from "./shown_map";
 import { words } from "./words";
 
 export const view: View = {
@@ -45,9 +45,9 @@ class Heatmap implements Mounted {
   private readonly floating: FloatingReadout;
   private readonly surface: Surface;
   private readonly tokens: AxisTokens;
-  private readonly deaf: () => void;
+  private readonly stopListening: () => void;
 
-  private subject: Subject | null = null;
+  private shown: ShownMap | null = null;
   private laid: readonly [wide: number, high: number] = [0, 0]; // the plot's size at the last layout
   private hover: Cell | null = null;
   private pointer: readonly [x: number, y: number] | null = null;
@@ -77,7 +77,7 @@ class Heatmap implements Mounted {
     this.surface = new Surface(this.plot.cells, renderer);
     this.floating = new FloatingReadout(area, say);
     const { element } = this.plot;
-    this.deaf = listen(element, {
+    this.stopListening = listen(element, {
       zoom: (x, y, factor) => this.move(lens.zoomed(x, y, factor)),
       pan: (dx, dy) => this.move(lens.panned(dx, dy)),
       hover: (x, y) => this.point(lens.cellAt(x, y), [x, y]),
@@ -99,8 +99,7 @@ class Heatmap implements Mounted {
       this.open(now);
       return;
     }
-    if (this.subject !== null && options.leave !== this.subject.leave)
-      void this.subject.leaveOut(options.leave);
+    if (this.shown !== null && options.leave !== this.shown.leave) void this.shown.leaveOut(options.leave);
     const at = now.options[AT] ?? null;
     if (at !== (before.options[AT] ?? null) && at !== this.written) this.lens.read(at);
     if (now.query !== before.query || now.key !== before.key)
@@ -126,28 +125,27 @@ class Heatmap implements Mounted {
           return;
         }
         const axes = this.tokens.of(map);
-        this.install(new Subject(source, map, head, how, axes, supply, () => this.schedule(true)));
-        void this.subject?.leaveOut(leave);
+        this.install(new ShownMap(source, map, head, how, axes, supply, () => this.schedule(true)));
+        void this.shown?.leaveOut(leave);
         fetchNeighbours(source, map, head, () => this.over);
       },
       fail,
     );
   }
 
-  private install(subject: Subject): void {
-    const before = this.subject;
+  private install(shown: ShownMap): void {
+    const before = this.shown;
     before?.dispose();
-    this.subject = subject;
-    this.lens.extent = subject.extent;
-    const same =
-      before?.extent.queries === subject.extent.queries && before.extent.keys === subject.extent.keys;
+    this.shown = shown;
+    this.lens.extent = shown.extent;
+    const same = before?.extent.queries === shown.extent.queries && before.extent.keys === shown.extent.keys;
     if (!same) {
       this.hover = null;
       this.layout();
       this.lens.read(this.stage.selection.get().options[AT]);
-    } else if (this.hover !== null) subject.exact.ask(this.hover.query, this.hover.key);
-    this.plot.element.setAttribute("aria-label", this.say.plot(subject.name(this.say)));
-    void subject.learnMask();
+    } else if (this.hover !== null) shown.exact.ask(this.hover.query, this.hover.key);
+    this.plot.element.setAttribute("aria-label", this.say.plot(shown.name(this.say)));
+    void shown.learnMask();
     this.schedule(true);
   }
 
@@ -163,8 +161,8 @@ class Heatmap implements Mounted {
   private layout(): void {
     const { element } = this.plot;
     this.laid = [element.clientWidth, element.clientHeight];
-    const axes = this.subject?.axes;
-    this.lens.frame = this.plot.layOut(axes);
+    const axes = this.shown?.axes;
+    this.lens.box = this.plot.layOut(axes);
     this.named = axes !== undefined && areNamed(axes);
   }
 
@@ -197,22 +195,22 @@ class Heatmap implements Mounted {
       this.hover = cell;
       window.clearTimeout(this.timers.exact);
       if (cell !== null) {
-        this.timers.exact = window.setTimeout(() => this.subject?.exact.ask(cell.query, cell.key), 40);
+        this.timers.exact = window.setTimeout(() => this.shown?.exact.ask(cell.query, cell.key), 40);
       }
     }
     this.schedule(false);
   }
 
   private choose(cell: Cell | null): void {
-    const map = this.subject?.map;
+    const map = this.shown?.map;
     if (map === undefined || cell === null) return;
     this.stage.selection.set({ query: map.query_start + cell.query, key: map.key_start + cell.key });
   }
 
   /** The selected row and column of this map. */
   private selected(): { readonly query: number | null; readonly key: number | null } {
-    if (this.subject === null) return { query: null, key: null };
-    return selectedRows(this.subject.map, this.stage.selection.get());
+    if (this.shown === null) return { query: null, key: null };
+    return selectedRows(this.shown.map, this.stage.selection.get());
   }
 
   private press(event: KeyboardEvent): void {
@@ -221,7 +219,7 @@ class Heatmap implements Mounted {
     const zoom = ZOOMS[event.key];
     if (arrow !== undefined) {
       const [down, right] = arrow;
-      const { width, height } = this.lens.frame;
+      const { width, height } = this.lens.box;
       if (event.shiftKey) this.move(this.lens.panned(-right * width * 0.15, -down * height * 0.15));
       else this.step(down, right);
     } else if (zoom !== undefined) this.zoom(zoom);
@@ -240,7 +238,7 @@ class Heatmap implements Mounted {
     const { query, key } = this.selected();
     const middle = lens.middle();
     const start = this.hover ?? { query: query ?? middle.query, key: key ?? middle.key };
-    const far = this.subject?.side ?? 1;
+    const far = this.shown?.side ?? 1;
     const cell = lens.beside(start, down * far, right * far);
     const seen = lens.revealed(cell);
     this.pointer = null;
@@ -248,7 +246,7 @@ class Heatmap implements Mounted {
     this.point(cell, null);
     window.clearTimeout(this.timers.tell);
     this.timers.tell = window.setTimeout(() => {
-      const reading = this.subject?.read(cell, this.say);
+      const reading = this.shown?.read(cell, this.say);
       if (reading === undefined) return;
       const { said } = this.say;
       this.stage.announce(said(reading.query.text, reading.key.text, valueText(reading, this.say)));
@@ -265,63 +263,63 @@ class Heatmap implements Mounted {
 
   private drawAll(): void {
     this.due = 0;
-    const { subject, lens, say } = this;
-    if (this.over || subject === null || lens.frame.width <= 1) return;
+    const { shown, lens, say } = this;
+    if (this.over || shown === null || lens.box.width <= 1) return;
     const anew = this.stale;
     if (anew) {
       this.stale = false;
-      this.look(subject);
-      this.surface.draw(sceneOf(subject, lens, this.stage.theme, window.devicePixelRatio || 1));
-      this.plot.drawAxes(lens, subject.axes);
+      this.look(shown);
+      this.surface.draw(sceneOf(shown, lens, this.stage.theme, window.devicePixelRatio || 1));
+      this.plot.drawAxes(lens, shown.axes);
     }
-    this.drawOver(subject);
+    this.drawOver(shown);
     const { query, key } = this.selected();
     const both = query !== null && key !== null ? { query, key } : null;
-    if (both !== null) subject.exact.ask(both.query, both.key);
-    this.desk.show(subject, sequential(this.stage.theme), both === null ? null : subject.read(both, say));
-    if (anew) this.rest(subject);
+    if (both !== null) shown.exact.ask(both.query, both.key);
+    this.desk.show(shown, sequential(this.stage.theme), both === null ? null : shown.read(both, say));
+    if (anew) this.rest(shown);
   }
 
   /** Say whether all is here: cells, masks, names (margins follow them). Then nothing moves by itself any more. */
-  private rest(subject: Subject): void {
+  private rest(shown: ShownMap): void {
     const { element } = this.plot;
     const [wide, high] = this.laid;
     const moved = element.clientWidth !== wide || element.clientHeight !== high; // a bar that wraps otherwise
     if (moved) this.resize();
-    const busy = moved || subject.supply.missing > 0 || subject.waiting || !this.named;
+    const busy = moved || shown.supply.missing > 0 || shown.waiting || !this.named;
     element.setAttribute("aria-busy", String(busy));
   }
 
-  private look(subject: Subject): void {
+  private look(shown: ShownMap): void {
     const near = this.hover ?? this.lens.centre();
     const seen = this.lens.scaled(window.devicePixelRatio || 1);
-    subject.look({ ...seen, near }, this.options().scale);
+    shown.look({ ...seen, near }, this.options().scale);
   }
 
-  private drawOver(subject: Subject): void {
+  private drawOver(shown: ShownMap): void {
     const { hover, pointer, lens } = this;
-    if (!this.plot.drawOver(lens, subject.axes, hover, this.selected())) return;
+    if (!this.plot.drawOver(lens, shown.axes, hover, this.selected())) return;
     if (hover === null) this.floating.hide();
     else {
       const corner = lens.placeOf(hover.query + 1, hover.key + 1);
-      this.floating.show(subject.read(hover, this.say), pointer ?? corner);
+      this.floating.show(shown.read(hover, this.say), pointer ?? corner);
     }
   }
 
   // Saving and reading
 
   async picture(): Promise<string> {
-    const { subject, say, stage } = this;
-    if (subject === null) throw new Error(say.noMaps);
-    const { frame, camera } = this.lens;
-    const scene = sceneOf(subject, this.lens, stage.theme, 1);
-    const looked = { subject, scene, frame, camera, options: this.options(), measure: this.plot.measure() };
+    const { shown, say, stage } = this;
+    if (shown === null) throw new Error(say.noMaps);
+    const { box, camera } = this.lens;
+    const scene = sceneOf(shown, this.lens, stage.theme, 1);
+    const looked = { shown, scene, box, camera, options: this.options(), measure: this.plot.measure() };
     return printMap(looked, stage.source.description, say, stage.theme);
   }
 
   async table(): Promise<TableData> {
-    if (this.subject === null) return { caption: this.say.noMaps, columns: [], rows: [] };
-    return tabulate(this.subject, this.selected(), this.lens.camera, this.say);
+    if (this.shown === null) return { caption: this.say.noMaps, columns: [], rows: [] };
+    return tabulate(this.shown, this.selected(), this.lens.camera, this.say);
   }
 
   // Small things
@@ -340,8 +338,8 @@ class Heatmap implements Mounted {
     this.over = true;
     for (const timer of Object.values(this.timers)) window.clearTimeout(timer);
     cancelAnimationFrame(this.due);
-    this.deaf();
-    this.subject?.dispose();
+    this.stopListening();
+    this.shown?.dispose();
     this.tokens.dispose();
     this.surface.dispose();
     this.stage.element.replaceChildren();

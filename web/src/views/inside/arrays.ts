@@ -8,7 +8,7 @@
 import { asFloats, tensor } from "../../api/frames";
 import type { SideName } from "../../api/types";
 import type { RecordingSource } from "../../core/source";
-import type { Focus } from "./part";
+import type { Focus } from "./panel";
 
 export const ARRAYS = ["hidden", "queries", "keys", "values", "scores", "attention"] as const;
 export type ArrayName = (typeof ARRAYS)[number];

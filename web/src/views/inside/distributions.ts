@@ -15,7 +15,7 @@ import { choice } from "../../marks/controls";
 import { binAt, drawHistogram, type HistogramLook } from "../../marks/histogram";
 import { draw, make, write } from "../../marks/make";
 import { type Inks, inks, label, SCREEN, wrap } from "../../marks/paper";
-import { type Drawing, type Focus, focusOf, isAbort, type Part, type Words } from "./part";
+import { type Drawing, type Focus, focusOf, type InsidePanel, isAbort, type Words } from "./panel";
 
 interface Entry {
   readonly name: string;
@@ -28,7 +28,7 @@ interface Entry {
 const BINS = 64;
 const HEIGHT = 168;
 
-export class Distributions implements Part {
+export class Distributions implements InsidePanel {
   readonly element = make("div", { class: "distributions" });
   private readonly figures = make("div", { class: "figures" });
   private readonly found = new Map<string, Distribution | string>();

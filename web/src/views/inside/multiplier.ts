@@ -2,7 +2,7 @@
  * The attention-score multiplier: what softmax does when scores grow or shrink, for one row at once and for the whole
  * model by running it again.
  *
- * In:   the scores of the row in focus; a workbench, where there is one.
+ * In:   the scores of the row in focus; a rerunner, where there is one.
  * Out:  weights before and after side by side, entropy, score distributions and outputs of the re-run.
  */
 
@@ -16,13 +16,13 @@ import { drawHistogram } from "../../marks/histogram";
 import { draw, make, write } from "../../marks/make";
 import { type Inks, inks, label, SCREEN } from "../../marks/paper";
 import { drawHeaviest, type Series } from "./pairs";
-import { type Drawing, type Focus, focusOf, isAbort, type Part, type Words } from "./part";
+import { type Drawing, type Focus, focusOf, type InsidePanel, isAbort, type Words } from "./panel";
 import { makeReport, RERUN_INK } from "./report";
 import { compare, type Rerun } from "./rerun";
 import { type Asked, runScaled, sentenceOf, whyNot } from "./scaled_run";
 import { measureRow, readScoredRow, rescaleRow, type ScoredRow } from "./scored_row";
 
-export class Multiplier implements Part {
+export class Multiplier implements InsidePanel {
   readonly element = make("div", { class: "multiplier" });
   private readonly effective = make("p", { class: "note" });
   private readonly live = make("section", { class: "live" });
@@ -294,11 +294,11 @@ export class Multiplier implements Part {
 
   private async look(id: string, factor: number, everywhere: boolean): Promise<void> {
     const { stage } = this;
-    if (stage.workbench === null) return;
+    if (stage.rerunner === null) return;
     const focus = focusOf(stage);
     let rerun: Rerun;
     try {
-      const after = await stage.workbench.open(id);
+      const after = await stage.rerunner.open(id);
       rerun = await compare(stage.source, after, focus, { id, factor, everywhere });
     } catch (error) {
       if (!isAbort(error) && !this.ended) write(this.state, sentenceOf(error, stage.language));
@@ -322,7 +322,7 @@ export class Multiplier implements Part {
       this.state.dataset.difference = String(difference);
     }
     const width = Math.max(260, this.again.clientWidth || 420);
-    this.result.replaceChildren(...makeReport(rerun, width, say, () => this.stage.workbench?.go(rerun.id)));
+    this.result.replaceChildren(...makeReport(rerun, width, say, () => this.stage.rerunner?.go(rerun.id)));
   }
 
   private chosenFactor(): number {

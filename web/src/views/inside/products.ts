@@ -16,11 +16,11 @@ import { button, choice, whole } from "../../marks/controls";
 import { draw, make, write } from "../../marks/make";
 import { inks, label, SCREEN } from "../../marks/paper";
 import { ValueGrid } from "../../marks/table";
-import { type Drawing, type Focus, focusOf, isAbort, type Part, type Words } from "./part";
+import { type Drawing, type Focus, focusOf, type InsidePanel, isAbort, type Words } from "./panel";
 import { drawProducts, HEIGHT } from "./product_bars";
 import { matches, type Pair, peakOf, readPair } from "./score";
 
-export class Products implements Part {
+export class Products implements InsidePanel {
   readonly element = make("div", { class: "products" });
   private readonly note = make("p", { class: "note" });
   private readonly names = { query: make("bdi"), key: make("bdi") };

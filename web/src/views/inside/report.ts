@@ -11,7 +11,7 @@ import { button } from "../../marks/controls";
 import { drawHistogram } from "../../marks/histogram";
 import { draw, make } from "../../marks/make";
 import { SCREEN } from "../../marks/paper";
-import type { Words } from "./part";
+import type { Words } from "./panel";
 import type { Rerun } from "./rerun";
 
 export const RERUN_INK = "#c4622d";

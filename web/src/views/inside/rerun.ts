@@ -8,7 +8,7 @@
 import { asFloats, tensor } from "../../api/frames";
 import type { Choice, Distribution, EditRequest, MapDescription } from "../../api/types";
 import type { RecordingSource } from "../../core/source";
-import type { Focus } from "./part";
+import type { Focus } from "./panel";
 
 export interface Rerun {
   readonly id: string;

@@ -10,7 +10,7 @@ import { explain } from "../../core/refusals";
 import { Refusal } from "../../core/source";
 import type { Kept, Stage } from "../../core/view";
 import { Run } from "../../data/run";
-import { focusOf, type Words } from "./part";
+import { focusOf, type Words } from "./panel";
 import { scaling } from "./rerun";
 
 const WANTED = ["weights", "scores", "output", "hidden"]; // what is compared
@@ -23,19 +23,19 @@ export interface Asked extends Kept {
 }
 
 export function runScaled(stage: Stage, factor: number, everywhere: boolean): Asked | null {
-  const { workbench } = stage;
+  const { rerunner } = stage;
   const focus = focusOf(stage);
-  const request = workbench?.again({ edits: [scaling(focus, factor, everywhere)] });
-  if (!workbench || !request) return null;
+  const request = rerunner?.again({ edits: [scaling(focus, factor, everywhere)] });
+  if (!rerunner || !request) return null;
   const want = new Set([...(request.want ?? []), ...WANTED]);
-  const run = new Run(workbench, { ...request, want: [...want] });
+  const run = new Run(rerunner, { ...request, want: [...want] });
   return { run, map: focus.map.index, factor, everywhere, stop: () => run.stop() };
 }
 
 /** Why the model cannot run again here. */
-export function whyNot({ workbench }: Stage, say: Words): string | null {
-  if (workbench === null) return say.noWorkbench;
-  return workbench.again({}) === null ? say.noRequest : null;
+export function whyNot({ rerunner }: Stage, say: Words): string | null {
+  if (rerunner === null) return say.noRerunner;
+  return rerunner.again({}) === null ? say.noRequest : null;
 }
 
 export function sentenceOf(error: unknown, language: Language): string {

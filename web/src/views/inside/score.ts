@@ -7,7 +7,7 @@
 
 import { asFloats, type Frame, tensor } from "../../api/frames";
 import type { RecordingSource } from "../../core/source";
-import type { Focus } from "./part";
+import type { Focus } from "./panel";
 
 const CLOSE = 2e-5; // of the larger: what rounding of float32 may leave
 

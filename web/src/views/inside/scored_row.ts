@@ -8,7 +8,7 @@
 import { asFloats, tensor } from "../../api/frames";
 import { entropyOf, rescale } from "../../core/maths/softmax";
 import type { RecordingSource } from "../../core/source";
-import type { Focus, Words } from "./part";
+import type { Focus, Words } from "./panel";
 
 export interface ScoredRow {
   readonly scores: Float32Array;

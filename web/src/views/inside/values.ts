@@ -17,12 +17,12 @@ import { make, write } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
 import { ValueGrid } from "../../marks/table";
 import { ARRAYS, type ArrayName, type Grid, missing, openArray } from "./arrays";
-import { type Drawing, focusOf, isAbort, type Part, type Words } from "./part";
+import { type Drawing, focusOf, type InsidePanel, isAbort, type Words } from "./panel";
 
 const PICTURED = { rows: 24, columns: 10 };
 const TABLED = { rows: 200, columns: 64 };
 
-export class Values implements Part {
+export class Values implements InsidePanel {
   readonly element = make("div", { class: "values" });
   private readonly about = make("p", { class: "note" });
   private readonly window: ValueGrid;

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { Distribution, JobRequest } from "../../api/types";
-import type { Mounted, Workbench } from "../../core/view";
+import type { Mounted, Rerunner } from "../../core/view";
 import { frame, invent, makeMap, mountAgain, setStage, settle } from "../../testing/recording";
 import { matches, multiplyPair } from "./score";
 import { view } from "./view";
@@ -43,11 +43,11 @@ function prepare(factor = 1) {
 }
 
 function makeBench(request: JobRequest | null) {
-  const run = vi.fn<Workbench["run"]>(async () => "again");
-  const again = vi.fn<Workbench["again"]>((change) =>
+  const run = vi.fn<Rerunner["run"]>(async () => "again");
+  const again = vi.fn<Rerunner["again"]>((change) =>
     request === null ? null : { ...request, edits: change.edits ?? [] },
   );
-  const bench: Workbench = { run, again, open: async () => prepare(2), go: vi.fn() };
+  const bench: Rerunner = { run, again, open: async () => prepare(2), go: vi.fn() };
   return { bench, run };
 }
 

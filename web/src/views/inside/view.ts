@@ -3,7 +3,7 @@
  * what the score multiplier does.
  *
  * In:   the map and head in focus.
- * Out:  one of four parts (src/inside/), kept in the URL.
+ * Out:  one of four panels, kept in the URL.
  */
 
 import { mapName } from "../../core/focus";
@@ -15,13 +15,13 @@ import { make, write } from "../../marks/make";
 import { sheet } from "../../marks/paper";
 import { Distributions } from "./distributions";
 import { Multiplier } from "./multiplier";
-import { focusOf, type Part, type Words } from "./part";
+import { focusOf, type InsidePanel, type Words } from "./panel";
 import { Products } from "./products";
 import { Values } from "./values";
 import { words } from "./words";
 
-const PARTS = ["distributions", "values", "products", "multiplier"] as const;
-type PartName = (typeof PARTS)[number];
+const PANELS = ["distributions", "values", "products", "multiplier"] as const;
+type PanelName = (typeof PANELS)[number];
 
 export const view: View = {
   name: "inside",
@@ -35,18 +35,18 @@ function mountInside(stage: Stage): Mounted {
   const say = words(stage.language);
   const where = make("span", { class: "where" });
   const body = make("div", { class: "part" });
-  const chosen = (): PartName =>
-    PARTS.find((name) => name === stage.selection.get().options["inside.part"]) ?? "distributions";
-  const options = PARTS.map((value) => ({ value, text: say[value] }));
-  const control: Control<PartName> = choice(say.part, options, chosen(), (name) =>
+  const chosen = (): PanelName =>
+    PANELS.find((name) => name === stage.selection.get().options["inside.part"]) ?? "distributions";
+  const options = PANELS.map((value) => ({ value, text: say[value] }));
+  const control: Control<PanelName> = choice(say.part, options, chosen(), (name) =>
     stage.selection.option("inside.part", name === "distributions" ? null : name),
   );
   stage.element.replaceChildren(
     make("div", { class: "inside-view" }, make("div", { class: "controls" }, control.element, where), body),
   );
   let shown = "";
-  let part: Part | null = null;
-  let { kept } = stage; // for the part that left it
+  let panel: InsidePanel | null = null;
+  let { kept } = stage; // for the panel that left it
 
   const place = () => {
     const { map, head } = focusOf(stage);
@@ -56,38 +56,38 @@ function mountInside(stage: Stage): Mounted {
   const update = () => {
     control.set(chosen());
     write(where, place());
-    // Products and multiplier hold the axes of a map: another map needs another part.
+    // Products and multiplier hold the axes of a map: another map needs another panel.
     const key = `${chosen()} ${chosen() === "products" || chosen() === "multiplier" ? focusOf(stage).map.index : ""}`;
     if (key === shown) {
-      part?.update();
+      panel?.update();
       return;
     }
     shown = key;
-    part?.unmount();
+    panel?.unmount();
     if (chosen() !== "multiplier") kept?.stop?.(); // nobody would see what comes of it
-    part = makePart(chosen(), { ...stage, kept }, say);
+    panel = makePanel(chosen(), { ...stage, kept }, say);
     kept = undefined;
-    body.replaceChildren(part.element);
-    part.resize();
+    body.replaceChildren(panel.element);
+    panel.resize();
   };
   update();
   return {
     update,
-    resize: () => part?.resize(),
+    resize: () => panel?.resize(),
     async picture() {
-      const { width, height, body: drawn, title, lines } = await part!.picture();
+      const { width, height, body: drawn, title, lines } = await panel!.picture();
       return sheet({ width, height, body: drawn, title, caption: [place(), ...lines], theme: stage.theme });
     },
-    table: () => part!.table(),
-    keep: () => part?.keep?.() ?? null,
+    table: () => panel!.table(),
+    keep: () => panel?.keep?.() ?? null,
     unmount() {
-      part?.unmount();
+      panel?.unmount();
       stage.element.replaceChildren();
     },
   };
 }
 
-function makePart(name: PartName, stage: Stage, say: Words): Part {
+function makePanel(name: PanelName, stage: Stage, say: Words): InsidePanel {
   const makers = {
     distributions: () => new Distributions(stage, say),
     values: () => new Values(stage, say),

@@ -88,7 +88,7 @@ export const words = defineStrings({
         statistics: "counting",
         saving: "saving",
       })[stage] ?? stage,
-    noWorkbench:
+    noRerunner:
       "There is no model to run here: this page shows recordings only. What softmax does to this row is exact all the same.",
     noRequest:
       "This recording was not made on this page, so the model cannot be run again with it. Run the text in the Input panel first.",
@@ -184,7 +184,7 @@ export const words = defineStrings({
         statistics: "统计",
         saving: "保存",
       })[stage] ?? stage,
-    noWorkbench: "这里没有可运行的模型：此页面只展示记录。softmax 对本行的作用仍是精确的。",
+    noRerunner: "这里没有可运行的模型：此页面只展示记录。softmax 对本行的作用仍是精确的。",
     noRequest: "这份记录不是在此页面生成的，因此无法据此重新运行模型。请先在输入面板运行该文本。",
     noScores: "这张注意力图没有保留分数。请重新运行模型并保留 scores。",
     confirmed: (difference: string) => `重新运行的结果与上面一行一致（最大相差 ${difference}）。`,

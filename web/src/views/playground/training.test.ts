@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Play, PlayStep } from "../../api/types";
 import { Refusal } from "../../core/source";
-import type { Workbench } from "../../core/view";
+import type { Rerunner } from "../../core/view";
 import { aPlay, figures } from "../../testing/playground";
 import { openPlayground as open, text } from "../../testing/playing";
 import { mountAgain, settle } from "../../testing/recording";
@@ -12,7 +12,7 @@ describe("live training", () => {
     let tell: (step: PlayStep) => void = () => {};
     let finish: (play: Play) => void = () => {};
     let signal: AbortSignal | null = null;
-    const workbench = {
+    const rerunner = {
       play: (_: string, __: unknown, heard: (step: PlayStep) => void, stop: AbortSignal) => {
         [tell, signal] = [heard, stop];
         return new Promise<Play>((resolve, reject) => {
@@ -20,8 +20,8 @@ describe("live training", () => {
           stop.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
         });
       },
-    } as unknown as Workbench;
-    const opened = open({ "playground.topic": "output" }, answer, workbench);
+    } as unknown as Rerunner;
+    const opened = open({ "playground.topic": "output" }, answer, rerunner);
     return {
       ...opened,
       tell: (step: PlayStep) => tell(step),

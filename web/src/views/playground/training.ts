@@ -1,14 +1,14 @@
 /**
  * Training live: a button that starts and stops it, and what its steps say put into the figures.
  *
- * In:   the workbench's `play`; the play shown before, if one came: its figures are filled.
+ * In:   the rerunner's `play`; the play shown before, if one came: its figures are filled.
  * Out:  plays on the way (the curve grows, the output changes), and the last one from the server.
  */
 
 import type { Play, PlayFigure, PlayLines, PlayMatrix, PlayStep, PlayTopic } from "../../api/types";
 import { digits } from "../../core/formats";
 import { Refusal } from "../../core/source";
-import type { Stage, Workbench } from "../../core/view";
+import type { Rerunner, Stage } from "../../core/view";
 import { inBoth } from "../../i18n/core";
 import { make, write } from "../../marks/make";
 import { question, type Settings, spellQuestion } from "./settings";
@@ -34,7 +34,7 @@ export class TrainingRun {
   private told: (() => void) | null = null;
 
   constructor(
-    play: NonNullable<Workbench["play"]>,
+    play: NonNullable<Rerunner["play"]>,
     topic: PlayTopic,
     settings: Settings,
     readonly first: Play | null, // whose figures the steps fill
@@ -94,7 +94,7 @@ export class Training {
       if (this.run?.state === "running") this.stop();
       else this.start();
     });
-    this.element.hidden = !stage.workbench?.play; // the page says why
+    this.element.hidden = !stage.rerunner?.play; // the page says why
   }
 
   stop(): void {
@@ -112,7 +112,7 @@ export class Training {
 
   private start(): void {
     const { play: before, settings } = this.acts.now();
-    const play = this.stage.workbench?.play;
+    const play = this.stage.rerunner?.play;
     if (!play) return;
     const first = before && hasShape(before, this.topic, settings) ? before : null;
     this.acts.begin();

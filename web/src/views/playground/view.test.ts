@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { Refusal } from "../../core/source";
-import type { Stage, Workbench } from "../../core/view";
+import type { Rerunner, Stage } from "../../core/view";
 import { aPlay, figures } from "../../testing/playground";
 import { openPlayground as open, TOPICS, text } from "../../testing/playing";
 import { invent, setStage, settle } from "../../testing/recording";
@@ -141,7 +141,7 @@ describe("the playground", () => {
         if (busy) throw new Refusal("A model is running.", "busy", 429);
         return aPlay(topic, figures);
       },
-      { whenFree } as unknown as Workbench,
+      { whenFree } as unknown as Rerunner,
     );
     await settle();
     const trouble = element.querySelector<HTMLElement>(".play-trouble")!;
@@ -172,7 +172,7 @@ describe("the playground", () => {
     };
     const { mine } = open({}, () => Promise.reject(new Refusal("A model is running.", "busy", 429)), {
       whenFree,
-    } as unknown as Workbench);
+    } as unknown as Rerunner);
     await settle();
     expect((signal as AbortSignal | null)?.aborted).toBe(false);
     mine.unmount();

@@ -105,7 +105,7 @@ class PlaygroundView implements Mounted {
     const topic = chosenTopic(this.topics, this.stage.selection.get().options);
     if (!topic) return;
     // Without models only the first settings are there, whatever a link says.
-    const settings = readSettings(topic, this.stage.workbench ? this.stage.selection.get().options : {});
+    const settings = readSettings(topic, this.stage.rerunner ? this.stage.selection.get().options : {});
     if (topic !== this.topic) this.open(topic, settings);
     else if (this.timer === 0) this.wish = settings;
     this.parts?.controls.set(this.wish);
@@ -177,7 +177,7 @@ class PlaygroundView implements Mounted {
     this.parts?.training?.stop();
     this.list.choose(topic);
     this.parts = makePage(topic, settings, this.stage, {
-      changed: this.stage.workbench ? (name, value) => this.change(name, value) : null,
+      changed: this.stage.rerunner ? (name, value) => this.change(name, value) : null,
       now: () => ({ play: this.play, settings: this.wish }),
       begin: () => this.giveWay(topic),
       show: (play) => this.arrive(play),
@@ -242,7 +242,7 @@ class PlaygroundView implements Mounted {
     const asked = spellQuestion(topic, settings);
     if (asked === this.asked && !anew) return this.coming as Promise<void>;
     this.asked = asked;
-    if (!topic.keeps && !this.stage.workbench) {
+    if (!topic.keeps && !this.stage.rerunner) {
       write(this.parts!.found, this.say.measured);
       return;
     }
@@ -317,9 +317,9 @@ class PlaygroundView implements Mounted {
 
   /** Say why not. Where a model is in the way, it is asked again when that is done. */
   private complain(error: unknown, askAgain: () => void): void {
-    const { language, workbench } = this.stage;
+    const { language, rerunner } = this.stage;
     const parts = this.parts!;
-    const free = isBusy(error) ? workbench?.whenFree : undefined;
+    const free = isBusy(error) ? rerunner?.whenFree : undefined;
     if (free) {
       const waiting = new AbortController();
       this.waiting = waiting;

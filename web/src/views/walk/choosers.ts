@@ -7,7 +7,7 @@
 
 import { list } from "../../marks/controls";
 import { make } from "../../marks/make";
-import { type Home, headOf } from "./part";
+import { headOf, type WalkContext } from "./context";
 import type { Route } from "./route";
 import { lastStack, type Scene } from "./script";
 
@@ -18,30 +18,34 @@ export class Choosers {
 
   constructor(private readonly route: Route) {}
 
-  show(scene: Scene, home: Home): void {
-    const stack = scene.stack ?? lastStack(home.plan);
-    const about = home.plan.stacks.find((each) => each.stack === stack);
+  show(scene: Scene, context: WalkContext): void {
+    const stack = scene.stack ?? lastStack(context.plan);
+    const about = context.plan.stacks.find((each) => each.stack === stack);
     const offered = `${stack} ${scene.layer !== null} ${about?.layers} ${about?.heads}`;
     if (this.offered !== offered) {
       this.offered = offered;
-      this.offer(stack, about, home);
+      this.offer(stack, about, context);
     }
-    const row = home.stage.selection.get().query;
+    const row = context.stage.selection.get().query;
     const [layers, heads, tokens] = this.lists;
     layers?.set(String(this.route.layerOf(stack)));
-    heads?.set(String(headOf(home.stage)));
+    heads?.set(String(headOf(context.stage)));
     tokens?.set(row === null ? "" : String(row));
   }
 
-  private offer(stack: string, about: Home["plan"]["stacks"][number] | undefined, home: Home): void {
-    const { say, stage } = home;
+  private offer(
+    stack: string,
+    about: WalkContext["plan"]["stacks"][number] | undefined,
+    context: WalkContext,
+  ): void {
+    const { say, stage } = context;
     const numbers = (count: number) => [
       {
         label: null,
         options: Array.from({ length: count }, (_, at) => ({ value: String(at), text: String(at) })),
       },
     ];
-    const names = home.tokens[about?.side ?? "source"]?.shown ?? [];
+    const names = context.tokens[about?.side ?? "source"]?.shown ?? [];
     const tokens = names.map((text, at) => ({ value: String(at), text: `${at} ${text}` }));
     this.lists = [
       list(say.layer, numbers(about?.layers || 1), "0", (value) =>

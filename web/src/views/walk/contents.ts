@@ -6,9 +6,9 @@
  */
 
 import { make } from "../../marks/make";
+import type { WalkContext } from "./context";
 import { Diagram } from "./diagram";
 import { sceneName } from "./names";
-import type { Home } from "./part";
 import type { Route } from "./route";
 import type { titles } from "./step_words";
 
@@ -16,7 +16,7 @@ export class Contents {
   readonly map = make("nav", { class: "walk-map" });
   readonly list = make("select", { class: "walk-jump" });
   private diagram: Diagram | null = null;
-  private plan: Home["plan"] | null = null;
+  private plan: WalkContext["plan"] | null = null;
 
   constructor(
     private readonly route: Route,
@@ -26,7 +26,7 @@ export class Contents {
     this.list.addEventListener("change", () => goTo(Number(this.list.value)));
   }
 
-  show({ plan, say }: Home): void {
+  show({ plan, say }: WalkContext): void {
     const { route, map, list } = this;
     if (this.plan !== plan || map.dataset.layer !== String(route.layer)) {
       this.plan = plan;
@@ -47,7 +47,7 @@ export class Contents {
     list.value = String(route.at);
   }
 
-  private draw(plan: Home["plan"], say: Home["say"]): Diagram {
+  private draw(plan: WalkContext["plan"], say: WalkContext["say"]): Diagram {
     const { route } = this;
     return new Diagram(
       plan,

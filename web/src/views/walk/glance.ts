@@ -2,7 +2,7 @@
  * All layers of a stack at a glance: lengths of the vectors, what each layer changes, where every head looks.
  *
  * In:   activations and thumbnails of the recording.
- * Out:  a part of the walk; a click on a head opens its layer.
+ * Out:  a scene of the walk; a click on a head opens its layer.
  */
 
 import { asFloats, tensor } from "../../api/frames";
@@ -12,19 +12,19 @@ import type { TableData } from "../../core/view";
 import { sequential } from "../../marks/colours";
 import { make } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
+import { type Drawn, naming, type WalkContext, type WalkScene } from "./context";
 import { fitCell } from "./layout";
 import { Matrix } from "./matrix";
-import { type Drawn, type Home, naming, type Part } from "./part";
 import { grid } from "./values";
 
-export class Glance implements Part {
+export class Glance implements WalkScene {
   readonly element = make("div", { class: "walk-glance", "aria-busy": "true" });
   readonly ready: Promise<void>;
   private readonly matrices: { title: string; matrix: Matrix }[] = [];
   private gone = false;
 
   constructor(
-    private readonly home: Home,
+    private readonly context: WalkContext,
     private readonly stack: string,
     private readonly open: (map: MapDescription, head: number) => void,
   ) {
@@ -37,15 +37,15 @@ export class Glance implements Part {
     } catch (error) {
       if (this.gone) return;
       if (error instanceof Refusal) this.element.append(make("p", { class: "walk-missing" }, error.sentence));
-      else this.home.failed(error);
+      else this.context.failed(error);
     } finally {
       this.element.setAttribute("aria-busy", "false");
     }
   }
 
   private async showStates(): Promise<void> {
-    const { home, stack } = this;
-    const { say, source, stage } = home;
+    const { context, stack } = this;
+    const { say, source, stage } = context;
     const hidden = source.description.hidden.find((each) => each.stack === stack);
     if (hidden === undefined) {
       this.element.append(make("p", { class: "hint" }, say.noHidden));
@@ -56,7 +56,7 @@ export class Glance implements Part {
       source.activations(stack, "change"),
     ]);
     if (this.gone) return;
-    const cell = fitCell(hidden.tokens, (home.width() - 120) / (home.width() > 900 ? 2 : 1) - 100);
+    const cell = fitCell(hidden.tokens, (context.width() - 120) / (context.width() > 900 ? 2 : 1) - 100);
     const states = make("div", { class: "walk-states" });
     this.element.prepend(states);
     for (const [title, frame, first] of [
@@ -68,7 +68,7 @@ export class Glance implements Part {
       const values = asFloats(found).slice(first * columns);
       const rows = values.length / columns;
       const row = (at: number) => (at + first === 0 ? say.embedding : say.layerNumber(at + first - 1));
-      const table = grid({ rows, columns, values }, { row, column: naming(home, stack) });
+      const table = grid({ rows, columns, values }, { row, column: naming(context, stack) });
       const matrix = new Matrix(
         { ...table, signed: false },
         {
@@ -88,8 +88,8 @@ export class Glance implements Part {
   }
 
   private async showHeads(): Promise<void> {
-    const { home, stack } = this;
-    const { say, source, stage } = home;
+    const { context, stack } = this;
+    const { say, source, stage } = context;
     const maps = source.description.maps.filter((map) => map.stack === stack && map.step === null);
     if (maps.length === 0) return;
     const frame = await source.thumbnails("max");
@@ -123,7 +123,7 @@ export class Glance implements Part {
   follow(): void {}
 
   picture(): Drawn {
-    const ink = inks(this.home.stage.theme);
+    const ink = inks(this.context.stage.theme);
     let [body, top, width] = ["", 0, 320];
     for (const { title, matrix } of this.matrices) {
       const drawn = matrix.picture();
@@ -136,7 +136,7 @@ export class Glance implements Part {
   }
 
   table(): TableData {
-    const { say } = this.home;
+    const { say } = this.context;
     return {
       caption: say.glance,
       columns: ["", say.layer, say.token, ""],

@@ -9,7 +9,7 @@ import type { WalkAxis, WalkStep } from "../../api/types";
 import { count } from "../../core/formats";
 import { Refusal } from "../../core/source";
 import { headColour } from "../../marks/colours";
-import { type Home, headOf, rowOf } from "./part";
+import { headOf, rowOf, type WalkContext } from "./context";
 import { lastWord } from "./script";
 import { type Grid, grid, type Naming, readGrid } from "./values";
 
@@ -88,9 +88,9 @@ export function weightSymbol(step: WalkStep): string {
 }
 
 /** Names for an axis. */
-export function namesOf(home: Home, axis: WalkAxis | undefined): Naming | null {
+export function namesOf(context: WalkContext, axis: WalkAxis | undefined): Naming | null {
   if (axis !== "source" && axis !== "target") return null;
-  const shown = home.tokens[axis]?.shown;
+  const shown = context.tokens[axis]?.shown;
   return (at) => shown?.[at] ?? String(at);
 }
 
@@ -115,13 +115,13 @@ function shared(shape: readonly number[], head: number, heads: number): number {
   return own >= heads ? Math.min(head, own - 1) : Math.floor(head / Math.max(1, Math.floor(heads / own)));
 }
 
-export async function load(home: Home, step: WalkStep, signal: AbortSignal): Promise<Loaded> {
+export async function load(context: WalkContext, step: WalkStep, signal: AbortSignal): Promise<Loaded> {
   const vocabulary = step.axes.at(-1) === "vocabulary";
-  const words = vocabulary ? await likely(home, step, signal) : null;
+  const words = vocabulary ? await likely(context, step, signal) : null;
   const [inputs, learned, made] = await Promise.all([
-    Promise.all(step.inputs.map((name, place) => loadInput(home, step, name, place, words, signal))),
-    step.operation === "product" ? findWeight(home, step, words, signal) : null,
-    loadResult(home, step, words, signal),
+    Promise.all(step.inputs.map((name, place) => loadInput(context, step, name, place, words, signal))),
+    step.operation === "product" ? findWeight(context, step, words, signal) : null,
+    loadResult(context, step, words, signal),
   ]);
   const result = { ...made, symbol: freshen(made.symbol, inputs) };
   const before = [...inputs, learned?.weight ?? null].filter((panel) => panel !== null);
@@ -147,11 +147,11 @@ interface Likely {
 }
 
 /** The words that come first at the position in focus. */
-async function likely(home: Home, step: WalkStep, signal: AbortSignal): Promise<Likely> {
+async function likely(context: WalkContext, step: WalkStep, signal: AbortSignal): Promise<Likely> {
   const rows = step.shape.output?.[0] ?? 1;
-  const row = rowOf(home, rows, true);
-  const known = home.source.description.output?.positions[row] ?? [];
-  const all = readGrid(await home.source.trace("output/logits", {}, signal)); // the step reads all of them anyway
+  const row = rowOf(context, rows, true);
+  const known = context.source.description.output?.positions[row] ?? [];
+  const all = readGrid(await context.source.trace("output/logits", {}, signal)); // the step reads all of them anyway
   const values = all.values.subarray(row * all.columns, (row + 1) * all.columns);
   const ids = Array.from(values.keys())
     .sort((one, other) => values[other]! - values[one]!)
@@ -175,7 +175,7 @@ function pickColumns(
 const SHARES = new Set(["weights", "probabilities"]);
 
 async function loadInput(
-  home: Home,
+  context: WalkContext,
   step: WalkStep,
   name: string,
   place: number,
@@ -186,8 +186,8 @@ async function loadInput(
   if (!shape || name.endsWith("/ids")) return null;
   const heads =
     shape.length === 3 ? (step.axes[0] === "head" ? (step.shape.output?.[0] ?? 1) : shape[0]!) : 0;
-  const head = heads > 0 ? shared(shape, headOf(home.stage), heads) : null;
-  const frame = await home.source.trace(name, head === null ? {} : { head }, signal);
+  const head = heads > 0 ? shared(shape, headOf(context.stage), heads) : null;
+  const frame = await context.source.trace(name, head === null ? {} : { head }, signal);
   const comparing = ["dot", "cosine", "bilinear", "additive"].includes(step.operation) && place === 1;
   let table = readGrid(frame, comparing);
   const last = lastWord(name);
@@ -198,9 +198,9 @@ async function loadInput(
   if (words !== null && table.columns === (step.shape.output?.at(-1) ?? 0))
     table = pickColumns(table, words.ids);
   const rows = step.operation === "mix" && place === 1 ? keys : rowAxis(step, place);
-  const rowNames = table.rows === 1 && shape.length < 2 ? null : namesOf(home, rows);
+  const rowNames = table.rows === 1 && shape.length < 2 ? null : namesOf(context, rows);
   const columnNames = keyed
-    ? namesOf(home, keys)
+    ? namesOf(context, keys)
     : words !== null && table.columns === words.ids.length
       ? (at: number) => words.names[at]!
       : null;
@@ -221,13 +221,13 @@ async function loadInput(
 
 /** What is learned, where the host has it: an exported file does not. */
 async function findWeight(
-  home: Home,
+  context: WalkContext,
   step: WalkStep,
   words: Likely | null,
   signal: AbortSignal,
 ): Promise<{ weight: Panel; bias: Panel | null } | null> {
   try {
-    return await loadWeight(home, step, words, signal);
+    return await loadWeight(context, step, words, signal);
   } catch (error) {
     if (error instanceof Refusal) return null;
     throw error;
@@ -235,17 +235,17 @@ async function findWeight(
 }
 
 async function loadWeight(
-  home: Home,
+  context: WalkContext,
   step: WalkStep,
   words: Likely | null,
   signal: AbortSignal,
 ): Promise<{ weight: Panel; bias: Panel | null } | null> {
   const { weight, bias, columns, transposed } = step.parameters;
-  if (!weight || !home.plan.parameters) return null;
-  const { source } = home;
+  if (!weight || !context.plan.parameters) return null;
+  const { source } = context;
   const out = step.shape.output ?? [];
   const width = out.at(-1) ?? 0;
-  const first = (columns?.[0] ?? 0) + (out.length === 3 ? headOf(home.stage) * width : 0);
+  const first = (columns?.[0] ?? 0) + (out.length === 3 ? headOf(context.stage) * width : 0);
   const range = [first, first + width] as const;
   let table: { rows: number; columns: number; values: Float32Array };
   let shift: { rows: number; columns: number; values: Float32Array } | null = null;
@@ -288,12 +288,12 @@ async function loadWeight(
 }
 
 async function loadResult(
-  home: Home,
+  context: WalkContext,
   step: WalkStep,
   words: Likely | null,
   signal: AbortSignal,
 ): Promise<Panel> {
-  const { stage, source } = home;
+  const { stage, source } = context;
   const shape = step.shape.output ?? [];
   const headed = shape.length === 3;
   const head = headed ? shared(shape, headOf(stage), shape[0]!) : null;
@@ -304,13 +304,13 @@ async function loadResult(
     words !== null
       ? (at: number) => words.names[at]!
       : axes.at(-1) === "class"
-        ? className(home)
+        ? className(context)
         : axes.length > 1
-          ? namesOf(home, axes[1])
+          ? namesOf(context, axes[1])
           : null;
   const last = lastWord(step.output);
-  const names = axes.length > 1 ? namesOf(home, axes[0]) : null;
-  const ids = axes[0] === "source" || axes[0] === "target" ? home.tokens[axes[0]]?.ids : undefined;
+  const names = axes.length > 1 ? namesOf(context, axes[0]) : null;
+  const ids = axes[0] === "source" || axes[0] === "target" ? context.tokens[axes[0]]?.ids : undefined;
   const looked = step.operation === "lookup" && step.inputs[0]?.endsWith("/ids") === true;
   const panel: Panel = {
     name: step.output,
@@ -333,14 +333,14 @@ async function loadResult(
     from: each * width,
     to: (each + 1) * width,
     colour: headColour(each, stage.theme),
-    text: home.say.headBand(each),
+    text: context.say.headBand(each),
   }));
   return { ...panel, bands };
 }
 
-function className(home: Home): Naming {
+function className(context: WalkContext): Naming {
   const known = new Map(
-    (home.source.description.output?.positions[0] ?? []).map((each) => [each.token, each.text]),
+    (context.source.description.output?.positions[0] ?? []).map((each) => [each.token, each.text]),
   );
   return (at) => known.get(at) ?? String(at);
 }

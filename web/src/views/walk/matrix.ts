@@ -7,9 +7,9 @@
 
 import { exact } from "../../core/formats";
 import { make, write } from "../../marks/make";
+import type { Drawn } from "./context";
 import { isHan, LABELS, type Lit, type Look, type Size, sizeOf, turns } from "./look";
 import { writeMatrix } from "./matrix_picture";
-import type { Drawn } from "./part";
 import { pixelsOf, shrink } from "./pixels";
 import { symbol } from "./symbols";
 import { brief, type Grid, inkOn, shapeText } from "./values";

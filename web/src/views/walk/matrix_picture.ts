@@ -7,8 +7,8 @@
 
 import { css, diverging, sequential } from "../../marks/colours";
 import { escapeText, figure, inks, label } from "../../marks/paper";
+import type { Drawn } from "./context";
 import { isHan, LABELS, type Lit, type Look, type Size, sizeOf, turns } from "./look";
-import type { Drawn } from "./part";
 import { pixelsOf } from "./pixels";
 import { brief, type Grid, inkOn, place, shapeText } from "./values";
 

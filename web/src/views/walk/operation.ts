@@ -11,12 +11,12 @@ import type { TableData } from "../../core/view";
 import { make, write } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
 import { Arithmetic } from "./arithmetic";
+import { type Drawn, headOf, rowOf, type WalkContext, type WalkScene } from "./context";
 import { arrange, type Plan } from "./layout";
 import { litOf } from "./lighting";
 import { type Loaded, load, type Panel } from "./loading";
 import { Matrix } from "./matrix";
 import { writeOperation } from "./operation_picture";
-import { type Drawn, type Home, headOf, type Part, rowOf } from "./part";
 import { makeLegend, makeNotes } from "./remarks";
 import { equationOf, spell, symbol } from "./symbols";
 import { brightest, tabulate } from "./values";
@@ -29,7 +29,7 @@ const MOVES: Readonly<Record<string, readonly [down: number, right: number]>> = 
   ArrowRight: [0, 1],
 };
 
-export class Operation implements Part {
+export class Operation implements WalkScene {
   readonly element = make("div", { class: "walk-operation", "aria-busy": "true" });
   readonly ready: Promise<void>;
   private readonly arithmetic: Arithmetic;
@@ -45,26 +45,26 @@ export class Operation implements Part {
   private text = "";
 
   constructor(
-    private readonly home: Home,
+    private readonly context: WalkContext,
     readonly step: WalkStep,
     private readonly animated: boolean,
   ) {
-    this.arithmetic = new Arithmetic(home.say);
+    this.arithmetic = new Arithmetic(context.say);
     this.ready = this.open();
   }
 
   private async open(): Promise<void> {
-    const { home, step } = this;
+    const { context, step } = this;
     if (step.missing !== null) {
       this.element.setAttribute("aria-busy", "false");
-      const why = home.awaited
-        ? [home.say.awaited]
-        : [make("b", {}, home.say.missing), " ", step.missing[home.stage.language]];
+      const why = context.awaited
+        ? [context.say.awaited]
+        : [make("b", {}, context.say.missing), " ", step.missing[context.stage.language]];
       this.element.append(make("p", { class: "walk-missing" }, ...why));
       return;
     }
     try {
-      const loaded = await load(home, step, this.stop_.signal);
+      const loaded = await load(context, step, this.stop_.signal);
       if (this.stop_.signal.aborted) return;
       this.loaded = loaded;
       this.element.setAttribute("aria-busy", "false");
@@ -80,18 +80,18 @@ export class Operation implements Part {
   private refuse(error: unknown): void {
     this.element.setAttribute("aria-busy", "false");
     if (!(error instanceof Refusal)) {
-      this.home.failed(error);
+      this.context.failed(error);
       return;
     }
-    const sentence = error.code === "not_in_file" ? this.home.say.notInFile : error.sentence;
+    const sentence = error.code === "not_in_file" ? this.context.say.notInFile : error.sentence;
     this.element.replaceChildren(make("p", { class: "walk-missing" }, sentence));
   }
 
   private build(loaded: Loaded): void {
-    const { home, step } = this;
+    const { context, step } = this;
     for (const matrix of this.matrices.values()) matrix.stop();
     this.matrices = new Map();
-    this.layout = arrange(loaded, step, home.width());
+    this.layout = arrange(loaded, step, context.width());
     const area = make("div", { class: "walk-area", "data-layout": this.layout.kind });
     for (const { panel, cellWidth, cellHeight, sign, place } of this.layout.items) {
       const matrix = this.makeMatrix(panel, cellWidth, cellHeight);
@@ -114,15 +114,15 @@ export class Operation implements Part {
     this.element.replaceChildren(
       this.equation,
       area,
-      ...makeNotes(step, loaded, home.say),
-      makeLegend(loaded, home.say),
+      ...makeNotes(step, loaded, context.say),
+      makeLegend(loaded, context.say),
       ...(crossed ? [] : [this.arithmetic.element]),
     );
     if (this.animated) this.matrices.get(loaded.result)?.reveal(700);
   }
 
   private makeMatrix(panel: Panel, cellWidth: number, cellHeight: number): Matrix {
-    const { say, stage } = this.home;
+    const { say, stage } = this.context;
     const result = panel === this.loaded?.result;
     const about = [
       say[panel.role],
@@ -153,7 +153,7 @@ export class Operation implements Part {
     const board = matrix.element.querySelector<HTMLElement>(".walk-board")!;
     board.tabIndex = 0;
     board.setAttribute("role", "application");
-    board.setAttribute("aria-label", `${matrix.look.symbol.replace("_", " ")} · ${this.home.say.pointAt}`);
+    board.setAttribute("aria-label", `${matrix.look.symbol.replace("_", " ")} · ${this.context.say.pointAt}`);
     board.addEventListener("keydown", (event) => {
       const move = MOVES[event.key];
       if (move === undefined) return;
@@ -170,12 +170,12 @@ export class Operation implements Part {
 
   /** The pinned cell: as drawn. */
   private cell(): readonly [row: number, column: number] {
-    const { loaded, home } = this;
+    const { loaded, context } = this;
     if (loaded === null) return [0, 0];
     const { rows, columns } = loaded.result.grid;
-    const wish = home.stage.selection.get().options["walk.cell"]?.split(",")[1];
+    const wish = context.stage.selection.get().options["walk.cell"]?.split(",")[1];
     const column = wish !== undefined && /^\d{1,7}$/.test(wish) ? loaded.drawn(Number(wish)) : -1;
-    const row = rowOf(home, rows, this.step.axes.at(-1) === "vocabulary");
+    const row = rowOf(context, rows, this.step.axes.at(-1) === "vocabulary");
     return [row, column >= 0 && column < columns ? column : this.bright(row)];
   }
 
@@ -183,12 +183,12 @@ export class Operation implements Part {
   private bright(row: number): number {
     const { values, columns } = this.loaded!.result.grid;
     const own = this.step.operation === "join" ? this.loaded!.panels[0]!.grid.columns : columns;
-    const first = own === columns ? 0 : headOf(this.home.stage) * own; // in the columns of the head
+    const first = own === columns ? 0 : headOf(this.context.stage) * own; // in the columns of the head
     return first + brightest(values.subarray(row * columns + first, row * columns + first + own));
   }
 
   private pin(row: number, column: number): void {
-    const { selection } = this.home.stage;
+    const { selection } = this.context.stage;
     const real = this.loaded?.column(column) ?? column;
     const options = { ...selection.get().options, "walk.cell": `${row},${real}` };
     const query = this.step.axes.some((axis) => axis === "source" || axis === "target") ? { query: row } : {};
@@ -232,7 +232,7 @@ export class Operation implements Part {
 
   /** Why nobody can say how a number of this step came about. */
   private silence(): string {
-    const { say, awaited } = this.home;
+    const { say, awaited } = this.context;
     if (awaited) return say.awaited;
     if (this.step.operation === "states") return say.onlyResult;
     return this.step.shape.inputs.includes(null) ? say.inputMissing : say.weightMissing;
@@ -241,11 +241,11 @@ export class Operation implements Part {
   private async ask(row: number, column: number, real: number, key: string): Promise<void> {
     const asking = new AbortController();
     this.asking = asking;
-    const { home, step } = this;
+    const { context, step } = this;
     const headed = step.shape.output?.length === 3;
     try {
-      const where = { row, column: real, ...(headed ? { head: headOf(home.stage) } : {}) };
-      const cell = await home.source.cell(step.id, where, asking.signal);
+      const where = { row, column: real, ...(headed ? { head: headOf(context.stage) } : {}) };
+      const cell = await context.source.cell(step.id, where, asking.signal);
       if (asking.signal.aborted || this.stop_.signal.aborted || this.shown !== key) return;
       this.arithmetic.show(cell, this.name(row, column), this.value(row, column), (name) =>
         this.letter(name),
@@ -254,7 +254,7 @@ export class Operation implements Part {
     } catch (error) {
       if (asking.signal.aborted || this.stop_.signal.aborted) return;
       const known = error instanceof Refusal && error.code !== "not_in_file";
-      const why = known ? error.sentence : home.say.noArithmetic;
+      const why = known ? error.sentence : context.say.noArithmetic;
       this.arithmetic.tell(this.name(row, column), this.value(row, column), why);
     }
   }
@@ -277,7 +277,7 @@ export class Operation implements Part {
   private light(row: number, column: number, cell: CellArithmetic | null): void {
     const { loaded, step } = this;
     if (loaded === null) return;
-    const head = headOf(this.home.stage);
+    const head = headOf(this.context.stage);
     for (const [panel, matrix] of this.matrices)
       matrix.light(litOf(panel, loaded, step, [row, column], cell, head));
   }
@@ -292,7 +292,7 @@ export class Operation implements Part {
   }
 
   picture(): Drawn {
-    const { theme, language } = this.home.stage;
+    const { theme, language } = this.context.stage;
     if (this.layout === null) {
       const missing = this.step.missing?.[language] ?? "";
       return { body: label(missing, 0, 12, { fill: inks(theme).ink }), width: 640, height: 24 };
@@ -303,11 +303,11 @@ export class Operation implements Part {
   }
 
   table(): TableData {
-    const { loaded, home } = this;
-    const caption = home.say.tableCaption(this.step.id);
+    const { loaded, context } = this;
+    const caption = context.say.tableCaption(this.step.id);
     if (loaded === null) return { caption, columns: [], rows: [] };
     const { columns, rows } = tabulate(loaded.result.grid);
-    return { caption: `${caption} · ${this.text}`, columns: [home.say.row, ...columns], rows };
+    return { caption: `${caption} · ${this.text}`, columns: [context.say.row, ...columns], rows };
   }
 
   stop(): void {

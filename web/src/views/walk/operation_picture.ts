@@ -7,9 +7,9 @@
 
 import type { Theme } from "../../core/view";
 import { inks, label, wrap } from "../../marks/paper";
+import type { Drawn } from "./context";
 import type { Item, Plan } from "./layout";
 import { LABELS } from "./look";
-import type { Drawn } from "./part";
 
 type DrawnItem = Item & Drawn;
 

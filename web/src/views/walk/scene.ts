@@ -2,13 +2,13 @@
  * The scene of the walk that is on the screen.
  *
  * In:   a scene of the script.
- * Out:  the part that shows it.
+ * Out:  that scene, ready to be shown.
  */
 
 import type { MapDescription } from "../../api/types";
+import type { WalkContext, WalkScene } from "./context";
 import { Glance } from "./glance";
 import { Operation } from "./operation";
-import type { Home, Part } from "./part";
 import type { Scene } from "./script";
 import { TextScene } from "./text";
 import { TrainingScene } from "./training";
@@ -16,26 +16,26 @@ import { TreeScene } from "./tree";
 import { WordsScene } from "./word_by_word";
 
 /** `openHead`: a head was chosen where all are shown. */
-export function makePart(
+export function makeScene(
   scene: Scene,
-  home: Home,
+  context: WalkContext,
   animated: boolean,
   openHead: (map: MapDescription, head: number) => void,
-): Part {
+): WalkScene {
   switch (scene.kind) {
     case "text":
-      return new TextScene(home, scene.stack);
+      return new TextScene(context, scene.stack);
     case "glance":
-      return new Glance(home, scene.stack ?? "", openHead);
+      return new Glance(context, scene.stack ?? "", openHead);
     case "training":
-      return new TrainingScene(home);
+      return new TrainingScene(context);
     case "words":
-      return new WordsScene(home, "all");
+      return new WordsScene(context, "all");
     case "tree":
-      return new TreeScene(home);
+      return new TreeScene(context);
     default:
       return scene.step!.operation === "choose"
-        ? new WordsScene(home, "one")
-        : new Operation(home, scene.step!, animated);
+        ? new WordsScene(context, "one")
+        : new Operation(context, scene.step!, animated);
   }
 }

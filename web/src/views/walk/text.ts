@@ -2,29 +2,29 @@
  * The text: it becomes tokens with numbers.
  *
  * In:   a side of the recording.
- * Out:  a part of the walk.
+ * Out:  a scene of the walk.
  */
 
 import type { SideName } from "../../api/types";
 import type { TableData } from "../../core/view";
 import { make } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
-import type { Drawn, Home, Part } from "./part";
+import type { Drawn, WalkContext, WalkScene } from "./context";
 import { sideOf } from "./script";
 
-export class TextScene implements Part {
+export class TextScene implements WalkScene {
   readonly element: HTMLElement;
   readonly ready = Promise.resolve();
   private readonly side: SideName;
 
   constructor(
-    private readonly home: Home,
+    private readonly context: WalkContext,
     stack: string | null,
   ) {
-    const { description } = home.source;
+    const { description } = context.source;
     this.side = sideOf(stack, description);
     const text = (this.side === "target" ? description.target : description.source)?.text ?? "";
-    const slice = home.tokens[this.side];
+    const slice = context.tokens[this.side];
     const list = make("ol", { class: "walk-tokens", start: 0 });
     slice?.shown.forEach((shown, at) => {
       list.append(
@@ -43,15 +43,15 @@ export class TextScene implements Part {
       make("blockquote", { dir: "auto" }, text),
       make("p", { class: "walk-down", "aria-hidden": "true" }, "↓"),
       list,
-      make("p", { class: "hint" }, `${home.say.place} · ${home.say.token} · ${home.say.id}`),
+      make("p", { class: "hint" }, `${context.say.place} · ${context.say.token} · ${context.say.id}`),
     );
   }
 
   follow(): void {}
 
   picture(): Drawn {
-    const ink = inks(this.home.stage.theme);
-    const slice = this.home.tokens[this.side];
+    const ink = inks(this.context.stage.theme);
+    const slice = this.context.tokens[this.side];
     let body = "";
     (slice?.shown ?? []).forEach((shown, at) => {
       const [x, y] = [(at % 8) * 96, Math.floor(at / 8) * 64];
@@ -66,8 +66,8 @@ export class TextScene implements Part {
   }
 
   table(): TableData {
-    const slice = this.home.tokens[this.side];
-    const { say } = this.home;
+    const slice = this.context.tokens[this.side];
+    const { say } = this.context;
     return {
       caption: say.text,
       columns: [say.place, say.token, say.id],

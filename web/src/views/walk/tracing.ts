@@ -7,7 +7,7 @@
 
 import type { WalkPlan } from "../../api/types";
 import { type RecordingSource, Refusal } from "../../core/source";
-import type { Stage, Workbench } from "../../core/view";
+import type { Rerunner, Stage } from "../../core/view";
 
 interface Made {
   readonly id: Promise<string>; // of the recording with every step
@@ -20,7 +20,7 @@ const OURS = [...ANY, "trace", "parameters"];
 
 /** Whether running the model again would show more. */
 export function canTrace(plan: WalkPlan, stage: Stage): boolean {
-  const request = plan.more ? (stage.workbench?.again({}) ?? null) : null;
+  const request = plan.more ? (stage.rerunner?.again({}) ?? null) : null;
   return request !== null && (request.edits ?? []).length === 0;
 }
 
@@ -30,24 +30,24 @@ export async function trace(
   { ours }: WalkPlan,
   heard: (share: number | null) => void,
 ): Promise<RecordingSource> {
-  const { workbench } = stage;
-  if (workbench === null) throw new Error("nothing to run");
+  const { rerunner } = stage;
+  if (rerunner === null) throw new Error("nothing to run");
   const { id } = stage.source.description;
-  const known = made.get(id) ?? begin(workbench, ours, heard);
+  const known = made.get(id) ?? begin(rerunner, ours, heard);
   known.heard = heard;
   made.set(id, known);
   known.id.catch((error: unknown) => {
     // A model that cannot be followed is not asked twice; one that was cancelled or out of reach is.
     if (!(error instanceof Refusal && error.status > 0) && made.get(id) === known) made.delete(id);
   });
-  return known.id.then((found) => workbench.open(found));
+  return known.id.then((found) => rerunner.open(found));
 }
 
-function begin(workbench: Workbench, ours: boolean, heard: Made["heard"]): Made {
-  const request = workbench.again({});
+function begin(rerunner: Rerunner, ours: boolean, heard: Made["heard"]): Made {
+  const request = rerunner.again({});
   if (request === null) throw new Error("nothing to run");
   const telling = { heard };
-  const id = workbench.run(
+  const id = rerunner.run(
     { ...request, want: ours ? OURS : ANY, listed: false },
     (event) => {
       if ("job" in event) telling.heard(event.job.share);

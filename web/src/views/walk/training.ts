@@ -2,7 +2,7 @@
  * Training beside inference: all positions at once with a mask, beside one at a time.
  *
  * In:   tokens and outputs of the recording, generation steps where there are some.
- * Out:  a part of the walk; each beat writes one more word.
+ * Out:  a scene of the walk; each beat writes one more word.
  */
 
 import type { Choice } from "../../api/types";
@@ -11,7 +11,7 @@ import type { TableData } from "../../core/view";
 import { percent } from "../../marks/bars";
 import { make, write } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
-import type { Drawn, Home, Part } from "./part";
+import type { Drawn, WalkContext, WalkScene } from "./context";
 import { sideOf } from "./script";
 
 const MOST = 32; // positions shown one below the other
@@ -24,10 +24,10 @@ interface Line {
 }
 
 /** What the model was given and said at each position of the text that it writes. */
-function linesOf(home: Home): Line[] {
-  const { description } = home.source;
+function linesOf(context: WalkContext): Line[] {
+  const { description } = context.source;
   const side = sideOf("decoder", description);
-  const slice = home.tokens[side];
+  const slice = context.tokens[side];
   if (slice === null) return [];
   const positions = description.output?.stack === "decoder" ? description.output.positions : [];
   return slice.shown.map((given, at) => {
@@ -48,21 +48,21 @@ interface Pass {
 }
 
 /** One pass for each word: as it was written, or what the model says after each true beginning. */
-function passesOf(home: Home): Pass[] {
-  const { description } = home.source;
-  const slice = home.tokens[sideOf("decoder", description)];
+function passesOf(context: WalkContext): Pass[] {
+  const { description } = context.source;
+  const slice = context.tokens[sideOf("decoder", description)];
   const steps = description.generation?.steps ?? [];
   const first = slice === null ? null : findFirst(slice.ids, steps);
   if (slice !== null && first !== null && steps.length > 0)
     return steps.map((step, at) => ({ given: slice.shown.slice(0, first + at + 1), said: step.text }));
-  const lines = linesOf(home);
+  const lines = linesOf(context);
   return lines.map((line, at) => ({
     given: lines.slice(0, at + 1).map((each) => each.given),
     said: line.said?.text ?? "–",
   }));
 }
 
-export class TrainingScene implements Part {
+export class TrainingScene implements WalkScene {
   readonly element: HTMLElement;
   readonly ready = Promise.resolve();
   private readonly lines: readonly Line[];
@@ -71,11 +71,11 @@ export class TrainingScene implements Part {
   private readonly note = make("p", { class: "hint" });
   private at = 0;
 
-  constructor(private readonly home: Home) {
-    const { say } = home;
-    this.lines = linesOf(home).slice(0, MOST);
-    this.passes = passesOf(home).slice(0, MOST);
-    this.at = home.stage.reducedMotion ? this.passes.length - 1 : 0;
+  constructor(private readonly context: WalkContext) {
+    const { say } = context;
+    this.lines = linesOf(context).slice(0, MOST);
+    this.passes = passesOf(context).slice(0, MOST);
+    this.at = context.stage.reducedMotion ? this.passes.length - 1 : 0;
     const table = make("table", { class: "walk-train" });
     table.append(
       make(
@@ -106,7 +106,7 @@ export class TrainingScene implements Part {
       );
     });
     table.append(body);
-    const own = (home.source.description.generation?.steps.length ?? 0) > 0;
+    const own = (context.source.description.generation?.steps.length ?? 0) > 0;
     this.element = make(
       "div",
       { class: "walk-training" },
@@ -134,7 +134,7 @@ export class TrainingScene implements Part {
   }
 
   private answer(line: Line): HTMLElement {
-    const { say } = this.home;
+    const { say } = this.context;
     if (line.said === null) return make("td", {}, "–");
     const verdict = line.wanted === null ? "" : line.right ? say.right : say.wrong;
     return make(
@@ -153,7 +153,7 @@ export class TrainingScene implements Part {
   }
 
   private showPass(): void {
-    const { say } = this.home;
+    const { say } = this.context;
     write(this.note, say.inferNote(this.at + 1, this.passes.length));
     const rows = this.passes
       .slice(0, this.at + 1)
@@ -179,8 +179,8 @@ export class TrainingScene implements Part {
   follow(): void {}
 
   picture(): Drawn {
-    const ink = inks(this.home.stage.theme);
-    const { say } = this.home;
+    const ink = inks(this.context.stage.theme);
+    const { say } = this.context;
     const cell = 56;
     const wide = this.lines.length * cell;
     let body =
@@ -204,7 +204,7 @@ export class TrainingScene implements Part {
   }
 
   table(): TableData {
-    const { say } = this.home;
+    const { say } = this.context;
     return {
       caption: say.training,
       columns: [say.trainInput, say.trainTarget, say.trainSays, say.chance],

@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import type { GenerationDescription, StepDescription } from "../../api/types";
-import type { Workbench } from "../../core/view";
+import type { Rerunner } from "../../core/view";
 import { invent, setStage, settle } from "../../testing/recording";
-import type { Home } from "./part";
+import type { WalkContext } from "./context";
 import { TreeScene } from "./tree";
 import { words } from "./words";
 
@@ -22,7 +22,7 @@ function sceneOf(change: { generation: GenerationDescription | null }): TreeScen
   const { source } = invent({ change });
   const { stage } = setStage(source);
   const tokens = { source: null, target: null };
-  return new TreeScene({ stage, source, say: words("en"), tokens } as unknown as Home);
+  return new TreeScene({ stage, source, say: words("en"), tokens } as unknown as WalkContext);
 }
 
 test("a moving picture shows a long tree part by part, each as wide as other scenes", () => {
@@ -41,13 +41,13 @@ test("a search goes on while the walk is drawn anew, and may be asked for again 
   const { source } = invent({ change: { generation: null } });
   const grown = invent({ change: { generation } }).source;
   const ends: { resolve(id: string): void; reject(error: unknown): void }[] = [];
-  const run = vi.fn<Workbench["run"]>(
+  const run = vi.fn<Rerunner["run"]>(
     () => new Promise((resolve, reject) => void ends.push({ resolve, reject })),
   );
-  const again: Workbench["again"] = () => ({ kind: "generate", model: "toy", sequence: "text" });
+  const again: Rerunner["again"] = () => ({ kind: "generate", model: "toy", sequence: "text" });
   const { stage } = setStage(source, {}, { run, again, open: async () => grown, go: () => {} });
   const draw = (language: "en" | "zh") =>
-    new TreeScene({ stage: { ...stage, language }, source, say: words(language) } as unknown as Home);
+    new TreeScene({ stage: { ...stage, language }, source, say: words(language) } as unknown as WalkContext);
   const press = (scene: TreeScene) => scene.element.querySelector<HTMLButtonElement>("button")!.click();
   const first = draw("en");
   press(first);

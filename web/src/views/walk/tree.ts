@@ -1,18 +1,18 @@
 /**
  * Beam search as a tree that grows, step by step.
  *
- * In:   the nodes of a generation; where there are none, a workbench can search.
- * Out:  a part of the walk.
+ * In:   the nodes of a generation; where there are none, a rerunner can search.
+ * Out:  a scene of the walk.
  */
 
 import type { GenerationDescription, JobRequest } from "../../api/types";
 import { keptPath, pathTo } from "../../core/generation";
 import { explain } from "../../core/refusals";
 import { Refusal } from "../../core/source";
-import type { TableData, Workbench } from "../../core/view";
+import type { Rerunner, TableData } from "../../core/view";
 import { make, write } from "../../marks/make";
 import { Tree } from "../../marks/tree";
-import type { Drawn, Home, Part } from "./part";
+import type { Drawn, WalkContext, WalkScene } from "./context";
 
 const ACROSS = 7; // steps to a line of a picture: as wide as other scenes, so that a moving picture shows words in full
 const DECODE = { method: "beam", beams: 4, max_new_tokens: 24 } as const;
@@ -21,7 +21,7 @@ const DECODE = { method: "beam", beams: 4, max_new_tokens: 24 } as const;
 const searched = new Map<string, GenerationDescription>();
 const searching = new Map<string, Promise<GenerationDescription | null>>();
 
-export class TreeScene implements Part {
+export class TreeScene implements WalkScene {
   readonly element = make("div", { class: "walk-tree" });
   readonly ready = Promise.resolve();
   private readonly tree: Tree;
@@ -33,8 +33,8 @@ export class TreeScene implements Part {
   private level = 0;
   private chosen = 0;
 
-  constructor(private readonly home: Home) {
-    const { say, stage, source } = home;
+  constructor(private readonly context: WalkContext) {
+    const { say, stage, source } = context;
     const words = {
       tree: say.treeName,
       node: (text: string, step: number, score: string) =>
@@ -57,7 +57,7 @@ export class TreeScene implements Part {
   }
 
   private build(): void {
-    const { say, stage } = this.home;
+    const { say, stage } = this.context;
     if (this.generation !== null) {
       this.slider.max = String(this.last);
       this.element.replaceChildren(
@@ -71,7 +71,7 @@ export class TreeScene implements Part {
       queueMicrotask(() => this.choose(this.chosen)); // once it stands on the page, the newest word is brought into view
       return;
     }
-    const request = stage.workbench?.again({ decode: DECODE }) ?? null;
+    const request = stage.rerunner?.again({ decode: DECODE }) ?? null;
     this.element.replaceChildren(
       make("p", { class: "walk-missing" }, say.noTree),
       request === null
@@ -87,14 +87,14 @@ export class TreeScene implements Part {
 
   /** Search, or wait for the search that is under way. */
   private async search(): Promise<void> {
-    const { stage, say } = this.home;
-    const { workbench } = stage;
+    const { stage, say } = this.context;
+    const { rerunner } = stage;
     const { id } = stage.source.description;
-    const request = workbench?.again({ decode: DECODE }) ?? null;
-    if (workbench === null || request === null) return;
+    const request = rerunner?.again({ decode: DECODE }) ?? null;
+    if (rerunner === null || request === null) return;
     write(this.note, say.growing);
     try {
-      const found = searching.get(id) ?? searchOnce(workbench, request, id);
+      const found = searching.get(id) ?? searchOnce(rerunner, request, id);
       const generation = await found;
       if (this.gone || generation === null) return;
       this.generation = generation;
@@ -125,7 +125,7 @@ export class TreeScene implements Part {
     this.tree.show(shown, kept);
     const end = kept.at(-1);
     if (end !== undefined) this.choose(end);
-    write(this.note, this.home.say.stepOf(level + 1, this.last + 1));
+    write(this.note, this.context.say.stepOf(level + 1, this.last + 1));
   }
 
   private choose(node: number): void {
@@ -155,15 +155,15 @@ export class TreeScene implements Part {
   picture(): Drawn {
     return this.generation === null
       ? { body: "", width: 320, height: 24 }
-      : this.tree.picture(this.home.stage.theme, ACROSS);
+      : this.tree.picture(this.context.stage.theme, ACROSS);
   }
 
   pictures(): readonly Drawn[] {
-    return this.generation === null ? [this.picture()] : this.tree.pictures(this.home.stage.theme, ACROSS);
+    return this.generation === null ? [this.picture()] : this.tree.pictures(this.context.stage.theme, ACROSS);
   }
 
   table(): TableData {
-    const { say } = this.home;
+    const { say } = this.context;
     return {
       caption: say.treeName,
       columns: [say.position, say.token, say.chance, say.sum],
@@ -182,15 +182,15 @@ export class TreeScene implements Part {
 }
 
 function searchOnce(
-  workbench: Workbench,
+  rerunner: Rerunner,
   request: JobRequest,
   id: string,
 ): Promise<GenerationDescription | null> {
   const { signal } = new AbortController(); // whoever comes back to the tree finds it grown
-  const found = workbench
+  const found = rerunner
     .run({ ...request, listed: false }, () => {}, signal)
     .then(async (made) => {
-      const { generation } = (await workbench.open(made)).description;
+      const { generation } = (await rerunner.open(made)).description;
       if (generation !== null) searched.set(id, generation);
       return generation;
     });

@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Job, JobRequest } from "../../api/types";
 import { Refusal } from "../../core/source";
-import type { Workbench } from "../../core/view";
+import type { Rerunner } from "../../core/view";
 import { mountAgain, setStage, settle } from "../../testing/recording";
 import { arrays, inventWalk, plan } from "../../testing/walk";
 import { view } from "./view";
@@ -12,22 +12,22 @@ let opened = 0; // recordings: what a run has made is remembered by recording
 async function open(
   selection: Parameters<typeof setStage>[1] = {},
   change = {},
-  workbench: Workbench | null = null,
+  rerunner: Rerunner | null = null,
 ) {
   const { source: invented, asked } = inventWalk(change);
   const source = { ...invented, description: { ...invented.description, id: `walk-${++opened}` } };
-  const set = setStage(source, selection, workbench);
+  const set = setStage(source, selection, rerunner);
   const mounted = view.mount(set.stage);
   set.selection.subscribe((now, before) => mounted.update(now, before));
   await settle();
   return { ...set, mounted, asked, source };
 }
 
-/** A workbench whose run has come to 12.6 % and ends when it is told to. */
-function benchOf(opened: Workbench["open"]) {
+/** A rerunner whose run has come to 12.6 % and ends when it is told to. */
+function benchOf(opened: Rerunner["open"]) {
   const wanted: JobRequest[] = [];
   let finish = () => {};
-  const workbench: Workbench = {
+  const rerunner: Rerunner = {
     run: (request, heard) => {
       wanted.push(request);
       heard({ job: { share: 0.126 } as Job });
@@ -39,7 +39,7 @@ function benchOf(opened: Workbench["open"]) {
     open: opened,
     go: () => {},
   };
-  return { workbench, wanted, finish: () => finish() };
+  return { rerunner, wanted, finish: () => finish() };
 }
 
 const at = (step: string) => ({ options: { "walk.step": step } });
@@ -196,9 +196,9 @@ describe("walk", () => {
 
   test("without a trace, the model is run again by itself, with every step kept", async () => {
     const traced = inventWalk();
-    const { workbench, wanted, finish } = benchOf(async () => traced.source);
+    const { rerunner, wanted, finish } = benchOf(async () => traced.source);
     const bare = { traced: false, parameters: false, more: true };
-    const { element } = await open(at("decoder.0.self.mixed"), bare, workbench);
+    const { element } = await open(at("decoder.0.self.mixed"), bare, rerunner);
     expect(wanted.length).toBe(1);
     expect(wanted[0]!.want).toEqual(expect.arrayContaining(["trace", "parameters", "weights"]));
     expect(wanted[0]!.listed).toBe(false); // nobody finds it in the list of recordings
@@ -216,23 +216,23 @@ describe("walk", () => {
 
   test("of a model of transformers only that is asked for which its recorder can give", async () => {
     const more = inventWalk({ ours: false, notes: [{ en: "Some steps are never shown.", zh: "有些。" }] });
-    const { workbench, wanted, finish } = benchOf(async () => more.source);
-    const { element } = await open({}, { ours: false, traced: false, more: true }, workbench);
+    const { rerunner, wanted, finish } = benchOf(async () => more.source);
+    const { element } = await open({}, { ours: false, traced: false, more: true }, rerunner);
     finish();
     await settle();
     expect(wanted[0]!.want).not.toContain("trace");
     expect(wanted[0]!.want).not.toContain("parameters");
     expect(wanted[0]!.want).toEqual(expect.arrayContaining(["queries", "scores", "hidden"]));
     expect(element.querySelector(".walk-notice")!.textContent).toBe("Some steps are never shown.");
-    const whole = await open({}, { ours: false, traced: false, more: false }, workbench);
+    const whole = await open({}, { ours: false, traced: false, more: false }, rerunner);
     expect(wanted.length).toBe(1);
     whole.mounted.unmount();
   });
 
   test("where the second run fails, steps say again what they lack", async () => {
-    const { workbench, finish } = benchOf(() => Promise.reject(new Refusal("It broke.", "failed", 422)));
+    const { rerunner, finish } = benchOf(() => Promise.reject(new Refusal("It broke.", "failed", 422)));
     const bare = { traced: false, parameters: false, more: true };
-    const { element } = await open(at("decoder.0.self.mixed"), bare, workbench);
+    const { element } = await open(at("decoder.0.self.mixed"), bare, rerunner);
     finish();
     await settle();
     expect(element.querySelector(".walk-notice")!.textContent).toContain("It broke.");
@@ -246,8 +246,8 @@ describe("walk", () => {
       [new Refusal("Too long.", "too_long", 422), 1],
     ] as const) {
       const run = vi.fn(() => Promise.reject(error));
-      const workbench = { ...benchOf(async () => inventWalk().source).workbench, run };
-      const { stage, mounted } = await open({}, { traced: false, more: true }, workbench);
+      const rerunner = { ...benchOf(async () => inventWalk().source).rerunner, run };
+      const { stage, mounted } = await open({}, { traced: false, more: true }, rerunner);
       mounted.unmount();
       view.mount(stage);
       await settle();
@@ -267,7 +267,7 @@ describe("walk", () => {
     );
   });
 
-  test("without a workbench, it says that steps are missing", async () => {
+  test("without a rerunner, it says that steps are missing", async () => {
     const { element } = await open(
       {},
       { traced: false, parameters: false, notes: [{ en: "No trace was kept.", zh: "没有。" }] },

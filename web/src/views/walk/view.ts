@@ -1,7 +1,7 @@
 /**
  * The walk: one sentence followed through the model, step by step, with its real numbers.
  *
- * In:   the plan of a recording, its trace; a workbench that runs it again where the trace is missing.
+ * In:   the plan of a recording, its trace; a rerunner that runs it again where the trace is missing.
  * Out:  the model's diagram, the step as matrices, a transport (src/walk/); the step and the cell are in the link.
  */
 
@@ -14,13 +14,13 @@ import { make, write } from "../../marks/make";
 import { sheet } from "../../marks/paper";
 import { Choosers } from "./choosers";
 import { Contents } from "./contents";
+import { type Drawn, headOf, type WalkContext, type WalkScene } from "./context";
 import { chapterName, marksOf, sceneName } from "./names";
 import { Operation } from "./operation";
-import { type Drawn, type Home, headOf, type Part } from "./part";
 import { Player } from "./player";
 import { Route } from "./route";
 import { Saver } from "./saver";
-import { makePart } from "./scene";
+import { makeScene } from "./scene";
 import { type Scene, stepsOf } from "./script";
 import { sentences, titles } from "./step_words";
 import { lower, rich } from "./symbols";
@@ -60,8 +60,8 @@ class WalkView implements Mounted {
   private readonly contents: Contents;
   private readonly choosers: Choosers;
   private readonly player: Player;
-  private home: Home | null = null;
-  private part: Part | null = null;
+  private context: WalkContext | null = null;
+  private onScreen: WalkScene | null = null;
   private shown = ""; // scene, layer and head on the screen
   private width = 0;
   private awaited = false; // the model runs once more
@@ -79,7 +79,7 @@ class WalkView implements Mounted {
     this.player = new Player(
       this.say,
       (at) => this.goTo(at),
-      () => this.part?.beat?.() ?? false,
+      () => this.onScreen?.beat?.() ?? false,
     );
     this.root = this.build();
     this.root.addEventListener("keydown", this.press);
@@ -166,7 +166,7 @@ class WalkView implements Mounted {
   private lacks(plan: WalkPlan): string {
     const { stage, say } = this;
     const missing = new Set(stepsOf(plan).flatMap((step) => step.missing?.en ?? []));
-    const unknown = plan.more && stage.workbench !== null && stage.workbench.again({}) === null;
+    const unknown = plan.more && stage.rerunner !== null && stage.rerunner.again({}) === null;
     const notes = plan.notes.filter((note) => !missing.has(note.en)).map((note) => note[stage.language]);
     const named = plan.more && missing.size > 0;
     return [named && say.noTrace, unknown && say.noTraceBench, ...notes].filter(Boolean).join(" ");
@@ -179,7 +179,7 @@ class WalkView implements Mounted {
       target === null ? null : source.tokens("target"),
     ]);
     if (this.gone) return;
-    this.home = {
+    this.context = {
       stage: this.stage,
       source,
       plan,
@@ -216,7 +216,7 @@ class WalkView implements Mounted {
   }
 
   update(now: Selection, before: Selection): void {
-    if (this.home === null) return;
+    if (this.context === null) return;
     if (now.map !== before.map || now.options["walk.step"] !== before.options["walk.step"])
       this.route.rewrite();
     this.show();
@@ -225,36 +225,36 @@ class WalkView implements Mounted {
   // What is shown
 
   private show(): void {
-    const { home, say, route } = this;
+    const { context, say, route } = this;
     const { scene, scenes } = route;
-    if (home === null) return;
+    if (context === null) return;
     if (scene === undefined) {
       this.notify(say.empty);
       return;
     }
-    this.player.show(route.at, scenes.length, marksOf(scenes, home.plan, say), this.title[scene.key]);
-    this.contents.show(home);
-    this.choosers.show(scene, home);
+    this.player.show(route.at, scenes.length, marksOf(scenes, context.plan, say), this.title[scene.key]);
+    this.contents.show(context);
+    this.choosers.show(scene, context);
     const row = scene.step?.axes.at(-1) === "vocabulary" ? this.stage.selection.get().query : null;
     const key = [scene.id, headOf(this.stage), row].join(" ");
-    if (key === this.shown && this.part !== null) {
-      this.part.follow();
+    if (key === this.shown && this.onScreen !== null) {
+      this.onScreen.follow();
       return;
     }
     const jumped = this.shown.split(" ")[0] !== scene.id;
     this.shown = key;
-    this.part?.stop();
-    this.part = this.makePart(scene, home, jumped && this.width > 0);
+    this.onScreen?.stop();
+    this.onScreen = this.makeScene(scene, context, jumped && this.width > 0);
     this.width = this.body.clientWidth;
-    write(this.chapter, chapterName(scene, home.plan, say));
+    write(this.chapter, chapterName(scene, context.plan, say));
     this.heading.replaceChildren(...rich(this.title[scene.key]));
     this.sentence.replaceChildren(...rich(this.tell[scene.key]));
     this.root.dataset.scene = scene.id;
-    this.body.replaceChildren(this.part.element);
+    this.body.replaceChildren(this.onScreen.element);
   }
 
-  private makePart(scene: Scene, home: Home, animated: boolean): Part {
-    return makePart(scene, home, animated, (map, head) => this.route.openHead(map, head));
+  private makeScene(scene: Scene, context: WalkContext, animated: boolean): WalkScene {
+    return makeScene(scene, context, animated, (map, head) => this.route.openHead(map, head));
   }
 
   // Keys
@@ -279,7 +279,7 @@ class WalkView implements Mounted {
   // Leaving the page
 
   private sheetOf(scene: Scene, picture: Drawn, part = ""): string {
-    const { plan, source } = this.home!;
+    const { plan, source } = this.context!;
     const { model, evidence } = source.description;
     const drawn = sheet({
       ...picture,
@@ -292,50 +292,50 @@ class WalkView implements Mounted {
 
   /** A scene that is not on the screen. */
   private async drawAlone(scene: Scene): Promise<readonly string[]> {
-    const part = this.makePart(scene, this.home!, false);
-    await part.ready;
-    part.finish?.();
-    const pictures = part.pictures?.() ?? [part.picture()];
-    part.stop();
+    const drawn = this.makeScene(scene, this.context!, false);
+    await drawn.ready;
+    drawn.finish?.();
+    const pictures = drawn.pictures?.() ?? [drawn.picture()];
+    drawn.stop();
     const count = pictures.length;
     return pictures.map((each, at) => this.sheetOf(scene, each, count > 1 ? ` · ${at + 1} / ${count}` : ""));
   }
 
   /** Every scene that has something to show, with the open layer of each stack. */
   private scenesToSave(): readonly Scene[] {
-    const grown = (this.home?.source.description.generation?.nodes.length ?? 0) > 0;
+    const grown = (this.context?.source.description.generation?.nodes.length ?? 0) > 0;
     return this.route.scenes.filter(({ kind, step }) => step?.missing == null && (kind !== "tree" || grown));
   }
 
   async picture(): Promise<string> {
     const { scene } = this.route;
-    if (scene === undefined || this.part === null) throw new Refusal(this.say.empty, "empty", 0);
-    await this.part.ready;
-    return this.sheetOf(scene, this.part.picture());
+    if (scene === undefined || this.onScreen === null) throw new Refusal(this.say.empty, "empty", 0);
+    await this.onScreen.ready;
+    return this.sheetOf(scene, this.onScreen.picture());
   }
 
   async table(): Promise<TableData> {
-    if (this.part === null) return { caption: this.say.empty, columns: [], rows: [] };
-    await this.part.ready;
-    return this.part.table();
+    if (this.onScreen === null) return { caption: this.say.empty, columns: [], rows: [] };
+    await this.onScreen.ready;
+    return this.onScreen.table();
   }
 
   resize(): void {
     if (Math.abs(this.body.clientWidth - this.width) < 8) return;
     this.width = this.body.clientWidth;
-    if (this.part instanceof Operation) this.part.resize();
+    if (this.onScreen instanceof Operation) this.onScreen.resize();
   }
 
   keep(anew: boolean): KeptWalk | null {
     if (!anew) return null;
-    this.frozen = this.home?.width() ?? null;
+    this.frozen = this.context?.width() ?? null;
     return { speed: this.player.pace, playing: this.kept?.playing || this.player.playing };
   }
 
   unmount(): void {
     this.gone = true;
     this.player.pause();
-    this.part?.stop();
+    this.onScreen?.stop();
     this.stage.element.ownerDocument.removeEventListener("keydown", this.pressAnywhere);
     this.stage.element.replaceChildren();
   }

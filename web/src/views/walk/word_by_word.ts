@@ -2,7 +2,7 @@
  * Word by word, with what else could have come; or the one word at a position.
  *
  * In:   generation steps of the recording, or its outputs.
- * Out:  a part of the walk.
+ * Out:  a scene of the walk.
  */
 
 import { choicesOf, probability } from "../../core/generation";
@@ -10,7 +10,7 @@ import type { TableData } from "../../core/view";
 import { type Bar, Bars, writeBars } from "../../marks/bars";
 import { make, write } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
-import { type Drawn, type Home, type Part, rowOf } from "./part";
+import { type Drawn, rowOf, type WalkContext, type WalkScene } from "./context";
 import { sideOf } from "./script";
 
 interface Moment {
@@ -19,7 +19,7 @@ interface Moment {
   readonly bars: readonly Bar[];
 }
 
-export class WordsScene implements Part {
+export class WordsScene implements WalkScene {
   readonly element: HTMLElement;
   readonly ready = Promise.resolve();
   private readonly moments: readonly Moment[];
@@ -30,11 +30,11 @@ export class WordsScene implements Part {
   private at: number;
 
   constructor(
-    private readonly home: Home,
+    private readonly context: WalkContext,
     private readonly only: "one" | "all",
   ) {
-    const { say, stage } = home;
-    this.moments = momentsOf(home, only === "one");
+    const { say, stage } = context;
+    this.moments = momentsOf(context, only === "one");
     this.bars = new Bars(say.chance);
     this.slider = make("input", {
       class: "slider",
@@ -47,12 +47,12 @@ export class WordsScene implements Part {
     const wish = Number(stage.selection.get().options["walk.word"] ?? Number.NaN);
     this.at =
       this.only === "one"
-        ? rowOf(home, Math.max(1, this.moments.length), true)
+        ? rowOf(context, Math.max(1, this.moments.length), true)
         : Number.isInteger(wish)
           ? wish
           : 0;
     this.at = Math.max(0, Math.min(this.moments.length - 1, this.at));
-    const own = (home.source.description.generation?.steps.length ?? 0) > 0;
+    const own = (context.source.description.generation?.steps.length ?? 0) > 0;
     this.element = make(
       "div",
       { class: "walk-words" },
@@ -67,17 +67,17 @@ export class WordsScene implements Part {
   }
 
   private go(at: number): void {
-    const { selection } = this.home.stage;
+    const { selection } = this.context.stage;
     if (this.only === "one")
       selection.set({ query: at, options: { ...selection.get().options, "walk.cell": `${at},0` } });
     else selection.option("walk.word", String(at));
   }
 
   follow(): void {
-    const { options } = this.home.stage.selection.get();
+    const { options } = this.context.stage.selection.get();
     const wish =
       this.only === "one"
-        ? rowOf(this.home, this.moments.length, true)
+        ? rowOf(this.context, this.moments.length, true)
         : Number(options["walk.word"] ?? this.at);
     if (!Number.isInteger(wish) || wish === this.at) return;
     this.at = Math.max(0, Math.min(this.moments.length - 1, wish));
@@ -85,7 +85,7 @@ export class WordsScene implements Part {
   }
 
   private show(): void {
-    const { home, at } = this;
+    const { context, at } = this;
     const moment = this.moments[at];
     if (moment === undefined) return;
     this.slider.value = String(at);
@@ -98,10 +98,10 @@ export class WordsScene implements Part {
       make("b", {}, moment.text),
     );
     this.bars.show(moment.bars);
-    const { generation } = home.source.description;
+    const { generation } = context.source.description;
     const method =
-      this.only === "all" && generation !== null ? ` · ${home.say.method(generation.method)}` : "";
-    write(this.note, home.say.stepOf(at + 1, this.moments.length) + method);
+      this.only === "all" && generation !== null ? ` · ${context.say.method(generation.method)}` : "";
+    write(this.note, context.say.stepOf(at + 1, this.moments.length) + method);
   }
 
   beat(): boolean {
@@ -119,16 +119,16 @@ export class WordsScene implements Part {
   }
 
   picture(): Drawn {
-    const ink = inks(this.home.stage.theme);
+    const ink = inks(this.context.stage.theme);
     const moment = this.moments[this.at];
     if (moment === undefined) return { body: "", width: 480, height: 24 };
-    const bars = writeBars(moment.bars, 480, this.home.stage.theme);
+    const bars = writeBars(moment.bars, 480, this.context.stage.theme);
     const body = `${label(this.written.textContent ?? "", 0, 14, { fill: ink.ink, size: 13 })}<g transform="translate(0 32)">${bars.body}</g>`;
     return { body, width: 480, height: bars.height + 40 };
   }
 
   table(): TableData {
-    const { say } = this.home;
+    const { say } = this.context;
     return {
       caption: say.words,
       columns: [say.place, say.token, say.words, say.chance],
@@ -142,8 +142,8 @@ export class WordsScene implements Part {
 }
 
 /** The words that were written, or what the model says at each position. */
-function momentsOf(home: Home, positions: boolean): Moment[] {
-  const { description } = home.source;
+function momentsOf(context: WalkContext, positions: boolean): Moment[] {
+  const { description } = context.source;
   const { generation, output } = description;
   if (!positions && generation !== null && generation.steps.length > 0) {
     return generation.steps.map((step, at) => ({
@@ -156,7 +156,7 @@ function momentsOf(home: Home, positions: boolean): Moment[] {
       })),
     }));
   }
-  const shown = home.tokens[sideOf(output?.stack ?? null, description)]?.shown ?? [];
+  const shown = context.tokens[sideOf(output?.stack ?? null, description)]?.shown ?? [];
   const classes = output?.kind === "classes";
   return (output?.positions ?? []).map((choices, at) => ({
     before: classes ? "" : (shown[at] ?? ""),

@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
+import { rowOf, type WalkContext } from "./context";
 import { isHan, turns } from "./look";
-import { type Home, rowOf } from "./part";
 
 describe("the row that speaks", () => {
-  const home = (shape: string, query: number | null = null) =>
+  const context = (shape: string, query: number | null = null) =>
     ({
       stage: { selection: { get: () => ({ query, options: {} }) } },
       plan: { shape },
       tokens: { source: null, target: null },
-    }) as unknown as Home;
+    }) as unknown as WalkContext;
 
   test("the last of a text that goes on, the first of a translation; a chosen one before either", () => {
-    expect(rowOf(home("decoder"), 5, true)).toBe(4);
-    expect(rowOf(home("encoder-decoder"), 5, true)).toBe(0);
-    expect(rowOf(home("encoder"), 5, true)).toBe(1);
-    expect(rowOf(home("encoder-decoder", 3), 5, true)).toBe(3);
-    expect(rowOf(home("encoder-decoder"), 5)).toBe(1); // of matrices that say no word
+    expect(rowOf(context("decoder"), 5, true)).toBe(4);
+    expect(rowOf(context("encoder-decoder"), 5, true)).toBe(0);
+    expect(rowOf(context("encoder"), 5, true)).toBe(1);
+    expect(rowOf(context("encoder-decoder", 3), 5, true)).toBe(3);
+    expect(rowOf(context("encoder-decoder"), 5)).toBe(1); // of matrices that say no word
   });
 });
 

@@ -1,8 +1,8 @@
 /**
- * What the parts of the inside view share: the map and head they look at, and what a part can do.
+ * What the panels of the inside view share: the map and head they look at, and what a panel can do.
  *
  * In:   the stage.
- * Out:  Part, Focus.
+ * Out:  InsidePanel, Focus.
  */
 
 import type { MapDescription } from "../../api/types";
@@ -20,13 +20,13 @@ export interface Drawing {
   readonly lines: readonly string[];
 }
 
-export interface Part {
+export interface InsidePanel {
   readonly element: HTMLElement;
   update(): void;
   resize(): void;
   picture(): Promise<Drawing>;
   table(): Promise<TableData>;
-  /** What goes on when the view is mounted anew; given to the same part as `stage.kept`. */
+  /** What goes on when the view is mounted anew; given to the same panel as `stage.kept`. */
   keep?(): Kept | null;
   unmount(): void;
 }

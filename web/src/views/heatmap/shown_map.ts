@@ -30,7 +30,7 @@ import type { words } from "./words";
 export type Leave = "none" | "first" | "special";
 export type Words = ReturnType<typeof words>;
 
-export class Subject {
+export class ShownMap {
   readonly extent: Extent;
   readonly exact: Exact;
   placements: readonly Placement[] = [];
@@ -56,7 +56,7 @@ export class Subject {
 
   /** How many weights a pixel covers, each way. */
   get side(): number {
-    return 2 ** (this.placements[0]?.plane.level ?? 0);
+    return 2 ** (this.placements[0]?.tile.level ?? 0);
   }
 
   /** What is drawn may change yet without anybody's doing. */

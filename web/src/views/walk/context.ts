@@ -8,7 +8,7 @@ import { sideOf } from "./script";
 import type { Naming } from "./values";
 import type { WalkWords } from "./words";
 
-export interface Home {
+export interface WalkContext {
   readonly stage: Stage;
   readonly source: RecordingSource; // the one with every step, where there is one
   readonly plan: WalkPlan;
@@ -27,7 +27,7 @@ export interface Drawn {
 }
 
 /** What is on the screen in one scene. */
-export interface Part {
+export interface WalkScene {
   readonly element: HTMLElement;
   readonly ready: Promise<void>;
   /** The selection changed, but not the scene. */
@@ -50,29 +50,29 @@ export function headOf(stage: Stage): number {
 }
 
 /** Names of the rows of a stack. */
-export function naming(home: Home, stack: string | null): Naming {
-  const side = sideOf(stack, home.source.description);
-  return (row) => home.tokens[side]?.shown[row] ?? String(row);
+export function naming(context: WalkContext, stack: string | null): Naming {
+  const side = sideOf(stack, context.source.description);
+  return (row) => context.tokens[side]?.shown[row] ?? String(row);
 }
 
 /** Names of the keys of an attention. */
-export function keyNaming(home: Home, stack: string | null, kind: string | null): Naming {
-  return kind === "cross" ? naming(home, "encoder") : naming(home, stack);
+export function keyNaming(context: WalkContext, stack: string | null, kind: string | null): Naming {
+  return kind === "cross" ? naming(context, "encoder") : naming(context, stack);
 }
 
 /** The row in focus: of the pinned cell, or the selection's query; else the second, or the last where it says a word. */
-export function rowOf(home: Home, rows: number, last = false): number {
-  const { query } = home.stage.selection.get();
-  const wish = home.stage.selection.get().options["walk.cell"]?.split(",")[0];
-  const usual = last ? speaking(home, rows) : 1;
+export function rowOf(context: WalkContext, rows: number, last = false): number {
+  const { query } = context.stage.selection.get();
+  const wish = context.stage.selection.get().options["walk.cell"]?.split(",")[0];
+  const usual = last ? speaking(context, rows) : 1;
   const row = wish !== undefined && /^\d{1,6}$/.test(wish) ? Number(wish) : (query ?? usual);
   return Math.max(0, Math.min(rows - 1, row));
 }
 
 /** The row whose output matters most: the last goes on with the text, the first begins one; masks are filled. */
-function speaking(home: Home, rows: number): number {
-  if (home.plan.shape === "decoder") return rows - 1;
-  if (home.plan.shape === "encoder-decoder") return 0;
-  const slice = home.tokens.source;
+function speaking(context: WalkContext, rows: number): number {
+  if (context.plan.shape === "decoder") return rows - 1;
+  if (context.plan.shape === "encoder-decoder") return 0;
+  const slice = context.tokens.source;
   return (slice === null ? undefined : findMasks(slice)[0]) ?? 1;
 }

@@ -17,13 +17,13 @@ import type {
   StepDescription,
 } from "../api/types";
 import { Refusal } from "../core/source";
-import type { Workbench } from "../core/view";
+import type { Rerunner } from "../core/view";
 import type { Connection } from "./http";
 
 export type Heard = (event: { readonly job: Job } | { readonly step: StepDescription }) => void;
 
 /** Everything the shell can ask of the host besides the recordings themselves. */
-export interface Bench {
+export interface ServerJobs {
   about(): Promise<About>;
   models(): Promise<readonly ModelDescription[]>;
   presets(): Promise<readonly Preset[]>;
@@ -35,7 +35,7 @@ export interface Bench {
   resume(job: Job, heard: Heard, signal: AbortSignal): Promise<string>;
   cancel(id: string): Promise<void>;
   /** Trains a topic of the playground; aborting the signal stops it. */
-  play?: NonNullable<Workbench["play"]>;
+  play?: NonNullable<Rerunner["play"]>;
   /** Opens a bundle that a person brings. */
   upload(bundle: Blob): Promise<string>;
   /** Where the bundle of a recording can be had; null where it cannot. */
@@ -52,11 +52,11 @@ interface Progress {
   readonly detail: string | null;
 }
 
-export function createHttpBench(
+export function createServerJobs(
   connection: Connection,
   events: (url: string) => EventSource = (url) => new EventSource(url),
-): Bench {
-  const resume: Bench["resume"] = (job, heard, signal) => {
+): ServerJobs {
+  const resume: ServerJobs["resume"] = (job, heard, signal) => {
     heard({ job });
     const told: Told<StepDescription, string> = {
       job: (now) => heard({ job: now }),

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { Job, JobRequest } from "../api/types";
 import { Connection } from "./http";
-import { createHttpBench } from "./workbench";
+import { createServerJobs } from "./server_jobs";
 
 const job: Job = {
   id: "j1",
@@ -30,7 +30,7 @@ class FakeEvents extends EventTarget {
   }
 }
 
-function bench(state: () => Partial<Job> = () => ({})) {
+function makeServerJobs(state: () => Partial<Job> = () => ({})) {
   const asked: string[] = [];
   let stream: FakeEvents | null = null;
   const connection = new Connection({
@@ -42,7 +42,7 @@ function bench(state: () => Partial<Job> = () => ({})) {
       return Response.json({ ...job, ...begun, ...state() });
     }) as typeof fetch,
   });
-  const made = createHttpBench(connection, (url) => {
+  const made = createServerJobs(connection, (url) => {
     stream = new FakeEvents(url);
     return stream as unknown as EventSource;
   });
@@ -60,7 +60,7 @@ beforeEach(() => {
 
 describe("a run", () => {
   test("tells stages and steps, and ends with the recording", async () => {
-    const { made, events } = bench();
+    const { made, events } = makeServerJobs();
     const heard: string[] = [];
     const run = made.run(
       request,
@@ -83,7 +83,7 @@ describe("a run", () => {
   });
 
   test("that fails gives the sentence", async () => {
-    const { made, events } = bench();
+    const { made, events } = makeServerJobs();
     const run = made.run(request, () => {}, new AbortController().signal);
     const why = { sentence: "There is no model gpt2 here.", code: "no_model", zh: "这里没有模型 gpt2。" };
     (await events()).tell("failed", why);
@@ -91,7 +91,7 @@ describe("a run", () => {
   });
 
   test("is cancelled by its signal", async () => {
-    const { made, asked, events } = bench();
+    const { made, asked, events } = makeServerJobs();
     const stop = new AbortController();
     const run = made.run(request, () => {}, stop.signal);
     const stream = await events();
@@ -102,7 +102,7 @@ describe("a run", () => {
   });
 
   test("that is cancelled before the server has named it does not run on", async () => {
-    const { made, asked } = bench();
+    const { made, asked } = makeServerJobs();
     const stop = new AbortController();
     const run = made.run(request, () => {}, stop.signal);
     stop.abort();
@@ -117,7 +117,7 @@ describe("a run", () => {
       { state: "running", stage: "running" },
       { state: "done", recording: "late" },
     ];
-    const { made, events } = bench(() => answers.shift() ?? {});
+    const { made, events } = makeServerJobs(() => answers.shift() ?? {});
     const heard: string[] = [];
     const run = made.run(
       request,
@@ -134,7 +134,7 @@ describe("a run", () => {
   test("that waits for others takes no connection, and is listened to when its turn comes", async () => {
     vi.useFakeTimers();
     const answers: Partial<Job>[] = [{}, ...Array(5).fill({ state: "queued", stage: "queued" }), {}];
-    const { made, asked, events, opened } = bench(() => answers.shift() ?? {});
+    const { made, asked, events, opened } = makeServerJobs(() => answers.shift() ?? {});
     const run = made.run(request, () => {}, new AbortController().signal);
     await vi.advanceTimersByTimeAsync(1000);
     expect(asked.length).toBeGreaterThan(2);
@@ -147,7 +147,7 @@ describe("a run", () => {
   });
 
   test("that was started before is heard again from its start", async () => {
-    const { made, asked, events } = bench();
+    const { made, asked, events } = makeServerJobs();
     const running: Job = { ...job, state: "running", stage: "running" };
     const run = made.resume(running, () => {}, new AbortController().signal);
     (await events()).tell("done", { recording: "found" });

@@ -14,7 +14,7 @@ export interface Drawing {
   readonly height: number;
 }
 
-export interface Part {
+export interface GenerationPanel {
   readonly element: HTMLElement;
   /** The selection changed, or data came. */
   follow(): void;
@@ -25,14 +25,14 @@ export interface Part {
   caption(): string;
   table(): TableData;
   zoom(direction: -1 | 0 | 1): void;
-  /** What no link states, for the same part in another language or theme. */
+  /** What no link states, for the same panel in another language or theme. */
   keep?(): unknown;
   resume?(kept: unknown): void;
   unmount(): void;
 }
 
-/** What parts share: where they are, their words, and a way to say that a promise failed. */
-export interface Home {
+/** What panels share: where they are, their words, and a way to say that a promise failed. */
+export interface GenerationContext {
   readonly stage: Stage;
   readonly word: Wording;
   failed(error: unknown): void;

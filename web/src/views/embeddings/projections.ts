@@ -1,14 +1,14 @@
 /**
- * Planes of layers: hidden states fetched and projected, one layer at a time, each kept.
+ * Projections of layers: hidden states fetched and projected, one layer at a time, each kept.
  *
  * In:   a source, a stack, which tokens, PCA or UMAP.
- * Out:  a plane for a layer; the states it was made from.
+ * Out:  a projection for a layer; the states it was made from.
  */
 
 import { asFloats, tensor } from "../../api/frames";
 import type { HiddenDescription } from "../../api/types";
 import { pauseFor } from "../../core/maths/pause";
-import { type Plane, principalPlane, umapPlane } from "../../core/maths/projection";
+import { type Projection, pcaProjection, umapProjection } from "../../core/maths/projection";
 import type { RecordingSource } from "../../core/source";
 
 export const MOST = 2000; // points
@@ -21,10 +21,10 @@ export interface States {
   readonly width: number;
 }
 
-export class Planes {
+export class Projections {
   readonly count: number; // of tokens shown
   private readonly states = new Map<number, Promise<States>>();
-  private readonly planes = new Map<string, Promise<Plane>>();
+  private readonly projections = new Map<string, Promise<Projection>>();
 
   constructor(
     private readonly source: RecordingSource,
@@ -51,15 +51,15 @@ export class Planes {
     return found;
   }
 
-  plane(layer: number, by: By): Promise<Plane> {
+  projection(layer: number, by: By): Promise<Projection> {
     const name = `${by} ${layer}`;
-    let found = this.planes.get(name);
+    let found = this.projections.get(name);
     if (found === undefined) {
       found = this.at(layer).then(({ values, tokens, width }) =>
-        (by === "umap" ? umapPlane : principalPlane)(values, tokens, width, pauseFor(this.signal)),
+        (by === "umap" ? umapProjection : pcaProjection)(values, tokens, width, pauseFor(this.signal)),
       );
-      this.planes.set(name, found);
-      found.catch(() => this.planes.delete(name));
+      this.projections.set(name, found);
+      found.catch(() => this.projections.delete(name));
     }
     return found;
   }
