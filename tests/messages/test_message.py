@@ -2,12 +2,15 @@
 
 import json
 import pickle
+from pathlib import Path
 
 import pytest
 
 from glassformer.errors import ApiError, InputError
 from glassformer.messages import Message, detect_language, get_language, literal, message, set_language
 from glassformer.place import Place
+
+FORMATS = json.loads(Path(__file__).with_name("formats.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(autouse=True)
@@ -39,23 +42,11 @@ def test_what_is_no_address_is_refused(text: str) -> None:
     assert error.value.message.code == "place.malformed"
 
 
-@pytest.mark.parametrize(
-    ("template", "parameters", "text"),
-    [
-        ("{count} {count:plural token|tokens}", {"count": 1}, "1 token"),
-        ("{count} {count:plural token|tokens}", {"count": 2}, "2 tokens"),
-        ("{share:.0%}", {"share": 0.25}, "25%"),
-        ("{name:q}", {"name": "a\nb"}, "'a\\nb'"),
-        ("{names:or}", {"names": ("a", "b", "c")}, "a, b or c"),
-        ("{names}", {"names": ["a", "b"]}, "a, b"),
-        ("{inner}!", {"inner": message("term.encoder")}, "encoder!"),
-        ("{name.__class__}", {"name": "x"}, "{name.__class__}"),
-        ("{count:999999999d}", {"count": 1}, "1"),
-        ("{missing}", {}, "{missing}"),
-    ],
-)
+@pytest.mark.parametrize(("template", "parameters", "text"), FORMATS)
 def test_templates(template: str, parameters: dict[str, object], text: str) -> None:
-    assert Message("none.such", parameters, template).text("en") == text
+    """The page formats the same way: web/src/core/messages.test.ts."""
+    found = Message.from_json({"code": "none.such", "parameters": parameters, "default": template})
+    assert found.text("en") == text
 
 
 def test_json_leads_back() -> None:

@@ -1,0 +1,103 @@
+/**
+ * Messages: codes with parameters, formatted in the reader's language. Python's messages/message.py is the same.
+ *
+ * In:   `{code, parameters, default}` from the server or a file, and the catalogue of a language.
+ * Out:  text. What no catalogue knows is shown by its default, else by its code.
+ */
+
+export interface Message {
+  readonly code: string;
+  readonly parameters: Readonly<Record<string, Parameter>>;
+  readonly default?: string | null | undefined;
+}
+
+export type Parameter = string | number | boolean | null | Message | readonly Parameter[];
+export type Catalogue = Readonly<Record<string, string>>; // templates by code
+
+const LONGEST_QUOTE = 200;
+const FIELD = /\{\{|\}\}|\{([^{}:]*)(?::([^{}]*))?\}/g;
+
+export function formatMessage(message: Message, catalogue: Catalogue): string {
+  const template = catalogue[message.code] ?? message.default;
+  if (template == null) return message.code;
+  return template.replace(FIELD, (whole, name: string | undefined, how = "") => {
+    if (whole === "{{") return "{";
+    if (whole === "}}") return "}";
+    const value = message.parameters[name ?? ""];
+    return value === undefined ? whole : formatParameter(value, how, catalogue);
+  });
+}
+
+function formatParameter(value: Parameter, how: string, catalogue: Catalogue): string {
+  if (isMessage(value)) return formatMessage(value, catalogue);
+  if (how.startsWith("plural ")) {
+    const [one = "", many = ""] = how.slice("plural ".length).split("|");
+    return value === 1 ? one : many;
+  }
+  if (Array.isArray(value)) {
+    return join(
+      value.map((each) => formatParameter(each, "", catalogue)),
+      how,
+      catalogue,
+    );
+  }
+  if (how === "q") return quote(value as string | number | boolean | null);
+  return typeof value === "number" ? formatNumber(value, how) : value === null ? "None" : String(value);
+}
+
+function isMessage(value: Parameter): value is Message {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function join(texts: readonly string[], how: string, catalogue: Catalogue): string {
+  const between = (code: string, other: string): string => (catalogue[code] ?? other).replaceAll("_", " ");
+  const separator = between("list.separator", ",_");
+  if ((how === "or" || how === "and") && texts.length > 1) {
+    const last = texts.slice(-2).join(between(`list.${how}`, `_${how}_`));
+    return [...texts.slice(0, -2), last].join(separator);
+  }
+  return texts.join(separator);
+}
+
+/** As Python's repr does, nearly: control characters are shown, and long texts are cut. */
+function quote(value: string | number | boolean | null): string {
+  if (typeof value !== "string") return String(value);
+  const letters = [...value];
+  const short = letters.length > LONGEST_QUOTE ? `${letters.slice(0, LONGEST_QUOTE).join("")}…` : value;
+  const escaped = JSON.stringify(short).slice(1, -1).replaceAll('\\"', '"');
+  return short.includes("'") && !short.includes('"') ? `"${escaped}"` : `'${escaped.replaceAll("'", "\\'")}'`;
+}
+
+/** Python's format specifications, as far as templates use them: , .1f .0% .2e .3g d */
+function formatNumber(value: number, how: string): string {
+  const found = /^(,?)(?:\.(\d))?([%defg]?)$/.exec(how);
+  if (!found || !Number.isFinite(value)) return String(value);
+  const [, comma, digits, kind] = found;
+  const places = digits === undefined ? 6 : Number(digits);
+  if (kind === "%") return `${(value * 100).toFixed(places)}%`;
+  if (kind === "e") return value.toExponential(places).replace(/e([+-])(\d)$/, "e$10$2");
+  if (kind === "f") return group(value.toFixed(places), comma);
+  if (kind === "g" || (kind === "" && digits !== undefined)) return general(value, places || 1);
+  return group(String(value), comma);
+}
+
+function general(value: number, digits: number): string {
+  if (value === 0) return "0";
+  const exponent = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits)))));
+  if (exponent < -4 || exponent >= digits) {
+    const [mantissa = "", power = ""] = value.toExponential(digits - 1).split("e");
+    return `${trim(mantissa)}e${power.replace(/^([+-])(\d)$/, "$10$2")}`;
+  }
+  return trim(value.toFixed(Math.max(0, digits - 1 - exponent)));
+}
+
+function trim(number: string): string {
+  return number.includes(".") ? number.replace(/\.?0+$/, "") : number;
+}
+
+function group(number: string, comma: string | undefined): string {
+  if (!comma) return number;
+  const [whole = "", rest] = number.split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return rest === undefined ? grouped : `${grouped}.${rest}`;
+}
