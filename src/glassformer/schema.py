@@ -1,8 +1,14 @@
 """Base classes of everything that crosses the HTTP interface."""
 
-from typing import Annotated
+import math
+from typing import Annotated, Any, Union
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from glassformer.messages import Message
+
+LONGEST_TEXT = 20_000  # characters of a template or a parameter of a message; longer ones are cut
+LONGEST_LIST = 1000  # items of a list in a message; longer ones are cut
 
 
 class ResponseModel(BaseModel):
@@ -22,6 +28,36 @@ class Phrase(ResponseModel):
 
     en: str
     zh: str
+
+
+Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
+Single = Union[bool, int, float, Text, None, "MessageModel"]
+
+
+class MessageModel(ResponseModel):
+    """A text for people as a code with parameters; the reader formats it in its own language."""
+
+    code: Annotated[str, Field(max_length=200)]
+    parameters: dict[str, Single | Annotated[tuple[Single, ...], Field(max_length=LONGEST_LIST)]]
+    default: Text | None = None  # the template where no catalogue has the code: plug-ins, literal texts
+
+    @classmethod
+    def of(cls, message: Message) -> "MessageModel":
+        """The message as it is sent."""
+        parameters = {name: _shorten(value) for name, value in message.parameters.items()}
+        default = None if message.default is None else message.default[:LONGEST_TEXT]
+        return cls(code=message.code[:200], parameters=parameters, default=default)
+
+
+def _shorten(value: Any) -> Any:
+    """A parameter within the limits; JSON has no number that is not finite."""
+    if isinstance(value, Message):
+        return MessageModel.of(value)
+    if isinstance(value, tuple):
+        return tuple(_shorten(each) for each in value[:LONGEST_LIST])
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value[:LONGEST_TEXT] if isinstance(value, str) else value
 
 
 # Two of a kind: a list in the schema, which more readers understand than a pair.

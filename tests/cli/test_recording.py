@@ -61,7 +61,7 @@ def test_an_edit_is_made_and_told(decoder: Path, tmp_path: Path, run: Command) -
     file = tmp_path / "cut.bundle"
     run("record", decoder, TEXT, "--edit", "zero decoder self 1 0", "--edit", "scale 0", "--output", file)
     recording = bundle.open(file)
-    assert recording.evidence.edits == (
+    assert tuple(map(str, recording.evidence.edits)) == (
         "head 0 of decoder layer 1, self: silenced",
         "scores times 0 in every layer",
     )
@@ -161,8 +161,8 @@ def test_either_kernel_gives_the_same_weights(decoder: Path, tmp_path: Path, run
         run("record", decoder, TEXT, "--kernel", kernel, "--output", tmp_path / f"{kernel}.bundle")
         recordings.append(bundle.open(tmp_path / f"{kernel}.bundle"))
     exact, fast = recordings
-    assert "without the matrix" in fast.evidence.kernel
-    assert "without the matrix" not in exact.evidence.kernel
+    assert "without the matrix" in str(fast.evidence.kernel)
+    assert "without the matrix" not in str(exact.evidence.kernel)
     np.testing.assert_allclose(exact.map(layer=1).weights(), fast.map(layer=1).weights(), atol=1e-6)
 
 

@@ -65,7 +65,7 @@ def test_reasons_of_both_are_kept(make_map, record) -> None:
     first, second = record(make_map(np.eye(2)[None])), record(make_map(np.eye(2)[None], "statistics"))
     found = difference(first, second, "self_token")
     assert np.isnan(found.part().values).all()
-    assert "only statistics" in found.undefined
+    assert "only statistics" in str(found.undefined)
 
 
 def test_recordings_that_are_not_alike_are_refused(make_map, record, tokens) -> None:

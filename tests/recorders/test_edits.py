@@ -132,8 +132,8 @@ def test_an_ablated_head_is_one_whose_result_is_taken_away(kind: str, how: Any) 
     assert np.abs(found.dense[2] - expected).max() < 1e-6
     others = [0, 1, 3]
     assert np.abs(found.dense[others] - before.dense[others]).max() < 1e-6
-    assert edited.evidence.edits == (str(edit),)
-    assert found.relaxed == str(edit)
+    assert tuple(map(str, edited.evidence.edits)) == (str(edit),)
+    assert str(found.relaxed) == str(edit)
     assert all(each.relaxed is None for each in edited.maps if each is not found)
     assert plain.evidence.edits == ()
 
@@ -162,7 +162,7 @@ def test_a_cut_edge_is_renormalised(kind: str) -> None:
     assert np.abs(result - after.dense[1, 3] @ after.values[1]).max() < 1e-5
     differs(edited, plain)
     assert after.relaxed is None
-    assert "query 3 may not look at key 2 in head 1" in edited.evidence.edits[0]
+    assert "query 3 may not look at key 2 in head 1" in str(edited.evidence.edits[0])
 
 
 def test_an_edge_cut_everywhere_is_a_hole_in_the_mask() -> None:
@@ -199,7 +199,7 @@ def test_scaled_scores_are_those_of_scaled_queries(kind: str) -> None:
     assert np.abs(after.scores()[seen] - 0.25 * before.scores()[seen]).max() < 1e-5
     assert np.array_equal(np.isfinite(after.scores()), seen)
     assert np.abs(after.dense - by_hand.map("decoder", 1).dense).max() < 1e-6
-    assert edited.evidence.edits == ("scores times 0.25 in decoder layer 1, self",)
+    assert tuple(map(str, edited.evidence.edits)) == ("scores times 0.25 in decoder layer 1, self",)
 
 
 def scale_queries(network: Any, factor: float) -> None:
@@ -254,7 +254,7 @@ def test_the_first_layers_are_a_network_that_has_no_more(kind: str) -> None:
     same_output(edited, by_hand, 1e-6)
     assert [each.layer for each in edited.maps if (each.stack, each.kind) == ("decoder", "self")] == [0, 1]
     assert edited.hidden["decoder"].shape[0] == 3
-    assert edited.evidence.edits == ("only the first 2 layers of decoder",)
+    assert tuple(map(str, edited.evidence.edits)) == ("only the first 2 layers of decoder",)
     again = subject.record(*reads)
     assert len([each for each in again.maps if (each.stack, each.kind) == ("decoder", "self")]) == 3
 

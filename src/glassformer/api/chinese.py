@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from glassformer.messages import Message, literal
 from glassformer.recording import Evidence
 
 Room = Literal["sentences", "stamps"]  # of chinese.toml
@@ -73,12 +74,17 @@ def translate_evidence(evidence: Evidence) -> tuple[Evidence, str]:
         edits=tuple(map(_translate_stamp, evidence.edits)),
         notes=tuple(map(_translate_stamp, evidence.notes)),
     )
-    name, stamp = str(said).split(" · kernel: ", 1)  # a model may be called anything
-    return said, " · ".join([name, *map(_translate_stamp, f"kernel: {stamp}".split(" · "))])
+    return said, said.text("zh")
 
 
-def _translate_stamp(text: str) -> str:
-    return _translate_known(text, "stamps") or text
+def translate_reason(reason: Message) -> str:
+    """Why a value is missing, in Chinese."""
+    return translate_all(reason.text("en")) if reason.code == "text.literal" else reason.text("zh")
+
+
+def _translate_stamp(part: Message) -> Message:
+    text = part.text("zh")
+    return literal((_translate_known(text, "stamps") or text) if part.code == "text.literal" else text)
 
 
 def _translate_known(sentence: str, room: Room = "sentences") -> str | None:

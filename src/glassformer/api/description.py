@@ -179,17 +179,21 @@ def _describe_evidence(evidence: Evidence) -> EvidenceDescription:
     return EvidenceDescription(
         model=evidence.model,
         model_hash=evidence.model_hash,
-        kernel=evidence.kernel,
+        kernel=evidence.kernel.text("en"),
         dtype=evidence.dtype,
         exact=evidence.exact,
         largest_error=_finite(evidence.largest_error),
-        reference=evidence.reference,
-        edits=evidence.edits,
+        reference=None if evidence.reference is None else evidence.reference.text("en"),
+        edits=tuple(edit.text("en") for edit in evidence.edits),
         versions=dict(evidence.versions),
-        notes=evidence.notes,
-        line=str(evidence),
+        notes=tuple(note.text("en") for note in evidence.notes),
+        line=evidence.text("en"),
         zh=EvidenceWords(
-            kernel=said.kernel, reference=said.reference, edits=said.edits, notes=said.notes, line=line
+            kernel=str(said.kernel),
+            reference=None if said.reference is None else str(said.reference),
+            edits=tuple(map(str, said.edits)),
+            notes=tuple(map(str, said.notes)),
+            line=line,
         ),
     )
 
@@ -232,7 +236,7 @@ def describe_map(recording: Recording, index: int) -> MapDescription:
         key_heads=None if keys is None else keys.shape[0],
         head_width=None if keys is None else keys.shape[2],
         scale=each.scale,
-        relaxed=each.relaxed,
+        relaxed=None if each.relaxed is None else each.relaxed.text("en"),
     )
 
 

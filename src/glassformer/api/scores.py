@@ -11,10 +11,11 @@ from typing import Literal
 import numpy as np
 
 from glassformer.api.cancellation import make_cancellable
-from glassformer.api.chinese import translate_all
+from glassformer.api.chinese import translate_reason
 from glassformer.api.frames import Frame
 from glassformer.api.tiles import MOST_CELLS, Precision, convert
 from glassformer.errors import ApiError, InputError
+from glassformer.messages import literal
 from glassformer.metrics import METRICS, PANEL, Metric, Over, Parameter, Part, Score, score
 from glassformer.metrics import Phrase as Wordings
 from glassformer.metrics.scores import LEVELS
@@ -223,7 +224,8 @@ def _describe_score(recording: Recording, measured: Score) -> ScoreDescription:
 def _describe_part(part: Part, numbers: dict[Place, int]) -> ScorePart:
     place = part.place
     values = [value if math.isfinite(value) else None for value in part.values.reshape(-1).tolist()]
-    reason = part.undefined or "It has no value here."
+    reasons = part.undefined or (literal("It has no value here."),)
+    english = " ".join(reason.text("en") for reason in reasons)
 
     def tell(why: str) -> tuple[str | None, ...]:
         return tuple(None if value is not None else why for value in values)
@@ -237,8 +239,8 @@ def _describe_part(part: Part, numbers: dict[Place, int]) -> ScorePart:
         axes=part.axes,
         shape=part.values.shape,
         values=tuple(values),
-        why=tell(reason),
-        zh=Reasons(why=tell(translate_all(reason))) if None in values else None,
+        why=tell(english),
+        zh=Reasons(why=tell("".join(map(translate_reason, reasons)))) if None in values else None,
         labels=part.labels or None,
     )
 

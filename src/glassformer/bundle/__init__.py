@@ -3,7 +3,7 @@
 In:   a Recording, or arrays declared while recording.
 Out:  a `.bundle` file; from a file, a Recording whose arrays stay on disk until someone looks. Without torch.
 
-The file is valid safetensors: the metadata in its header say `format: glassformer-recording`, `version: 1`;
+The file is valid safetensors: the metadata in its header say `format: glassformer-recording`, `version: 2`;
 its tensors are the arrays, and the tensor `recording` holds, as JSON, everything that is not an array.
 """
 

@@ -4,7 +4,8 @@ In:   a Recording and a function that gives an array a name; or such JSON and th
 Out:  JSON; or a Recording that has checked itself.
 
 An object is written as its type and fields, an array as {"array": name}, a mapping as {"pairs": …}, a float
-that JSON lacks as {"float": "nan"}. Tokens, which maps share, are written once and referred to.
+that JSON lacks as {"float": "nan"}, a message as {"message": {"code": …, "parameters": …}}. Tokens, which
+maps share, are written once and referred to.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from glassformer.messages import Message
 from glassformer.recording import (
     Alternative,
     AttentionMap,
@@ -72,19 +74,24 @@ class _Scribe:
         self._numbers: dict[int, int] = {}  # the identity of Tokens → their number
 
     def write(self, value: Any, where: str) -> Any:
-        if isinstance(value, Tokens):
-            return {"tokens": self._number(value)}
         if isinstance(value, np.ndarray):
             return {"array": self.place(where, value)}
+        if isinstance(value, Message):
+            return {"message": value.to_json()}
         if isinstance(value, Mapping):
             return {"pairs": [[key, self.write(each, f"{where}/{key}")] for key, each in value.items()]}
         if isinstance(value, tuple):
             return [self.write(each, f"{where}/{index}") for index, each in enumerate(value)]
-        if isinstance(value, float) and not isfinite(value):
-            return {"float": str(float(value))}
-        return self.write_object(value, where) if is_dataclass(value) else value
+        if is_dataclass(value):
+            return self.write_object(value, where)
+        return {"float": str(value)} if isinstance(value, float) and not isfinite(value) else value
 
     def write_object(self, value: Any, where: str) -> dict[str, Any]:
+        if isinstance(value, Tokens):
+            return {"tokens": self._number(value)}
+        return self._write_fields(value, where)
+
+    def _write_fields(self, value: Any, where: str) -> dict[str, Any]:
         name = type(value).__name__
         later = _LATER.get(name, ())
         parts = {
@@ -97,7 +104,7 @@ class _Scribe:
     def _number(self, tokens: Tokens) -> int:
         if id(tokens) not in self._numbers:
             self._numbers[id(tokens)] = number = len(self.tokens)
-            self.tokens.append(self.write_object(tokens, f"tokens/{number}"))
+            self.tokens.append(self._write_fields(tokens, f"tokens/{number}"))
         return self._numbers[id(tokens)]
 
 
@@ -109,6 +116,7 @@ class _Reader:
             "array": self._read_array,
             "pairs": lambda pairs: {key: self.read(each) for key, each in pairs},
             "float": float,
+            "message": Message.from_json,
             "tokens": self._read_tokens,
         }
 

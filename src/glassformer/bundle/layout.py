@@ -16,7 +16,8 @@ import numpy as np
 from glassformer.errors import BundleError
 
 FORMAT = "glassformer-recording"
-VERSION = "1"
+VERSION = "2"  # of the files that are written
+READABLE = ("1", "2")  # 1: texts of evidence are strings; 2: they are messages
 DESCRIPTION = "recording"  # the tensor that holds everything which is not an array
 LONGEST_HEADER = 100_000_000  # bytes; also what the safetensors library accepts
 LENGTH_BYTES = 8  # the header's length, little-endian, comes first
@@ -105,9 +106,10 @@ def _check_metadata(metadata: Any, path: Path) -> None:
             f"{path} is no bundle: it is a safetensors file of format {seen!r}. Wanted {FORMAT!r}. "
             "If it holds a model, load it and record a text."
         )
-    if metadata.get("version") != VERSION:
+    if metadata.get("version") not in READABLE:
+        readable = " or ".join(READABLE)
         raise BundleError(
-            f"{path} is a bundle of version {metadata.get('version')!r}. Wanted version {VERSION!r}. "
+            f"{path} is a bundle of version {metadata.get('version')!r}. Wanted version {readable}. "
             "Open it with the Glassformer that wrote it, or record again."
         )
 

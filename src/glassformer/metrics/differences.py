@@ -73,6 +73,6 @@ def _require_same_tokens(side: str, first: Tokens | None, second: Tokens | None)
 
 
 def _subtract(first: Part, second: Part) -> Part:
-    reasons = dict.fromkeys(reason for reason in (first.undefined, second.undefined) if reason)
+    reasons = tuple(dict.fromkeys((*first.undefined, *second.undefined)))
     values = np.subtract(first.values, second.values)
-    return replace(first, values=values, totals=None, counts=None, undefined=" ".join(reasons))
+    return replace(first, values=values, totals=None, counts=None, undefined=reasons)

@@ -13,6 +13,7 @@ from typing import Annotated
 import numpy as np
 
 from glassformer.errors import InputError
+from glassformer.messages import literal
 from glassformer.metrics.metric import recording_metric
 from glassformer.metrics.parameters import About
 from glassformer.metrics.rollout import Residual, find_stacks, mix
@@ -65,7 +66,7 @@ def measure_flow(recording: Recording, *, query: Query = -1, residual: Residual 
                 maps[-1].place,
                 ("query", "key"),
                 np.where(real[:, None], flows, np.nan),
-                undefined="" if real.all() else "Padded rows have no value.",
+                undefined=() if real.all() else (literal("Padded rows have no value."),),
                 labels=labels,
             )
         )

@@ -22,6 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from glassformer.errors import ConfigurationError, InputError
+from glassformer.messages import literal
 from glassformer.metrics.parameters import Parameter, declare, settle
 from glassformer.metrics.scores import LEVELS, Over, Part, Phrase, Rows, Rule, Score, UndefinedError, Wording
 from glassformer.recording import AttentionMap, Recording
@@ -30,7 +31,7 @@ from glassformer.registry import Registry
 Bounds = tuple[float | None, float | None]
 Needs = Literal["statistics", "weights"]
 
-_NO_ROW = "Rows that are padding, or may look at no key, have no value."
+_NO_ROW = literal("Rows that are padding, or may look at no key, have no value.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,21 +154,21 @@ def _measure_map(
     except UndefinedError as error:
         nothing = np.zeros(attention_map.shape[:2] if over == "query" else heads)
         axes = ("head", "query") if over == "query" else ("head",)
-        return Part.from_sums(place, axes, Rows(nothing, nothing, str(error)), rule)
+        return Part.from_sums(place, axes, nothing, nothing, rule, (error.message,))
     if rows.totals.ndim == 1:
         if over == "query":
             raise ConfigurationError(
                 f"{function.__name__} speaks of whole heads. Wanted values per row. Ask for it over 'head'."
             )
-        return Part.from_sums(place, ("head",), rows, rule)
+        return Part.from_sums(place, ("head",), rows.totals, rows.counts, rule, rows.reasons)
     statistics = attention_map.statistics
     looking = statistics.rows & (statistics.allowed > 0)  # (head, query)
     totals, counts = np.where(looking, rows.totals, 0.0), np.where(looking, rows.counts, 0.0)
     if over == "query":
-        reason = rows.undefined if looking.all() else f"{rows.undefined} {_NO_ROW}"
-        return Part.from_sums(place, ("head", "query"), Rows(totals, counts, reason), rule)
+        reasons = rows.reasons if looking.all() else (*rows.reasons, _NO_ROW)
+        return Part.from_sums(place, ("head", "query"), totals, counts, rule, reasons)
     summed = totals.sum(axis=1) if rule == "mean" else totals.max(axis=1, initial=0.0)
-    return Part.from_sums(place, ("head",), Rows(summed, counts.sum(axis=1), rows.undefined), rule)
+    return Part.from_sums(place, ("head",), summed, counts.sum(axis=1), rule, rows.reasons)
 
 
 def _caption(function: Callable[..., Any], wording: Wording) -> Phrase:

@@ -12,6 +12,7 @@ from typing import Annotated
 import numpy as np
 
 from glassformer.errors import InputError
+from glassformer.messages import literal
 from glassformer.metrics.blocks import require_weights
 from glassformer.metrics.metric import recording_metric
 from glassformer.metrics.parameters import About
@@ -45,7 +46,7 @@ def roll_out(recording: Recording, *, residual: Residual = 0.5) -> tuple[Part, .
         for each in maps:
             rolled = mix(each, residual) @ rolled
             shown = np.where(each.statistics.rows[:, None], rolled, np.nan)
-            undefined = "" if each.statistics.rows.all() else "Padded rows have no value."
+            undefined = () if each.statistics.rows.all() else (literal("Padded rows have no value."),)
             labels = (each.query.texts, each.key.texts)
             parts.append(Part(each.place, ("query", "key"), shown, undefined=undefined, labels=labels))
     return tuple(parts)

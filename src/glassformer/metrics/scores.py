@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import GlassformerError, InputError
+from glassformer.messages import Message, literal
 from glassformer.place import Place
 from glassformer.recording import Kind
 
@@ -60,7 +61,11 @@ class Rows:
 
     totals: NDArray[Any]  # (head, query) or (head,)
     counts: NDArray[Any]  # the same shape
-    undefined: str  # why there is no value where counts add up to zero
+    undefined: Message | str  # why there is no value where counts add up to zero
+
+    @property
+    def reasons(self) -> tuple[Message, ...]:
+        return (self.undefined if isinstance(self.undefined, Message) else literal(self.undefined),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +77,7 @@ class Part:
     values: Numbers
     totals: Numbers | None = None  # the two that values follow from, where they can be rolled up
     counts: Numbers | None = None
-    undefined: str = ""  # why some values are NaN
+    undefined: tuple[Message, ...] = ()  # why some values are NaN
     labels: tuple[tuple[str, ...], ...] = ()  # names along each axis, where numbers would not do
 
     def __post_init__(self) -> None:
@@ -84,14 +89,22 @@ class Part:
                 object.__setattr__(self, name, view)
 
     @classmethod
-    def from_sums(cls, place: Place | None, axes: tuple[str, ...], rows: Rows, rule: Rule) -> "Part":
+    def from_sums(
+        cls,
+        place: Place | None,
+        axes: tuple[str, ...],
+        totals: NDArray[Any],
+        counts: NDArray[Any],
+        rule: Rule,
+        undefined: tuple[Message, ...],
+    ) -> "Part":
         """The part whose values are totals / counts, or totals where the rule is the maximum."""
-        totals, counts = np.asarray(rows.totals, dtype=np.float64), np.asarray(rows.counts, dtype=np.float64)
+        totals, counts = np.asarray(totals, dtype=np.float64), np.asarray(counts, dtype=np.float64)
         known = counts > 0
         divisor = counts if rule == "mean" else np.ones_like(counts)
         values = np.full(totals.shape, np.nan)
         np.divide(totals, divisor, out=values, where=known)
-        return cls(place, axes, values, totals, counts, "" if known.all() else rows.undefined)
+        return cls(place, axes, values, totals, counts, () if known.all() else undefined)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -113,9 +126,9 @@ class Score:
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
 
     @property
-    def undefined(self) -> str:
+    def undefined(self) -> tuple[Message, ...]:
         """Every reason for which some value is missing."""
-        return _join(part.undefined for part in self.parts)
+        return _collect(self.parts)
 
     @property
     def value(self) -> float:
@@ -178,7 +191,7 @@ class Score:
         if len(self.parts) > 12:
             lines.append(f"  … {len(self.parts) - 12} more")
         if self.undefined:
-            lines.append(f"  nan: {self.undefined}")
+            lines.append(f"  nan: {' '.join(map(str, self.undefined))}")
         return "\n".join(lines)
 
 
@@ -221,7 +234,7 @@ def _roll_up(parts: Sequence[Part], over: Over, rule: Rule) -> Iterable[Part]:
             )
         totals = _combine(np.stack([totals for totals, _ in reduced]), rule)
         counts = np.sum([counts for _, counts in reduced], axis=0)
-        yield Part.from_sums(place, axes, Rows(totals, counts, _join(part.undefined for part in group)), rule)
+        yield Part.from_sums(place, axes, totals, counts, rule, _collect(group))
 
 
 def _reduce(part: Part, kept: int, rule: Rule) -> tuple[Numbers, Numbers]:
@@ -239,9 +252,9 @@ def _combine(totals: Numbers, rule: Rule) -> Numbers:
     return totals.sum(axis=0) if rule == "mean" else totals.max(axis=0, initial=0.0)
 
 
-def _join(reasons: Iterable[str]) -> str:
+def _collect(parts: Iterable[Part]) -> tuple[Message, ...]:
     """Each reason once, in order."""
-    return " ".join(dict.fromkeys(reason for reason in reasons if reason))
+    return tuple(dict.fromkeys(reason for part in parts for reason in part.undefined))
 
 
 def _spell(values: Numbers) -> str:

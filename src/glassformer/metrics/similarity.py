@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import InputError
+from glassformer.messages import Message, literal
 from glassformer.metrics.blocks import BLOCK, find_whole_heads, read_rows, require_weights
 from glassformer.metrics.linkage import cut, link
 from glassformer.metrics.metric import recording_metric
@@ -107,7 +108,7 @@ def group_maps(recording: Recording) -> tuple[Group, ...]:
     return tuple(Group(tuple(maps)) for maps in groups.values())
 
 
-def measure_divergences(group: Group, most: int) -> tuple[Numbers, str]:
+def measure_divergences(group: Group, most: int) -> tuple[Numbers, tuple[Message, ...]]:
     """Divergences (head, head) over at most so many rows, and why some are NaN."""
     heads = len(group.labels)
     nothing = np.full((heads, heads), np.nan)
@@ -115,10 +116,10 @@ def measure_divergences(group: Group, most: int) -> tuple[Numbers, str]:
         for each in group.maps:
             require_weights(each)
     except UndefinedError as error:
-        return nothing, str(error)
+        return nothing, (error.message,)
     rows = _choose_rows(group, most)
     if len(rows) == 0:
-        return nothing, "No row looks somewhere in every head."
+        return nothing, (literal("No row looks somewhere in every head."),)
     keys = group.maps[0].shape[2] + 1
     work = heads * heads // 2 * len(rows) * keys
     if work > LARGEST:
@@ -138,7 +139,8 @@ def measure_divergences(group: Group, most: int) -> tuple[Numbers, str]:
     divergences = np.triu(divergences) + np.triu(divergences, 1).T
     whole = np.concatenate([find_whole_heads(each) for each in group.maps])
     divergences[~whole] = divergences[:, ~whole] = np.nan
-    return divergences, "" if whole.all() else "An edit after the softmax left rows that do not sum to one."
+    reason = literal("An edit after the softmax left rows that do not sum to one.")
+    return divergences, () if whole.all() else (reason,)
 
 
 def _choose_rows(group: Group, most: int) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ import unicodedata
 
 import numpy as np
 
+from glassformer.messages import literal
 from glassformer.metrics.metric import head_metric, recording_metric
 from glassformer.metrics.scores import Part, Phrase, Rows, UndefinedError, Wording
 from glassformer.recording import AttentionMap, Recording, Tokens
@@ -81,7 +82,7 @@ def measure_received(recording: Recording) -> tuple[Part, ...]:
         rows = (statistics.rows & (statistics.allowed > 0)).sum(axis=1)[:, None]  # (head, 1)
         shares = np.full(statistics.mass.shape, np.nan)
         np.divide(statistics.mass, rows, out=shares, where=rows > 0)
-        undefined = "" if (rows > 0).all() else _NO_ROW
+        undefined = () if (rows > 0).all() else (literal(_NO_ROW),)
         parts.append(Part(each.place, ("head", "key"), shares, undefined=undefined))
     return tuple(parts)
 

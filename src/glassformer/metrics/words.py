@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import InputError
+from glassformer.messages import literal
 from glassformer.metrics.blocks import require_weights, row_blocks
 from glassformer.metrics.masks import find_allowed
 from glassformer.metrics.scores import Numbers
 from glassformer.recording import AttentionMap, Recording, Tokens, measure
 
 LONGEST = 4096  # tokens: a map of words is kept whole
+_ROLLED_UP = literal("sub-words rolled up to words")
 
 Groups = NDArray[np.int64]  # (token,) the word of each token from 0, -1 for none
 
@@ -92,7 +94,9 @@ def roll_up_recording(recording: Recording) -> Recording:
     target = recording.target
     return Recording(
         recording.model,
-        replace(recording.evidence, notes=(*recording.evidence.notes, "sub-words rolled up to words")),
+        replace(
+            recording.evidence, notes=(*recording.evidence.notes, literal("sub-words rolled up to words"))
+        ),
         join_tokens(recording.source, find_words(recording.source)),
         None if target is None else join_tokens(target, find_words(target)),
         tuple(roll_up_map(each) for each in recording.maps),

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.errors import InputError
+from glassformer.messages import Message, literal
 from glassformer.place import Place
 from glassformer.recorders.native import edits as window_edits
 from glassformer.recorders.record import Edit
@@ -211,10 +212,11 @@ class FirstLayers:
 AnyEdit = AblateHead | CutEdge | ScaleScores | FirstLayers
 
 
-def why_relaxed(edits: Iterable[Edit], place: Place) -> str | None:
+def why_relaxed(edits: Iterable[Edit], place: Place) -> Message | None:
     """Why the rows of a map need not sum to one; None: they must."""
     here = (edit for edit in edits if not isinstance(edit, AblateHead) or edit.touches(place))
-    return "; ".join(str(edit) for edit in here if edit.relaxes) or None
+    reasons = "; ".join(str(edit) for edit in here if edit.relaxes)
+    return literal(reasons) if reasons else None
 
 
 def check_written(edits: Iterable[Edit]) -> None:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.messages import Message
 from glassformer.place import Kind, Place
 from glassformer.recording.arrays import (
     FLOATS,
@@ -24,6 +25,7 @@ from glassformer.recording.arrays import (
     require_count,
     require_text,
 )
+from glassformer.recording.evidence import as_message
 from glassformer.recording.factors import Factors
 from glassformer.recording.pooling import count_pixels
 from glassformer.recording.row_sums import check_mass, check_rows
@@ -59,7 +61,7 @@ class AttentionMap(Rebuilt):
     pyramids: Mapping[int, Pyramid] = field(default_factory=dict)  # by head
     step: int | None = None  # the generation step this map was seen in; None for a whole map
     dtype: str = "float32"  # the precision the model computed in
-    relaxed: str | None = None  # why rows need not sum to one (an edit after the softmax)
+    relaxed: Message | None = None  # why rows need not sum to one (an edit after the softmax)
 
     def __post_init__(self) -> None:
         require_text("The stack of a map", self.stack, "Call it encoder or decoder.")
@@ -95,7 +97,7 @@ class AttentionMap(Rebuilt):
                 self.name, self.statistics, self.dense, self.factors, self.sink_weights, self.tolerance
             )
         else:
-            require_text("The reason why rows need not sum to one", self.relaxed, "Name the edit.")
+            keep(self, relaxed=as_message("The reason why rows need not sum to one", self.relaxed))
 
     # What there is
 

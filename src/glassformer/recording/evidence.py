@@ -1,65 +1,115 @@
 """Where numbers come from: the stamp that every recording carries.
 
 In:   what a recorder knows about the model, the kernel and its own self-check.
-Out:  Evidence; `str()` is one line for a person.
+Out:  Evidence; `str()` is one line for a person, in the language of this process.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from glassformer.recording.arrays import (
-    Rebuilt,
-    keep,
-    refuse,
-    require_text,
-)
+from glassformer.messages import Message, get_language, literal, message
+from glassformer.recording.arrays import Rebuilt, keep, refuse, require_text
 
 _DO = "Fill the stamp in when recording."
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence(Rebuilt):
-    """How numbers were made; `largest_error` is that of the self-check against `reference`, if any."""
+    """How numbers were made; `largest_error` is that of the self-check against `reference`, if any.
+
+    Kernel, reference, edits and notes are messages; a plain string is kept as it is, in no language of ours.
+    """
 
     model: str
     model_hash: str
-    kernel: str  # "eager", "sdpa + recomputed", "explicit" …
+    kernel: Message  # "eager", "sdpa + recomputed", "explicit" …
     dtype: str
     exact: bool
-    largest_error: float | None = None
-    reference: str | None = None
-    edits: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    largest_error: float | None
+    reference: Message | None
+    edits: tuple[Message, ...]
+    versions: Mapping[str, str]
+    notes: tuple[Message, ...]
 
-    def __post_init__(self) -> None:
-        for name in ("model", "model_hash", "kernel", "dtype"):
+    def __init__(  # noqa: PLR0913 (one for each field)
+        self,
+        model: str,
+        model_hash: str,
+        kernel: Message | str,
+        dtype: str,
+        exact: bool,
+        largest_error: float | None = None,
+        reference: Message | str | None = None,
+        edits: Iterable[Message | str] = (),
+        versions: Mapping[str, str] = MappingProxyType({}),
+        notes: Iterable[Message | str] = (),
+    ) -> None:
+        keep(
+            self,
+            model=model,
+            model_hash=model_hash,
+            kernel=as_message("Evidence.kernel", kernel),
+            dtype=dtype,
+            exact=exact,
+            largest_error=largest_error,
+            reference=None if reference is None else as_message("Evidence.reference", reference),
+            edits=tuple(as_message("A line of Evidence.edits", edit) for edit in edits),
+            versions=MappingProxyType(dict(versions)),
+            notes=tuple(as_message("A line of Evidence.notes", note) for note in notes),
+        )
+        self._check()
+
+    def _check(self) -> None:
+        for name in ("model", "model_hash", "dtype"):
             require_text(f"Evidence.{name}", getattr(self, name), _DO)
         if not isinstance(self.exact, bool):
             refuse(f"Evidence.exact is {self.exact!r}.", "Wanted True or False.", _DO)
         if self.largest_error is not None:
             if not isinstance(self.largest_error, float) or not self.largest_error >= 0:
                 refuse(f"The largest error is {self.largest_error!r}.", "Wanted a float from 0 up.", _DO)
-            require_text("Evidence.reference", self.reference, "Say what the error was measured against.")
-        for name in ("edits", "notes"):
-            keep(self, **{name: tuple(getattr(self, name))})
-            for line in getattr(self, name):
-                require_text(f"A line of Evidence.{name}", line, _DO)
-        keep(self, versions=MappingProxyType(dict(self.versions)))
+            if self.reference is None:
+                refuse(
+                    "Evidence.reference is None.",
+                    "Wanted a text.",
+                    "Say what the error was measured against.",
+                )
         for package, version in self.versions.items():
             require_text("A package in Evidence.versions", package, _DO)
             require_text(f"Evidence.versions[{package!r}]", version, _DO)
 
-    def __str__(self) -> str:
-        parts = [f"{self.model} ({self.model_hash[:12]})", f"kernel: {self.kernel}", self.dtype]
-        parts.append("exact" if self.exact else "approximate")
+    @property
+    def summary(self) -> tuple[Message, ...]:
+        """The parts of the one line: model, kernel, precision, how it was checked, and every edit."""
+        exact = "recording.evidence.exact" if self.exact else "recording.evidence.approximate"
+        return (
+            literal(f"{self.model} ({self.model_hash[:12]})"),
+            message("recording.evidence.kernel", kernel=self.kernel),
+            literal(self.dtype),
+            message(exact),
+            self._checked(),
+            *(message("recording.evidence.edited", edit=edit) for edit in self.edits),
+        )
+
+    def _checked(self) -> Message:
         if self.largest_error is None:
-            parts.append("not checked against a reference")
-        elif self.largest_error == 0:
-            parts.append(f"no difference from {self.reference}")
-        else:
-            parts.append(f"largest error {self.largest_error:.1e} against {self.reference}")
-        if self.edits:
-            parts.append("edited: " + "; ".join(self.edits))
-        return " · ".join(parts)
+            return message("recording.evidence.unchecked")
+        if self.largest_error == 0:
+            return message("recording.evidence.no_difference", reference=self.reference)
+        error, reference = self.largest_error, self.reference
+        return message("recording.evidence.largest_error", error=error, reference=reference)
+
+    def text(self, language: str) -> str:
+        """The one line in a language."""
+        return " · ".join(part.text(language) for part in self.summary)
+
+    def __str__(self) -> str:
+        return self.text(get_language())
+
+
+def as_message(name: str, value: Message | str) -> Message:
+    """A text of a result: a message, or a string that stays as it is."""
+    if isinstance(value, Message):
+        return value
+    require_text(name, value, _DO)
+    return literal(value)

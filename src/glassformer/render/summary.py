@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from glassformer.messages import Message
 from glassformer.metrics import Part, Score, score
 from glassformer.recording import Recording, Tokens
 from glassformer.runlog import RunLog
@@ -84,7 +85,7 @@ def summarise_score(measured: Score) -> dict[str, Any]:
         "unit": measured.unit,
         "over": measured.over,
         "parameters": {name: _plain(value) for name, value in measured.parameters.items()},
-        "undefined": measured.undefined or None,
+        "undefined": " ".join(map(str, measured.undefined)) or None,
         "parts": [
             {
                 "place": None if part.place is None else part.place._asdict(),
@@ -149,4 +150,6 @@ def _finite(value: Any) -> Any:
         return {str(name): _finite(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [_finite(each) for each in value]
+    if isinstance(value, Message):
+        return str(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value

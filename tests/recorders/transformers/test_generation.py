@@ -146,7 +146,7 @@ def test_the_maps_are_those_of_one_pass_over_the_text(kind: str, settings: Gener
         assert np.abs(each.dense - reference).max() < 1e-5
     best = outputs.logits[0].log_softmax(-1).max(-1).values.numpy()
     assert np.abs(recording.output.log_probabilities[:, 0] - best).max() < 1e-4
-    assert any("generation steps; the largest difference" in note for note in recording.evidence.notes)
+    assert any("generation steps; the largest difference" in str(note) for note in recording.evidence.notes)
 
 
 @pytest.mark.parametrize("kind", ["GPT-2", "Llama", "BART", "T5"])
@@ -321,7 +321,7 @@ def test_a_long_prompt_is_watched_by_its_peaks(
     long = HuggingFaceSubject(model).record(PROMPT, decode=settings)
     assert words_of(long) == words_of(exact)
     assert calls.count(1) >= len(long.generation.steps) - 1  # every step with its cache
-    [note] = [note for note in long.evidence.notes if "maps are those of one pass" in note]
+    [note] = [str(note) for note in long.evidence.notes if "maps are those of one pass" in str(note)]
     steps = len(long.generation.steps)
     assert f"the peaks of {steps} steps are at most" in note
     assert float(note.split("at most ")[1].split()[0]) < 1e-5
@@ -336,7 +336,7 @@ def test_a_text_that_grows_long_is_held_to_its_steps(monkeypatch: pytest.MonkeyP
     model = make("Llama")
     recording = HuggingFaceSubject(model).record(PROMPT, decode=FULL)
     assert recording.maps[0].dense is None
-    assert any("steps are at most" in note for note in recording.evidence.notes)
+    assert any("steps are at most" in str(note) for note in recording.evidence.notes)
     find = generating._find_peaks
     monkeypatch.setattr(
         generating,
@@ -365,7 +365,7 @@ def test_half_precision_has_a_wider_seam(
     refusal = nullcontext() if fits else pytest.raises(RecordingError, match="The attention of single steps")
     with refusal:
         recording = HuggingFaceSubject(model).record(PROMPT, decode=FULL)
-        assert any("steps are at most" in note for note in recording.evidence.notes)
+        assert any("steps are at most" in str(note) for note in recording.evidence.notes)
 
 
 @pytest.mark.parametrize("beams", [1, 3])

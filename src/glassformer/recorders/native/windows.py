@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
+from glassformer.messages import Message
 from glassformer.model.attention import Attention, triangle
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
 from glassformer.model.transformer import Stack, Transformer
@@ -31,7 +32,7 @@ from glassformer.recording import AttentionMap, HeadStatistics, Kind, Tokens, me
 
 Network = Transformer | RecurrentTranslator
 Array = NDArray[np.float32]
-Relaxed = Callable[[Place], str | None]  # why rows of a map need not sum to one; None: they must
+Relaxed = Callable[[Place], Message | None]  # why rows of a map need not sum to one; None: they must
 
 
 def measure_dense(

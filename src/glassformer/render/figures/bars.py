@@ -31,7 +31,7 @@ def draw(sheet: Sheet) -> None:
             (
                 result.caption.english,
                 f"({settled})." if settled else "",
-                result.undefined,
+                *map(str, result.undefined),
                 f"Evidence: {sheet.recording.evidence}.",
             ),
         )

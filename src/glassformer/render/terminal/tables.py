@@ -22,7 +22,9 @@ def draw_scores(scores: Sequence[Score], *, columns: int = 80) -> str:
     others = [each for each in scores if each not in single and each not in layered]
     parts = [_draw_models(single, columns) if single else "", _draw_layers(layered, columns)]
     parts += [_draw_parts(each, columns) for each in others]
-    reasons = dict.fromkeys(f"– {each.name}: {each.undefined}" for each in scores if each.undefined)
+    reasons = dict.fromkeys(
+        f"– {each.name}: {' '.join(map(str, each.undefined))}" for each in scores if each.undefined
+    )
     return "\n\n".join(filter(None, [*parts, "\n".join(wrap(each, columns) for each in reasons)]))
 
 
