@@ -15,7 +15,7 @@ import json
 from pathlib import Path
 from random import Random
 
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.tasks.scores import score_bleu
 from glassformer.tasks.translation import translate
 

@@ -18,7 +18,7 @@ import numpy as np
 from glassformer.metrics.gold import AlignedPair, read_alignments
 from glassformer.metrics.metric import score
 from glassformer.metrics.scores import Score, pool
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.record import load
 from glassformer.tasks.answers import open_model

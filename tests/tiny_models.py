@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 
 from glassformer.config import ModelConfig, RecurrentConfig
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.text.builders import build_words

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from glassformer.config import ModelConfig as ModelConfig
     from glassformer.metrics import difference as difference
     from glassformer.metrics import score as score
+    from glassformer.model.generation_settings import GenerationSettings as GenerationSettings
+    from glassformer.model.transformer import Transformer as Transformer
     from glassformer.recorders.record import load as load
     from glassformer.recorders.record import record as record
     from glassformer.recording import AttentionMap as AttentionMap
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from glassformer.tasks.language_modelling import generate as generate
     from glassformer.tasks.masked_language_modelling import fill as fill
     from glassformer.tasks.translation import translate as translate
+    from glassformer.text.builders import build_words as build_words
     from glassformer.training.recipe import train as train
 
 # The module of each public name, imported when the name is first used.
@@ -43,13 +46,19 @@ _MODULES = {
     "Recording": "glassformer.recording",
     "AttentionMap": "glassformer.recording",
     "ModelConfig": "glassformer.config",
+    "GenerationSettings": "glassformer.model.generation_settings",
+    "Transformer": "glassformer.model.transformer",
+    "build_words": "glassformer.text.builders",
 }
 
 __all__ = [
     "AttentionMap",
+    "GenerationSettings",
     "ModelConfig",
     "Recording",
+    "Transformer",
     "__version__",
+    "build_words",
     "classify",
     "difference",
     "export",

@@ -8,7 +8,7 @@ import torch
 
 from glassformer import cli
 from glassformer.config import ModelConfig
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
 from glassformer.text.builders import build_words
 from glassformer.weights.checkpoint import save_checkpoint

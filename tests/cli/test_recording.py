@@ -9,7 +9,7 @@ import pytest
 
 from glassformer import bundle
 from glassformer.cli.edits import read_decoding, read_edit
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
 from glassformer.text.builders import build_words
 

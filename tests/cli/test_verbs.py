@@ -11,8 +11,8 @@ import torch
 
 from glassformer import bundle, cli
 from glassformer.config import ModelConfig
-from glassformer.model.choosing import GenerationSettings
 from glassformer.model.generate import generate
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
 from glassformer.text.builders import build_bytes, build_words
 from glassformer.weights.checkpoint import open_checkpoint, save_checkpoint

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from glassformer.config import ModelConfig
-from glassformer.model.choosing import GenerationSettings
 from glassformer.model.generate import generate, stream
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Node
 from glassformer.model.prompt import pad_left
 from glassformer.model.transformer import Transformer

@@ -14,17 +14,10 @@ from transformers.generation import logits_process
 
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.model.choosing import (
-    CHUNK,
-    GenerationSettings,
-    Rules,
-    best_of,
-    draw,
-    draw_chances,
-    likeliest,
-)
 from glassformer.model.generate import generate, stream
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.prompt import pad_left
+from glassformer.model.sampling import CHUNK, Rules, best_of, draw, draw_chances, likeliest
 from glassformer.model.transformer import Transformer
 
 PADDING, START, END = 0, 1, 2
@@ -352,22 +345,22 @@ class TestRefusals:
         [
             ({"max_new_tokens": 0}, "max_new_tokens = 0 is too small"),
             ({"min_new_tokens": -1}, "min_new_tokens = -1 is too small"),
-            ({"min_new_tokens": 5, "max_new_tokens": 4}, "more than max_new_tokens = 4"),
+            ({"min_new_tokens": 5, "max_new_tokens": 4}, "larger than max_new_tokens = 4"),
             ({"beams": 0}, "beams = 0 is too small"),
             ({"beams": 2.0}, "must be a whole number"),
-            ({"beams": 2, "n_best": 3}, "n_best = 3 hypotheses cannot come of beams = 2"),
-            ({"beams": 2, "sample": True}, "set beams = 1 or sample = false"),
-            ({"length_penalty": 11.0}, "from -10 to 10"),
-            ({"length_penalty": math.nan}, "from -10 to 10"),
+            ({"beams": 2, "n_best": 3}, "n_best = 3 hypotheses cannot come from beams = 2"),
+            ({"beams": 2, "sample": True}, "Set beams = 1 or sample = false"),
+            ({"length_penalty": 11.0}, "expected -10 to 10"),
+            ({"length_penalty": math.nan}, "expected -10 to 10"),
             ({"temperature": 0.0}, "temperature = 0.0 is not possible"),
             ({"temperature": math.nan}, "temperature = nan is not possible"),
             ({"repetition_penalty": -1.0}, "repetition_penalty = -1.0 is not possible"),
             ({"top_k": 0}, "top_k = 0 is too small"),
-            ({"top_p": 1.5}, "more than certainty"),
+            ({"top_p": 1.5}, "expected at most 1"),
             ({"top_p": "all"}, "must be a number"),
             ({"no_repeat_ngram": -2}, "no_repeat_ngram = -2 is too small"),
             ({"alternatives": -1}, "alternatives = -1 is too small"),
-            ({"forbidden": (1, -5)}, "must hold token ids"),
+            ({"forbidden": (1, -5)}, "must contain token ids"),
             ({"seed": "lucky"}, "seed = 'lucky' is not possible"),
             ({"early_stopping": 1}, "must be true or false"),
         ],
@@ -379,13 +372,13 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("ids", "real", "message"),
         [
-            (torch.zeros(1, 0, dtype=torch.long), None, "Was the text empty"),
-            (torch.tensor([5, 6]), None, "batch of sequences"),
+            (torch.zeros(1, 0, dtype=torch.long), None, "Is the text empty"),
+            (torch.tensor([5, 6]), None, "expected .batch, token."),
             (torch.tensor([[5, 99]]), None, "Token id 99 is not in the vocabulary"),
-            (torch.tensor([[5, 6]]), torch.tensor([[1, 1]]), "must be boolean"),
+            (torch.tensor([[5, 6]]), torch.tensor([[1, 1]]), "expected booleans"),
             (torch.tensor([[5, 6]]), torch.tensor([[True]]), "with the shape of the ids"),
             (torch.tensor([[5, 6], [7, 8]]), torch.tensor([[True] * 2, [False] * 2]), "nothing but padding"),
-            (torch.tensor([[5, 6]]), torch.tensor([[True, False]]), "pad prompts on the left"),
+            (torch.tensor([[5, 6]]), torch.tensor([[True, False]]), "Pad prompts on the left"),
         ],
     )
     def test_prompts(self, decoder: Transformer, ids: Tensor, real: Tensor | None, message: str) -> None:
@@ -401,30 +394,30 @@ class TestRefusals:
 
     def test_prefixes(self, decoder: Transformer, translator: Transformer) -> None:
         ids = torch.tensor([[5, 6]])
-        with pytest.raises(InputError, match="one prefix for each"):
+        with pytest.raises(InputError, match="one prefix for each source"):
             generate(translator, ids, prefix=torch.tensor([[START], [START]]))
         with pytest.raises(InputError, match="Token id 50"):
             generate(translator, ids, prefix=torch.tensor([[50]]))
-        with pytest.raises(InputError, match="put the prefix into the prompt"):
+        with pytest.raises(InputError, match="Put the prefix into the prompt"):
             generate(decoder, ids, prefix=torch.tensor([[START]]))
 
     def test_networks(self) -> None:
         ids = torch.tensor([[5, 6]])
         tiny: dict[str, Any] = {"vocabulary_size": 9, "width": 8, "heads": 2, "feed_forward": 8, "layers": 1}
-        with pytest.raises(InputError, match="needs a decoder that predicts words"):
+        with pytest.raises(InputError, match="needs a decoder with head = 'language'"):
             generate(Transformer(ModelConfig(**tiny, shape="encoder", head="masked")), ids)
-        with pytest.raises(InputError, match="needs a decoder that predicts words"):
+        with pytest.raises(InputError, match="needs a decoder with head = 'language'"):
             generate(Transformer(ModelConfig(**tiny, shape="decoder", head="none")), ids)
-        with pytest.raises(InputError, match="names no start_id"):
+        with pytest.raises(InputError, match="has no start_id"):
             generate(Transformer(ModelConfig(**tiny, shape="encoder-decoder")), ids)
         settings = GenerationSettings(forbidden=(9,))
-        with pytest.raises(InputError, match="forbidden names the token 9"):
+        with pytest.raises(InputError, match="contains token 9"):
             generate(Transformer(ModelConfig(**tiny, shape="decoder")), ids, settings=settings)
 
     @pytest.mark.parametrize("beams", [1, 3])
     def test_nothing_left_to_choose(self, decoder: Transformer, beams: int) -> None:
         settings = GenerationSettings(forbidden=tuple(range(43)), beams=beams)
-        with pytest.raises(InputError, match="Loosen"):
+        with pytest.raises(InputError, match="Relax"):
             generate(decoder, torch.tensor([[5, 6]]), settings=settings)
 
     @pytest.mark.parametrize("beams", [1, 3])

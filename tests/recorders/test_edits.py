@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import InputError
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores

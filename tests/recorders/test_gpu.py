@@ -13,7 +13,7 @@ import transformers as hf
 from glassformer import bundle
 from glassformer.config import ModelConfig
 from glassformer.errors import RecordingError
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
 from glassformer.recorders import destination
 from glassformer.recorders import store as keeping

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from glassformer.errors import InputError
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.record import load
 from glassformer.tasks.answers import Model, open_model, stream_answer
 from glassformer.tasks.classification import classify

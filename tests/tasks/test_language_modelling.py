@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.loss import IGNORED
 from glassformer.tasks.answers import Model, stream_answer
 from glassformer.tasks.language_modelling import LanguageModelling, Windows, generate

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from glassformer.config import RecurrentConfig
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.loss import IGNORED
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.tasks.answers import Model, stream_answer

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import CheckpointError
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.weights.checkpoint import adopt, explain_format, open_checkpoint, save_checkpoint

@@ -7,7 +7,7 @@ import pytest
 
 from glassformer.config import ModelConfig, RecurrentConfig, Shape
 from glassformer.errors import CheckpointError
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.weights.generation import find_generation, read_generation, write_generation
 
 PATH = Path("generation_config.json")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.tasks.answers import Model, open_model

@@ -28,7 +28,7 @@ from glassformer.cli.verb import (
 from glassformer.errors import CheckpointError, InputError
 
 if TYPE_CHECKING:
-    from glassformer.model.choosing import GenerationSettings
+    from glassformer.model.generation_settings import GenerationSettings
     from glassformer.tasks.answers import Model
 
 BEST = 5  # words that are told for a gap
@@ -216,7 +216,7 @@ def _run_writing(arguments: Arguments, shape: str, refusal: str) -> None:
 
 
 def _choose_settings(arguments: Arguments, model: "Model") -> "GenerationSettings":
-    from glassformer.model.choosing import GenerationSettings
+    from glassformer.model.generation_settings import GenerationSettings
 
     words = {field.name for field in fields(GenerationSettings)}
     asked = {name: value for name, value in vars(arguments).items() if name in words and value is not None}

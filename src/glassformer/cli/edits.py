@@ -18,7 +18,7 @@ from glassformer.errors import InputError
 from glassformer.registry import suggest
 
 if TYPE_CHECKING:
-    from glassformer.model.choosing import GenerationSettings
+    from glassformer.model.generation_settings import GenerationSettings
     from glassformer.recorders.record import Edit
 
 ALL = "all"

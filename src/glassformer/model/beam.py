@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from glassformer.model.choosing import NEVER, GenerationSettings, best_of
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import (
     DROPPED,
     FINISHED,
@@ -27,6 +27,7 @@ from glassformer.model.hypotheses import (
     read_hypothesis,
 )
 from glassformer.model.prompt import Opening
+from glassformer.model.sampling import NEVER, best_of
 
 
 class BeamSearch:

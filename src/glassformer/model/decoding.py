@@ -1,7 +1,7 @@
 """One generation under way: what is known after the words so far, and how to take the next step.
 
 In:   a prompt or a source, then one chosen token for each row at a time.
-Out:  logits (row, vocabulary) for the next token. Choosing is the business of `generate` and `beam`.
+Out:  logits (row, vocabulary) for the next token; `generate` and `beam` choose it.
 """
 
 from typing import TYPE_CHECKING, Protocol
@@ -167,48 +167,10 @@ def keep_memories(memories: list[Memory] | None, sources: Tensor) -> list[Memory
     return kept
 
 
-def begin_decoding(
-    network: "Transformer",
-    ids: Tensor,
-    real: Tensor | None,
-    prefix: Tensor | None,
-    capacity: int,
-    *,
-    cached: bool,
-) -> Decoding:
-    """Read the prompt, or encode the source and read the start of the target."""
-    if network.decoder is None:
-        raise InputError(
-            "An encoder alone has no decoder to generate with; use a decoder or an encoder-decoder."
-        )
-    memories = None
-    if network.encoder is not None:
-        memories = network.memories(network.encode(ids, real), real)
-        ids, real = start_of_target(network.config.start_id, ids, prefix), None
-    elif prefix is not None:
-        raise InputError("A decoder alone continues its prompt; put the prefix into the prompt instead.")
-    if real is not None and bool(real.all()):
-        real = None
-    if cached:
-        return _cached_kind(ids)(network, ids, real, memories, capacity)
-    return RecomputedDecoding(network, ids, real, memories)
-
-
-def _cached_kind(ids: Tensor) -> type[CachedDecoding]:
-    """On a GPU steps are replayed as a graph, outside of which launching them would take most of the time."""
-    if ids.device.type != "cuda" or torch.is_grad_enabled():
-        return CachedDecoding
-    from glassformer.model.graph import GraphDecoding  # it builds on this module
-
-    return GraphDecoding
-
-
 def start_of_target(start_id: int | None, source: Tensor, prefix: Tensor | None) -> Tensor:
     """The first tokens of the target, one row for each source: the given prefix, or the configured start."""
     if prefix is not None:
         return prefix
     if start_id is None:
-        raise InputError(
-            "The configuration names no start_id; set it, or pass the first target tokens as `prefix`."
-        )
+        raise InputError("model.no_start_id")
     return torch.full((len(source), 1), start_id, dtype=torch.long, device=source.device)

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.model.beam import BeamSearch
-from glassformer.model.choosing import GenerationSettings, best_of, draw, draw_chances, likeliest
 from glassformer.model.decoding import Prompt
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import (
     FINISHED,
     KEPT,
@@ -26,6 +26,7 @@ from glassformer.model.hypotheses import (
     read_hypothesis,
 )
 from glassformer.model.prompt import Opening, open_prompt
+from glassformer.model.sampling import best_of, draw, draw_chances, likeliest
 
 GREEDY = GenerationSettings()
 

@@ -188,10 +188,7 @@ class Tree:
 
 def nothing_to_choose(row: int) -> InputError:
     """What to say when a search of this row of the batch cannot go on."""
-    return InputError(
-        f"No token can be chosen for row {row}: all are ruled out, or the network's scores are not numbers. "
-        "Loosen no_repeat_ngram, min_new_tokens or forbidden; check the weights."
-    )
+    return InputError("model.no_candidate", row=row)
 
 
 def read_hypothesis(path: list[Node], end_id: int | None, score: float) -> Hypothesis:

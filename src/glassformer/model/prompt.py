@@ -6,16 +6,20 @@ Out:  an `Opening`: the network ready to choose the first token, and how far eac
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.model.choosing import PADDING, GenerationSettings, Rules
 from glassformer.model.decoding import Decoding, Prompt, start_of_target
-from glassformer.model.memory import estimate_beams, find_free_memory
+from glassformer.model.generation_settings import GenerationSettings
+from glassformer.model.sampling import PADDING, Rules
 from glassformer.model.transformer import check_ids, check_real
+
+FLOAT_BYTES = 4  # of a float32
+MEMINFO = Path("/proc/meminfo")
 
 
 @dataclass(slots=True)
@@ -35,7 +39,7 @@ def pad_left(rows: Sequence[Sequence[int]], padding_id: int = 0) -> tuple[Tensor
     A decoder continues its last token, so this is how its prompts are padded; an encoder does not mind.
     """
     if not rows or not all(rows):
-        raise InputError("A prompt is empty; give at least one token for each row.")
+        raise InputError("model.empty_prompt")
     longest = max(map(len, rows))
     ids = torch.tensor([[padding_id] * (longest - len(row)) + list(row) for row in rows])
     real = torch.tensor([[False] * (longest - len(row)) + [True] * len(row) for row in rows])
@@ -82,10 +86,7 @@ def _room(count: int, limit: int | None, wanted: int) -> int:
     if limit is None:
         return wanted
     if count > limit:
-        raise InputError(
-            f"The prompt has {count} tokens, but this network has positions for {limit}; "
-            "shorten the text, or build the network with a larger max_length."
-        )
+        raise InputError("model.too_long", count=count, limit=limit)
     return min(wanted, limit - count)
 
 
@@ -96,18 +97,14 @@ def _check_prompt(
     if prefix is not None:
         check_ids(prefix, config.vocabulary_size)
         if len(prefix) != len(ids):
-            raise InputError(
-                f"There are {len(ids)} sources and {len(prefix)} prefixes; give one prefix for each."
-            )
+            raise InputError("model.prefixes", sources=len(ids), prefixes=len(prefix))
     check_real(real, ids)
     if real is None:
         return
     if not bool(real.any(dim=1).all()):
-        raise InputError("A row of the batch is nothing but padding; leave out empty texts.")
+        raise InputError("model.only_padding")
     if _continues_prompt(config) and not bool(real[:, -1].all()):
-        raise InputError(
-            "A prompt ends in padding, where it should be continued; pad prompts on the left (`pad_left`)."
-        )
+        raise InputError("model.padded_right")
 
 
 def _check_beams(
@@ -121,19 +118,35 @@ def _check_beams(
     needed = len(start) * estimate_beams(config, beams, start.shape[1] + beams * room)
     if free is not None and needed > free:
         raise ConfigurationError(
-            f"beams = {beams} for {room} new tokens take at least {needed / 2**30:.1f} GiB, and "
-            f"{free / 2**30:.1f} GiB are free; choose fewer beams, or fewer new tokens."
+            "model.beams_memory", beams=beams, tokens=room, needed=needed / 2**30, free=free / 2**30
         )
 
 
 def _check_settings(config: ModelConfig | RecurrentConfig, settings: GenerationSettings) -> None:
     if isinstance(config, ModelConfig) and (not config.has_decoder or config.head != "language"):
-        raise InputError(
-            f"This network is an {config.shape} with the head {config.head!r}; "
-            "generation needs a decoder that predicts words (head = 'language')."
-        )
+        raise InputError("model.cannot_generate", shape=config.shape, head=config.head)
     if max(settings.forbidden, default=0) >= config.vocabulary_size:
         raise InputError(
-            f"forbidden names the token {max(settings.forbidden)}, but the vocabulary has "
-            f"{config.vocabulary_size}; leave it out."
+            "model.forbidden_unknown", token=max(settings.forbidden), size=config.vocabulary_size
         )
+
+
+def estimate_beams(config: ModelConfig | RecurrentConfig, beams: int, slots: int) -> int:
+    """Bytes for one source: scores of all words, and in a Transformer keys, values and who may see them."""
+    scores = 2 * beams * config.vocabulary_size * FLOAT_BYTES  # logits and their log-softmax
+    if isinstance(config, RecurrentConfig):
+        return scores
+    kept = config.depth["decoder"] * 2 * config.width * slots * FLOAT_BYTES
+    return scores + kept + beams * slots * (1 + FLOAT_BYTES)  # booleans, and the mask
+
+
+def find_free_memory(device: torch.device) -> int | None:
+    """Bytes that can still be had."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0])
+    try:
+        lines = MEMINFO.read_text(encoding="utf-8").split("\n")
+    except OSError:  # not Linux
+        return None
+    found = next((line for line in lines if line.startswith("MemAvailable:")), None)
+    return None if found is None else int(found.split()[1]) * 1024

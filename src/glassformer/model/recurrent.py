@@ -67,7 +67,7 @@ class RecurrentEncoder(nn.Module):
             return self.states(states), self._join(last)
         lengths = real.sum(1)
         if int(lengths.min()) == 0:
-            raise InputError("A source has no token but padding; leave empty texts out of the batch.")
+            raise InputError("model.only_padding")
         padding_last = (~real).to(torch.uint8).argsort(dim=1, stable=True)  # (B, S)
         order = padding_last[..., None]
         aligned = words.gather(1, order.expand_as(words))
@@ -173,12 +173,10 @@ class RecurrentTranslator(nn.Module):
     ) -> Tensor:
         """Logits of every target position, each given the words before it (teacher forcing)."""
         if target is None:
-            raise InputError(
-                "A translator was given a source and no target; pass `target` or use generate()."
-            )
+            raise InputError("model.no_target")
         check_real(target_real, target)
         if target_real is not None and bool((target_real[:, 1:] & ~target_real[:, :-1]).any()):
-            raise InputError("A target is padded on the left, where it would be read; pad it on the right.")
+            raise InputError("model.target_padded_left")
         source = self.encode(ids, real)
         return self.decode(target, source.start, source)[0]
 
@@ -219,10 +217,7 @@ class RecurrentTranslator(nn.Module):
     def _embed(self, ids: Tensor) -> Tensor:
         check_ids(ids, self.config.vocabulary_size)
         if ids.shape[1] > self.config.max_length:
-            raise InputError(
-                f"The sequence has {ids.shape[1]} tokens, but this network is meant for "
-                f"{self.config.max_length}; shorten the text, or build the network with a larger max_length."
-            )
+            raise InputError("model.too_long", count=ids.shape[1], limit=self.config.max_length)
         return F.dropout(self.embeddings(ids), self.config.dropout, self.training)
 
 

@@ -17,7 +17,8 @@ from glassformer.config import ModelConfig
 from glassformer.errors import InputError
 from glassformer.model.attention import Mask, combine
 from glassformer.model.cache import Cache
-from glassformer.model.decoding import Decoding, begin_decoding
+from glassformer.model.cuda_graph import GraphDecoding
+from glassformer.model.decoding import CachedDecoding, Decoding, RecomputedDecoding, start_of_target
 from glassformer.model.heads import ClassifierHead, LanguageHead, MaskedHead, build_head
 from glassformer.model.layers import Block, Memory, build_norm
 from glassformer.model.linear import Linear
@@ -131,16 +132,11 @@ class Transformer(nn.Module):
         """Logits of every position at once, for training and looking. `target` is the decoder's input."""
         if self.config.shape == "encoder-decoder":
             if target is None:
-                raise InputError(
-                    "An encoder-decoder was given a source and no target; pass `target` or use generate()."
-                )
+                raise InputError("model.no_target")
             memory = self.encode(ids, real)
             return self.logits(self.decode(target, target_real, memory=memory, memory_real=real))
         if target is not None:
-            raise InputError(
-                f"A network of one stack ({self.config.shape}) was given a target, which it would not read; "
-                "leave `target` out, or build an encoder-decoder."
-            )
+            raise InputError("model.unused_target", shape=self.config.shape)
         hidden = self.encode(ids, real, segments) if self.decoder is None else self.decode(ids, real)
         return self.logits(hidden, real)
 
@@ -177,8 +173,25 @@ class Transformer(nn.Module):
         capacity: int,
         cached: bool = True,
     ) -> Decoding:
-        """Start a generation; see `glassformer.model.decoding.Prompt`."""
-        return begin_decoding(self, ids, real, prefix, capacity, cached=cached)
+        """Start a generation: read the prompt, or encode the source and read the start of the target.
+
+        See `glassformer.model.decoding.Prompt`. On a GPU the steps are replayed as a CUDA graph: launching
+        their kernels one by one would take most of the time.
+        """
+        if self.decoder is None:
+            raise InputError("model.no_decoder")
+        memories = None
+        if self.encoder is not None:
+            memories = self.memories(self.encode(ids, real), real)
+            ids, real = start_of_target(self.config.start_id, ids, prefix), None
+        elif prefix is not None:
+            raise InputError("model.prefix_of_decoder")
+        if real is not None and bool(real.all()):
+            real = None
+        if not cached:
+            return RecomputedDecoding(self, ids, real, memories)
+        graph = ids.device.type == "cuda" and not torch.is_grad_enabled()
+        return (GraphDecoding if graph else CachedDecoding)(self, ids, real, memories, capacity)
 
     def memories(self, memory: Tensor, real: Tensor | None = None) -> list[Memory]:
         """The encoder's states as each decoder layer sees them."""
@@ -226,10 +239,7 @@ class Transformer(nn.Module):
         """Refuse more tokens than there are positions for."""
         limit = self.embeddings.limit
         if limit is not None and length > limit:
-            raise InputError(
-                f"The sequence has {length} tokens, but this network has positions for {limit}; "
-                "shorten the text, or build the network with a larger max_length."
-            )
+            raise InputError("model.too_long", count=length, limit=limit)
 
     def _initialise(self, module: nn.Module) -> None:
         """Xavier for the paper's scaled embeddings, N(0, 0.02) for the families that came after it."""
@@ -264,27 +274,20 @@ class Transformer(nn.Module):
 def check_ids(ids: Tensor, vocabulary_size: int) -> None:
     """Refuse an empty batch, fractions, or ids outside the vocabulary; the last a GPU has to find itself."""
     if ids.dim() != 2 or ids.numel() == 0:
-        raise InputError(
-            f"Token ids have the shape {tuple(ids.shape)}; a batch of sequences (batch, token) with at least "
-            "one token is needed. Was the text empty?"
-        )
+        raise InputError("model.ids_shape", shape=str(tuple(ids.shape)))
     if ids.dtype not in (torch.long, torch.int):
-        raise InputError(f"Token ids are {ids.dtype}; whole numbers are needed. Convert them with `.long()`.")
+        raise InputError("model.ids_type", type=ids.dtype)
     if torch.compiler.is_compiling() or ids.device.type != "cpu":
         return
     smallest, largest = int(ids.min()), int(ids.max())
     if smallest < 0 or largest >= vocabulary_size:
         wrong = smallest if smallest < 0 else largest
-        raise InputError(
-            f"Token id {wrong} is not in the vocabulary of {vocabulary_size}; ids go from 0 to "
-            f"{vocabulary_size - 1}. Does this tokenizer belong to this model?"
-        )
+        raise InputError("model.unknown_id", id=wrong, size=vocabulary_size, last=vocabulary_size - 1)
 
 
 def check_real(real: Tensor | None, ids: Tensor) -> None:
     """Refuse a mask that means something else: numbers instead of truth values, or another shape."""
     if real is not None and (real.shape != ids.shape or real.dtype != torch.bool):
         raise InputError(
-            f"`real` is {real.dtype} with the shape {tuple(real.shape)}; "
-            f"it must be boolean, with the shape of the ids, {tuple(ids.shape)}."
+            "model.real_mask", type=real.dtype, shape=str(tuple(real.shape)), expected=str(tuple(ids.shape))
         )

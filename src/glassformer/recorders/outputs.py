@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import ROOT, Choice, Generated, Node
 from glassformer.recording import Alternative, Generation, Output, Step
 

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from glassformer.errors import InputError
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recording import Recording
 from glassformer.registry import suggest
 

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import InputError
-from glassformer.model.choosing import GenerationSettings
 from glassformer.model.generate import GREEDY, generate, stream
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Hypothesis
 from glassformer.model.prompt import pad_left
 from glassformer.model.recurrent import RecurrentTranslator

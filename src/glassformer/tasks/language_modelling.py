@@ -18,8 +18,8 @@ from torch import Tensor
 
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.model.choosing import GenerationSettings
 from glassformer.model.generate import at_inference
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.loss import IGNORED
 from glassformer.tasks.answers import answer, open_model, write_answer
 from glassformer.tasks.corpus import CorpusSettings, Stream, read_pieces, read_stream

@@ -19,8 +19,8 @@ from torch.nn import functional as F
 
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.model.choosing import GenerationSettings
 from glassformer.model.generate import at_inference
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.loss import IGNORED, two_pass_loss
 from glassformer.model.transformer import Transformer
 from glassformer.tasks.answers import Model, answer, open_model, write_answer

@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import CheckpointError, GlassformerError
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.registry import suggest

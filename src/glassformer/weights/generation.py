@@ -1,4 +1,4 @@
-"""How a published model wants to generate: its generation_config.json in our words, and the way back.
+"""How a published model generates by default: its generation_config.json as `GenerationSettings`, and back.
 
 In:   the dictionaries of config.json and generation_config.json.
 Out:  `GenerationSettings`; or a dictionary to be written.
@@ -10,24 +10,15 @@ from typing import Any
 
 from glassformer.config import ModelConfig, RecurrentConfig, read_settings
 from glassformer.errors import CheckpointError, ConfigurationError
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import (
+    TRANSFORMERS_NAMES,
+    GenerationSettings,
+    convert_transformers,
+)
 from glassformer.weights.tensors import read_json
 
 FILE = "generation_config.json"
 IDS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
-WORDS = {  # theirs and ours, where they mean the same
-    "max_new_tokens": "max_new_tokens",
-    "min_new_tokens": "min_new_tokens",
-    "num_beams": "beams",
-    "length_penalty": "length_penalty",
-    "do_sample": "sample",
-    "temperature": "temperature",
-    "top_k": "top_k",
-    "top_p": "top_p",
-    "repetition_penalty": "repetition_penalty",
-    "no_repeat_ngram_size": "no_repeat_ngram",
-}
-THEIR_TOP_K = 50  # what `transformers` draws from where nothing is said
 
 
 def find_generation(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,30 +32,15 @@ def find_generation(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]
 def read_generation(
     path: Path, values: Mapping[str, Any], config: ModelConfig | RecurrentConfig
 ) -> GenerationSettings:
-    """Their defaults as ours. Of forbidden words only single tokens are known here."""
+    """The defaults of a folder; what we do not have is left out, and beams are searched without sampling."""
     shape = config.shape if isinstance(config, ModelConfig) else "encoder-decoder"
-    ours: dict[str, Any] = {
-        word: values[name] for name, word in WORDS.items() if values.get(name) is not None and name in values
-    }
-    length = values.get("max_length")
-    if shape == "encoder-decoder" and isinstance(length, int) and length > 1 and "max_new_tokens" not in ours:
-        ours["max_new_tokens"] = length - 1  # theirs counts the start too
+    ours = convert_transformers(values, encoder_decoder=shape == "encoder-decoder", end_id=config.end_id)
     if ours.get("sample"):
         ours["sample"] = ours.get("beams", 1) == 1
-        ours.setdefault("top_k", THEIR_TOP_K)
-    if ours.get("top_k") == 0:
-        ours["top_k"] = None
-    ours["early_stopping"] = values.get("early_stopping") is True
-    forced = values.get("forced_eos_token_id")
-    ours["force_end"] = forced is not None and config.end_id in (
-        forced if isinstance(forced, list) else [forced]
-    )
-    words = values.get("bad_words_ids") or ()
-    ours["forbidden"] = tuple(word[0] for word in words if isinstance(word, list) and len(word) == 1)
     try:
         return read_settings(GenerationSettings, ours)
     except ConfigurationError as error:
-        raise CheckpointError(f"{path}: {error}") from error
+        raise CheckpointError("weights.in_file", path=path, problem=error.message) from error
 
 
 def write_generation(
@@ -78,9 +54,9 @@ def write_generation(
     if settings is None:
         return values
     plain = GenerationSettings()
-    for name, word in WORDS.items():
-        if getattr(settings, word) != getattr(plain, word):
-            values[name] = getattr(settings, word)
+    for theirs, name in TRANSFORMERS_NAMES.items():
+        if getattr(settings, name) != getattr(plain, name):
+            values[theirs] = getattr(settings, name)
     if settings.early_stopping:
         values["early_stopping"] = True
     if settings.force_end and config.end_id is not None:

@@ -12,8 +12,8 @@ import torch
 
 from glassformer.api.description import describe_step
 from glassformer.api.jobs import DecodeRequest
-from glassformer.model.choosing import GenerationSettings
 from glassformer.model.generate import at_inference, open_search
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import ROOT, Generated, Node
 from glassformer.recorders.edits import AnyEdit, CutEdge, check_written
 from glassformer.recorders.native.recorder import OurSubject

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 import glassformer
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import CheckpointError, InputError, RecordingError
-from glassformer.model.choosing import GenerationSettings
 from glassformer.model.generate import generate
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.edits import AblateHead

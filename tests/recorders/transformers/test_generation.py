@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError, RecordingError
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.native.recorder import OurSubject
 from glassformer.recorders.transformers import generation as generating

@@ -12,7 +12,7 @@ import transformers as hf
 from torch import Tensor, nn
 
 from glassformer.errors import InputError, RecordingError
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
 from glassformer.recorders.transformers import softmaxes
 from glassformer.recorders.transformers.recorder import HuggingFaceSubject

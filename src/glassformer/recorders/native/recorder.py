@@ -19,9 +19,9 @@ from torch import Tensor
 from glassformer import __version__
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError
-from glassformer.model.choosing import GenerationSettings
 from glassformer.model.decoding import start_of_target
 from glassformer.model.generate import GREEDY, at_inference, generate
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer, check_ids
 from glassformer.recorders.edits import CutEdge, check_written, why_relaxed

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from glassformer.errors import InputError, RecordingError
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.place import Place
 from glassformer.recorders.preserve import on_loan
 from glassformer.recorders.reading import as_array

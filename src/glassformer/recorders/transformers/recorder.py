@@ -17,7 +17,7 @@ from torch import nn
 
 from glassformer import __version__
 from glassformer.errors import InputError
-from glassformer.model.choosing import GenerationSettings
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores, check_written
 from glassformer.recorders.identity import Identity
 from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from glassformer.config import ModelConfig
+from glassformer.model.cuda_graph import GraphDecoding
 from glassformer.model.decoding import CachedDecoding
 from glassformer.model.generate import GenerationSettings, generate
-from glassformer.model.graph import GraphDecoding
 from glassformer.model.transformer import Transformer
 
 pytestmark = pytest.mark.gpu
