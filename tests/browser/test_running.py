@@ -67,7 +67,7 @@ def test_only_the_first_layers_run(bench: Bench, open_page: Open) -> None:
     page.get_by_label("Layers that run").fill("1")
     recording = bench.library.get(press_run(page))
     assert [map.layer for map in recording.maps] == [0]
-    assert tuple(map(str, recording.evidence.edits)) == ("only the first layer of every stack",)
+    assert tuple(map(str, recording.evidence.edits)) == ("only the first 1 layer of every stack",)
 
 
 def test_random_sequences_have_a_length_and_a_seed(bench: Bench, open_page: Open) -> None:

@@ -49,7 +49,7 @@ def test_an_edit_reads_as_it_is_said(words: str, edit: object) -> None:
         ("zero encoder self 2 5 6", "'6' is one word too many"),
         ("cut decoder self all -1 7 3", "'-1' cannot be the HEAD"),
         ("scale much", "'much' cannot be the FACTOR"),
-        ("scale nan", "at most a million"),
+        ("scale nan", "between -1,000,000 and 1,000,000"),
         ("first 0", "At least one layer"),
     ],
 )

@@ -361,7 +361,7 @@ def test_an_edge_to_the_source_is_cut_in_every_beam(kind: str, beams: int) -> No
 def test_a_mean_needs_the_whole_text() -> None:
     for kind in KINDS:
         subject, reads = make_subject(kind)
-        with pytest.raises(InputError, match="Words are written one by one"):
+        with pytest.raises(InputError, match="one token at a time"):
             subject.record(
                 reads[0],
                 decode=GenerationSettings(max_new_tokens=3),
@@ -377,14 +377,17 @@ def test_a_mean_needs_the_whole_text() -> None:
     ("edit", "message"),
     [
         (AblateHead("decoder", "self", 3, 0), "nothing to edit.*decoder layer 2, self"),
-        (AblateHead("decoder", "self", 0, 4), "no head 4 in decoder layer 0, self; heads go from 0 to 3"),
+        (
+            AblateHead("decoder", "self", 0, 4),
+            "no head 4 in decoder layer 0, self. .* from 0 to 3",
+        ),
         (AblateHead("encoder", "self", 0, 0), "nothing to edit"),
         (CutEdge("decoder", "cross", 0, 0, 1, 0), "nothing to edit"),
-        (CutEdge("decoder", "self", 0, 0, 9, 0), "nothing to (edit|cut)"),
-        (CutEdge("decoder", "self", 0, 0, 0, 0), "the only one that query 0 may look at"),
+        (CutEdge("decoder", "self", 0, 0, 9, 0), "nothing to edit"),
+        (CutEdge("decoder", "self", 0, 0, 0, 0), "No key is left for query 0"),
         (ScaleScores(2.0, layer=7), "nothing to edit"),
-        (FirstLayers(4), r"(nothing to run|4 layers cannot run)"),
-        (FirstLayers(1, "encoder"), r"(nothing to run|no stack to stop early)"),
+        (FirstLayers(4), "no such layers to run"),
+        (FirstLayers(1, "encoder"), "no such layers to run"),
     ],
 )
 def test_an_edit_that_meets_nothing_is_refused(kind: str, edit: Any, message: str) -> None:
@@ -421,7 +424,7 @@ def test_a_recurrent_decoder_is_silenced_but_not_cut() -> None:
     assert not edited.maps[0].dense.any()
     differs(edited, plain)
     for edit in (CutEdge("decoder", "cross", 0, 0, 1, 1), AblateHead("decoder", "cross", 0, 0, "mean")):
-        with pytest.raises(InputError, match="looks once for each word"):
+        with pytest.raises(InputError, match="attends once for each word"):
             subject.record(SOURCE, TARGET, edits=[edit])
 
 

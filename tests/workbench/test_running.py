@@ -198,7 +198,7 @@ def test_layers_and_multiplier_change_the_run(run: Run) -> None:
     edited, _ = run(layers=1, multiplier=0.0)
     assert len(edited.maps) == 1
     assert tuple(map(str, edited.evidence.edits)) == (
-        "only the first layer of every stack",
+        "only the first 1 layer of every stack",
         "scores times 0 in every layer",
     )
     np.testing.assert_allclose(edited.maps[0].weights()[0, 3, :4], 0.25, atol=1e-6)
@@ -219,7 +219,7 @@ def test_layers_and_multiplier_change_the_run(run: Run) -> None:
             "query 3 may not look at key 1",
         ),
         ({"kind": "scale", "factor": 2.0, "layer": 1}, "scores times 2 in layer 1"),
-        ({"kind": "layers", "count": 1, "stack": "decoder"}, "only the first layer"),
+        ({"kind": "layers", "count": 1, "stack": "decoder"}, "only the first 1 layer of decoder"),
     ],
 )
 def test_edits_are_made_and_said(run: Run, edit: dict[str, object], said: str) -> None:

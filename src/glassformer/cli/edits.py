@@ -19,7 +19,7 @@ from glassformer.registry import suggest
 
 if TYPE_CHECKING:
     from glassformer.model.generation_settings import GenerationSettings
-    from glassformer.recorders.record import Edit
+    from glassformer.recorders.edits import Edit
 
 ALL = "all"
 STACKS, KINDS = ("encoder", "decoder"), ("self", "cross")

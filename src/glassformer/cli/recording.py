@@ -119,7 +119,8 @@ def add_device(parser: Parser) -> None:
 def run_record(arguments: Arguments) -> None:
     """Record a model on a text, draw it, keep it."""
     from glassformer.recorders.destination import heading_for
-    from glassformer.recorders.record import check_want, load
+    from glassformer.recorders.record import load
+    from glassformer.recorders.request import check_want
     from glassformer.render.summary import summarise, to_json
 
     require_model(arguments.model)
@@ -186,7 +187,7 @@ def run_long(arguments: Arguments) -> None:
     """Record a small rotary model on a text of any length."""
     from glassformer.recorders.destination import heading_for
     from glassformer.recorders.long import invent_text, open_rotary
-    from glassformer.recorders.record import check_device
+    from glassformer.recorders.request import check_device
 
     check_device(arguments.device)
     subject = open_rotary()

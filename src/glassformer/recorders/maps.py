@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.errors import RecordingError
+from glassformer.messages import Message
 from glassformer.place import Place
-from glassformer.recorders.edits import AblateHead, AnyEdit, why_relaxed
+from glassformer.recorders.call import Call
 from glassformer.recorders.masks import Masks, allowed_keys, form_scores
 from glassformer.recorders.statistics.measure import (
     Measured,
@@ -30,7 +31,6 @@ from glassformer.recorders.statistics.scoring import HIDDEN, Scoring
 from glassformer.recorders.statistics.transfer import beside, mark
 from glassformer.recorders.statistics.transfer_pool import Couriers
 from glassformer.recorders.store import Array, Keep, as_numbers, keep_aside
-from glassformer.recorders.transformers.interface import Call
 from glassformer.recording import (
     AttentionMap,
     Factors,
@@ -100,7 +100,6 @@ class MapMaker:
 
     axes: Axes
     want: Collection[str]
-    edits: Sequence[AnyEdit] = ()
     keep: Keep = keep_aside
     notes: dict[str, None] = field(default_factory=dict)  # in order, each once
     masks: Masks = field(default_factory=Masks)
@@ -143,13 +142,14 @@ class MapMaker:
     def _receive_exact(self, call: Call, weights: Tensor) -> None:
         numbers = weights.detach().float().cpu().numpy()  # (head, query, key); the call's own, not copied
         statistics = self._measure(call, numbers)
-        parts = Parts(sink=_weigh_sink(call.sink, statistics, numbers, self._find_silenced(call.place)))
+        parts = Parts(sink=_weigh_sink(call.sink, statistics, numbers, call.silenced))
         if "weights" in self.want:
             parts.dense = numbers
         if "scores" in self.want and not np.isnan(statistics.log_sum_exp).all():
             parts.scores = as_numbers(form_scores(call, self.masks.see(call)))
         kept = self._keep(call.place, self._choose_states(call))
-        finished = self._make(call.place, statistics, parts, _describe_states(call)._replace(kept=kept))
+        states = _describe_states(call)._replace(kept=kept)
+        finished = self._make(call.place, statistics, parts, states, call.relaxed)
         self.waiting.append(lambda: finished)
 
     def _measure(self, call: Call, weights: Array) -> HeadStatistics:
@@ -157,20 +157,15 @@ class MapMaker:
         weights; otherwise, or where the weights were edited, from the weights alone."""
         rows = self.axes.rows(call.place, weights.shape[1])
         scoring = self.masks.score(call)
-        if why_relaxed(self.edits, call.place) is None:
+        if call.relaxed is None:
             found = head_statistics(call.queries[0], call.keys[0], scoring, rows=torch.from_numpy(rows))
             if _agree(found, weights, rows):
                 return found
             note = f"scores of {call.place} do not follow from queries and keys: measured by weights alone"
             self.notes[note] = None
         allowed = allowed_keys(call, self.masks.see(call)).cpu().numpy() | (weights > 0)
-        sink = None if call.sink is None else _leave_to_sink(weights, self._find_silenced(call.place))
+        sink = None if call.sink is None else _leave_to_sink(weights, call.silenced)
         return measure(weights, allowed, rows, sink_weights=sink, offset=scoring.offset)
-
-    def _find_silenced(self, place: Place) -> list[int]:
-        """Heads whose weights an edit took away, with what went to the sink."""
-        here = (edit for edit in self.edits if isinstance(edit, AblateHead) and edit.touches(place))
-        return [edit.head for edit in here if edit.how == "zero"]
 
     def _receive_fast(self, call: Call) -> Tensor:
         scoring = self.masks.score(call)
@@ -237,7 +232,14 @@ class MapMaker:
             name: self.keep(f"kept/{stack}/{kind}/{layer}/{name}", tensor) for name, tensor in states.items()
         }
 
-    def _make(self, place: Place, statistics: HeadStatistics, parts: Parts, states: States) -> AttentionMap:
+    def _make(
+        self,
+        place: Place,
+        statistics: HeadStatistics,
+        parts: Parts,
+        states: States,
+        relaxed: Message | None = None,
+    ) -> AttentionMap:
         return AttentionMap(
             stack=place.stack,
             layer=place.layer,
@@ -255,7 +257,7 @@ class MapMaker:
             scale=states.scale,
             pyramids=parts.pyramids,
             dtype=states.dtype,
-            relaxed=why_relaxed(self.edits, place),
+            relaxed=relaxed,
         )
 
 

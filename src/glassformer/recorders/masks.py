@@ -6,16 +6,13 @@ Out:  `Scoring`, from which statistics, tiles and single scores follow; and the 
     score = softcap(scale * q . k) + bias + mask          softcap(x) = c * tanh(x / c)
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from glassformer.recorders.call import Call
 from glassformer.recorders.statistics.scoring import MASKED, Scoring
-
-if TYPE_CHECKING:
-    from glassformer.recorders.transformers.interface import Call
-
 
 _ROWS = 256  # of a mask that are read at once
 
@@ -37,7 +34,7 @@ class Masks:
     def __init__(self) -> None:
         self.read: dict[int, tuple[Tensor, Sight]] = {}  # the tensor is kept, so that its id stays its own
 
-    def see(self, call: "Call") -> Sight:
+    def see(self, call: Call) -> Sight:
         """What the queries of the only text of a call may see."""
         queries, keys = call.queries.shape[2], call.keys.shape[2]
         offset = keys - queries if call.place.kind == "self" and keys > queries else 0
@@ -49,7 +46,7 @@ class Masks:
             self.read[id(call.mask)] = call.mask, sight
         return sight
 
-    def score(self, call: "Call") -> Scoring:
+    def score(self, call: Call) -> Scoring:
         """How the only text of a call is scored."""
         sight = self.see(call)
         biases = [
@@ -128,7 +125,7 @@ def allowed_by(mask: Tensor) -> Tensor:
     return mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
 
 
-def allowed_keys(call: "Call", sight: Sight) -> Tensor:
+def allowed_keys(call: Call, sight: Sight) -> Tensor:
     """Which keys each query of the only text may see (H or 1, T, S)."""
     if call.mask is not None:
         return allowed_by(call.mask[0])
@@ -137,7 +134,7 @@ def allowed_keys(call: "Call", sight: Sight) -> Tensor:
     return allowed.tril(sight.offset) if sight.causal else allowed
 
 
-def form_scores(call: "Call", sight: Sight) -> Tensor:
+def form_scores(call: Call, sight: Sight) -> Tensor:
     """What softmax is given (H, T, S) for the only text of a call; minus infinity where masked."""
     keys = repeat_heads(call.keys, call.queries.shape[1])
     scores = (call.queries[0] @ keys[0].transpose(-1, -2)).float() * call.scale

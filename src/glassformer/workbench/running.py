@@ -16,7 +16,7 @@ from glassformer.errors import CheckpointError, InputError
 from glassformer.lessons.models import Zoo
 from glassformer.lessons.playing import play
 from glassformer.recorders.destination import heading_for
-from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores
+from glassformer.recorders.edits import AblateHead, CutEdge, Edit, FirstLayers, ScaleScores
 from glassformer.recorders.record import load
 from glassformer.recording import Recording
 from glassformer.workbench.layers import reporting
@@ -122,9 +122,9 @@ def choose_want(count: int) -> tuple[str, ...]:
     return want
 
 
-def read_edits(request: JobRequest) -> list[AnyEdit]:
+def read_edits(request: JobRequest) -> list[Edit]:
     """The changes of a request, in the words of the recorders."""
-    edits: list[AnyEdit] = [_read_edit(edit) for edit in request.edits]
+    edits: list[Edit] = [_read_edit(edit) for edit in request.edits]
     if request.layers is not None:
         edits.append(FirstLayers(request.layers))
     if request.multiplier is not None and request.multiplier != 1:
@@ -132,7 +132,7 @@ def read_edits(request: JobRequest) -> list[AnyEdit]:
     return edits
 
 
-def _read_edit(edit: EditRequest) -> AnyEdit:
+def _read_edit(edit: EditRequest) -> Edit:
     said: Any = edit  # requests.py has seen to it that nothing is missing
     match edit.kind:
         case "ablate":

@@ -15,7 +15,8 @@ from glassformer.api.jobs import DecodeRequest
 from glassformer.model.generate import at_inference, open_search
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import ROOT, Generated, Node
-from glassformer.recorders.edits import AnyEdit, CutEdge, check_written
+from glassformer.recorders.edits.edit import Edit, check_generation, needs_numbered_queries
+from glassformer.recorders.native.edits import applying_edits
 from glassformer.recorders.native.recorder import OurSubject
 from glassformer.recorders.outputs import read_generation
 from glassformer.recording import Alternative, Recording, Step
@@ -56,12 +57,12 @@ def write(
     given: Given,
     settings: GenerationSettings,
     want: Collection[str],
-    edits: Sequence[AnyEdit],
+    edits: Sequence[Edit],
     teller: Teller,
 ) -> Recording:
     """Let the model write, and record what it reads in the end."""
     teller.writing = True
-    at_once = not isinstance(subject, OurSubject) or any(isinstance(edit, CutEdge) for edit in edits)
+    at_once = not isinstance(subject, OurSubject) or needs_numbered_queries(edits)
     if at_once:  # an edge to cut has to be met in one go; others write behind closed doors
         recording = subject.record(
             given.inputs, target_language=given.language, decode=settings, want=want, edits=edits
@@ -71,7 +72,7 @@ def write(
             teller.step(describe_step(step).model_dump(mode="json"))
         return recording
     assert isinstance(subject, OurSubject)
-    check_written(edits)
+    check_generation(edits)
     prompt = _open_end(subject, given.ids)
     generated = _generate(subject, prompt, settings, edits, teller)
     teller.writing = False
@@ -113,13 +114,12 @@ def _generate(
     subject: OurSubject,
     prompt: tuple[int, ...],
     settings: GenerationSettings,
-    edits: Sequence[AnyEdit],
+    edits: Sequence[Edit],
     teller: Teller,
 ) -> Generated:
     network = subject.network
     with ExitStack() as changes:
-        for edit in edits:
-            changes.enter_context(edit.apply(network))
+        changes.enter_context(applying_edits(network, edits))
         changes.enter_context(at_inference(network))
         ids = torch.tensor([prompt], device=next(network.parameters()).device)
         search = open_search(network, ids, None, settings, None)

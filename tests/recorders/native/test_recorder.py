@@ -3,9 +3,7 @@
 import sys
 import threading
 import types
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +15,18 @@ from torch import Tensor, nn
 import glassformer
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import CheckpointError, InputError, RecordingError
+from glassformer.messages import Message, message
 from glassformer.model.generate import generate
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
-from glassformer.recorders.edits import AblateHead
+from glassformer.place import Place
+from glassformer.recorders.edits import AblateHead, Edit, Scores, Weights
 from glassformer.recorders.identity import Identity
 from glassformer.recorders.native import recorder as ours
 from glassformer.recorders.native.recorder import OurSubject
-from glassformer.recorders.record import WANTS, Subject, load, record
+from glassformer.recorders.record import Subject, load, record
+from glassformer.recorders.request import WANTS
 from glassformer.recording import Recording
 from glassformer.text.builders import build_words
 from glassformer.weights.checkpoint import save_checkpoint
@@ -471,52 +472,32 @@ def test_the_hash_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert identity.hash() == first
 
 
-@dataclass(frozen=True)
-class Halve:
+class Halve(Edit):
     """An edit after the softmax: half of everything."""
 
-    relaxes: bool = True
+    changes = frozenset({"weights"})
 
-    def __str__(self) -> str:
-        return "every weight halved"
+    def change_weights(self, weights: Weights) -> None:
+        for head in range(weights.heads):
+            weights.replace(head, weights.rows(head) / 2)
 
-    @contextmanager
-    def apply(self, network: nn.Module) -> Iterator[None]:
-        handles = [
-            each.pattern.register_forward_hook(lambda module, inputs, output: output / 2)  # type: ignore[union-attr, operator]
-            for each in network.modules()
-            if hasattr(each, "pattern")
-        ]
-        try:
-            yield
-        finally:
-            for handle in handles:
-                handle.remove()
+    def as_message(self) -> Message:
+        return message("toy.halve", default="every weight halved")
 
 
-@dataclass(frozen=True)
-class Cut(Halve):
-    """An edit before the softmax: nobody sees the first key."""
+class Cut(Edit):
+    """An edit before the softmax: nobody sees the first key of the source."""
 
-    relaxes: bool = False
+    changes = frozenset({"scores"})
 
-    def __str__(self) -> str:
-        return "the first source token cut off"
+    def touches(self, place: Place) -> bool:
+        return place == ("encoder", "self", 0, None)
 
-    @contextmanager
-    def apply(self, network: nn.Module) -> Iterator[None]:
-        def blind(_: nn.Module, __: Any, scores: Tensor) -> Tensor:
-            scores = scores.clone()
-            scores[..., 0] = -torch.inf
-            return scores
+    def change_scores(self, scores: Scores) -> None:
+        scores.hide(key=0)
 
-        assert isinstance(network, Transformer)
-        assert network.encoder is not None
-        handle = network.encoder.block(0).attention.scores.register_forward_hook(blind)
-        try:
-            yield
-        finally:
-            handle.remove()
+    def as_message(self) -> Message:
+        return message("toy.cut", default="the first source token cut off")
 
 
 def test_edits_act_and_are_stamped() -> None:

@@ -176,7 +176,7 @@ def test_a_trace_comes_back_from_its_bundle(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("want", "words", "sentence"),
     [
-        (("trace",), {"edits": [ScaleScores(2.0)]}, "which an edit breaks"),
+        (("trace",), {"edits": [ScaleScores(2.0)]}, "an edit breaks this"),
         (("trase",), {}, "trace"),
     ],
 )

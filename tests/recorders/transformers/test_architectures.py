@@ -14,7 +14,8 @@ import transformers as hf
 from torch import Tensor, nn
 
 from glassformer.errors import RecordingError
-from glassformer.recorders.transformers.interface import Call, Capture, capturing
+from glassformer.recorders.call import Call
+from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.recorder import HuggingFaceSubject
 from glassformer.recording import Recording, measure

@@ -257,10 +257,13 @@ def test_a_map_that_no_softmax_gives_is_named() -> None:
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (AblateHead("decoder", "self", 9, 0), r"nothing to edit .*there are: decoder layer 0, self; decoder"),
+        (
+            AblateHead("decoder", "self", 9, 0),
+            "nothing to edit .*in: decoder layer 0, self, decoder",
+        ),
         (AblateHead("decoder", "self", 0, 9), "There is no head 9 in decoder layer 0, self"),
         (CutEdge("decoder", "self", 0, 0, 50, 1), "There was nothing to edit"),
-        (CutEdge("decoder", "self", 0, 0, 0, 0), "the only one that query 0 may look at"),
+        (CutEdge("decoder", "self", 0, 0, 0, 0), "No key is left for query 0"),
     ],
 )
 def test_an_edit_that_meets_nothing_is_refused(edit: Any, message: str) -> None:

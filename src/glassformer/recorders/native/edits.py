@@ -1,12 +1,12 @@
 """Edits of our own networks, through their windows.
 
-In:   a Transformer or a recurrent translator, and an edit (see edits.py).
-Out:  a context in which what comes through a window is replaced; afterwards the network is as it was.
+In:   a Transformer or a recurrent translator, and edits.
+Out:  a context in which scores and weights that come through a window are replaced, and stacks run fewer
+      layers; afterwards the network is as it was.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Protocol
 
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
@@ -15,100 +15,97 @@ from glassformer.errors import InputError
 from glassformer.model.attention import Attention, CrossAttention
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
 from glassformer.model.transformer import Stack, Transformer
-from glassformer.place import Place
-from glassformer.recording import Kind
-
-if TYPE_CHECKING:
-    from glassformer.recorders.edits import FirstLayers
-
-Change = Callable[
-    [Tensor, Place, int], Tensor
-]  # what came through a window, where, and how many queries a row has
-
-
-class Inside(Protocol):
-    """An edit of what happens inside attention."""
-
-    def touches(self, place: Place) -> bool:
-        """Whether it changes anything at a place."""
+from glassformer.place import Kind, Place
+from glassformer.recorders.edits.active import ActiveEdits
+from glassformer.recorders.edits.edit import Edit, Index, ScoreTensor, Weights, check_keys_left
+from glassformer.recorders.edits.layers import limit_layers
 
 
 @contextmanager
-def change_windows(
-    network: nn.Module, edit: Inside, *, scores: Change | None = None, pattern: Change | None = None
-) -> Iterator[None]:
-    """Hooks on the windows of every attention that an edit touches; what they give replaces what came."""
-    _check(network, edit)
-    with ExitStack() as hooks:
-        for name, kind, layers, attention in _find_attentions(network):
-            places = [Place(name, kind, layer) for layer in layers]
-            if not any(map(edit.touches, places)):
-                continue
-            rows = _Rows(attention)
-            hooks.callback(rows.stop)
-            for window, change in ((attention.scores, scores), (attention.pattern, pattern)):
-                if change is not None:
-                    hook = _replace(places, edit, change, rows)
-                    hooks.callback(window.register_forward_hook(hook).remove)
+def applying_edits(network: nn.Module, edits: Sequence[Edit]) -> Iterator[None]:
+    """Inside this context the network computes with the edits; one that changed nothing is an error."""
+    active = ActiveEdits(edits)
+    with ExitStack() as changes:
+        if edits:
+            _check_network(network, active)
+            changes.enter_context(_fewer_layers(network, edits))
+            _change_windows(network, active, changes)
         yield
+    active.check_used()
+
+
+def _change_windows(network: nn.Module, active: ActiveEdits, hooks: ExitStack) -> None:
+    """Hooks on the windows of every attention that an edit touches."""
+    touched = []
+    for name, kind, layers, attention in _find_attentions(network):
+        places = [Place(name, kind, layer) for layer in layers]
+        if any([active.touch(place) for place in places]):  # noqa: C419 - every place is to be noted
+            touched.append((places, attention))
+    active.check_places()
+    for places, attention in touched:
+        windows = _Windows(places, attention, active)
+        for handle in windows.open():
+            hooks.callback(handle.remove)
+
+
+class _Windows:
+    """The scores and weights of one attention; layers that share a block call it one after the other."""
+
+    def __init__(
+        self, places: list[Place], attention: Attention | ContextAttention, active: ActiveEdits
+    ) -> None:
+        self.places = places
+        self.attention = attention
+        self.active = active
+        self.calls = 0
+        self.queries: int | None = None  # of one sequence: cross-attention gets the beams as more queries
+        self.hidden: list[Index] = []
+
+    def open(self) -> Iterator[RemovableHandle]:
+        if isinstance(self.attention, CrossAttention):
+            yield self.attention.register_forward_pre_hook(self._count_queries)
+        yield self.attention.scores.register_forward_hook(self._change_scores)
+        yield self.attention.pattern.register_forward_hook(self._change_weights)
+
+    @property
+    def place(self) -> Place:
+        return self.places[self.calls % len(self.places)]
+
+    def _count_queries(self, _: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        self.queries = inputs[0].shape[1]
+
+    def _change_scores(self, _: nn.Module, __: object, output: Tensor) -> Tensor:
+        scores = ScoreTensor(self.place, output, self.queries)
+        self.active.change_scores(scores)
+        self.hidden = scores.hidden
+        return scores.tensor
+
+    def _change_weights(self, _: nn.Module, __: object, output: Tensor) -> Tensor:
+        for at in self.hidden:  # the mask is known only now
+            check_keys_left(output[at[:3]].sum(-1) > 0, self.place, at)
+        weights = Weights(self.place, output)
+        self.active.change_weights(weights)
+        self.calls += 1
+        return weights.tensor
 
 
 @contextmanager
-def run_first_layers(network: nn.Module, edit: "FirstLayers") -> Iterator[None]:
-    """Stacks that are less deep."""
-    there_are = _find_stacks(network)
-    stacks = [stack for name, stack in there_are.items() if edit.touches(Place(name, "self", 0))]
-    if not stacks:
-        raise InputError(f"There is no stack to stop early ({edit}); there are: {_list(there_are)}.")
-    found = [stack.depth for stack in stacks]
-    if edit.count > max(found):
-        raise InputError(f"{edit.count} layers cannot run, for there are {max(found)}; name fewer.")
+def _fewer_layers(network: nn.Module, edits: Sequence[Edit]) -> Iterator[None]:
+    """Stacks run as many layers as edits leave to them."""
+    stacks = _find_stacks(network)
+    found = {name: stack.depth for name, stack in stacks.items()}
+    limits = limit_layers(found, edits)
     try:
-        for stack in stacks:
-            stack.depth = min(stack.depth, edit.count)
+        for name, count in limits.items():
+            stacks[name].depth = count
         yield
     finally:
-        for stack, depth in zip(stacks, found, strict=True):
-            stack.depth = depth
-
-
-def _replace(
-    places: list[Place], edit: Inside, change: Change, rows: "_Rows"
-) -> Callable[..., Tensor | None]:
-    """A hook; a block that is used again and again speaks for its layers in turn."""
-    calls = 0
-
-    def hook(_: nn.Module, __: object, output: Tensor) -> Tensor | None:
-        nonlocal calls
-        place = places[calls % len(places)]
-        calls += 1
-        return change(output, place, rows.count(output)) if edit.touches(place) else None
-
-    return hook
-
-
-class _Rows:
-    """How many queries a row has: cross-attention is given the beams of one source as more queries."""
-
-    def __init__(self, attention: nn.Module) -> None:
-        self.length: int | None = None
-        self.handle: RemovableHandle | None = None
-        if isinstance(attention, CrossAttention):
-            self.handle = attention.register_forward_pre_hook(self._note)
-
-    def _note(self, _: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-        self.length = inputs[0].shape[1]
-
-    def count(self, output: Tensor) -> int:
-        return output.shape[2] if self.length is None else self.length
-
-    def stop(self) -> None:
-        if self.handle is not None:
-            self.handle.remove()
+        for name, depth in found.items():
+            stacks[name].depth = depth
 
 
 def _find_attentions(network: nn.Module) -> Iterator[tuple[str, Kind, range, Attention | ContextAttention]]:
-    """Every attention of one of our networks: its stack, its kind, the layers that it speaks for."""
+    """Every attention of one of our networks: its stack, its kind, the layers that use it."""
     if isinstance(network, RecurrentTranslator):
         if network.decoder.attention is not None:
             yield "decoder", "cross", range(1), network.decoder.attention
@@ -129,27 +126,9 @@ def _find_stacks(network: nn.Module) -> dict[str, Stack]:
     return {name: stack for name, stack in stacks.items() if stack is not None}
 
 
-def _check(network: nn.Module, edit: Inside) -> None:
-    """Refuse an edit that would touch nothing."""
+def _check_network(network: nn.Module, active: ActiveEdits) -> None:
     if not isinstance(network, Transformer | RecurrentTranslator):
-        raise InputError(
-            f"A {type(network).__name__} has no windows to change it through; record it with `edits=`."
-        )
-    places = [
-        Place(name, kind, layer) for name, kind, layers, _ in _find_attentions(network) for layer in layers
-    ]
-    if not any(map(edit.touches, places)):
-        raise InputError(f"There is nothing to edit ({edit}); there are: {_list(places)}.")
-
-
-def check_at_once(network: nn.Module, edit: Inside) -> None:
-    """Refuse an edit for which all queries must be there at once, where they come one by one."""
-    if isinstance(network, RecurrentTranslator):
-        raise InputError(
-            f"A recurrent decoder looks once for each word and never at all of them, so this cannot be "
-            f"({edit}). Silence its head, or scale its scores."
-        )
-
-
-def _list(things: Iterable[object]) -> str:
-    return "; ".join(map(str, things)) or "none"
+        raise InputError("recorders.edits.no_windows", model=type(network).__name__)
+    for edit in active.edits:
+        if isinstance(network, RecurrentTranslator) and edit.needs != "each":
+            raise InputError("recorders.edits.recurrent", edit=edit)

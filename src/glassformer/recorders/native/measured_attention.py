@@ -15,8 +15,8 @@ from glassformer.model.attention import Attention, Mask, Product
 from glassformer.model.similarity import dot, soft
 from glassformer.model.transformer import Transformer
 from glassformer.place import Place
+from glassformer.recorders.call import Call, Kernel
 from glassformer.recorders.maps import MapMaker
-from glassformer.recorders.transformers.interface import Call, Kernel
 from glassformer.recording import Kind
 
 KERNELS: dict[Kernel, str] = {"exact": "explicit", "fast": "blocks of rows, without the matrix"}

@@ -24,18 +24,19 @@ from glassformer.model.generate import GREEDY, at_inference, generate
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer, check_ids
-from glassformer.recorders.edits import CutEdge, check_written, why_relaxed
+from glassformer.recorders.call import Kernel
+from glassformer.recorders.edits.edit import Edit, check_generation, find_relaxed, needs_numbered_queries
 from glassformer.recorders.identity import Identity
 from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
+from glassformer.recorders.native.edits import applying_edits
 from glassformer.recorders.native.measured_attention import KERNELS, can_lend
 from glassformer.recorders.native.tracing import check_traceable, complete_want, read_parameters
 from glassformer.recorders.native.windows import Network, Watch
 from glassformer.recorders.outputs import read_classes, read_generation, read_words
 from glassformer.recorders.preserve import alone_with
 from glassformer.recorders.reading import Inputs, Reader, as_tokens
-from glassformer.recorders.record import USUAL, Edit, check_decode, check_edits, check_want
+from glassformer.recorders.request import USUAL, check_decode, check_edits, check_want
 from glassformer.recorders.store import Keep, keep_aside
-from glassformer.recorders.transformers.interface import Kernel
 from glassformer.recorders.transformers.selfcheck import tolerance_of
 from glassformer.recording import Evidence, Generation, Output, Recording, Tokens
 from glassformer.text.tokenizer import Encoding, open_tokenizer, wrap_tokenizer
@@ -117,8 +118,7 @@ class OurSubject:
             changes.enter_context(alone_with(self.network))
             model_hash = self.identity.hash()
             check = self._check_once(model_hash, source)
-            for edit in edits:
-                changes.enter_context(edit.apply(self.network))
+            changes.enter_context(applying_edits(self.network, edits))
             source, written, generation = self._write(source, target, decode, edits)
             tokens = _both(source, written)
             watch = self._watch(*tokens, wanted, edits)
@@ -220,8 +220,8 @@ class OurSubject:
         self, ids: Sequence[int], decode: GenerationSettings | None, edits: Sequence[Edit]
     ) -> tuple[tuple[int, ...], Generation]:
         settings = decode or replace(self.generation, alternatives=ALTERNATIVES)
-        check_written(edits)
-        if any(isinstance(edit, CutEdge) for edit in edits):
+        check_generation(edits)
+        if needs_numbered_queries(edits):
             settings = replace(settings, cache=False)  # then a query's number is its place in the text
         generated = generate(self.network, self._tensor(ids), None, settings)[0]
         return generated.words, read_generation(generated, settings, self.reader.show)
@@ -265,7 +265,7 @@ class OurSubject:
         if self.kernel == "fast" and not plain:
             raise InputError("The fast kernel takes plain products without edits; let the exact one run.")
         if not plain or (self.kernel is None and longest <= SHORT):
-            return Watch(self.network, source, target, want, lambda place: why_relaxed(edits, place))
+            return Watch(self.network, source, target, want, lambda place: find_relaxed(edits, place))
         dense = longest <= LONGEST_DENSE and bool({"weights", "scores"} & set(want))
         kernel: Kernel = self.kernel or ("exact" if dense else "fast")
         maker = MapMaker(Axes(reads, {}), want, keep=self.keep)
@@ -333,7 +333,7 @@ class OurSubject:
             exact=check[0] is None or check[0] <= tolerance_of(self.network),
             largest_error=check[0],
             reference=check[1],
-            edits=tuple(map(str, edits)),
+            edits=tuple(edit.as_message() for edit in edits),
             versions={**versions, "python": platform.python_version()},
             notes=tuple(notes),
         )

@@ -25,7 +25,7 @@ from glassformer.model.layers import FeedForward, Residual
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.similarity import ProductSimilarity, ScaledDotSimilarity, dot
 from glassformer.model.transformer import Embeddings, Stack, Transformer
-from glassformer.recorders.edits import FirstLayers
+from glassformer.recorders.edits.edit import Edit, inside_attention
 from glassformer.recorders.store import as_numbers
 from glassformer.recording import LONGEST_TRACE
 from glassformer.recording.arrays import Floats
@@ -40,7 +40,7 @@ def complete_want(want: frozenset[str]) -> frozenset[str]:
 
 
 def check_traceable(
-    network: nn.Module, want: Collection[str], edits: Sequence[object], sides: Sequence[Sequence[int] | Any]
+    network: nn.Module, want: Collection[str], edits: Sequence[Edit], sides: Sequence[Sequence[int] | Any]
 ) -> None:
     """Refuse a trace that cannot be true, or that nobody could follow."""
     if isinstance(network, RecurrentTranslator) and {"trace", "parameters"} & set(want):
@@ -50,12 +50,8 @@ def check_traceable(
         )
     if "trace" not in want:
         return
-    for edit in edits:
-        if not isinstance(edit, FirstLayers):
-            raise InputError(
-                f"A trace shows how each number follows from the ones before, which an edit breaks ({edit}); "
-                "leave 'trace' or the edit out."
-            )
+    for edit in inside_attention(edits):
+        raise InputError("recorders.trace.edited", edit=edit)
     longest = max(len(side) for side in sides if side is not None)
     if longest > LONGEST_TRACE:
         raise InputError(

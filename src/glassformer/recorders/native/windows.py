@@ -24,10 +24,10 @@ from glassformer.model.attention import Attention, triangle
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
 from glassformer.model.transformer import Stack, Transformer
 from glassformer.place import Place
+from glassformer.recorders.call import Kernel
 from glassformer.recorders.maps import MapMaker
 from glassformer.recorders.native.measured_attention import lending
 from glassformer.recorders.native.tracing import Trace
-from glassformer.recorders.transformers.interface import Kernel
 from glassformer.recording import AttentionMap, HeadStatistics, Kind, Tokens, measure
 
 Network = Transformer | RecurrentTranslator

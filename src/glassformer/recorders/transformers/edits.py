@@ -1,89 +1,82 @@
-"""What edits do to one attention call of a model of transformers.
+"""Edits of one attention call of a model that uses the attention interface.
 
-In:   edits (see edits.py) and a `Call` before and after the model's own attention function.
-Out:  the arguments, the weights and the output, changed. An edit that met nothing is an error, never silence.
+In:   edits, and a `Call` before and after the model's own attention function.
+Out:  the arguments of that function, its weights and its output, changed.
+
+The function forms the scores itself, so that scores are changed by what it is given: scale, soft cap, bias
+and mask.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from glassformer.errors import InputError
-from glassformer.place import Place
-from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores
+from glassformer.recorders.call import Call
+from glassformer.recorders.edits.active import ActiveEdits
+from glassformer.recorders.edits.edit import Index, Scores, Weights, check_keys_left, find_relaxed
 from glassformer.recorders.masks import allowed_by, repeat_heads
 
-if TYPE_CHECKING:
-    from glassformer.recorders.transformers.interface import Call
 
+class CallScores(Scores):
+    """The scores of a call, which is changed; `arguments` replace those of the attention function."""
 
-class Changes:
-    """The edits of one recording, and which of them have met anything."""
+    def __init__(self, call: Call) -> None:
+        super().__init__(call.place, (*call.queries.shape[:3], call.keys.shape[2]))
+        self.call = call
+        self.arguments: dict[str, Any] = {}
+        self.bias: Tensor | None = None  # what edits add
 
-    def __init__(self, edits: Sequence[AnyEdit]) -> None:
-        self.edits = edits
-        self.places: dict[Place, None] = {}  # in order
-        self.met: set[AnyEdit] = {edit for edit in edits if isinstance(edit, FirstLayers)}
+    def finish(self) -> None:
+        """Put what was added into the mask."""
+        if self.bias is not None:
+            mask = self._copy_mask()
+            self.call.mask = torch.where(allowed_by(mask), mask + self.bias, mask)
 
-    def at(self, place: Place) -> "Change | None":
-        """What is to be done at a place, if anything."""
-        self.places[place] = None
-        here = [edit for edit in self.edits if edit.touches(place) and not isinstance(edit, FirstLayers)]
-        return Change(self, here) if here else None
+    def _multiply(self, factor: float) -> None:
+        call = self.call
+        call.scale *= factor
+        self.arguments["scaling"] = call.scale
+        if call.softcap is not None:  # f * c * tanh(x / c) is c' * tanh(f * x / c') with c' = f * c
+            self.arguments["softcap"] = call.softcap = call.softcap * factor
+        if call.bias is not None:
+            self.arguments["position_bias"] = call.bias = call.bias * factor
+        if self.bias is not None:
+            self.bias = self.bias * factor
 
-    def check(self) -> None:
-        """Refuse edits that met nothing."""
-        for edit in self.edits:
-            if edit not in self.met:
-                there_are = "; ".join(map(str, self.places))
-                raise InputError(f"There was nothing to edit ({edit}); there are: {there_are}.")
+    def _add(self, bias: Tensor) -> None:
+        bias = bias.to(self.call.queries)
+        self.bias = bias if self.bias is None else self.bias + bias
 
-
-class Change:
-    """What is to be done in one call: before the model's function, then after it."""
-
-    def __init__(self, changes: Changes, edits: Sequence[AnyEdit]) -> None:
-        self.changes = changes
-        self.edits = edits
-
-    def on_scores(self, call: "Call") -> dict[str, Any]:
-        """Words that replace those of the call, which is changed as well."""
-        words: dict[str, Any] = {}
-        for edit in self.edits:
-            if isinstance(edit, ScaleScores):
-                self.changes.met.add(edit)
-                call.scale *= edit.factor
-                words["scaling"] = call.scale
-                if call.softcap is not None:  # f * c * tanh(x / c) is c' * tanh(f * x / c') with c' = f * c
-                    words["softcap"] = call.softcap = call.softcap * edit.factor
-                if call.bias is not None:
-                    words["position_bias"] = call.bias = call.bias * edit.factor
-            elif isinstance(edit, CutEdge):
-                self._cut(edit, call)
-        return words
-
-    def on_weights(self, call: "Call", output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """Output (B, T, H, V) and weights (B, H, T, S) as they go on."""
-        for edit in self.edits:
-            if isinstance(edit, AblateHead):
-                self.changes.met.add(edit)
-                weights = edit.change_weights(weights, call.place)
-                values = repeat_heads(call.values, weights.shape[1])[:, edit.head]  # (B, S, V)
-                output = output.clone()
-                output[:, :, edit.head] = weights[:, edit.head] @ values
-        return output, weights
-
-    def _cut(self, edit: CutEdge, call: "Call") -> None:
-        batch, heads, queries, _ = call.queries.shape
-        shape = (batch, heads, queries, call.keys.shape[2])
-        at = edit.find(shape, call.place, queries)
-        if at is None:
-            return
-        self.changes.met.add(edit)
-        empty = call.queries.new_zeros(())
-        mask = (empty if call.mask is None else call.mask).expand(shape).clone()
+    def _hide(self, at: Index) -> None:
+        mask = self._copy_mask()
         mask[at] = torch.finfo(mask.dtype).min
-        edit.check_rest(allowed_by(mask)[at[:3]].long())
-        call.mask = mask
+        check_keys_left(allowed_by(mask)[at[:3]].any(-1), self.place, at)
+        self.call.mask = mask
+
+    def _copy_mask(self) -> Tensor:
+        """The mask, written out for all heads, queries and keys."""
+        empty = self.call.queries.new_zeros(())
+        return (empty if self.call.mask is None else self.call.mask).expand(self.shape).clone()
+
+
+def change_scores(edits: ActiveEdits, call: Call) -> dict[str, Any]:
+    """Change a call; gives the arguments that replace those of the attention function."""
+    scores = CallScores(call)
+    edits.change_scores(scores)
+    scores.finish()
+    return scores.arguments
+
+
+def change_weights(edits: ActiveEdits, call: Call, output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Output (B, T, H, V) and weights (B, H, T, S) as the model goes on with them."""
+    changed = Weights(call.place, weights)
+    edits.change_weights(changed)
+    call.relaxed = find_relaxed(edits.edits, call.place)
+    call.silenced = tuple(changed.silenced)
+    if changed.replaced:
+        output = output.clone()
+        values = repeat_heads(call.values, changed.heads)  # (B, H, S, V)
+        for head in changed.replaced:
+            output[:, :, head] = changed.rows(head) @ values[:, head]
+    return output, changed.tensor

@@ -11,48 +11,36 @@ from contextlib import ExitStack, contextmanager
 from torch import nn
 
 from glassformer.errors import InputError
-from glassformer.place import Place
-from glassformer.recorders.edits import AnyEdit, FirstLayers
+from glassformer.place import name_term
+from glassformer.recorders.edits.edit import Edit
+from glassformer.recorders.edits.layers import limit_layers
 from glassformer.recorders.preserve import configurations
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import AttentionMap
 
 
 @contextmanager
-def run_first_layers(stacks: Stacks, layers: Mapping[str, int], edits: Sequence[AnyEdit]) -> Iterator[None]:
-    """Shorten the stacks that `FirstLayers` edits name."""
+def run_first_layers(stacks: Stacks, layers: Mapping[str, int], edits: Sequence[Edit]) -> Iterator[None]:
+    """Run fewer layers of the stacks that edits limit."""
     with ExitStack() as changes:
-        for edit in edits:
-            if not isinstance(edit, FirstLayers):
-                continue
-            named = [stack for stack in layers if edit.touches(Place(stack, "self", 0))]
-            if not named or edit.count > max(layers[stack] for stack in named):
-                there_are = "; ".join(f"{stack} with {count} layers" for stack, count in layers.items())
-                raise InputError(f"There is nothing to run ({edit}); there are: {there_are}.")
-            for stack in named:
-                if edit.count < layers[stack]:
-                    changes.enter_context(_shorten(stacks, stack, layers[stack], edit.count))
+        for stack, count in limit_layers(layers, edits).items():
+            changes.enter_context(_shorten(stacks, stack, layers[stack], count))
         yield
 
 
 def check_first_layers(
-    maps: Iterable[AttentionMap], layers: Mapping[str, int], edits: Sequence[AnyEdit]
+    maps: Iterable[AttentionMap], layers: Mapping[str, int], edits: Sequence[Edit]
 ) -> None:
-    """Refuse a recording in which more or fewer layers ran than were asked for."""
+    """Refuse a recording in which more or fewer layers ran than edits leave."""
     ran = dict.fromkeys(layers, 0)
     for each in maps:
         if each.kind == "self":
             ran[each.stack] = max(ran.get(each.stack, 0), each.layer + 1)
-    for edit in edits:
-        if not isinstance(edit, FirstLayers):
-            continue
-        for stack, count in layers.items():
-            wanted = min(count, edit.count)
-            if edit.touches(Place(stack, "self", 0)) and ran[stack] != wanted:
-                raise InputError(
-                    f"{ran[stack]} layers of the {stack} ran, not {wanted} ({edit}); the model counts them "
-                    "in a way that is not known here. Leave FirstLayers out."
-                )
+    for stack, count in limit_layers(layers, edits).items():
+        if ran[stack] != count:
+            raise InputError(
+                "recorders.edits.wrong_layers", stack=name_term(stack), ran=ran[stack], wanted=count
+            )
 
 
 @contextmanager
@@ -86,7 +74,4 @@ def _find_blocks(stacks: Stacks, stack: str, calls: int) -> tuple[nn.Module, str
             if isinstance(blocks, nn.ModuleList) and len(blocks) == count:
                 above, _, name = path.rpartition(".")
                 return stacks.model.get_submodule(above), name, blocks
-    raise InputError(
-        f"The {stack} calls attention {calls} times, and no list of so many blocks is found; it is not known "
-        "how to run only the first of them. Leave FirstLayers out."
-    )
+    raise InputError("recorders.edits.no_blocks", stack=name_term(stack), calls=calls)

@@ -21,11 +21,12 @@ from torch import Tensor
 from glassformer.errors import InputError, RecordingError
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.place import Place
+from glassformer.recorders.call import Call
+from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.preserve import on_loan
 from glassformer.recorders.reading import as_array
-from glassformer.recorders.transformers.edits import Changes
 from glassformer.recorders.transformers.inputs import Given, Giver
-from glassformer.recorders.transformers.interface import Call, Capture, capturing
+from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.peaks import Peak, Peaks
 from glassformer.recorders.transformers.search import Search
@@ -139,7 +140,7 @@ def write(
 
 
 def watch(
-    model: Any, stacks: Stacks, changes: Changes, *, translates: bool, short: bool, fast: bool
+    model: Any, stacks: Stacks, edits: ActiveEdits, *, translates: bool, short: bool, fast: bool
 ) -> tuple[AbstractContextManager[object], "Passes | Peaks | None"]:
     """The context to write in, and who receives the steps: of a short prompt all rows, of a long one peaks.
 
@@ -147,9 +148,9 @@ def watch(
     """
     if short:
         passes = Passes(translates=translates)
-        return capturing(model, Capture(stacks, "exact", passes.receive, changes)), passes
-    if changes.edits:
-        return capturing(model, Capture(stacks, "exact", lambda _: None, changes)), None
+        return capturing(model, Capture(stacks, "exact", passes.receive, edits)), passes
+    if edits:
+        return capturing(model, Capture(stacks, "exact", lambda _: None, edits)), None
     if fast:
         peaks = Peaks(translates=translates)
         return capturing(model, Capture(stacks, "fast", peaks.receive)), peaks

@@ -15,18 +15,19 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from torch import Tensor, nn
 
 from glassformer.errors import RecordingError
 from glassformer.place import Place
+from glassformer.recorders.call import Call, Kernel
+from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.preserve import on_loan, switched
-from glassformer.recorders.transformers.edits import Changes
+from glassformer.recorders.transformers.edits import change_scores, change_weights
 from glassformer.recorders.transformers.layers import Counter, Stacks
 
-Kernel = Literal["exact", "fast"]
 NAMES: dict[Kernel, str] = {"exact": "glassformer_exact", "fast": "glassformer_fast"}
 
 # Words of an attention call that we read, and those that change nothing here: what other kernels need, or
@@ -39,26 +40,6 @@ IDLE = frozenset({
 })  # fmt: skip
 
 
-@dataclass(slots=True)
-class Call:
-    """One attention of one layer as it happened; keys and values are not repeated for grouped queries."""
-
-    place: Place
-    queries: Tensor  # (B, H, T, K)
-    keys: Tensor  # (B, key head, S, K)
-    values: Tensor  # (B, key head, S, V)
-    mask: (
-        Tensor | None
-    )  # (B or 1, H or 1, T, S) added to the scores; or boolean, True where looking is allowed
-    causal: bool  # there is no mask, and no key after its query is seen
-    scale: float
-    softcap: float | None
-    bias: Tensor | None  # (B or 1, H, T, S) of positions, added to the scores
-    sink: Tensor | None  # (H,) the logit of a column that belongs to no key
-    weights: Tensor | None  # (B, H, T, S) from the exact kernel
-    unknown: tuple[str, ...]  # arguments that nobody here knows
-
-
 Receive = Callable[[Call], Tensor | None]  # gives the output (B, T, H, V) where the call has no weights
 
 
@@ -66,12 +47,12 @@ class Capture:
     """One recording under way: counts the calls, applies changes and hands out what happened."""
 
     def __init__(
-        self, stacks: Stacks, kernel: Kernel, receive: Receive, changes: Changes | None = None
+        self, stacks: Stacks, kernel: Kernel, receive: Receive, edits: ActiveEdits | None = None
     ) -> None:
         self.counter = Counter(stacks)
         self.kernel = kernel
         self.receive = receive
-        self.changes = changes or Changes(())
+        self.edits = ActiveEdits() if edits is None else edits
 
     def attend(
         self,
@@ -86,14 +67,14 @@ class Capture:
             output = self.receive(call)
             assert output is not None
             return output, None
-        change = self.changes.at(call.place)
-        if change is not None:
-            words = words | change.on_scores(call)
+        edited = self.edits.touch(call.place)
+        if edited:
+            words = words | change_scores(self.edits, call)
         output, weights = find_eager(module)(
             module, call.queries, call.keys, call.values, call.mask, **words
         )  # its mask is whole, so that `is_causal` has nothing left to say
-        if change is not None:
-            output, weights = change.on_weights(call, output, weights)
+        if edited:
+            output, weights = change_weights(self.edits, call, output, weights)
         call.weights = weights
         self.receive(call)
         return output, weights

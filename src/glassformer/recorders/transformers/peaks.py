@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.place import Place
+from glassformer.recorders.call import Call
 from glassformer.recorders.masks import Masks
 from glassformer.recorders.statistics.measure import attend_and_measure
-from glassformer.recorders.transformers.interface import Call
 
 Peak = NDArray[np.floating]  # (head,)
 

@@ -18,19 +18,20 @@ from torch import nn
 from glassformer import __version__
 from glassformer.errors import InputError
 from glassformer.model.generation_settings import GenerationSettings
-from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores, check_written
+from glassformer.recorders.call import Call, Kernel
+from glassformer.recorders.edits.active import ActiveEdits
+from glassformer.recorders.edits.edit import Edit, check_generation, needs_numbered_queries
 from glassformer.recorders.identity import Identity
 from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
 from glassformer.recorders.preserve import on_loan
 from glassformer.recorders.reading import Inputs, Reader
-from glassformer.recorders.record import USUAL, Edit, check_decode, check_edits, check_want, name_path
+from glassformer.recorders.request import USUAL, check_decode, check_edits, check_want, name_path
 from glassformer.recorders.store import Keep, keep_aside
-from glassformer.recorders.transformers.edits import Changes
 from glassformer.recorders.transformers.fallback import ask
 from glassformer.recorders.transformers.first_layers import check_first_layers, run_first_layers
 from glassformer.recorders.transformers.generation import Written, watch, write
 from glassformer.recorders.transformers.inputs import Given, Giver
-from glassformer.recorders.transformers.interface import Call, Capture, Kernel, capturing
+from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.reported import make_maps
 from glassformer.recorders.transformers.results import read_hidden, read_output
@@ -108,7 +109,7 @@ class HuggingFaceSubject:
         edits: Sequence[Edit] = (),
     ) -> Recording:
         """See `Subject`; non-text models are given a mapping of tensors, a batch of one."""
-        wanted, changes = check_want(want), self._check_edits(edits)
+        wanted, changes = check_want(want), check_edits(edits)
         if source_language is not None:
             raise InputError(f"{self.name} is not told the language of a text; leave `source_language` out.")
         self._check_request(target, decode)
@@ -138,15 +139,6 @@ class HuggingFaceSubject:
         if decode is not None and not self.model.can_generate():  # type: ignore[operator]
             raise InputError(f"{self.name} cannot generate; leave `decode` out.")
 
-    def _check_edits(self, edits: Sequence[Edit]) -> list[AnyEdit]:
-        given = check_edits(edits)
-        known = [edit for edit in given if isinstance(edit, AblateHead | CutEdge | ScaleScores | FirstLayers)]
-        if len(known) < len(given):
-            raise InputError(
-                "An edit is none of AblateHead, CutEdge, ScaleScores and FirstLayers; use these."
-            )
-        return known
-
     def _give(
         self,
         inputs: Inputs | Mapping[str, Any],
@@ -171,29 +163,29 @@ class HuggingFaceSubject:
         return self._verdict
 
     def _write(
-        self, given: Given, decode: GenerationSettings | None, edits: list[AnyEdit], verdict: Verdict
+        self, given: Given, decode: GenerationSettings | None, edits: Sequence[Edit], verdict: Verdict
     ) -> Written | None:
         """Let the model write first, where it is asked to or has nothing to read yet."""
         waiting = self.giver.translates and "decoder_input_ids" not in given.tensors
         if decode is None and not waiting:
             return None
-        check_written(edits)
-        changes = Changes(edits)
+        check_generation(edits)
+        active = ActiveEdits(edits)
         if verdict.routed:
             if edits:
                 self._check_size(given, frozenset(), verdict)
             short = given.length <= LONGEST_DENSE
             fast = not short and not edits and self._check_fast(given) <= tolerance_of(self.model)
             about = {"translates": self.giver.translates, "short": short, "fast": fast}
-            inside, watcher = watch(self.model, self.stacks, changes, **about)
+            inside, watcher = watch(self.model, self.stacks, active, **about)
         else:
-            if self.giver.translates and not all(isinstance(edit, FirstLayers) for edit in edits):
+            if self.giver.translates and active:
                 raise InputError(
                     f"{type(self.model).__name__} does not use the attention interface, and how it writes "
-                    f"cannot be edited ({edits[0]}). Give it a target to read."
+                    f"cannot be edited ({active.edits[0]}). Give it a target to read."
                 )
-            inside, watcher = editing_reports(self.model, self.stacks, given.tensors, changes), None
-        cache = not any(isinstance(edit, CutEdge) for edit in edits)
+            inside, watcher = editing_reports(self.model, self.stacks, given.tensors, active), None
+        cache = not needs_numbered_queries(edits)
         return write(self.giver, given, decode, inside=inside, watcher=watcher, cache=cache)
 
     # One pass
@@ -202,7 +194,7 @@ class HuggingFaceSubject:
         self,
         given: Given,
         want: frozenset[str],
-        edits: list[AnyEdit],
+        edits: Sequence[Edit],
         verdict: Verdict,
         written: Written | None,
     ) -> Seen:
@@ -211,19 +203,19 @@ class HuggingFaceSubject:
         if not verdict.routed:
             return self._see_reports(given, want, edits, verdict, axes, words)
         kernel, error, notes = self._choose_kernel(given, want, edits, verdict)
-        maker = MapMaker(axes, want, edits, self.keep)
-        changes = Changes(edits)
+        maker = MapMaker(axes, want, self.keep)
+        active = ActiveEdits(edits)
 
         def receive(call: Call) -> Any:
             if written is not None:
                 written.put_steps(call)
             return maker.receive(call)
 
-        capture = Capture(self.stacks, kernel, receive, changes)
+        capture = Capture(self.stacks, kernel, receive, active)
         with maker, capturing(self.model, capture, lent=True), self.giver.looking_up():
             outputs = self.model(**given.tensors, **words)
             maps = maker.finish()
-        changes.check()
+        active.check_used()
         if written is not None and kernel == "fast":
             written.hold(maps)
         notes += [*verdict.notes, *self.giver.tell_length(given), *maker.notes]
@@ -234,7 +226,7 @@ class HuggingFaceSubject:
         self,
         given: Given,
         want: frozenset[str],
-        edits: list[AnyEdit],
+        edits: Sequence[Edit],
         verdict: Verdict,
         axes: Axes,
         words: dict[str, Any],
@@ -245,17 +237,17 @@ class HuggingFaceSubject:
                 "kernel for it; leave the kernel out."
             )
         self._check_size(given, frozenset({"weights"}), verdict)  # all layers report theirs at once
-        changes = Changes(edits)
-        editing = editing_reports(self.model, self.stacks, given.tensors, changes)
+        active = ActiveEdits(edits)
+        editing = editing_reports(self.model, self.stacks, given.tensors, active)
         with self.giver.looking_up(), editing as edited:
             outputs, reports = ask(self.model, given.tensors, **words)
-        changes.check()
+        active.check_used()
         check_reports(edited, self.stacks, reports)
-        maps, notes = make_maps(outputs, reports, self.stacks, axes, want, edits)
+        maps, notes = make_maps(outputs, reports, self.stacks, axes, want, active)
         return Seen(outputs, maps, [*verdict.notes, *notes], None, verdict.error)
 
     def _choose_kernel(
-        self, given: Given, want: frozenset[str], edits: list[AnyEdit], verdict: Verdict
+        self, given: Given, want: frozenset[str], edits: Sequence[Edit], verdict: Verdict
     ) -> tuple[Kernel, float | None, list[str]]:
         """Exact where matrices are small and wanted, or something is edited; its error; what to say of it."""
         short = given.length <= LONGEST_DENSE and bool({"weights", "scores"} & want)
@@ -294,7 +286,7 @@ class HuggingFaceSubject:
         self,
         given: Given,
         want: frozenset[str],
-        edits: list[AnyEdit],
+        edits: Sequence[Edit],
         written: Written | None,
         seen: Seen,
         model_hash: str,
@@ -323,7 +315,7 @@ class HuggingFaceSubject:
             generation=None if written is None else written.generation,
         )
 
-    def _evidence(self, seen: Seen, edits: list[AnyEdit], model_hash: str) -> Evidence:
+    def _evidence(self, seen: Seen, edits: Sequence[Edit], model_hash: str) -> Evidence:
         import transformers
 
         size = getattr(self.giver.find_table()[1], "num_embeddings", None)
@@ -344,7 +336,7 @@ class HuggingFaceSubject:
             exact=not doubtful,
             largest_error=seen.error,
             reference=None if seen.error is None else REFERENCE,
-            edits=tuple(map(str, edits)),
+            edits=tuple(edit.as_message() for edit in edits),
             versions=versions,
             notes=tuple(dict.fromkeys(notes)),
         )

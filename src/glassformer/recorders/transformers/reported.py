@@ -6,7 +6,7 @@ Out:  `AttentionMap`s of weights alone: such a model shows neither scores nor ve
       Numbers that are no weights are left out and named.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from glassformer.errors import RecordingError
 from glassformer.place import Place
-from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, why_relaxed
+from glassformer.recorders.edits.active import ActiveEdits
+from glassformer.recorders.edits.edit import find_relaxed
 from glassformer.recorders.maps import Axes
 from glassformer.recorders.store import Array, as_numbers
 from glassformer.recorders.transformers.fallback import Report, are_weights, find_globals, spread_band
@@ -32,9 +33,10 @@ def make_maps(
     stacks: Stacks,
     axes: Axes,
     want: Collection[str],
-    edits: Sequence[AnyEdit] = (),
+    edits: ActiveEdits | None = None,
 ) -> tuple[list[AttentionMap], list[str]]:
     """The maps, and what has to be said about them."""
+    edits = ActiveEdits() if edits is None else edits
     maps: list[AttentionMap] = []
     notes = [INFERRED]
     absent = [word for word in ABSENT if word in want]
@@ -53,7 +55,7 @@ def make_maps(
         if place.kind == "self" and whole.shape[2] != whole.shape[1]:
             found = find_globals(outputs, place)
             whole = spread_band(whole, None if found is None else found[0], real, place)
-        relaxed = why_relaxed(edits, place)
+        relaxed = find_relaxed(edits.edits, place)
         if relaxed is None and not are_weights(whole, real):
             left_out[f"{place.stack} {place.kind}"] = None
             continue
@@ -81,15 +83,13 @@ def make_maps(
     return maps, notes
 
 
-def _find_allowed(weights: Array, place: Place, edits: Sequence[AnyEdit]) -> NDArray[np.bool_]:
-    """Which keys (head, query, key) a mask allows, as far as weights tell; an ablated head tells nothing."""
-    here = [edit for edit in edits if edit.touches(place)]
-    ablated = [edit.head for edit in here if isinstance(edit, AblateHead)]
-    seen = np.delete(weights, ablated, axis=0).max(axis=0, initial=0.0) > 0  # (query, key)
+def _find_allowed(weights: Array, place: Place, edits: ActiveEdits) -> NDArray[np.bool_]:
+    """Which keys (head, query, key) a mask allows, as far as weights tell; edited heads tell nothing."""
+    edited = sorted(edits.replaced.get(place, ()))
+    seen = np.delete(weights, edited, axis=0).max(axis=0, initial=0.0) > 0  # (query, key)
     allowed: NDArray[np.bool_] = np.repeat(seen[None], len(weights), axis=0)
-    for edit in here:
-        if isinstance(edit, AblateHead):
-            allowed[edit.head] |= weights[edit.head] > 0  # a mean may look anywhere
-        elif isinstance(edit, CutEdge):
-            allowed[slice(None) if edit.head is None else edit.head, edit.query, edit.key] = False
+    for head in edited:
+        allowed[head] |= weights[head] > 0  # an edit may put weight anywhere
+    for at in edits.hidden.get(place, ()):
+        allowed[at[1:]] = False
     return allowed

@@ -15,9 +15,10 @@ from torch import Tensor, nn
 
 from glassformer.errors import RecordingError
 from glassformer.place import Place
+from glassformer.recorders.call import Call
 from glassformer.recorders.maps import Axes, MapMaker
 from glassformer.recorders.transformers.fallback import Report, ask, tell_others
-from glassformer.recorders.transformers.interface import Call, Capture, capturing
+from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import Kind
 

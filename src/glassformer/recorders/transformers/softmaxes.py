@@ -9,7 +9,7 @@ the edited maps are compared again: what was changed is what the model says it a
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -19,9 +19,9 @@ from torch.overrides import TorchFunctionMode
 
 from glassformer.errors import InputError, RecordingError
 from glassformer.place import Place
-from glassformer.recorders.edits import AblateHead, AnyEdit, CutEdge, FirstLayers, ScaleScores
+from glassformer.recorders.edits.active import ActiveEdits
+from glassformer.recorders.edits.edit import Index, ScoreTensor, Weights, check_keys_left
 from glassformer.recorders.preserve import on_loan, switched
-from glassformer.recorders.transformers.edits import Changes
 from glassformer.recorders.transformers.fallback import Report, ask
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.selfcheck import shorten
@@ -70,18 +70,25 @@ class Meeting(TorchFunctionMode):
         return self.meet(number, scores, lambda changed: function(changed, *rest, **words))
 
 
+class MaskedScores(ScoreTensor):
+    """Scores with their mask, as a softmax gets them."""
+
+    def _hide(self, at: Index) -> None:
+        super()._hide(at)
+        check_keys_left((self.tensor[at[:3]] > self.masked).any(-1), self.place, at)
+
+
 @contextmanager
 def editing_reports(
-    model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any], changes: Changes
+    model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any], edits: ActiveEdits
 ) -> Iterator[dict[Place, Tensor]]:
     """Inside this context edits happen in every pass; gives the edited weights of the last one, by place."""
-    inside = [edit for edit in changes.edits if not isinstance(edit, FirstLayers)]
-    if not inside:
+    if not edits:
         yield {}
         return
     spots, places = find_spots(model, stacks, shorten(inputs))
     known = {spot.place for spot in spots.values()}
-    for edit in inside:
+    for edit in edits.edits:
         lost = next((place for place in places if place not in known and edit.touches(place)), None)
         if lost is not None:
             raise InputError(
@@ -89,10 +96,10 @@ def editing_reports(
                 f"reports as {lost}; nothing can be edited there ({edit}). Leave the edit out."
             )
     for place in places:
-        changes.at(place)  # known, should an edit meet nothing
-    with on_loan(model), switched(model, "eager"), editing(model, spots, changes) as found:
+        edits.touch(place)  # named in the error where an edit changes nothing
+    with on_loan(model), switched(model, "eager"), editing(model, spots, edits) as found:
         yield found
-    missed = next((place for place in known - found.keys() if changes.at(place) is not None), None)
+    missed = next((place for place in known - found.keys() if edits.touch(place)), None)
     if missed is not None:
         raise RecordingError(
             f"{type(model).__name__} went past the softmax of {missed}, so that nothing was edited there; it "
@@ -122,24 +129,20 @@ def find_spots(
 
 
 @contextmanager
-def editing(model: nn.Module, spots: Spots, changes: Changes) -> Iterator[dict[Place, Tensor]]:
+def editing(model: nn.Module, spots: Spots, edits: ActiveEdits) -> Iterator[dict[Place, Tensor]]:
     """The same, told which softmax is which map; weights are (B, H, T, S)."""
     found: dict[Place, Tensor] = {}
 
     def edit(number: int, scores: Tensor, softmax: Softmax) -> Tensor:
         spot = spots.get(number)
-        change = None if spot is None else changes.at(spot.place)
-        if spot is None or change is None:
+        if spot is None or not edits.touch(spot.place):
             return softmax(scores)
-        whole = scores.reshape(-1, spot.heads, *scores.shape[-2:])  # (B, H, T, S)
-        whole = _change_scores(changes, change.edits, whole, spot.place)
-        weights = softmax(whole.reshape(scores.shape)).reshape(whole.shape)
-        for each in change.edits:
-            if isinstance(each, AblateHead):
-                changes.met.add(each)
-                weights = each.change_weights(weights, spot.place)
-        found[spot.place] = weights
-        return weights.reshape(scores.shape)
+        before = MaskedScores(spot.place, scores.reshape(-1, spot.heads, *scores.shape[-2:]), masked=HIDDEN)
+        edits.change_scores(before)
+        after = Weights(spot.place, softmax(before.tensor.reshape(scores.shape)).reshape(before.shape))
+        edits.change_weights(after)
+        found[spot.place] = after.tensor  # (B, H, T, S)
+        return after.tensor.reshape(scores.shape)
 
     with _meeting(model, edit):
         yield found
@@ -165,21 +168,6 @@ def _meeting(model: nn.Module, meet: Meet) -> Iterator[None]:
             yield
     finally:
         hook.remove()
-
-
-def _change_scores(changes: Changes, edits: Sequence[AnyEdit], scores: Tensor, place: Place) -> Tensor:
-    for edit in edits:
-        if isinstance(edit, ScaleScores):
-            changes.met.add(edit)
-            scores = torch.where(scores <= HIDDEN, scores, scores * edit.factor)
-        elif isinstance(edit, CutEdge):
-            at = edit.find(tuple(scores.shape), place, scores.shape[2])
-            if at is not None:
-                changes.met.add(edit)
-                scores = scores.clone()
-                scores[at] = -torch.inf
-                edit.check_rest((scores[at[:3]] > HIDDEN).long())
-    return scores
 
 
 def _are_equal(result: Tensor, weights: Tensor) -> bool:

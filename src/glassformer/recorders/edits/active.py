@@ -1,0 +1,63 @@
+"""The edits of one recording while they are carried out.
+
+In:   edits, and each attention call that an executor shows.
+Out:  its scores and weights, changed. An edit that changed nothing at all is an error.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from glassformer.errors import InputError
+from glassformer.place import Place
+from glassformer.recorders.edits.edit import Edit, Index, Scores, Weights, inside_attention
+
+
+class ActiveEdits:
+    """The edits of scores and weights, which of them have changed anything, and what they did last."""
+
+    def __init__(self, edits: Iterable[Edit] = ()) -> None:
+        self.edits = inside_attention(edits)
+        self.places: dict[Place, None] = {}  # of all calls, in order
+        self.hidden: dict[Place, Sequence[Index]] = {}  # of the last call at each place
+        self.replaced: dict[Place, set[int]] = {}  # heads whose weights were replaced, in the last call
+        self._used: set[int] = set()  # positions in `edits`
+
+    def __bool__(self) -> bool:
+        return bool(self.edits)
+
+    def touch(self, place: Place) -> bool:
+        """Note that attention happens at a place; whether an edit changes it."""
+        self.places[place] = None
+        return any(edit.touches(place) for edit in self.edits)
+
+    def change_scores(self, scores: Scores) -> None:
+        """Apply all edits to the scores of a call."""
+        for number, edit in self._at(scores.place):
+            scores.changed = False
+            edit.change_scores(scores)
+            if scores.changed:
+                self._used.add(number)
+        self.hidden[scores.place] = scores.hidden
+
+    def change_weights(self, weights: Weights) -> None:
+        """Apply all edits to the weights of a call."""
+        for number, edit in self._at(weights.place):
+            before = weights.tensor
+            edit.change_weights(weights)
+            if weights.tensor is not before:
+                self._used.add(number)
+        self.replaced[weights.place] = weights.replaced
+
+    def check_places(self) -> None:
+        """Refuse an edit that touches none of the places noted so far."""
+        for edit in self.edits:
+            if not any(map(edit.touches, self.places)):
+                raise InputError("recorders.edits.nothing_to_change", edit=edit, places=list(self.places))
+
+    def check_used(self) -> None:
+        """Refuse an edit that has changed nothing."""
+        for number, edit in enumerate(self.edits):
+            if number not in self._used:
+                raise InputError("recorders.edits.nothing_to_change", edit=edit, places=list(self.places))
+
+    def _at(self, place: Place) -> list[tuple[int, Edit]]:
+        return [(number, edit) for number, edit in enumerate(self.edits) if edit.touches(place)]

@@ -1,0 +1,51 @@
+"""Cut an edge: hide one key from one query before the softmax."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from glassformer.messages import Message, message
+from glassformer.place import Kind, Place
+from glassformer.recorders.edits.edit import Edit, Queries, Scores, Target, check_numbers, describe_place
+
+
+@dataclass(frozen=True, slots=True)
+class CutEdge(Edit):
+    """One key hidden from one query, in one layer and head or in all of them (None).
+
+    What is left of the row is renormalised and still sums to one.
+    """
+
+    changes: ClassVar[frozenset[Target]] = frozenset({"scores"})
+
+    stack: str
+    kind: Kind
+    layer: int | None
+    head: int | None
+    query: int
+    key: int
+
+    def __post_init__(self) -> None:
+        check_numbers(self, "layer", "head", "query", "key")
+
+    @classmethod
+    def at(cls, place: Place, head: int | None, query: int, key: int) -> "CutEdge":
+        """The same by the address of a map."""
+        return cls(place.stack, place.kind, place.layer, head, query, key)
+
+    @property
+    def needs(self) -> Queries:
+        return "numbered"
+
+    def touches(self, place: Place) -> bool:
+        return (self.stack, self.kind) == place[:2] and self.layer in (None, place.layer)
+
+    def change_scores(self, scores: Scores) -> None:
+        scores.hide(head=self.head, query=self.query, key=self.key)
+
+    def as_message(self) -> Message:
+        place = describe_place(self.stack, self.kind, self.layer)
+        if self.head is None:
+            return message("recorders.edits.edge_cut_everywhere", query=self.query, key=self.key, place=place)
+        return message(
+            "recorders.edits.edge_cut", query=self.query, key=self.key, head=self.head, place=place
+        )

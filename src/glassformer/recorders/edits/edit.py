@@ -1,0 +1,217 @@
+"""What an edit is: a change to a network for one recording, described without any network.
+
+In:   nothing.
+Out:  `Edit`, the base class of every edit, and the operations that it may use: `Scores` and `Weights`.
+
+Three executors carry edits out: native/edits.py (the windows of our networks), transformers/edits.py (the
+attention interface) and transformers/softmaxes.py (models off the interface). Each offers the operations of
+`Scores` and `Weights` and can limit the layers of a stack. A new edit is one file in this folder that uses
+these operations; a new operation is one method here and its implementation in each executor.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from glassformer.errors import InputError
+from glassformer.messages import Message, message
+from glassformer.place import Kind, Place, name_term
+
+Target = Literal["scores", "weights", "layers"]
+Queries = Literal["each", "numbered", "all"]
+Index = tuple[Any, ...]  # into (batch, head, query, key)
+
+
+class Scores(ABC):
+    """The scores (batch, head, query, key) of one attention call, before the softmax."""
+
+    def __init__(self, place: Place, shape: tuple[int, ...], queries: int | None = None) -> None:
+        self.place = place
+        self.shape = shape
+        self.queries = shape[2] if queries is None else queries  # of one sequence: beams may be more rows
+        self.changed = False  # whether an operation has taken place
+        self.hidden: list[Index] = []
+
+    def multiply(self, factor: float) -> None:
+        """Multiply all scores: scaled products, soft-capped, with biases; not a sink."""
+        self._multiply(factor)
+        self.changed = True
+
+    def add(self, bias: Tensor) -> None:
+        """Add a tensor that broadcasts to the scores. What a mask hides stays hidden."""
+        self._add(bias)
+        self.changed = True
+
+    def hide(self, *, head: int | None = None, query: int | None = None, key: int | None = None) -> None:
+        """Hide keys from queries; None: all. Nothing happens where there is no such query or key (yet)."""
+        if head is not None:
+            check_head(head, self.shape[1], self.place)
+        if (query or 0) >= self.queries or (key or 0) >= self.shape[3]:
+            return
+        everything = slice(None)
+        rows = everything if query is None else slice(query, self.shape[2], self.queries)
+        at = (everything, everything if head is None else head, rows, everything if key is None else key)
+        self._hide(at)
+        self.hidden.append(at)
+        self.changed = True
+
+    @abstractmethod
+    def _multiply(self, factor: float) -> None: ...
+
+    @abstractmethod
+    def _add(self, bias: Tensor) -> None: ...
+
+    @abstractmethod
+    def _hide(self, at: Index) -> None: ...
+
+
+class ScoreTensor(Scores):
+    """Scores that an executor holds as a tensor, given `masked`: scores up to this are hidden by a mask."""
+
+    def __init__(
+        self, place: Place, scores: Tensor, queries: int | None = None, *, masked: float = -torch.inf
+    ) -> None:
+        super().__init__(place, tuple(scores.shape), queries)
+        self.tensor = scores
+        self.masked = masked
+
+    def _multiply(self, factor: float) -> None:
+        self.tensor = torch.where(self.tensor <= self.masked, self.tensor, self.tensor * factor)
+
+    def _add(self, bias: Tensor) -> None:
+        bias = bias.to(self.tensor.device, self.tensor.dtype)
+        self.tensor = torch.where(self.tensor <= self.masked, self.tensor, self.tensor + bias)
+
+    def _hide(self, at: Index) -> None:
+        self.tensor = self.tensor.clone()
+        self.tensor[at] = -torch.inf
+
+
+class Weights:
+    """The attention weights (batch, head, query, key) of one attention call, after the softmax."""
+
+    def __init__(self, place: Place, weights: Tensor) -> None:
+        self.place = place
+        self.tensor = weights
+        self.replaced: set[int] = set()  # heads whose weights were replaced
+        self.silenced: set[int] = set()  # those of them that have no weight left, not even for a sink
+
+    @property
+    def heads(self) -> int:
+        return self.tensor.shape[1]
+
+    def rows(self, head: int) -> Tensor:
+        """The weights (batch, query, key) of a head."""
+        check_head(head, self.heads, self.place)
+        return self.tensor[:, head]
+
+    def replace(self, head: int, rows: Tensor | float) -> None:
+        """Give a head other weights, which broadcast to (batch, query, key)."""
+        check_head(head, self.heads, self.place)
+        self.tensor = self.tensor.clone()
+        self.tensor[:, head] = rows
+        self.replaced.add(head)
+
+    def silence(self, head: int) -> None:
+        """Take all weights of a head away."""
+        self.replace(head, 0.0)
+        self.silenced.add(head)
+
+
+class Edit(ABC):
+    """A change to a network for one recording. Edits are immutable; `str()` describes one."""
+
+    __slots__ = ()
+
+    changes: ClassVar[frozenset[Target]]  # which of the methods below do something
+
+    @property
+    def needs(self) -> Queries:
+        """Which queries it must see: each by itself, by its number in the text, or all of them at once."""
+        return "each"
+
+    def touches(self, place: Place) -> bool:  # noqa: ARG002 - the parameter of those who override this
+        """Whether scores or weights at this place are changed."""
+        return True
+
+    def change_scores(self, scores: Scores) -> None:  # noqa: B027 - an edit may leave scores alone
+        """Change scores before the softmax, by the operations that they have."""
+
+    def change_weights(self, weights: Weights) -> None:  # noqa: B027
+        """Change weights after the softmax: rows need not sum to one any more."""
+
+    def limit_layers(self, stack: str) -> int | None:  # noqa: ARG002
+        """How many layers of a stack run; None: all."""
+        return None
+
+    @abstractmethod
+    def as_message(self) -> Message:
+        """What it does, for a person."""
+
+    def __str__(self) -> str:
+        return str(self.as_message())
+
+
+def inside_attention(edits: Iterable[Edit]) -> list[Edit]:
+    """The edits that change scores or weights."""
+    return [edit for edit in edits if edit.changes & {"scores", "weights"}]
+
+
+def needs_numbered_queries(edits: Iterable[Edit]) -> bool:
+    """Whether generation has to run without a cache, so that a query's number is its place in the text."""
+    return any(edit.needs == "numbered" for edit in edits)
+
+
+def check_generation(edits: Iterable[Edit]) -> None:
+    """Refuse edits that need all queries at once: generation computes them one by one."""
+    for edit in edits:
+        if edit.needs == "all":
+            raise InputError("recorders.edits.needs_whole_text", edit=edit)
+
+
+def find_relaxed(edits: Iterable[Edit], place: Place) -> Message | None:
+    """Why the rows of a map need not sum to one: edits of its weights. None: they must."""
+    here = [edit for edit in edits if "weights" in edit.changes and edit.touches(place)]
+    if not here:
+        return None
+    return here[0].as_message() if len(here) == 1 else message("recorders.edits.several", edits=here)
+
+
+def check_head(head: int, heads: int, place: Place) -> None:
+    """Refuse a head that an attention does not have."""
+    if head >= heads:
+        raise InputError("recorders.edits.unknown_head", head=head, place=place, last=heads - 1)
+
+
+def check_keys_left(seen: Tensor, place: Place, hidden: Index) -> None:
+    """Refuse to hide keys so that some row sees none; `seen`: for each row whether it sees a key."""
+    if not bool(seen.all()):
+        query = hidden[2].start or 0
+        raise InputError("recorders.edits.no_key_left", query=query, place=place)
+
+
+def check_numbers(edit: Edit, *names: str) -> None:
+    """Refuse fields that are not whole numbers from 0 up; None is allowed."""
+    for name in names:
+        value = getattr(edit, name)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+            raise InputError("recorders.edits.not_a_number", name=name, value=repr(value))
+
+
+def describe_place(stack: str | None, kind: Kind | None, layer: int | None) -> Message:
+    """Where an edit acts; None: everywhere."""
+    if stack is not None and kind is not None and layer is not None:
+        return Place(stack, kind, layer).as_message()
+    if stack is None and kind is None and layer is None:
+        return message("recorders.edits.every_layer")
+    return message(
+        "recorders.edits.places",
+        stack=message("recorders.edits.every_stack") if stack is None else name_term(stack),
+        kind=message("recorders.edits.every_kind") if kind is None else name_term(kind),
+        layer=message("recorders.edits.every_layer")
+        if layer is None
+        else message("recorders.edits.layer", layer=layer),
+    )

@@ -1,0 +1,32 @@
+"""Run the first layers of a stack only."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from glassformer.errors import InputError
+from glassformer.messages import Message, message
+from glassformer.place import name_term
+from glassformer.recorders.edits.edit import Edit, Target, check_numbers
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLayers(Edit):
+    """Only the first layers run, of one stack or of all (None); what follows a stack reads their result."""
+
+    changes: ClassVar[frozenset[Target]] = frozenset({"layers"})
+
+    count: int
+    stack: str | None = None
+
+    def __post_init__(self) -> None:
+        check_numbers(self, "count")
+        if self.count < 1:
+            raise InputError("recorders.edits.no_layers")
+
+    def limit_layers(self, stack: str) -> int | None:
+        return self.count if self.stack in (None, stack) else None
+
+    def as_message(self) -> Message:
+        if self.stack is None:
+            return message("recorders.edits.first_layers_everywhere", count=self.count)
+        return message("recorders.edits.first_layers", count=self.count, stack=name_term(self.stack))
