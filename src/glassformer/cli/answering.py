@@ -257,7 +257,7 @@ def _read_texts(arguments: Arguments) -> Iterator[str]:
 
 def _check_request(arguments: Arguments) -> None:
     """Settle which model it is, and refuse what cannot be before it is opened."""
-    from glassformer.recorders.request import check_device
+    from glassformer.recorders.checks import check_device
 
     _settle_model(arguments)
     if arguments.texts and arguments.input is not None:

@@ -118,9 +118,9 @@ def add_device(parser: Parser) -> None:
 
 def run_record(arguments: Arguments) -> None:
     """Record a model on a text, draw it, keep it."""
+    from glassformer.recorders.checks import check_want
     from glassformer.recorders.destination import heading_for
     from glassformer.recorders.record import load
-    from glassformer.recorders.request import check_want
     from glassformer.render.summary import summarise, to_json
 
     require_model(arguments.model)
@@ -185,9 +185,9 @@ def add_long(parser: Parser) -> None:
 
 def run_long(arguments: Arguments) -> None:
     """Record a small rotary model on a text of any length."""
+    from glassformer.recorders.checks import check_device
     from glassformer.recorders.destination import heading_for
     from glassformer.recorders.long import invent_text, open_rotary
-    from glassformer.recorders.request import check_device
 
     check_device(arguments.device)
     subject = open_rotary()

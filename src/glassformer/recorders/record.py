@@ -14,8 +14,8 @@ from torch import nn
 
 from glassformer.errors import InputError
 from glassformer.model.generation_settings import GenerationSettings
+from glassformer.recorders.checks import USUAL, check_device, name_path
 from glassformer.recorders.edits.edit import Edit
-from glassformer.recorders.request import USUAL, check_device, name_path
 from glassformer.recording import Recording
 
 

@@ -13,9 +13,9 @@ from glassformer.config import ModelConfig
 from glassformer.errors import InputError
 from glassformer.model.attention import Attention, fused_product
 from glassformer.model.transformer import Transformer
+from glassformer.recorders.checks import WANTS
 from glassformer.recorders.edits import AblateHead
 from glassformer.recorders.native.recorder import SHORT, OurSubject
-from glassformer.recorders.request import WANTS
 from glassformer.recorders.store import keep_in
 
 SMALL = {"width": 32, "heads": 4, "layers": 2, "feed_forward": 64, "max_length": 2048, "dropout": 0.0}

@@ -21,12 +21,12 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.place import Place
+from glassformer.recorders.checks import WANTS
 from glassformer.recorders.edits import AblateHead, Edit, Scores, Weights
 from glassformer.recorders.identity import Identity
 from glassformer.recorders.native import recorder as ours
 from glassformer.recorders.native.recorder import OurSubject
 from glassformer.recorders.record import Subject, load, record
-from glassformer.recorders.request import WANTS
 from glassformer.recording import Recording
 from glassformer.text.builders import build_words
 from glassformer.weights.checkpoint import save_checkpoint
@@ -579,9 +579,9 @@ def test_bad_input_is_refused_in_words() -> None:
         subject.record("cat " * 20, "le")
     with pytest.raises(InputError, match=r"21 tokens, but this network has positions for 20"):
         subject.record("cat", "le " * 20)
-    with pytest.raises(InputError, match="Does this tokenizer belong"):
+    with pytest.raises(InputError, match="Does the tokenizer belong"):
         load(build(), build_words([*"abcdefghijklmnop"])).record("o p")
-    with pytest.raises(InputError, match="Does this tokenizer belong"):
+    with pytest.raises(InputError, match="Does the tokenizer belong"):
         load(build(), build_words([*"abcdefghijklmnop"])).record("a", "p")
     with pytest.raises(InputError, match="nothing to decode"):
         subject.record(TEXT, "le", decode=GenerationSettings())

@@ -25,6 +25,7 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer, check_ids
 from glassformer.recorders.call import Kernel
+from glassformer.recorders.checks import USUAL, check_decode, check_edits, check_want
 from glassformer.recorders.edits.edit import Edit, check_generation, find_relaxed, needs_numbered_queries
 from glassformer.recorders.identity import Identity
 from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
@@ -35,7 +36,6 @@ from glassformer.recorders.native.windows import Network, Watch
 from glassformer.recorders.outputs import read_classes, read_generation, read_words
 from glassformer.recorders.preserve import alone_with
 from glassformer.recorders.reading import Inputs, Reader, as_tokens
-from glassformer.recorders.request import USUAL, check_decode, check_edits, check_want
 from glassformer.recorders.store import Keep, keep_aside
 from glassformer.recorders.transformers.selfcheck import tolerance_of
 from glassformer.recording import Evidence, Generation, Output, Recording, Tokens

@@ -19,13 +19,13 @@ from glassformer import __version__
 from glassformer.errors import InputError
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.call import Call, Kernel
+from glassformer.recorders.checks import USUAL, check_decode, check_edits, check_want, name_path
 from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.edits.edit import Edit, check_generation, needs_numbered_queries
 from glassformer.recorders.identity import Identity
 from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
 from glassformer.recorders.preserve import on_loan
 from glassformer.recorders.reading import Inputs, Reader
-from glassformer.recorders.request import USUAL, check_decode, check_edits, check_want, name_path
 from glassformer.recorders.store import Keep, keep_aside
 from glassformer.recorders.transformers.fallback import ask
 from glassformer.recorders.transformers.first_layers import check_first_layers, run_first_layers
