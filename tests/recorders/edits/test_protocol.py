@@ -1,0 +1,160 @@
+"""A new edit is one file: it runs on our networks, through the attention interface and off it."""
+
+import importlib.util
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+
+import glassformer
+from glassformer.config import ModelConfig
+from glassformer.errors import InputError
+from glassformer.model.transformer import Transformer
+from glassformer.place import Place
+from glassformer.recorders.edits import AblateHead, CutEdge, Edit, FirstLayers, ScaleScores
+
+TOY = '''
+"""Attention that fades with distance, and one head whose weights are halved."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from glassformer.messages import Message, message
+from glassformer.place import Place
+from glassformer.recorders.edits import Edit, Scores, Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Fade(Edit):
+    changes: ClassVar[frozenset[str]] = frozenset({"scores", "weights"})
+
+    layer: int
+    slope: float
+    halved: int
+
+    def touches(self, place: Place) -> bool:
+        return place.kind == "self" and place.layer == self.layer
+
+    def change_scores(self, scores: Scores) -> None:
+        queries, keys = torch.arange(scores.shape[2]), torch.arange(scores.shape[3])
+        scores.add(-self.slope * (queries[:, None] - keys).abs())
+
+    def change_weights(self, weights: Weights) -> None:
+        weights.replace(self.halved, weights.rows(self.halved) / 2)
+
+    def as_message(self) -> Message:
+        text = "fades by {slope} in layer {layer}"
+        return message("toy.fade", default=text, slope=self.slope, layer=self.layer)
+'''
+IDS = [7, 9, 11, 6, 8, 12]
+SHAPE = {"vocab_size": 30, "n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 32}
+
+
+def make(executor: str) -> Any:
+    torch.manual_seed(0)
+    if executor == "windows":
+        return Transformer(
+            ModelConfig(vocabulary_size=30, shape="decoder", layers=3, width=32, heads=4, max_length=32)
+        ).eval()
+    if executor == "interface":
+        return hf.GPT2LMHeadModel(hf.GPT2Config(**SHAPE)).eval()
+    return hf.GPTJForCausalLM(hf.GPTJConfig(**SHAPE, rotary_dim=4)).eval()  # reports its own attention
+
+
+@pytest.mark.parametrize("executor", ["windows", "interface", "softmaxes"])
+def test_a_new_edit_is_one_file(executor: str, tmp_path: Path) -> None:
+    file = tmp_path / "fade.py"
+    file.write_text(TOY, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("fade", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    model = make(executor)
+    plain = glassformer.record(model, IDS)
+    edited = glassformer.record(model, IDS, edits=[module.Fade(1, 0.7, 2)])
+    distance = np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
+    expected = plain.maps[1].weights() * np.exp(-0.7 * distance)
+    expected /= expected.sum(axis=-1, keepdims=True)
+    expected[2] /= 2
+    np.testing.assert_allclose(edited.maps[1].weights(), expected, atol=1e-6)
+    np.testing.assert_array_equal(edited.maps[0].weights(), plain.maps[0].weights())
+    assert np.abs(edited.maps[2].weights() - plain.maps[2].weights()).max() > 1e-6  # the layer above reads it
+    assert [str(edit) for edit in edited.evidence.edits] == ["fades by 0.7 in layer 1"]
+    assert edited.maps[1].relaxed == edited.evidence.edits[0]
+    assert glassformer.record(model, IDS).maps[1].relaxed is None
+
+
+def test_what_is_added_is_scaled_by_a_later_edit() -> None:
+    class Add(Edit):
+        changes = frozenset({"scores"})
+
+        def change_scores(self, scores: Any) -> None:
+            scores.add(torch.arange(scores.shape[3]) * 0.5)
+
+        def as_message(self) -> Any:
+            return ScaleScores(1.0).as_message()
+
+    results = [
+        [each.weights() for each in glassformer.record(make(executor), IDS, edits=edits).maps[:1]]
+        for executor in ("windows", "interface", "softmaxes")
+        for edits in ([Add(), ScaleScores(0.0)], [ScaleScores(0.0)])
+    ]
+    for added, plain in zip(results[::2], results[1::2], strict=True):
+        np.testing.assert_allclose(added, plain, atol=1e-6)
+
+
+@pytest.mark.parametrize("executor", ["windows", "interface", "softmaxes"])
+def test_all_keys_of_a_query_cannot_be_hidden(executor: str) -> None:
+    edits = [CutEdge("decoder", "self", 0, 1, 2, key) for key in range(3)]
+    with pytest.raises(InputError) as error:
+        glassformer.record(make(executor), IDS, edits=edits)
+    assert error.value.message.code == "recorders.edits.no_key_left"
+    assert error.value.message.parameters["query"] == 2
+
+
+def test_what_is_no_edit_is_refused() -> None:
+    for wrong in ("zero", [object()], AblateHead("decoder", "self", 0, 0)):
+        with pytest.raises(InputError):
+            glassformer.record(make("windows"), IDS, edits=wrong)  # type: ignore[arg-type]
+
+
+def test_edits_are_made_by_the_address_of_a_map() -> None:
+    place = Place("decoder", "cross", 3)
+    assert AblateHead.at(place, 2, "mean") == AblateHead("decoder", "cross", 3, head=2, how="mean")
+    assert CutEdge.at(place, None, 4, 5) == CutEdge("decoder", "cross", 3, None, 4, 5)
+    assert ScaleScores.at(place, 2.0) == ScaleScores(2.0, "decoder", "cross", 3)
+
+
+def test_the_former_order_of_scale_scores_still_works() -> None:
+    with pytest.warns(DeprecationWarning, match="layer=3"):
+        assert ScaleScores(2.0, 3) == ScaleScores(2.0, layer=3)  # type: ignore[arg-type]
+    with pytest.warns(DeprecationWarning, match="layer=3"):
+        old = ScaleScores(2.0, 3, "decoder", "self")  # type: ignore[arg-type]
+    assert old == ScaleScores(2.0, "decoder", "self", 3)
+
+
+@pytest.mark.parametrize(
+    ("edit", "english", "chinese"),
+    [
+        (AblateHead("decoder", "self", 1, 2), "head 2 of decoder layer 1, self: silenced", "解码器"),
+        (
+            CutEdge("encoder", "self", None, None, 3, 4),
+            "every head of every layer of encoder (self)",
+            "每一层",
+        ),
+        (ScaleScores(0.5, layer=2), "scores times 0.5 in layer 2 of every stack (self and cross)", "第 2 层"),
+        (FirstLayers(2, "encoder"), "only the first 2 layers of encoder", "前 2 层"),
+    ],
+    ids=["ablate", "cut", "scale", "first"],
+)
+def test_edits_are_described_in_every_language(edit: Edit, english: str, chinese: str) -> None:
+    assert english in edit.as_message().text("en")
+    assert chinese in edit.as_message().text("zh")
+    assert pickle.loads(pickle.dumps(edit)) == edit
