@@ -194,7 +194,7 @@ def test_too_many_beams_are_refused(
     )
     monkeypatch.setattr("glassformer.model.prompt.find_free_memory", lambda _: 2000)
     said = complain("generate", decoder, "the", "--beams", 4)
-    assert "beams = 4 for 6 new tokens take at least" in said
+    assert "4 beams for 6 new tokens need at least" in said
     assert "choose fewer" in said
 
 
@@ -230,7 +230,7 @@ def test_bytes_that_are_no_text_are_named_in_any_terminal(
 ) -> None:
     as_in_c = io.TextIOWrapper(io.BytesIO(b"\xff\xfe\x00abc"), encoding="ascii", errors="surrogateescape")
     monkeypatch.setattr(sys, "stdin", as_in_c)
-    assert "stdin:1: the line holds zero bytes and is no UTF-8 text" in complain(
+    assert "stdin:1: the line contains zero bytes and is not UTF-8 text" in complain(
         words[0], decoder, *words[1:]
     )
 
@@ -269,5 +269,5 @@ def test_progress_is_for_terminals(
 
 
 def test_one_text_is_not_many(decoder: Path) -> None:
-    with pytest.raises(glassformer.errors.InputError, match="put it into a list"):
+    with pytest.raises(glassformer.errors.InputError, match="Put it into a list"):
         list(glassformer.generate(decoder, "the animal"))

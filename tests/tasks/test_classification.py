@@ -109,7 +109,7 @@ def test_a_label_that_training_lacks_is_a_broken_line(school: School, rows: dict
         school.make_task(rows).examples("dev")
     examples = labelled(school.make_task(rows | {"on_error": "skip"}), "dev")
     assert examples.labels.tolist() == [1]
-    assert "1 broken line was skipped" in examples.notes[0]
+    assert "1 broken line was skipped" in str(examples.notes[0])
 
 
 def test_what_does_not_fit_is_refused(school: School, rows: dict[str, Any]) -> None:

@@ -264,7 +264,7 @@ def test_broken_lines_are_refused_or_noted(school: School, book: Path) -> None:
     with pytest.raises(InputError, match=r"train.tsv:33: 1 columns"):
         school.make_task(table(book))
     task = school.make_task(table(book, on_error="skip"))
-    assert "1 broken line was skipped" in pairs_of(task).notes[0]
+    assert "1 broken line was skipped" in str(pairs_of(task).notes[0])
     assert len(pairs_of(task).lengths) == 64
 
 

@@ -5,7 +5,7 @@ import pytest
 from glassformer.errors import InputError
 from glassformer.text.builders import build_words
 from glassformer.text.languages import find_language, list_languages
-from glassformer.text.tokenizer import open_tokenizer
+from glassformer.text.opening import open_tokenizer
 from glassformer.weights.hub import ZOO
 
 
@@ -13,7 +13,7 @@ def test_the_translator_lists_its_languages() -> None:
     tokenizer = open_tokenizer(ZOO / "translator")
     assert list_languages(tokenizer) == ["de", "en", "fr", "zh"]
     assert find_language(tokenizer, "fr") == tokenizer.find(">>fr<<")
-    with pytest.raises(InputError, match=r"'Deutsch'.*choose one of: de, en, fr, zh"):
+    with pytest.raises(InputError, match=r"'Deutsch'.*Choose one of: de, en, fr, zh"):
         find_language(tokenizer, "Deutsch")
 
 

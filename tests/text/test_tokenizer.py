@@ -15,7 +15,8 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 from glassformer.errors import CheckpointError, ConfigurationError, InputError
 from glassformer.text.builders import build_bytes, build_characters, build_words
 from glassformer.text.display import byte_alphabet, display
-from glassformer.text.tokenizer import LibraryTokenizer, Tokenizer, open_tokenizer, wrap_tokenizer
+from glassformer.text.opening import open_tokenizer, wrap_tokenizer
+from glassformer.text.tokenizer import LibraryTokenizer, Tokenizer
 
 
 def byte_level() -> tokenizers.Tokenizer:
@@ -294,14 +295,14 @@ def test_bad_folders_are_refused_in_words(tmp_path: Path) -> None:
     assert "is not a tokenizer" in fails(tmp_path / "broken", tokenizer='{"model": ')
     good = word_pieces().to_str()
     assert "not valid JSON" in fails(tmp_path / "settings", tokenizer=good, tokenizer_config="{")
-    assert "not settings" in fails(tmp_path / "list", tokenizer=good, tokenizer_config="[]")
+    assert "expected an object" in fails(tmp_path / "list", tokenizer=good, tokenizer_config="[]")
 
 
 def test_bad_text_is_refused_in_words() -> None:
     tokenizer = build_bytes()
-    with pytest.raises(InputError, match="is a int"):
+    with pytest.raises(InputError, match="of type int"):
         tokenizer.encode(3)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"Character 1 .* half of a pair \(U\+D800\)"):
+    with pytest.raises(InputError, match=r"Character 1 .* half of a surrogate pair \(U\+D800\)"):
         tokenizer.encode("a\ud800b")
     with pytest.raises(InputError, match="dict is not a tokenizer"):
         wrap_tokenizer({})

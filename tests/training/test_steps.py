@@ -12,7 +12,7 @@ from glassformer.runlog import read_run
 from glassformer.tasks.masked_language_modelling import MaskedLanguageModelling
 from glassformer.tasks.task import TaskModule, build_task
 from glassformer.text.batches import Batch
-from glassformer.text.training import VocabularySettings, train_vocabulary
+from glassformer.text.vocabulary import VocabularySettings, train_vocabulary
 from glassformer.training.recipe import train
 from glassformer.training.steps import GRID, PLACES, ROWS, pad_to_grid
 

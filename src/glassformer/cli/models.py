@@ -30,7 +30,7 @@ def run_convert(arguments: Arguments) -> None:
     """Write a model as a folder that `transformers` opens, too."""
     import torch
 
-    from glassformer.text.tokenizer import open_tokenizer
+    from glassformer.text.opening import open_tokenizer
     from glassformer.weights.checkpoint import open_checkpoint, save_checkpoint
     from glassformer.weights.hub import find_folder
 

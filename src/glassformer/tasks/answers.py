@@ -23,8 +23,9 @@ from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.text.batches import BatchSettings, plan_batches
 from glassformer.text.languages import find_language
+from glassformer.text.opening import open_tokenizer, wrap_tokenizer
 from glassformer.text.sequences import find_frame, in_chunks, pad_rows
-from glassformer.text.tokenizer import Tokenizer, open_tokenizer, wrap_tokenizer
+from glassformer.text.tokenizer import Tokenizer
 from glassformer.weights.checkpoint import open_checkpoint
 from glassformer.weights.hub import find_folder
 

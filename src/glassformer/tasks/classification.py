@@ -16,6 +16,7 @@ from torch.nn import functional as F
 
 from glassformer.config import ModelConfig, check_types, read_settings
 from glassformer.errors import ConfigurationError, InputError
+from glassformer.messages import Message
 from glassformer.model.generate import at_inference
 from glassformer.model.transformer import Transformer
 from glassformer.tasks.answers import encode_chunks, open_model, run_encoder
@@ -33,8 +34,8 @@ from glassformer.tasks.task import (
     require_transformer,
 )
 from glassformer.text.batches import Batch, Indices
-from glassformer.text.chance import draw_uniform
 from glassformer.text.files import OnError, Problems
+from glassformer.text.random_numbers import draw_uniform
 from glassformer.text.readers import Column, Row, read_labelled_folders, read_numbered_rows
 from glassformer.text.sequences import Ids, Sequences, encode_texts, find_frame, pad_rows
 
@@ -96,7 +97,7 @@ class Labelled(TaskExamples):
     """Texts as tokens, framed by special ones, and the number of each one's class."""
 
     def __init__(
-        self, rows: Sequences, kinds: Sequences, labels: NDArray[np.int64], notes: tuple[str, ...]
+        self, rows: Sequences, kinds: Sequences, labels: NDArray[np.int64], notes: tuple[Message | str, ...]
     ) -> None:
         """`kinds` are segments: 0 in the first text, 1 in the second."""
         self.rows = rows
@@ -210,7 +211,9 @@ class Classification(Task):
             raise ConfigurationError(f"{self.settings.path} has the labels {labels}; two are the least.")
         return tuple(labels)
 
-    def _frame(self, parts: list[Sequences], labels: NDArray[np.int64], notes: tuple[str, ...]) -> Labelled:
+    def _frame(
+        self, parts: list[Sequences], labels: NDArray[np.int64], notes: tuple[Message | str, ...]
+    ) -> Labelled:
         """Special tokens around each text; what is too long is cut, left out or refused, and that is said."""
         longest = (
             self.settings.max_length

@@ -13,6 +13,7 @@ import numpy as np
 
 from glassformer.config import check_types, read_settings
 from glassformer.errors import ConfigurationError, InputError
+from glassformer.messages import Message
 from glassformer.text.files import OnError, Problems, find_format, read_lines
 from glassformer.text.readers import read_rows
 from glassformer.text.sequences import Ids, encode_texts
@@ -79,7 +80,7 @@ class Stream:
 
     ids: Ids
     bytes: int  # of the text, line ends included
-    notes: tuple[str, ...]
+    notes: tuple[Message | str, ...]
 
 
 def read_stream(settings: CorpusSettings, split: str, tokenizer: Tokenizer, end_id: int | None) -> Stream:

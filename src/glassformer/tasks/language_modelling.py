@@ -35,8 +35,8 @@ from glassformer.tasks.task import (
     require_transformer,
 )
 from glassformer.text.batches import Batch, Indices
-from glassformer.text.chance import draw_uniform
 from glassformer.text.files import Problems
+from glassformer.text.random_numbers import draw_uniform
 from glassformer.text.sequences import Ids, pad_rows
 
 SHORTEST_SPAN = 4  # of a random span that is repeated

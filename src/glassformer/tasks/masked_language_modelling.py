@@ -28,8 +28,8 @@ from glassformer.tasks.language_modelling import Windows
 from glassformer.tasks.scores import compute_perplexity
 from glassformer.tasks.task import TASKS, Config, Network, Split, Task, find_device, require_transformer
 from glassformer.text.batches import Batch, Indices
-from glassformer.text.chance import draw_uniform
 from glassformer.text.files import Problems
+from glassformer.text.random_numbers import draw_uniform
 from glassformer.text.sequences import Ids, find_frame, pad_rows, require_many
 from glassformer.text.tokenizer import Role, Tokenizer
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from glassformer.config import check_types, read_settings
 from glassformer.errors import ConfigurationError
+from glassformer.messages import Message
 from glassformer.tasks.corpus import find_path
 from glassformer.tasks.task import Split, TaskExamples
 from glassformer.text.batches import Indices
@@ -115,7 +116,7 @@ class Pairs(TaskExamples):
     """Sentence pairs, each in one direction; a pair that is used in both is tokenised once."""
 
     def __init__(
-        self, sides: tuple[Sequences, Sequences], uses: NDArray[np.int64], notes: tuple[str, ...]
+        self, sides: tuple[Sequences, Sequences], uses: NDArray[np.int64], notes: tuple[Message | str, ...]
     ) -> None:
         """`uses` (example, 3): number of the pair, 1 where it is read backwards, id of the tag or -1."""
         self.texts = join(sides)  # all first sides, then all second sides

@@ -22,12 +22,14 @@ from torch import Tensor, nn
 
 from glassformer.config import ModelConfig, RecurrentConfig, read_settings
 from glassformer.errors import ConfigurationError
+from glassformer.messages import Message
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.registry import Registry
 from glassformer.text.batches import Batch, BatchSettings, Collate, Examples, Indices, Loader
-from glassformer.text.tokenizer import Tokenizer, open_tokenizer
-from glassformer.text.training import Style, VocabularySettings, train_vocabulary
+from glassformer.text.opening import open_tokenizer
+from glassformer.text.tokenizer import Tokenizer
+from glassformer.text.vocabulary import Style, VocabularySettings, train_vocabulary
 
 Network = Transformer | RecurrentTranslator
 Config = ModelConfig | RecurrentConfig
@@ -42,7 +44,7 @@ class Task(ABC):
 
     labels: tuple[str, ...] = ()  # names of classes, to be saved with a classifier
     settings_kind: ClassVar[type[Any]]  # the frozen dataclass behind the table `[task]`
-    style: ClassVar[Style]  # of its vocabulary, see `text.training`
+    style: ClassVar[Style]  # of its vocabulary, see `text.vocabulary`
     best: ClassVar[tuple[str, Literal["lowest", "highest"]]] = ("loss", "lowest")  # which score decides
 
     def __init__(self, settings: Any, tokenizer: Tokenizer, *, seed: int = 0) -> None:
@@ -162,7 +164,7 @@ class Task(ABC):
 class TaskExamples(Examples, ABC):
     """Examples that also say what was left out of them."""
 
-    notes: tuple[str, ...] = ()  # for a person: lines skipped, texts too long
+    notes: tuple[Message | str, ...] = ()  # for a person: lines skipped, texts too long
 
 
 class Lengths:

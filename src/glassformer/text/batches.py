@@ -96,7 +96,7 @@ class BatchSettings:
         for name, least in (("tokens", 1), ("rows", 1), ("prefetch", 0)):
             value = getattr(self, name)
             if value is not None and value < least:
-                raise ConfigurationError(f"{name} = {value} is too small; it must be at least {least}.")
+                raise ConfigurationError("settings.too_small", name=name, value=value, least=least)
 
 
 def plan_batches(
@@ -113,9 +113,7 @@ def plan_batches(
     example already are the last few left out, other ones in each epoch.
     """
     if len(lengths) == 0:
-        raise InputError(
-            "There is nothing to make batches of; check the files and what was left out of them."
-        )
+        raise InputError("text.no_examples")
     random = np.random.default_rng((seed, epoch))
     order = random.permutation(len(lengths)) if settings.shuffle else np.arange(len(lengths))
     order = order[np.argsort(lengths[order], kind="stable")]  # equal lengths stay in random order
@@ -124,20 +122,14 @@ def plan_batches(
         batches = [batches[place] for place in random.permutation(len(batches))]
     batches = batches[: len(batches) // multiple_of * multiple_of]
     if not batches:
-        raise InputError(
-            f"{len(lengths)} examples cannot be shared by {multiple_of} batches that belong together; "
-            "use fewer processes, less accumulation, or more data."
-        )
+        raise InputError("text.too_few_examples", count=len(lengths), batches=multiple_of)
     return batches
 
 
 def _cut(order: Indices, lengths: NDArray[np.int64], settings: BatchSettings) -> list[Indices]:
     """Slices of `order`, whose lengths ascend, each as long as the budget allows."""
     if lengths[-1] > settings.tokens:
-        raise InputError(
-            f"An example has {lengths[-1]} tokens, and a batch may have {settings.tokens}; "
-            "raise `tokens` of the batches, or leave out or cut long examples."
-        )
+        raise InputError("text.example_too_long", count=int(lengths[-1]), most=settings.tokens)
     batches, start = [], 0
     while start < len(order):
         most = len(order) - start if settings.rows is None else min(settings.rows, len(order) - start)
@@ -180,7 +172,7 @@ class Loader:
     ) -> None:
         """`accumulation` batches make one step, so an epoch is whole steps; `pinned`: for copies to a GPU."""
         if not 0 <= rank < world:
-            raise ConfigurationError(f"Process {rank} of {world} cannot be; ranks go from 0 to {world - 1}.")
+            raise ConfigurationError("text.unknown_rank", rank=rank, world=world, last=world - 1)
         self.examples = examples
         self.collate = collate
         self.settings = settings

@@ -43,7 +43,7 @@ def build_words(words: Iterable[str], *, start: bool = False, end: bool = True) 
 def _number(pieces: Iterable[str]) -> dict[str, int]:
     vocabulary = {piece: number for number, piece in enumerate((*SPECIAL, *pieces))}
     if len(vocabulary) == len(SPECIAL):
-        raise ConfigurationError("The vocabulary is empty; give at least one character or word.")
+        raise ConfigurationError("text.empty_vocabulary")
     return vocabulary
 
 

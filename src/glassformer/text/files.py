@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import IO, Literal, cast
 
 from glassformer.errors import InputError
+from glassformer.messages import Message, literal, message
 
 OnError = Literal["refuse", "skip"]
 
-KEPT = 20  # problems that are described one by one; the others are only counted
+KEPT = 20  # problems that are described; the others are only counted
 PACKED = (".gz", ".xz")
-LONGEST = 256 << 20  # bytes of one line: a book without a break fits, what never ends (/dev/zero) is refused
+MAX_LINE_BYTES = 256 << 20  # a book on one line fits; /dev/zero is refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,16 @@ class Problem:
 
     path: Path
     line: int  # from 1; 0: the file as a whole
-    reason: str
+    reason: Message
+
+    def as_message(self) -> Message:
+        """The reason with its file and line."""
+        if self.line:
+            return message("text.problem.in_line", path=self.path, line=self.line, reason=self.reason)
+        return message("text.problem.in_file", path=self.path, reason=self.reason)
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.reason}" if self.line else f"{self.path}: {self.reason}"
+        return str(self.as_message())
 
 
 @dataclass(slots=True)
@@ -38,27 +45,31 @@ class Problems:
     """What to do about broken lines, and what was found so far."""
 
     on_error: OnError = "refuse"
-    advice: str = 'Mend it, or set on_error = "skip" to leave such lines out.'  # to whoever is refused
+    advice: Message | str | None = None  # at the end of an error; None: how to skip broken lines
     count: int = 0
     first: list[Problem] = field(default_factory=list)
 
-    def report(self, path: Path, line: int, reason: str) -> None:
-        """Raise, or note it and go on."""
-        problem = Problem(path, line, reason)
+    def report(self, path: Path, line: int, reason: Message | str) -> None:
+        """Raise, or count it and go on."""
+        problem = Problem(path, line, reason if isinstance(reason, Message) else literal(reason))
         if self.on_error == "refuse":
-            raise InputError(f"{problem}. {self.advice}")
+            raise InputError(
+                "text.broken_line",
+                problem=problem.as_message(),
+                advice=self.advice or message("text.advice_skip"),
+            )
         self.count += 1
         if self.count <= KEPT:
             self.first.append(problem)
 
-    def notes(self) -> tuple[str, ...]:
-        """For a person: how much was left out, and what."""
+    def notes(self) -> tuple[Message, ...]:
+        """How many lines were skipped, and which."""
         if not self.count:
             return ()
         more = self.count - len(self.first)
-        lines = [f"{self.count} broken {'line was' if self.count == 1 else 'lines were'} skipped:"]
-        lines += [f"  {problem}" for problem in self.first]
-        return (*lines, f"  … and {more} more") if more else tuple(lines)
+        lines = [message("text.problem.skipped", count=self.count)]
+        lines += [message("text.problem.listed", problem=problem) for problem in self.first]
+        return (*lines, message("text.problem.more", count=more)) if more else tuple(lines)
 
 
 def read_lines(path: str | Path, problems: Problems, *, ends: bool = False) -> Iterator[tuple[int, str]]:
@@ -84,20 +95,18 @@ def decode_lines(
     number = 0
     while True:
         try:
-            data = file.readline(LONGEST + 1)
+            data = file.readline(MAX_LINE_BYTES + 1)
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-            problems.report(path, number + 1, f"the file cannot be read on from here ({error})")
+            problems.report(path, number + 1, message("text.problem.unreadable", reason=error))
             return
         if not data:
             return
         number += 1
-        if len(data) > LONGEST:
-            problems.report(
-                path, number, f"the line is longer than {LONGEST >> 20} MiB (is this a file of text?)"
-            )
+        if len(data) > MAX_LINE_BYTES:
+            problems.report(path, number, message("text.problem.long_line", most=MAX_LINE_BYTES >> 20))
             return  # it may have no end
         if number == 1:
-            data = data.removeprefix(b"\xef\xbb\xbf")  # a byte order mark is no text
+            data = data.removeprefix(b"\xef\xbb\xbf")  # a byte order mark is not text
         reason, line = _decode(data)
         if reason is not None:
             problems.report(path, number, reason)
@@ -117,7 +126,7 @@ def open_bytes(path: Path) -> IO[bytes]:
             case _:
                 return path.open("rb")
     except OSError as error:
-        raise InputError(f"Cannot read {path}: {error.strerror}. Check the path.") from error
+        raise InputError("text.cannot_read", path=path, reason=error.strerror) from error
 
 
 def find_format(path: Path) -> str:
@@ -128,11 +137,12 @@ def find_format(path: Path) -> str:
     return Path(name).suffix.removeprefix(".")
 
 
-def _decode(data: bytes) -> tuple[str | None, str]:
-    """Why it is no text, or None; and the text."""
+def _decode(data: bytes) -> tuple[Message | None, str]:
+    """Why it is not text, or None; and the text."""
     if b"\0" in data:
-        return "the line holds zero bytes and is no UTF-8 text (is it UTF-16?)", ""
+        return message("text.problem.zero_bytes"), ""
     try:
         return None, data.decode("utf-8")
     except UnicodeDecodeError as error:
-        return f"byte {error.start + 1} (0x{data[error.start]:02X}) is not UTF-8", ""
+        byte = f"{data[error.start]:02X}"
+        return message("text.problem.not_utf8", place=error.start + 1, byte=byte), ""

@@ -17,19 +17,14 @@ _SHOWN = 12
 def find_language(tokenizer: Tokenizer | None, language: str) -> int:
     """The token that names a language; an unknown one is an error that lists those there are."""
     names = [spelling.format(language) for spelling in SPELLINGS]
-    known = [] if tokenizer is None else map(tokenizer.find, names)
-    found = next((token for token in known if token is not None), None)
+    ids = [] if tokenizer is None else map(tokenizer.find, names)
+    found = next((token for token in ids if token is not None), None)
     if found is None:
         there = [] if tokenizer is None else list_languages(tokenizer)
-        shown = ", ".join(there[:_SHOWN]) + (" …" if len(there) > _SHOWN else "")
-        do = (
-            f"choose one of: {shown}."
-            if there
-            else "a model for one pair of languages needs none: leave the language out."
-        )
-        raise InputError(
-            f"The vocabulary has no token for the language {language!r} ({' or '.join(names)}); {do}"
-        )
+        if not there:
+            raise InputError("text.no_language.none", language=language, names=names)
+        known = there[:_SHOWN] + (["…"] if len(there) > _SHOWN else [])
+        raise InputError("text.no_language.one_of", language=language, names=names, known=known)
     return found
 
 

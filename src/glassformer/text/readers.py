@@ -1,7 +1,7 @@
 """Files of many formats into rows: text, TSV, CSV, JSON lines, parallel files, CoNLL-U, folders by label.
 
 In:   a path and the columns that are wanted, by number (from 0) or by the name that the header gives them.
-Out:  rows of text, in the order of the file. What is broken is reported to `Problems`, never passed over.
+Out:  rows of text, in the order of the file. Broken rows are reported to `Problems`.
 """
 
 import csv
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.errors import InputError
-from glassformer.registry import suggest
+from glassformer.messages import Message, message
+from glassformer.registry import suggestion
 from glassformer.text.files import Problems, find_format, read_all_lines, read_lines
 
 Column = int | str
@@ -32,21 +33,19 @@ def read_numbered_rows(
     path = Path(path)
     name = find_format(path)
     if name not in FORMATS:
-        raise InputError(f"{path} is of no format that can be read here.{suggest(name, FORMATS)}")
+        raise InputError("text.unknown_format", path=path, suggestion=suggestion(name, FORMATS))
     for number, row in FORMATS[name](path, columns, problems):
         empty = next((column for column, text in zip(columns, row, strict=True) if not text.strip()), None)
         if empty is None:
             yield number, row
         else:
-            problems.report(path, number, f"column {empty!r} is empty")
+            problems.report(path, number, message("text.problem.empty_column", column=empty))
 
 
 def read_plain(path: Path, columns: Sequence[Column], problems: Problems) -> Iterator[tuple[int, Row]]:
     """Plain text: one column, a row for each line."""
     if tuple(columns) != (0,):
-        raise InputError(
-            f"{path} is plain text, which has one column, 0; columns {list(columns)} were asked for."
-        )
+        raise InputError("text.one_column", path=path, columns=str(list(columns)))
     for number, line in read_lines(path, problems):
         yield number, (line,)
 
@@ -68,10 +67,10 @@ def read_jsonl(path: Path, columns: Sequence[Column], problems: Problems) -> Ite
         try:
             content = json.loads(line)
         except (ValueError, RecursionError) as error:
-            problems.report(path, number, f"not JSON ({error})")
+            problems.report(path, number, message("text.problem.not_json", reason=error))
             continue
         found = _pick_fields(content, columns)
-        if isinstance(found, str):
+        if isinstance(found, Message):
             problems.report(path, number, found)
         else:
             yield number, found
@@ -85,7 +84,7 @@ def read_parallel(first: str | Path, second: str | Path, problems: Problems) -> 
         if here is None or there is None:
             short, (number, _) = (first, there) if here is None else (second, here)
             other = second if here is None else first
-            problems.report(short, number, f"the file ends before {other}, which goes on at this line")
+            problems.report(short, number, message("text.problem.file_ends", other=other))
             return
         (number, one), (_, two) = here, there
         if one is None or two is None:
@@ -93,7 +92,7 @@ def read_parallel(first: str | Path, second: str | Path, problems: Problems) -> 
         if one.strip() and two.strip():
             yield one, two
         else:
-            problems.report(second if one.strip() else first, number, "the line is empty")
+            problems.report(second if one.strip() else first, number, message("text.problem.empty_line"))
 
 
 def read_labelled_folders(folder: str | Path, problems: Problems) -> Iterator[Row]:
@@ -101,16 +100,14 @@ def read_labelled_folders(folder: str | Path, problems: Problems) -> Iterator[Ro
     folder = Path(folder)
     labels = sorted(path for path in folder.glob("*") if path.is_dir() and path.name != "unsup")
     if not labels:
-        raise InputError(
-            f"{folder} has no folders named after labels; IMDb's has `neg` and `pos`. Check the path."
-        )
+        raise InputError("text.no_label_folders", folder=folder)
     for label in labels:
         for path in sorted(label.glob("*.txt")):
             text = "".join(line for _, line in read_lines(path, problems, ends=True))
             if text.strip():
                 yield label.name, text.replace("<br />", "\n").strip()
             else:
-                problems.report(path, 0, "the file is empty")
+                problems.report(path, 0, message("text.problem.empty_file"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +150,14 @@ def _pick(
     width = 0
     for number, row in rows:
         if places is None and not "".join(row).strip():  # it would say how many columns there are
-            problems.report(path, number, "the line is empty")
+            problems.report(path, number, message("text.problem.empty_line"))
             continue
         if places is None:
             places, width = _find_places(path, row, columns), len(row)
             if any(isinstance(column, str) for column in columns):
                 continue
         if len(row) != width:
-            problems.report(path, number, f"{len(row)} columns, where the first row has {width}")
+            problems.report(path, number, message("text.problem.width", count=len(row), expected=width))
         else:
             yield number, tuple(row[place] for place in places)
 
@@ -168,14 +165,16 @@ def _pick(
 def _find_places(path: Path, row: Sequence[str], columns: Sequence[Column]) -> list[int]:
     for column in columns:
         if isinstance(column, str) and column not in row:
-            raise InputError(f"{path} has no column {column!r} in its first row.{suggest(column, row)}")
-        if isinstance(column, int) and not 0 <= column < len(row):
-            count = "1 column" if len(row) == 1 else f"{len(row)} columns"
-            between = {"tsv": "tab", "csv": "comma"}.get(find_format(path), "separator")
-            missing = f" Is a {between} missing in its first line?" if len(row) == 1 else ""
             raise InputError(
-                f"{path} has {count}, so there is no column {column}; they count from 0.{missing}"
+                "text.no_column_name", path=path, column=column, suggestion=suggestion(column, row)
             )
+        if isinstance(column, int) and not 0 <= column < len(row):
+            missing = {"tsv": "text.no_separator.tab", "csv": "text.no_separator.comma"}.get(
+                find_format(path)
+            )
+            if len(row) == 1 and missing:
+                raise InputError(missing, path=path, column=column)
+            raise InputError("text.no_column_number", path=path, count=len(row), column=column)
     return [column if isinstance(column, int) else row.index(column) for column in columns]
 
 
@@ -195,23 +194,23 @@ def _parse_csv(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]
         except StopIteration:
             return
         except csv.Error as error:
-            problems.report(path, started[0], f"not CSV ({error})")
+            problems.report(path, started[0], message("text.problem.not_csv", reason=error))
             continue
         yield started[0], row
 
 
-def _pick_fields(content: Any, columns: Sequence[Column]) -> Row | str:
+def _pick_fields(content: Any, columns: Sequence[Column]) -> Row | Message:
     """The wanted fields of a JSON object, or why there are none."""
     if not isinstance(content, dict):
-        return f"a {type(content).__name__}, where an object with the fields {list(columns)} is wanted"
+        return message("text.problem.not_object", kind=type(content).__name__, fields=str(list(columns)))
     values = []
     for column in columns:
         value = content.get(str(column))
         if isinstance(value, bool) or not isinstance(value, str | int):
-            return f"the field {column!r} is {json.dumps(value)[:40]}, where text is wanted"
+            return message("text.problem.not_text", field=column, value=json.dumps(value)[:40])
         values.append(str(value))
         if not _is_text(values[-1]):
-            return f"the field {column!r} holds half a character (\\ud800 to \\udfff), which is no text"
+            return message("text.problem.half_character", field=column)
     return tuple(values)
 
 
@@ -241,7 +240,9 @@ def _parse_block(path: Path, block: Sequence[tuple[int, str]], problems: Problem
             rows.append((number, row))
     for number, row in rows:
         if int(row[6]) > len(rows):
-            problems.report(path, number, f"the head is word {row[6]} of {len(rows)}")
+            problems.report(
+                path, number, message("text.problem.head_range", head=int(row[6]), count=len(rows))
+            )
             return
     if rows:
         words = tuple(row[1] for _, row in rows)
@@ -254,12 +255,13 @@ def _parse_block(path: Path, block: Sequence[tuple[int, str]], problems: Problem
         )
 
 
-def _judge_row(row: Sequence[str], expected: int) -> str | None:
+def _judge_row(row: Sequence[str], expected: int) -> Message | None:
     """What is wrong with a word's line, if anything."""
     if len(row) != 10:
-        return f"{len(row)} columns, where CoNLL-U has 10"
+        return message("text.problem.conllu_width", count=len(row))
     if not row[0].isdigit():
-        return None if row[0].replace("-", "").replace(".", "").isdigit() else f"{row[0]!r} numbers no word"
+        number = row[0].replace("-", "").replace(".", "").isdigit()
+        return None if number else message("text.problem.word_number", number=row[0])
     if int(row[0]) != expected:
-        return f"word {row[0]}, where word {expected} is due"
-    return None if row[6].isdigit() else f"the head {row[6]!r} is no number"
+        return message("text.problem.word_order", number=row[0], expected=expected)
+    return None if row[6].isdigit() else message("text.problem.head_number", head=row[6])

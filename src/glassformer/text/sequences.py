@@ -80,7 +80,7 @@ def in_chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:
 def require_many(texts: Iterable[str]) -> Iterable[str]:
     """The same texts; but no single one, whose letters would be taken for texts."""
     if isinstance(texts, str):
-        raise InputError("One text was given where there may be many; put it into a list.")
+        raise InputError("text.one_text")
     return texts
 
 

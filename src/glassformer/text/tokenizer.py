@@ -1,7 +1,7 @@
-"""Text into tokens and back, with everything a picture needs to know about each token.
+"""Text into tokens and back, with everything a figure needs to know about each token.
 
-In:   text, or two texts; a folder, a `tokenizers.Tokenizer`, or a live tokenizer of transformers.
-Out:  `Encoding` (one text) or `Batch` (many, padded); text again from ids. Nothing is ever cut off silently.
+In:   one text or two.
+Out:  `Encoding` (one text) or `Batch` (many, padded); text again from ids. Text is never truncated silently.
 """
 
 import json
@@ -15,7 +15,7 @@ import tokenizers
 import torch
 from torch import Tensor
 
-from glassformer.errors import CheckpointError, InputError
+from glassformer.errors import InputError
 from glassformer.text.display import display, find_spelling
 
 Side = Literal["left", "right"]
@@ -104,7 +104,7 @@ class Tokenizer(ABC):
     ) -> Batch:
         """Many texts at once, padded on one side."""
         if not texts:
-            raise InputError("The batch has no text; give at least one.")
+            raise InputError("text.empty_batch")
         encodings = [self.encode(text, special=special, target=target) for text in texts]
         return self.pad(encodings, side=side)
 
@@ -195,53 +195,18 @@ class LibraryTokenizer(Tokenizer):
         return display(piece, "plain" if token_id in self.added else self.spelling)
 
 
-def open_tokenizer(folder: str | Path) -> Tokenizer:
-    """The tokenizer of a model folder: its `tokenizer.json`, or what transformers makes of other files."""
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise CheckpointError(
-            f"There is no folder {folder}; give the folder that holds the tokenizer's files."
-        )
-    path = folder / "tokenizer.json"
-    if not path.is_file():
-        return _open_with_transformers(folder)
-    try:
-        library = tokenizers.Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing more precise
-        raise CheckpointError(f"{path} is not a tokenizer: {error}. Fetch or save it again.") from error
-    settings = _read_json(folder / "special_tokens_map.json") | _read_json(folder / "tokenizer_config.json")
-    return LibraryTokenizer(library, settings)
-
-
-def wrap_tokenizer(tokenizer: Any) -> Tokenizer:
-    """Any tokenizer as one of ours: our own, one of the `tokenizers` library, a live one of transformers."""
-    if isinstance(tokenizer, Tokenizer):
-        return tokenizer
-    if isinstance(tokenizer, tokenizers.Tokenizer):
-        return LibraryTokenizer(tokenizers.Tokenizer.from_str(tokenizer.to_str()))  # theirs stays as it is
-    if callable(tokenizer) and hasattr(tokenizer, "convert_ids_to_tokens"):
-        from glassformer.text.live import LiveTokenizer
-
-        return LiveTokenizer(tokenizer)
-    raise InputError(
-        f"A {type(tokenizer).__name__} is not a tokenizer; give one of the tokenizers library, "
-        "one of transformers, or a folder to open_tokenizer()."
-    )
-
-
 def check_text(*texts: str | None) -> None:
     """Refuse what is not text: another type, or half of a character."""
     for text in texts:
         if text is None:
             continue
         if not isinstance(text, str):
-            raise InputError(f"The text is a {type(text).__name__}; give a string.")
+            raise InputError("text.not_a_string", kind=type(text).__name__)
         try:
             text.encode()
         except UnicodeEncodeError as error:
             raise InputError(
-                f"Character {error.start} of the text is half of a pair (U+{ord(text[error.start]):04X}); "
-                "decode the text as UTF-8, or as UTF-16 with both halves."
+                "text.half_character", place=error.start, code=f"{ord(text[error.start]):04X}"
             ) from error
 
 
@@ -260,31 +225,3 @@ def _find_roles(
         if token_id is not None:
             found[role] = token_id
     return found
-
-
-def _open_with_transformers(folder: Path) -> Tokenizer:
-    from transformers import AutoTokenizer
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # a missing file, a missing package, a class that it does not know
-        reason = " ".join(str(error).split())  # on one line
-        raise CheckpointError(
-            f"{folder} has no tokenizer.json, and transformers finds no tokenizer there either: {reason} "
-            "Add the tokenizer's files to the folder."
-        ) from error
-    return wrap_tokenizer(tokenizer)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise CheckpointError(f"{path} is not valid JSON: {error}. Fetch or save it again.") from error
-    if not isinstance(content, dict):
-        raise CheckpointError(
-            f"{path} holds a {type(content).__name__}, not settings. Fetch or save it again."
-        )
-    return content

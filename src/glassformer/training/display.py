@@ -9,6 +9,8 @@ import sys
 import time
 from typing import TextIO
 
+from glassformer.messages import Message
+
 BAR = 24  # characters of the progress bar
 SECONDS = 30.0  # between plain lines, where there is no terminal
 REFRESH = 0.2  # between redraws, where there is one
@@ -52,12 +54,12 @@ class Display:
             self.stream.write(", ".join(words) + "\n")
         self.stream.flush()
 
-    def note(self, sentence: str) -> None:
-        """A sentence that stays."""
+    def note(self, text: Message | str) -> None:
+        """Write a line above the progress line."""
         if self.silent:
             return
         self._end_line()
-        self.stream.write(f"{sentence}\n")
+        self.stream.write(f"{text}\n")
         self.stream.flush()
 
     def pause(self) -> None:

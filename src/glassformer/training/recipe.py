@@ -26,8 +26,9 @@ from glassformer.registry import suggest
 from glassformer.runlog import RECIPE, SCALARS, is_run
 from glassformer.tasks.task import build_task, read_task
 from glassformer.text.batches import BatchSettings
-from glassformer.text.tokenizer import Tokenizer, open_tokenizer
-from glassformer.text.training import VocabularySettings, train_vocabulary
+from glassformer.text.opening import open_tokenizer
+from glassformer.text.tokenizer import Tokenizer
+from glassformer.text.vocabulary import VocabularySettings, train_vocabulary
 from glassformer.training.checkpoints import LAST
 from glassformer.training.errors import TrainingError
 from glassformer.training.loop import Outcome, Plan, run_loop

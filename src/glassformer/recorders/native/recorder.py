@@ -39,7 +39,8 @@ from glassformer.recorders.reading import Inputs, Reader, as_tokens
 from glassformer.recorders.store import Keep, keep_aside
 from glassformer.recorders.transformers.selfcheck import tolerance_of
 from glassformer.recording import Evidence, Generation, Output, Recording, Tokens
-from glassformer.text.tokenizer import Encoding, open_tokenizer, wrap_tokenizer
+from glassformer.text.opening import open_tokenizer, wrap_tokenizer
+from glassformer.text.tokenizer import Encoding
 from glassformer.weights.checkpoint import open_checkpoint
 
 ALTERNATIVES = 5  # kept for each generated word where nothing else is said

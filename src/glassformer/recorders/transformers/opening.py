@@ -13,7 +13,7 @@ import torch
 
 from glassformer.errors import CheckpointError
 from glassformer.recorders.transformers.recorder import HuggingFaceSubject
-from glassformer.text.tokenizer import open_tokenizer
+from glassformer.text.opening import open_tokenizer
 
 
 def open_pretrained(folder: str | Path, name: str | None = None) -> HuggingFaceSubject:

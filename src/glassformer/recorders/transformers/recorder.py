@@ -44,7 +44,7 @@ from glassformer.recorders.transformers.selfcheck import (
 )
 from glassformer.recorders.transformers.softmaxes import check_reports, editing_reports
 from glassformer.recording import AttentionMap, Evidence, Recording
-from glassformer.text.tokenizer import wrap_tokenizer
+from glassformer.text.opening import wrap_tokenizer
 
 LARGEST = 8 << 30  # bytes of matrices that one recording may form
 KERNELS = {

@@ -1,8 +1,7 @@
-"""A tokenizer of transformers that somebody already has in hand, fast or slow.
+"""A tokenizer object of transformers, fast or slow, behind our interface.
 
-In:   the tokenizer, as it is: its own settings decide what it adds around a text.
-Out:  a `Tokenizer` as every other. A slow one cannot tell where in the text a token stands: no offsets, no
-      words.
+In:   the tokenizer, unchanged: its own settings decide which special tokens it adds.
+Out:  a `Tokenizer`. A slow one does not know where in the text a token is: no offsets, no words.
 """
 
 from collections.abc import Iterable
@@ -13,8 +12,8 @@ from glassformer.text.display import Spelling, display, display_bytes, find_spel
 from glassformer.text.tokenizer import ROLES, Encoding, Role, Tokenizer, check_text
 
 
-class LiveTokenizer(Tokenizer):
-    """A thin cover over a `PreTrainedTokenizerBase`."""
+class TransformersTokenizer(Tokenizer):
+    """Wraps a `PreTrainedTokenizerBase`."""
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.errors import ConfigurationError, InputError
+from glassformer.text.opening import open_tokenizer
 from glassformer.text.sequences import Sequences, encode_texts, find_frame, join, pad_rows
-from glassformer.text.tokenizer import LibraryTokenizer, open_tokenizer
-from glassformer.text.training import Kind, Style, VocabularySettings, _train, train_vocabulary
+from glassformer.text.tokenizer import LibraryTokenizer
+from glassformer.text.vocabulary import Kind, Style, VocabularySettings, _train, train_vocabulary
 
 TEXT = [
     "The animal didn't cross the street because it was too tired.",
@@ -103,8 +104,8 @@ def test_no_text_is_refused(kind: Kind) -> None:
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        ({"kind": "bpe", "size": 200}, "no room for 256 bytes and 4 special tokens; it must be at least 260"),
-        ({"kind": "bytes", "lowercase": True}, "neither lower case only nor tags"),
+        ({"kind": "bpe", "size": 200}, "too small for 256 bytes and 4 special tokens; expected at least 260"),
+        ({"kind": "bytes", "lowercase": True}, "neither lowercase = true nor tags"),
         ({"kind": "words"}, "kind = 'words' is not possible"),
         ({"size": 0}, "size = 0 is too small"),
     ],

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glassformer.text.chance import draw_uniform
+from glassformer.text.random_numbers import draw_uniform
 
 
 def test_numbers_are_uniform_and_unrelated() -> None:

@@ -30,7 +30,7 @@ Kind = Literal["bpe", "wordpiece", "unigram", "characters", "bytes"]
 Style = Literal["text", "sequence", "pair"]
 
 CHUNK = 1000  # texts handed to the library at a time
-LARGEST = 2_000_000  # tokens of a vocabulary
+MAX_VOCABULARY = 2_000_000  # tokens
 
 # The special tokens of each style, in the order of their ids.
 SPECIAL: dict[Style, dict[str, tuple[Role, ...]]] = {
@@ -70,11 +70,9 @@ class VocabularySettings:
         check_types(self)
         for name in ("size", "least"):
             if getattr(self, name) < 1:
-                raise ConfigurationError(
-                    f"{name} = {getattr(self, name)} is too small; it must be at least 1."
-                )
-        if self.size > LARGEST:  # the library takes memory for all of them at once, and dies where it cannot
-            raise ConfigurationError(f"size = {self.size} is too large; it must be at most {LARGEST}.")
+                raise ConfigurationError("settings.too_small", name=name, value=getattr(self, name), least=1)
+        if self.size > MAX_VOCABULARY:  # the library would allocate all of them
+            raise ConfigurationError("settings.too_large", name="size", value=self.size, most=MAX_VOCABULARY)
 
 
 def train_vocabulary(
@@ -149,8 +147,11 @@ def _build_trainer(settings: VocabularySettings, special: list[AddedToken], unkn
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     if settings.size < len(alphabet) + len(special):
         raise ConfigurationError(
-            f"size = {settings.size} has no room for {len(alphabet)} bytes and {len(special)} special "
-            f"tokens; it must be at least {len(alphabet) + len(special)}."
+            "text.size_for_bytes",
+            size=settings.size,
+            bytes=len(alphabet),
+            special=len(special),
+            least=len(alphabet) + len(special),
         )
     return trainers.BpeTrainer(
         vocab_size=settings.size,
@@ -167,17 +168,14 @@ def _train(library: Any, texts: Iterable[str], trainer: Any) -> None:
     except (GlassformerError, KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
         raise
     except BaseException as error:  # the library can panic, and a panic is no Exception
-        raise InputError(
-            f'No vocabulary could be learnt from this text: {error}. Try kind = "bpe", another `size`, '
-            "or more text, with very long words taken out."
-        ) from error
+        raise InputError("text.no_vocabulary", reason=error) from error
 
 
 def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
     chunks = in_chunks(texts, CHUNK)
     first = next(chunks, None)
     if first is None:
-        raise InputError("There is no text to learn a vocabulary from; check the files.")
+        raise InputError("text.no_training_text")
     yield from chain([first], chunks)
 
 
@@ -186,9 +184,7 @@ def _build_simple(
 ) -> LibraryTokenizer:
     """One token for each character that occurs, or for each byte: nothing to learn."""
     if settings.lowercase or tags:
-        raise ConfigurationError(
-            f'A vocabulary of {settings.kind} has neither lower case only nor tags; choose kind = "bpe".'
-        )
+        raise ConfigurationError("text.no_lowercase_or_tags", kind=settings.kind)
     start, end = style == "pair", style != "text"
     if settings.kind == "bytes":
         return build_bytes(start=start, end=end)
