@@ -24,11 +24,14 @@ test: $(VENV)/.developing $(PAGE) web/node_modules/.package-lock.json  ## run ev
 	$(NPM) run test
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
-check: $(VENV)/.developing web/node_modules/.package-lock.json  ## lint, format, types and import contracts
+check: $(VENV)/.developing web/node_modules/.package-lock.json  ## lint, format, types, import contracts and cycles
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q -n 0 -m lint tests/lint tests/test_readme.py
+	@wc -l $$(git ls-files 'src/*.py' 'web/src/*.ts' 'web/src/*.tsx') | \
+	  awk '$$1 > 500 && $$2 != "total" { print "long file (is it two things?): " $$2 ", " $$1 " lines" }'
 	$(NPM) run types
 	$(NPM) run lint
 

@@ -47,6 +47,7 @@ def test_commands_parse(document: Path) -> None:
             assert all(f"\n{target}:" in makefile for target in words[1:] if "=" not in target), line
 
 
+@pytest.mark.lint
 @every_document
 def test_links_lead_somewhere(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
