@@ -8,11 +8,12 @@ import numpy as np
 
 from arithmetic import compute
 from glassformer.recording import Recording
+from glassformer.rounding import rounding
 from glassformer.walk import Arrays, explain, follow, make_plan
 from glassformer.walk.types import Step, WalkPlan
+from tolerances import assert_near, largest
 
-NEAR = 2e-6  # of the size: one step in single precision
-FAR = 1e-4  # of an array's largest number: the whole network in single precision
+NEAR = rounding()  # of the size: one step in single precision
 SAME = 1e-9  # two computations in double precision
 
 
@@ -52,9 +53,9 @@ def prove_steps(recording: Recording, steps: list[Step]) -> dict[str, float]:
     return worst
 
 
-def prove_whole(recording: Recording, steps: list[Step]) -> float:
+def prove_whole(recording: Recording, steps: list[Step]) -> None:
     """The whole network from ids and parameters, each step from what the one before it gave here."""
-    arrays, made, worst = Arrays(recording), {}, 0.0
+    arrays, made, widest, sharpest = Arrays(recording), {}, 1, 1.0
 
     def read(name: str) -> np.ndarray:
         own = name == step.output  # asked only for which of equal keys the network took
@@ -62,16 +63,15 @@ def prove_whole(recording: Recording, steps: list[Step]) -> float:
             return _require(arrays, name)
         return made[name]  # a name that no earlier step wrote is a KeyError: the plan would not be whole
 
-    for step in steps:
+    for count, step in enumerate(steps, 1):
         if step.operation == "choose":
             continue
         made[step.output] = compute(step, read)[0]
-        seen, finite = _require(arrays, step.output), np.isfinite(made[step.output])
-        largest = max(1.0, float(np.abs(made[step.output][finite]).max(initial=0)))
-        error = float(np.abs(seen[finite] - made[step.output][finite]).max(initial=0)) / largest
-        assert error <= FAR, (step.id, error)
-        worst = max(worst, error)
-    return worst
+        if step.operation == "softmax":
+            sharpest = max(sharpest, largest(made[step.inputs[0]]))
+        seen, wanted = _require(arrays, step.output), made[step.output]
+        widest = max(widest, wanted.shape[-1])
+        assert_near(seen, wanted, operations=count, summands=widest, scores=sharpest, where=step.id)
 
 
 def prove_cells(recording: Recording, steps: list[Step], count: int = 2) -> None:
@@ -128,8 +128,8 @@ def _prove_choice(recording: Recording, step: Step, seen: np.ndarray) -> None:
     logarithms -= wide.max(-1, keepdims=True)
     chosen = np.take_along_axis(logarithms, np.atleast_2d(seen), axis=-1)
     best = -np.sort(-logarithms, axis=-1)[:, : seen.shape[-1]]
-    assert np.abs(chosen - best).max() <= 1e-5, step.id
-    assert np.abs(chosen - recording.output.log_probabilities).max() <= 1e-4
+    assert_near(chosen, best, where=step.id)
+    assert_near(chosen, recording.output.log_probabilities, where=step.id)
 
 
 def _require(arrays: Arrays, name: str) -> np.ndarray:

@@ -20,6 +20,7 @@ from glassformer.walk.cells import _choose_terms
 from glassformer.walk.working import Working
 from inventions import invent_decoder, invent_translation
 from proof import prove_cells
+from tolerances import assert_near
 
 torch = pytest.importorskip("torch")
 
@@ -178,7 +179,7 @@ def test_a_model_of_transformers_shows_what_its_recording_backs(make: Any) -> No
         assert seen is not None
         assert (np.isfinite(seen) == np.isfinite(expected)).all()
         allowed = np.isfinite(seen)
-        assert np.abs(seen[allowed] - expected[allowed]).max() < 1e-5
+        assert_near(seen[allowed], expected[allowed], layers=2)
 
 
 def test_what_could_have_been_kept_is_not_said_to_be_out_of_reach() -> None:
@@ -278,7 +279,7 @@ def test_what_follows_is_computed_and_said_to_be(full: Recording) -> None:
         assert own is not None
         finite = np.isfinite(own)
         assert (np.isfinite(seen) == finite).all()
-        assert np.abs(seen[finite] - own[finite]).max() < 1e-5, step.id
+        assert_near(seen[finite], own[finite], layers=2, where=step.id)
         computed = step.words.get("origin") == "computed"
         if not computed:
             assert (seen == own).all(), step.id  # what is not marked is the network's own
@@ -297,7 +298,7 @@ def test_what_follows_is_there_over_http(site: Any, full: Recording, tmp_path: P
     here = f"/api/recordings/{posted.json()['id']}"
     answer = site.client.get(f"{here}/trace/encoder/0/feed_forward/active?rows=1:3")
     active = decode(answer.content).arrays["values"].array
-    assert active == pytest.approx(full.trace["encoder/0/feed_forward/active"][1:3], abs=1e-6)
+    assert_near(active, full.trace["encoder/0/feed_forward/active"][1:3])
     assert site.client.get(f"{here}/trace/encoder/0/feed_forward/nothing").status_code == 404
 
 
@@ -351,7 +352,7 @@ def test_a_soft_cap_is_part_of_the_arithmetic(cap: float) -> None:
     assert "cap" not in steps["decoder.1.self.scores"].numbers
     cell = explain(changed, "decoder.0.self.scores", 7, 3, 1)
     assert cell.numbers["cap"] == steps["decoder.0.self.scores"].numbers["cap"]
-    assert cell.shown == pytest.approx(float(capped[1, 7, 3]), abs=2e-6)
+    assert_near(cell.shown, float(capped[1, 7, 3]))
     hidden = explain(changed, "decoder.0.self.scores", 3, 7, 1)
     assert hidden.shown is None
 

@@ -18,6 +18,7 @@ from glassformer.lessons.playing import play
 from glassformer.lessons.schema import Play, read_saved
 from glassformer.lessons.topics import find_topic, read_parameters, read_topics
 from glassformer.recorders.record import load
+from tolerances import assert_near
 
 Array = NDArray[np.float64]
 Run = Callable[..., Play]
@@ -122,7 +123,7 @@ def test_soft_lookup_is_the_softmax_of_shared_characters(run: Run) -> None:
     played = run("lookup", question="段誉的生父是谁？", temperature=2)
     scores = np.array([3.0, 5.0, 3.0, 1.0])  # counted by hand: 段誉的 · 段誉的生父 · 段誉的 · 的
     (weights,) = curves(played, "weights")
-    assert np.allclose(weights, softmax(scores / 2), atol=1e-6)
+    assert_near(weights, softmax(scores / 2))
     rows = figure(played, "table").rows
     assert [line[1] for line in rows] == scores.tolist()
     assert (rows[1][3].zh, rows[1][3].en) == ("段延庆", "段延庆 (Duan Yanqing)")
@@ -131,9 +132,9 @@ def test_soft_lookup_is_the_softmax_of_shared_characters(run: Run) -> None:
 def test_the_scores_of_the_example_and_the_best_keys_alone(run: Run) -> None:
     scores = np.array([7.0, 1.0, 9.0, 5.0])
     (soft,) = curves(run("lookup", scores="given"), "weights")
-    assert np.allclose(soft, softmax(scores), atol=1e-6)
+    assert_near(soft, softmax(scores))
     (two,) = curves(run("lookup", scores="given", keys=2), "weights")
-    assert np.allclose(two, [1 / (1 + np.e**2), 0, 1 / (1 + np.e**-2), 0], atol=1e-6)
+    assert_near(two, [1 / (1 + np.e**2), 0, 1 / (1 + np.e**-2), 0])
     hard = run("lookup", scores="given", keys=1)
     assert curves(hard, "weights")[0].tolist() == [0, 0, 1, 0]
     assert "乔峰和虚竹" in hard.found.en
@@ -181,10 +182,10 @@ def test_five_similarities_of_a_models_own_vectors(run: Run, zoo: Path) -> None:
     for function, scores in expected.items():
         played = run("similarity", function=function, text=TEXT, head=1)
         assert played.model == "zoo/masked"
-        assert np.allclose(values(played, "scores"), scores, atol=1e-5), function
-        assert np.allclose(values(played, "weights"), softmax(scores), atol=1e-5), function
+        assert_near(values(played, "scores"), scores, where=function)
+        assert_near(values(played, "weights"), softmax(scores), where=function)
     last = run("similarity", function="bilinear", text=TEXT, head=15)  # more than there are: the last
-    assert np.allclose(values(last, "scores"), expected["bilinear"], atol=1e-5)
+    assert_near(values(last, "scores"), expected["bilinear"])
     assert last.parameters["head"] == 1
     assert last.ranges["head"].maximum == 1
     untrained = values(run("similarity", function="additive", text=TEXT), "scores")
@@ -210,10 +211,10 @@ def test_variances_are_those_of_theory(run: Run) -> None:
     assert np.allclose(plainly / widths, 1, atol=0.15)
     assert np.allclose(scaled, plainly / widths, rtol=1e-4)
     for bars in curves(played, "weights"):
-        assert np.isclose(bars.sum(), 1, atol=1e-5)
+        assert_near(bars.sum(), 1)
     sharp, gentle = curves(played, "weights")
     raised = np.exp(16 * np.log(gentle))  # ÷ √256 before the softmax is the 16th root after it
-    assert np.allclose(sharp, raised / raised.sum(), atol=1e-4)
+    assert_near(sharp, raised / raised.sum())
     numbers = {item.name.en: item.value for item in figure(played, "numbers").items}
     assert numbers["largest weight, plain"] > 0.9
     assert numbers["gradient, plain"] < 0.3 * numbers["gradient, scaled"]
@@ -249,7 +250,7 @@ def test_masked_weights_are_the_softmax_over_what_is_left(run: Run, mask: str, t
     assert np.array_equal(values(played, "allowed").astype(bool), allowed)
     scores = np.where(allowed, values(open_, "scores"), -np.inf)
     assert np.array_equal(np.isnan(values(played, "scores")), ~allowed)
-    assert np.allclose(values(played, "weights"), softmax(scores), atol=1e-6)
+    assert_near(values(played, "weights"), softmax(scores))
     assert values(played, "batch")[:3].sum(-1).tolist() == [3, 5, 2]
 
 
@@ -261,11 +262,11 @@ def test_sinusoids_their_products_and_the_shift(run: Run) -> None:
     place, feature = np.arange(20)[:, None], np.arange(16)
     angle = place / 10_000 ** (2 * feature / 32)
     codes = np.stack((np.sin(angle), np.cos(angle)), axis=-1).reshape(20, 32)
-    assert np.allclose(values(played, "codes"), codes, atol=1e-6)
-    assert np.allclose(values(played, "products"), codes @ codes.T, atol=1e-5)
+    assert_near(values(played, "codes"), codes)
+    assert_near(values(played, "products"), codes @ codes.T)
     distance = np.cos(np.arange(11)[:, None] / 10_000 ** (2 * feature / 32)).sum(-1)
     for curve in curves(played, "distance"):
-        assert np.allclose(curve, distance, atol=1e-5)
+        assert_near(curve, distance)
     degrees, error = (item.value for item in figure(played, "rotation").items)
     assert degrees == pytest.approx(np.degrees(4 / 10_000 ** (2 / 32)), rel=1e-6)
     assert error < 1e-6
@@ -282,7 +283,7 @@ def test_sinusoids_their_products_and_the_shift(run: Run) -> None:
     )
     for one, other in zip(before, after, strict=True):
         turned = (np.arctan2(other.y, other.x) - np.arctan2(one.y, one.x)) % (2 * np.pi)
-        assert turned == pytest.approx(np.radians(degrees), abs=1e-5)
+        assert_near(turned, np.radians(degrees))
 
 
 @pytest.mark.parametrize("shift", range(1, 11))
@@ -304,11 +305,11 @@ def test_rotary_products_know_distance_only(run: Run) -> None:
     products = values(played, "products")
     for distance in (1, 7, -3):
         diagonal = np.diagonal(products, distance)
-        assert np.allclose(diagonal, diagonal[0], atol=1e-4)
+        assert_near(diagonal, diagonal[0])
     assert abs(products[0, 1] - products[0, 5]) > 1e-2
     angle = np.arange(24)[:, None] * 10_000.0 ** (-np.arange(16) / 16)
     codes = np.concatenate((np.cos(angle) - np.sin(angle), np.cos(angle) + np.sin(angle)), axis=-1)
-    assert np.allclose(values(played, "codes"), codes, atol=1e-5)
+    assert_near(values(played, "codes"), codes)
 
 
 def test_naive_positions_fail_as_the_example_says(run: Run) -> None:
@@ -334,8 +335,8 @@ def test_learned_positions_are_the_models_own(run: Run, models: Zoo, tmp_path: P
     )
     table = learned.network.embeddings.positions.weight.detach().double().numpy()[:20]
     assert played.model == "zoo/learned"
-    assert np.allclose(values(played, "codes"), table, atol=1e-6)
-    assert np.allclose(values(played, "products"), table @ table.T, atol=1e-5)
+    assert_near(values(played, "codes"), table)
+    assert_near(values(played, "products"), table @ table.T)
 
 
 def test_three_starting_points_are_three_in_any_length(run: Run) -> None:
@@ -353,10 +354,10 @@ def test_three_starting_points_are_three_in_any_length(run: Run) -> None:
 @pytest.mark.parametrize("shuffle", ["reversed", "random"])
 def test_without_positions_outputs_permute_with_their_words(run: Run, shuffle: str) -> None:
     without = run("order", positions="none", shuffle=shuffle)
-    assert max(curves(without, "change")[0]) < 1e-5
+    assert_near(max(curves(without, "change")[0]), 0, layers=1)
     apart = values(without, "distances")
     steps = [place for place, letter in enumerate("一步两步三步四步望着天") if letter == "步"]
-    assert apart[np.ix_(steps, steps)].max() < 1e-5
+    assert_near(apart[np.ix_(steps, steps)], 0, layers=1)
     assert apart[0, 1] > 0.1
     assert "does not matter" in without.found.en
     for kind in ("sinusoidal", "rotary", "relative"):
@@ -384,13 +385,13 @@ def test_both_norms_of_the_example_by_hand(run: Run) -> None:
     for norm, along in (("layer", 1), ("batch", 0)):
         mean, variance = matrix.mean(along, keepdims=True), matrix.var(along, keepdims=True)
         played = run("norms", data="matrix", norm=norm, louder=1)
-        assert np.allclose(values(played, "before"), matrix, atol=1e-6)
-        assert np.allclose(values(played, "after"), (matrix - mean) / np.sqrt(variance + 1e-5), atol=1e-5)
+        assert_near(values(played, "before"), matrix)
+        assert_near(values(played, "after"), (matrix - mean) / np.sqrt(variance + 1e-5))
         assert np.allclose(curves(played, "change")[0], 0)
         assert "make it louder" in played.found.en  # of either norm: no claim without a change
         mean_left, variance_left = (item.value for item in figure(played, "numbers").items)
         assert abs(mean_left) < 1e-6  # over the rows, or the columns, that were normed
-        assert variance_left == pytest.approx((variance / (variance + 1e-5)).min(), abs=1e-5)
+        assert_near(variance_left, (variance / (variance + 1e-5)).min())
 
 
 @pytest.mark.parametrize("padding", [False, True])
@@ -401,7 +402,7 @@ def test_batch_norm_of_a_padded_batch(run: Run, padding: bool) -> None:
     assert known.sum() == (15 if padding else 10)
     words = before[known]
     expected = (words - words.mean(0)) / np.sqrt(words.var(0) + 1e-5)
-    assert np.allclose(values(played, "after")[known], expected, atol=1e-4)
+    assert_near(values(played, "after")[known], expected)
     assert np.nanmax(curves(played, "change")[0][:3]) > 0.1  # 青花瓷, which nobody touched
 
 
@@ -414,7 +415,7 @@ def test_layer_norm_does_not_look_at_neighbours(run: Run) -> None:
     known = ~np.isnan(before).any(-1)
     words = before[known]
     expected = (words - words.mean(-1, keepdims=True)) / np.sqrt(words.var(-1, keepdims=True) + 1e-5)
-    assert np.allclose(values(played, "after")[known], expected, atol=1e-4)
+    assert_near(values(played, "after")[known], expected)
 
 
 # Heads
@@ -426,15 +427,15 @@ def test_heads_are_those_of_a_recording(run: Run, zoo: Path) -> None:
     played = run("heads", text=TEXT, layer=1, query=3)
     weights = recording.maps[1].dense.astype(np.float64)  # (head, query, key)
     shown = values(played, "heads")
-    assert np.allclose(shown[:2], weights[:, 3], atol=1e-6)
-    assert np.allclose(shown[2], weights[:, 3].mean(0), atol=1e-6)
+    assert_near(shown[:2], weights[:, 3])
+    assert_near(shown[2], weights[:, 3].mean(0))
     entropy = -(shown * np.log(shown)).sum(-1)
-    assert np.allclose(curves(played, "entropy")[0], entropy, atol=1e-5)
+    assert_near(curves(played, "entropy")[0], entropy)
     middle = weights.mean(0)
     divergence = (-(middle * np.log(middle)).sum(-1) + (weights * np.log(weights)).sum(-1).mean(0)).mean()
-    assert figure(played, "numbers").items[0].value == pytest.approx(divergence, abs=1e-5)
+    assert_near(figure(played, "numbers").items[0].value, divergence)
     last = run("heads", text=TEXT, layer=11, query=39)  # more than there are: the last ones
-    assert np.allclose(values(last, "heads")[:2], weights[:, -1], atol=1e-6)
+    assert_near(values(last, "heads")[:2], weights[:, -1])
     assert (last.parameters["layer"], last.parameters["query"]) == (1, len(recording.source) - 1)
     assert last.ranges["layer"].maximum == 1
     names = last.ranges["query"].labels
@@ -498,7 +499,7 @@ def test_targets_are_one_hot_and_outputs_learn_them(run: Run) -> None:
     assert figure(played, "target").columns.labels == ("a", "am", "I", "thanks", "student", "<eos>")
     assert target.tolist() == np.eye(6)[[2, 1, 0, 4, 5]].tolist()
     first, last = values(played, "untrained"), values(played, "output")
-    assert np.allclose(first.sum(-1), 1, atol=1e-5)
+    assert_near(first.sum(-1), 1)
     assert (last[target == 1] > 0.9).all()
     assert (first[target == 1] < 0.9).any()
     (losses,) = curves(played, "loss")
@@ -506,7 +507,7 @@ def test_targets_are_one_hot_and_outputs_learn_them(run: Run) -> None:
     assert losses[-1] < 0.1 < 1 < losses[0]
     thanks = run("output", steps=0, pair="thanks")
     both = np.concatenate((values(thanks, "untrained")[[0, 1], [3, 5]], first[target == 1]))
-    assert curves(thanks, "loss")[0][0] == pytest.approx(-np.log(both).mean(), abs=1e-5)  # cross-entropy
+    assert_near(curves(thanks, "loss")[0][0], -np.log(both).mean())  # cross-entropy
 
 
 def test_the_decoder_reads_the_right_words_one_place_later() -> None:

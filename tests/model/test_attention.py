@@ -7,6 +7,7 @@ import torch
 
 from glassformer.config import ModelConfig
 from glassformer.model.attention import CrossAttention, Mask, SelfAttention, combine, triangle
+from tolerances import assert_near
 
 SIMILARITIES = ("scaled-dot", "dot", "bilinear", "cosine")
 SETTINGS = {"width": 32, "heads": 4, "dropout": 0.0}
@@ -59,7 +60,7 @@ def test_fused_equals_explicit(similarity, basic):
         fused = attention(hidden, mask)
         looked_at, seen = explicit(attention, hidden, mask)
         assert "pattern" in seen
-        assert (fused - looked_at).abs().max() <= 1e-6, name
+        assert_near(fused, looked_at, where=name)
 
 
 def test_fused_equals_explicit_for_cross_attention():
@@ -71,7 +72,7 @@ def test_fused_equals_explicit_for_cross_attention():
     mask = combine(real, causal=False, queries=5)
     keys, values = attention.project(memory)
     looked_at, seen = explicit(attention, hidden, mask, keys, values)
-    assert (attention(hidden, mask, keys, values) - looked_at).abs().max() <= 1e-6
+    assert_near(attention(hidden, mask, keys, values), looked_at)
     assert seen["pattern"].shape == (2, 4, 5, 7)
     assert (seen["pattern"][1, :, :, 4:] == 0).all()
 
@@ -82,7 +83,7 @@ def test_cross_attention_treats_beams_of_one_source_as_more_queries():
     hidden, memory = torch.randn(6, 1, 32), torch.randn(2, 7, 32)
     keys, values = attention.project(memory)
     repeated = attention(hidden, Mask(), keys.repeat_interleave(3, 0), values.repeat_interleave(3, 0))
-    assert torch.allclose(attention(hidden, Mask(), keys, values), repeated, atol=1e-6)
+    assert_near(attention(hidden, Mask(), keys, values), repeated)
 
 
 def test_windows_show_one_attention_whole():
@@ -90,11 +91,11 @@ def test_windows_show_one_attention_whole():
     hidden = torch.randn(2, 6, 32)
     output, seen = explicit(attention, hidden, Mask(causal=True))
     scores = seen["queries"] @ seen["keys"].transpose(-1, -2) / 8**0.5
-    assert torch.allclose(seen["scores"], scores, atol=1e-6)
+    assert_near(seen["scores"], scores)
     weights = scores.masked_fill(~triangle(6, 6), float("-inf")).softmax(-1)
-    assert torch.allclose(seen["pattern"], weights, atol=1e-6)
-    assert torch.allclose(seen["mixed"], weights @ seen["values"], atol=1e-6)
-    assert torch.allclose(output, attention.output(seen["mixed"].transpose(1, 2).flatten(2)), atol=1e-6)
+    assert_near(seen["pattern"], weights)
+    assert_near(seen["mixed"], weights @ seen["values"])
+    assert_near(output, attention.output(seen["mixed"].transpose(1, 2).flatten(2)))
 
 
 def test_a_window_can_be_edited():
@@ -104,7 +105,7 @@ def test_a_window_can_be_edited():
     only_itself = attention(hidden, Mask())
     hook.remove()
     values = attention.qkv(hidden).chunk(3, -1)[2]
-    assert torch.allclose(only_itself, attention.output(values), atol=1e-6)
+    assert_near(only_itself, attention.output(values))
 
 
 def test_the_pattern_is_seen_before_dropout():

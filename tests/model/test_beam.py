@@ -14,6 +14,7 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Node
 from glassformer.model.prompt import pad_left
 from glassformer.model.transformer import Transformer
+from tolerances import assert_near
 
 PADDING, START, END = 0, 1, 2
 NAMES = {"num_beams": "beams", "num_return_sequences": "n_best", "no_repeat_ngram_size": "no_repeat_ngram"}
@@ -32,7 +33,7 @@ def compare(pair: Any, **words: Any) -> list[Any]:
         pair.answer(sequence) for sequence in theirs.sequences
     ]
     scores = theirs.sequences_scores.tolist()
-    assert [answer.score for answer in answers] == pytest.approx(scores, abs=1e-4)
+    assert_near([answer.score for answer in answers], scores, layers=2)
     return answers
 
 
@@ -117,9 +118,7 @@ def test_wide_search_finds_the_best_there_is(length_penalty: float) -> None:
     settings = GenerationSettings(max_new_tokens=3, beams=64, n_best=10, length_penalty=length_penalty)
     found = generate(network, torch.tensor([prompt]), settings=settings)[0].n_best
     assert [hypothesis.ids for hypothesis in found] == [ids for _, ids in expected]
-    assert [hypothesis.score for hypothesis in found] == pytest.approx(
-        [score for score, _ in expected], abs=1e-5
-    )
+    assert_near([hypothesis.score for hypothesis in found], [score for score, _ in expected], layers=2)
 
 
 def test_more_beams_than_answers(decoder: Transformer) -> None:
@@ -145,7 +144,7 @@ def check_tree(nodes: list[Node], beams: int, last_step: int) -> None:
             continue
         parent = by_id[node.parent]
         assert (parent.state, parent.step) == ("kept", node.step - 1)
-        assert node.total == pytest.approx(parent.total + node.log_probability, abs=1e-5)
+        assert_near(node.total, parent.total + node.log_probability, layers=2)
     for step in range(last_step + 1):
         here = [node for node in nodes if node.step == step]
         assert len(here) == 2 * beams
@@ -178,10 +177,10 @@ def test_tree_holds_everything(pair: Any, early_stopping: bool) -> None:
             if node.state == "finished"
         }
         best = sorted(finished.values(), reverse=True)[:beams]
-        assert [hypothesis.score for hypothesis in whole.n_best] == pytest.approx(best, abs=1e-5)
+        assert_near([hypothesis.score for hypothesis in whole.n_best], best, layers=2)
         for hypothesis in whole.n_best:
             assert hypothesis.score == pytest.approx(finished[hypothesis.ids])
-            assert hypothesis.total == pytest.approx(hypothesis.score * len(hypothesis.ids), abs=1e-5)
+            assert_near(hypothesis.total, hypothesis.score * len(hypothesis.ids), layers=2)
         for node in nodes:
             siblings = [other for other in nodes if (other.step, other.parent) == (node.step, node.parent)]
             assert len(node.alternatives) == 3

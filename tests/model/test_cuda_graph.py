@@ -8,6 +8,7 @@ from glassformer.model.cuda_graph import GraphDecoding
 from glassformer.model.decoding import CachedDecoding
 from glassformer.model.generate import GenerationSettings, generate
 from glassformer.model.transformer import Transformer
+from tolerances import assert_near
 
 pytestmark = pytest.mark.gpu
 SMALL = {"width": 32, "heads": 4, "layers": 2, "feed_forward": 64, "max_length": 64, "dropout": 0.0}
@@ -49,7 +50,7 @@ def test_beams_branch_and_sources_leave_while_the_graph_runs():
         decoding.select(torch.arange(3, device="cuda").repeat_interleave(2))
     for step in range(8):
         tokens = torch.randint(3, 40, (sources * 2,), generator=chance).cuda()
-        assert torch.allclose(plain.step(tokens), graph.step(tokens), atol=1e-4)
+        assert_near(plain.step(tokens), graph.step(tokens), layers=2)
         rows = torch.arange(sources)[:, None] * 2 + torch.randint(0, 2, (sources, 2), generator=chance)
         for decoding in (plain, graph):
             decoding.select(rows.flatten().cuda())

@@ -12,6 +12,7 @@ from glassformer.config import ModelConfig
 from glassformer.model.cache import Cache
 from glassformer.model.prompt import pad_left
 from glassformer.model.transformer import Transformer
+from tolerances import assert_near
 
 STEPS = 6
 
@@ -48,7 +49,7 @@ def test_cache_agrees_with_reading_anew(network: Any, rows: list[list[int]], see
             for cached in (True, False)
         )
     for one, other in zip(kept, computed, strict=True):
-        assert torch.allclose(one, other, rtol=1e-4, atol=2e-4)
+        assert_near(one, other, layers=2, scores=100)  # these networks have sharp attention
 
 
 def test_kept_sources_keep_their_logits(network: Any, rows: list[list[int]]) -> None:

@@ -19,6 +19,7 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.prompt import pad_left
 from glassformer.model.sampling import CHUNK, Rules, best_of, draw, draw_chances, likeliest
 from glassformer.model.transformer import Transformer
+from tolerances import assert_near
 
 PADDING, START, END = 0, 1, 2
 LIMIT = 40
@@ -47,8 +48,8 @@ def test_greedy_equals_transformers(
         assert list(generated.ids) == pair.answer(theirs.sequences[row])
         numbers = [scores[row].log_softmax(-1) for scores in theirs.scores]
         expected = [float(numbers[step][token]) for step, token in enumerate(generated.ids)]
-        assert generated.log_probabilities == pytest.approx(expected, abs=1e-4)
-        assert generated.total == pytest.approx(math.fsum(expected), abs=1e-4)
+        assert_near(generated.log_probabilities, expected, layers=2)
+        assert_near(generated.total, math.fsum(expected), layers=2)
     if not our_words:
         assert {generated.stopped for generated in ours} == {"end", "length"}, "the networks have become dull"
 
@@ -202,7 +203,7 @@ class TestStreaming:
             assert tuple(node.token for node in nodes) == whole.ids
             assert [node.state for node in nodes] == ["kept"] * (len(nodes) - 1) + ["finished"]
             assert [node.parent for node in nodes] == [node.id - 1 for node in nodes]
-            assert nodes[-1].total == pytest.approx(whole.total, abs=1e-4)
+            assert_near(nodes[-1].total, whole.total, layers=2)
 
     def test_nothing_is_computed_ahead(self, decoder: Transformer, monkeypatch: pytest.MonkeyPatch) -> None:
         calls: list[int] = []
@@ -314,7 +315,7 @@ def test_alternatives_are_the_likeliest(pair: Any) -> None:
             assert sorted(choices, key=lambda choice: -choice.log_probability) == list(choices)
     few = generate(pair.ours, pair.ids, pair.real, GenerationSettings(max_new_tokens=2, alternatives=1000))
     certain = math.fsum(math.exp(choice.log_probability) for choice in few[0].alternatives[0])
-    assert certain == pytest.approx(1, abs=1e-5)
+    assert_near(certain, 1, layers=2)
     narrow = GenerationSettings(max_new_tokens=2, alternatives=9, sample=True, top_k=3, seed=0)
     assert len(generate(pair.ours, pair.ids, pair.real, narrow)[0].alternatives[0]) == 3
 

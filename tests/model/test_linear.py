@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from glassformer.model import linear
 from glassformer.model.linear import PACK_AFTER, Linear, PackedWeight, generating, multiply
+from tolerances import assert_near
 
 
 @pytest.fixture
@@ -30,10 +31,10 @@ def test_equal_to_torch(layer, shape):
     inputs = torch.randn(shape)
     with torch.no_grad():
         expected = F.linear(inputs, layer.weight, layer.bias)
-        assert torch.allclose(layer(inputs), expected, atol=1e-6)
+        assert_near(layer(inputs), expected)
         with generating(object()):
             for _ in range(PACK_AFTER + 2):
-                assert torch.allclose(layer(inputs), expected, atol=1e-6)
+                assert_near(layer(inputs), expected)
 
 
 @pytest.mark.parametrize("sizes", [(12, 20), (20, 12)])
@@ -46,7 +47,7 @@ def test_gradients_equal_torchs(sizes):
     ours = torch.autograd.grad(layer(inputs), wanted, upstream)
     theirs = torch.autograd.grad(F.linear(inputs, layer.weight, layer.bias), wanted, upstream)
     for own, other in zip(ours, theirs, strict=True):
-        assert torch.allclose(own, other, atol=1e-5)
+        assert_near(own, other)
 
 
 def test_gradients_of_gradients_equal_torchs(layer):
@@ -60,13 +61,13 @@ def test_gradients_of_gradients_equal_torchs(layer):
     for own, other in zip(
         penalty(layer(inputs)), penalty(F.linear(inputs, layer.weight, layer.bias)), strict=True
     ):
-        assert torch.allclose(own, other, atol=1e-5)
+        assert_near(own, other)
 
 
 def test_strided_inputs_are_taken_as_they_are(layer):
     inputs = torch.randn(6, 12, 5).transpose(1, 2)
     with torch.no_grad():
-        assert torch.allclose(layer(inputs), F.linear(inputs, layer.weight, layer.bias), atol=1e-6)
+        assert_near(layer(inputs), F.linear(inputs, layer.weight, layer.bias))
 
 
 @torch.no_grad()
@@ -78,14 +79,14 @@ def test_weights_are_packed_only_while_generating(layer):
     generate_with(layer, inputs)
     assert layer.packed._weight is not None
     layer.weight.data[0, 0] += 1  # a change that nobody counts: outside of a generation it is seen at once
-    assert torch.allclose(layer(inputs), F.linear(inputs, layer.weight, layer.bias), atol=1e-6)
+    assert_near(layer(inputs), F.linear(inputs, layer.weight, layer.bias))
 
 
 @torch.no_grad()
 def test_several_threads_multiply_one_row_with_the_weight_as_it_is(layer, monkeypatch):
     one, two = torch.randn(1, 12), torch.randn(2, 12)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
-    assert torch.allclose(generate_with(layer, one), F.linear(one, layer.weight, layer.bias), atol=1e-6)
+    assert_near(generate_with(layer, one), F.linear(one, layer.weight, layer.bias))
     assert layer.packed._weight is None
     generate_with(layer, two)
     assert layer.packed._weight is not None
@@ -103,10 +104,10 @@ def test_a_packed_weight_follows_every_change(layer):
             layer(inputs)
         assert layer.packed._weight is not None
         layer.weight.mul_(2)
-        assert torch.allclose(layer(inputs), F.linear(inputs, layer.weight, layer.bias), atol=1e-6)
+        assert_near(layer(inputs), F.linear(inputs, layer.weight, layer.bias))
         layer.load_state_dict({"weight": torch.ones(20, 12), "bias": torch.zeros(20)})
         for _ in range(PACK_AFTER + 2):
-            assert torch.allclose(layer(inputs), inputs.sum(1, keepdim=True).expand(2, 20), atol=1e-5)
+            assert_near(layer(inputs), inputs.sum(1, keepdim=True).expand(2, 20))
 
 
 @torch.no_grad()
@@ -123,7 +124,7 @@ def test_a_packed_weight_follows_changes_that_torch_does_not_count():
         assert layer.packed._weight is not None
         change()
         expected = F.linear(inputs, layer.weight, layer.bias)
-        assert torch.allclose(generate_with(layer, inputs), expected, atol=1e-4)
+        assert_near(generate_with(layer, inputs), expected)
 
 
 @torch.no_grad()
@@ -134,7 +135,7 @@ def test_a_new_weight_at_an_old_address_is_noticed():
         for _ in range(2):  # memory of the first is free again for the second
             layer.weight = torch.nn.Parameter(torch.randn(64, 64))
         expected = F.linear(inputs, layer.weight, layer.bias)
-        assert torch.allclose(generate_with(layer, inputs), expected, atol=1e-4)
+        assert_near(generate_with(layer, inputs), expected)
 
 
 @torch.no_grad()

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from glassformer.model import loss
 from glassformer.model.loss import IGNORED, _whole_loss, two_pass_loss, word_loss
+from tolerances import assert_near
 
 
 @pytest.mark.parametrize("compute", [word_loss, _whole_loss])
@@ -25,13 +26,13 @@ def test_equal_to_torch_with_gradients(compute, smoothing, biased, monkeypatch):
         F.linear(states, vectors, bias), labels, ignore_index=IGNORED, label_smoothing=smoothing
     )
     found = compute(states, vectors, labels, bias, smoothing)
-    assert torch.allclose(found, expected, atol=1e-5)
+    assert_near(found, expected)
     wanted = [states, vectors] + ([bias] if bias is not None else [])
     theirs = torch.autograd.grad(2 * expected, wanted)
     for _ in range(2):  # a second pass over the kept graph must not see changed numbers
         ours = torch.autograd.grad(2 * found, wanted, retain_graph=True)
         for own, other in zip(ours, theirs, strict=True):
-            assert torch.allclose(own, other, atol=1e-6)
+            assert_near(own, other)
 
 
 @pytest.mark.parametrize("biased", [True, False])
@@ -50,7 +51,7 @@ def test_gradients_of_gradients_equal_torchs(biased):
     logits = F.linear(*wanted[:2], bias)
     theirs = penalty(F.cross_entropy(logits, labels, ignore_index=IGNORED, label_smoothing=0.1))
     for own, other in zip(ours, theirs, strict=True):
-        assert torch.allclose(own, other, atol=1e-5)
+        assert_near(own, other)
 
 
 def test_double_precision_is_kept():
@@ -66,7 +67,7 @@ def test_double_precision_is_kept():
 
 def test_on_paper():
     states, vectors = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 0.0], [math.log(3), 0.0]])
-    assert word_loss(states, vectors, torch.tensor([1])).item() == pytest.approx(-math.log(0.75), abs=1e-6)
+    assert_near(word_loss(states, vectors, torch.tensor([1])).item(), -math.log(0.75))
 
 
 def test_a_very_wrong_answer_has_a_large_but_finite_loss():
@@ -113,11 +114,11 @@ def test_two_passes_equal_torch_with_gradients(smoothing):
         for one, other in ((first, second), (second, first)):
             divergences.append(F.kl_div(other, one, reduction="sum", log_target=True))
     slow = torch.stack(divergences).mean()
-    assert torch.allclose(entropy, expected, atol=1e-6)
-    assert torch.allclose(apart, slow, atol=1e-6)
+    assert_near(entropy, expected)
+    assert_near(apart, slow)
     (ours,) = torch.autograd.grad(entropy + 2 * apart, logits)
     (theirs,) = torch.autograd.grad(expected + 2 * slow, logits)
-    assert torch.allclose(ours, theirs, atol=1e-6)
+    assert_near(ours, theirs)
 
 
 def test_two_passes_in_half_precision_are_told_apart_in_whole():

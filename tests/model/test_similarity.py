@@ -23,6 +23,7 @@ from glassformer.model.similarity import (
     scaled_dot,
     soft,
 )
+from tolerances import assert_near
 
 QUERIES = torch.tensor([[1.0, 0.0], [3.0, 4.0]])
 KEYS = torch.tensor([[2.0, 0.0], [0.0, 5.0], [1.0, 1.0]])
@@ -37,7 +38,7 @@ def test_five_functions_on_paper():
     query_weight, key_weight, vector = torch.eye(2), 2 * torch.eye(2), torch.tensor([1.0, -1.0])
     by_hand = math.tanh(3 + 2 * 1) - math.tanh(4 + 2 * 1)  # query (3, 4), key (1, 1)
     scores = additive(QUERIES, KEYS, query_weight, key_weight, vector)
-    assert scores[1, 2].item() == pytest.approx(by_hand, abs=1e-6)
+    assert_near(scores[1, 2].item(), by_hand)
 
 
 def test_basic_attention_is_softmax_of_x_x_transposed_times_x():
@@ -97,4 +98,4 @@ def test_modules_compute_what_the_functions_do(name):
         ),
     }[type(module)]()
     assert expected.shape == (2, 4, 5, 6)
-    assert torch.allclose(module(queries, keys), expected, atol=1e-6)
+    assert_near(module(queries, keys), expected)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.errors import ConfigurationError
+from glassformer.rounding import rounding
 from glassformer.runlog import read_run
 from glassformer.training.recipe import train
 from glassformer.weights.checkpoint import open_checkpoint
@@ -113,7 +114,7 @@ def test_two_processes_have_the_losses_of_one(translation: Path, tmp_path: Path,
     assert run_two(translation, words, runs=tmp_path, name="two") == [0, 0]
     one, two = read_run(tmp_path / "one"), read_run(tmp_path / "two")
     for name in ("loss", "norm", "tokens", "dev_loss"):
-        assert two.scalars[name].values == pytest.approx(one.scalars[name].values, rel=1e-6)
+        assert two.scalars[name].values == pytest.approx(one.scalars[name].values, rel=rounding(layers=2))
     assert two.heads.keys() == one.heads.keys()
     saved = open_checkpoint(tmp_path / "two" / "last").network.state_dict()
     for name, tensor in open_checkpoint(tmp_path / "one" / "last").network.state_dict().items():
@@ -129,7 +130,7 @@ def test_shards_are_kept_whole_and_one_process_goes_on_with_them(translation: Pa
     assert run_two(translation, shared, runs=tmp_path, name="both") == [0, 0]
     train(translation, constant, runs=tmp_path, name="both", resume=True, silent=True)
     losses = read_run(tmp_path / "one").scalars["loss"].values
-    assert read_run(tmp_path / "both").scalars["loss"].values == pytest.approx(losses, rel=1e-5)
+    assert read_run(tmp_path / "both").scalars["loss"].values == pytest.approx(losses, rel=rounding(layers=2))
     assert run_two(
         translation, [*shared[:1], "train.steps=9", shared[2]], runs=tmp_path, name="both", resume=True
     ) == [0, 0]
@@ -156,7 +157,7 @@ def test_torchrun_starts_it(translation: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     train(translation, ["train.steps=3"], runs=tmp_path, name="one", silent=True)
     losses = read_run(tmp_path / "one").scalars["loss"].values
-    assert read_run(tmp_path / "two").scalars["loss"].values == pytest.approx(losses, rel=1e-6)
+    assert read_run(tmp_path / "two").scalars["loss"].values == pytest.approx(losses, rel=rounding(layers=2))
     assert done.stderr.count("Finished at step 3.") == 1  # one of them speaks
 
 

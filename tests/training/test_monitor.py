@@ -16,6 +16,7 @@ from glassformer.training.alarms import HeadWatch
 from glassformer.training.head_statistics import STATISTICS
 from glassformer.training.monitor import Monitor, shorten
 from glassformer.training.settings import MonitorSettings
+from tolerances import assert_near
 
 SMALL = {"layers": 2, "width": 16, "heads": 2, "feed_forward": 32, "max_length": 64, "dropout": 0.3}
 
@@ -76,7 +77,7 @@ def test_statistics_are_those_of_a_recording(shape: str, words: dict[str, object
     assert seen.keys() == sums.keys()
     for place, known in sums.items():
         for name in rows if place.kind == "self" else ("entropy", "peak"):
-            np.testing.assert_allclose(seen[place][name], known[name] / counts[place], rtol=1e-4, atol=1e-6)
+            assert_near(seen[place][name], known[name] / counts[place])
 
 
 def test_contributions_add_up_to_what_attention_adds() -> None:

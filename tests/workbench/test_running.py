@@ -11,6 +11,7 @@ from glassformer import bundle
 from glassformer.api.jobs import Event, Job, JobRequest
 from glassformer.recording import Recording
 from glassformer.workbench import LocalWorkbench
+from tolerances import assert_near
 
 Ask = Callable[..., JobRequest]
 Wait = Callable[..., Job]
@@ -59,7 +60,7 @@ def test_a_text_is_recorded_whole(run: Run, zoo: Path) -> None:
 
     again = record(zoo / "decoder", "the animal was too tired", want=("weights", "scores", "values"))
     for ours, theirs in zip(recording.maps, again.maps, strict=True):
-        np.testing.assert_allclose(ours.weights(), theirs.weights(), atol=1e-6)
+        assert_near(ours.weights(), theirs.weights())
         assert ours.queries is not None
         assert ours.keys is not None
         assert ours.values is not None
@@ -201,7 +202,7 @@ def test_layers_and_multiplier_change_the_run(run: Run) -> None:
         "only the first 1 layer of every stack",
         "scores times 0 in every layer",
     )
-    np.testing.assert_allclose(edited.maps[0].weights()[0, 3, :4], 0.25, atol=1e-6)
+    assert_near(edited.maps[0].weights()[0, 3, :4], 0.25)
     assert not np.allclose(plain.maps[0].weights()[0, 3, :4], 0.25, atol=1e-3)
     assert plain.maps[0].weights(0).shape == edited.maps[0].weights(0).shape
 

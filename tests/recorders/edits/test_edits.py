@@ -20,6 +20,7 @@ from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleS
 from glassformer.recorders.native.recorder import OurSubject
 from glassformer.recorders.transformers.recorder import HuggingFaceSubject
 from glassformer.recording import Recording
+from tolerances import assert_near
 
 SOURCE, TARGET = [7, 9, 11, 6, 8, 12], [9, 5, 6, 14]
 HEADS, WIDTH = 4, 8  # of one head
@@ -99,11 +100,11 @@ def changing_heads(module: nn.Module, change: Any) -> Iterator[list[Tensor]]:
     handle.remove()
 
 
-def same_output(one: Recording, other: Recording, tolerance: float = 2e-5) -> None:
+def same_output(one: Recording, other: Recording) -> None:
     assert (one.output.ids == other.output.ids).all()
-    assert np.abs(one.output.log_probabilities - other.output.log_probabilities).max() < tolerance
+    assert_near(one.output.log_probabilities, other.output.log_probabilities, layers=2)
     for stack in one.hidden:
-        assert np.abs(one.hidden[stack] - other.hidden[stack]).max() < tolerance
+        assert_near(one.hidden[stack], other.hidden[stack], layers=2)
 
 
 def differs(one: Recording, other: Recording) -> None:
@@ -129,9 +130,9 @@ def test_an_ablated_head_is_one_whose_result_is_taken_away(kind: str, how: Any) 
     differs(edited, plain)
     found, before = edited.map("decoder", 1, attention), plain.map("decoder", 1, attention)
     expected = 0.0 if how == "zero" else before.dense[2].mean(axis=0)
-    assert np.abs(found.dense[2] - expected).max() < 1e-6
+    assert_near(found.dense[2], expected)
     others = [0, 1, 3]
-    assert np.abs(found.dense[others] - before.dense[others]).max() < 1e-6
+    assert_near(found.dense[others], before.dense[others])
     assert tuple(map(str, edited.evidence.edits)) == (str(edit),)
     assert str(found.relaxed) == str(edit)
     assert all(each.relaxed is None for each in edited.maps if each is not found)
@@ -152,14 +153,14 @@ def test_a_cut_edge_is_renormalised(kind: str) -> None:
     expected[2] = 0.0
     expected /= expected.sum()
     assert after.dense[1, 3, 2] == 0.0
-    assert np.abs(after.dense[1, 3] - expected).max() < 1e-5
+    assert_near(after.dense[1, 3], expected, layers=2)
     assert after.statistics.allowed[1, 3] == before.statistics.allowed[1, 3] - 1
     assert after.statistics.allowed[0, 3] == before.statistics.allowed[0, 3]
     untouched = np.ones(before.dense.shape[:2], bool)
     untouched[1, 3] = False
-    assert np.abs(after.dense[untouched] - before.dense[untouched]).max() < 1e-6
+    assert_near(after.dense[untouched], before.dense[untouched])
     result = seen[-1][3, 1].numpy()  # what the head brought home, of the last pass
-    assert np.abs(result - after.dense[1, 3] @ after.values[1]).max() < 1e-5
+    assert_near(result, after.dense[1, 3] @ after.values[1], layers=2)
     differs(edited, plain)
     assert after.relaxed is None
     assert "query 3 may not look at key 2 in head 1" in str(edited.evidence.edits[0])
@@ -196,9 +197,9 @@ def test_scaled_scores_are_those_of_scaled_queries(kind: str) -> None:
     differs(edited, plain)
     before, after = plain.map("decoder", 1), edited.map("decoder", 1)
     seen = np.isfinite(before.scores())
-    assert np.abs(after.scores()[seen] - 0.25 * before.scores()[seen]).max() < 1e-5
+    assert_near(after.scores()[seen], 0.25 * before.scores()[seen], layers=2)
     assert np.array_equal(np.isfinite(after.scores()), seen)
-    assert np.abs(after.dense - by_hand.map("decoder", 1).dense).max() < 1e-6
+    assert_near(after.dense, by_hand.map("decoder", 1).dense)
     assert tuple(map(str, edited.evidence.edits)) == ("scores times 0.25 in decoder layer 1, self",)
 
 
@@ -233,7 +234,7 @@ def test_scores_are_scaled_with_their_soft_cap_and_their_bias() -> None:
         edited = subject.record(SOURCE, want=("weights", "scores"), edits=[ScaleScores(2.0)]).maps[0]
         scores = 2.0 * plain.scores().astype(np.float64)
         weights = np.exp(scores - scores.max(-1, keepdims=True))
-        assert np.abs(edited.dense - weights / weights.sum(-1, keepdims=True)).max() < 1e-5
+        assert_near(edited.dense, weights / weights.sum(-1, keepdims=True), layers=2)
         assert np.abs(edited.dense - plain.dense).max() > 0.01
 
 
@@ -251,7 +252,7 @@ def test_the_first_layers_are_a_network_that_has_no_more(kind: str) -> None:
         name = "h" if isinstance(shorter, hf.GPT2LMHeadModel) else "layers"
         setattr(stack, name, getattr(stack, name)[:2])
     by_hand = type(subject)(shorter).record(*reads, want=EVERYTHING)
-    same_output(edited, by_hand, 1e-6)
+    same_output(edited, by_hand)
     assert [each.layer for each in edited.maps if (each.stack, each.kind) == ("decoder", "self")] == [0, 1]
     assert edited.hidden["decoder"].shape[0] == 3
     assert tuple(map(str, edited.evidence.edits)) == ("only the first 2 layers of decoder",)
@@ -292,7 +293,7 @@ def test_edits_add_up() -> None:
         plain = subject.record(*reads, want=("weights", "scores")).maps[0].scores()[1, 3] * 0.5
         plain[2] = -np.inf
         expected = np.exp(plain - plain.max()) / np.exp(plain - plain.max()).sum()
-        assert np.abs(weights[1, 3] - expected).max() < 1e-6
+        assert_near(weights[1, 3], expected)
         assert not weights[3].any()
         assert len(recording.evidence.edits) == 3
 
@@ -323,7 +324,7 @@ def test_what_is_written_under_an_edit_is_what_the_edited_network_says(
     again = subject.record(*given, edits=[edit], want=EVERYTHING)
     same_output(written, again)
     for one, other in zip(written.maps, again.maps, strict=True):
-        assert np.abs(one.dense - other.dense).max() < 1e-5
+        assert_near(one.dense, other.dense, layers=2)
     if beams == 1:  # each word is the likeliest after the ones before it
         steps = written.generation.steps
         best = again.output.ids[len(tokens) - len(steps) - 1 : -1, 0]
@@ -355,7 +356,7 @@ def test_an_edge_to_the_source_is_cut_in_every_beam(kind: str, beams: int) -> No
         output = subject.record(reads[0], words, edits=edits).output
         known = dict(zip(output.ids[2].tolist(), output.log_probabilities[2].tolist(), strict=True))
         if node.token in known:
-            assert node.log_probability == pytest.approx(known[node.token], abs=1e-4)
+            assert_near(node.log_probability, known[node.token], layers=2)
 
 
 def test_a_mean_needs_the_whole_text() -> None:

@@ -17,6 +17,7 @@ from glassformer.recorders.checks import WANTS
 from glassformer.recorders.edits import AblateHead
 from glassformer.recorders.native.recorder import SHORT, OurSubject
 from glassformer.recorders.store import keep_in
+from tolerances import assert_near
 
 SMALL = {"width": 32, "heads": 4, "layers": 2, "feed_forward": 64, "max_length": 2048, "dropout": 0.0}
 
@@ -48,15 +49,15 @@ def test_same_maps_as_through_windows(shape, positions, kernel):
     for one, other in zip(opened.maps, lent.maps, strict=True):
         if kernel == "exact":
             np.testing.assert_array_equal(one.weights(), other.weights())
-        np.testing.assert_allclose(one.weights(), other.weights(), atol=2e-6)
-        np.testing.assert_allclose(one.statistics.entropy, other.statistics.entropy, atol=1e-5)
-        np.testing.assert_allclose(one.statistics.mass, other.statistics.mass, atol=1e-5)
+        assert_near(one.weights(), other.weights())
+        assert_near(one.statistics.entropy, other.statistics.entropy, layers=2)
+        assert_near(one.statistics.mass, other.statistics.mass, layers=2)
         np.testing.assert_array_equal(one.statistics.allowed, other.statistics.allowed)
         for name in ("queries", "keys", "values"):
-            np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-5)
+            assert_near(getattr(one, name), getattr(other, name), layers=2)
     for stack, states in opened.hidden.items():
-        np.testing.assert_allclose(states, lent.hidden[stack], atol=1e-5)
-    np.testing.assert_allclose(opened.output.log_probabilities, lent.output.log_probabilities, atol=1e-5)
+        assert_near(states, lent.hidden[stack], layers=2)
+    assert_near(opened.output.log_probabilities, lent.output.log_probabilities, layers=2)
 
 
 def test_a_shared_block_is_numbered_by_call():
@@ -76,8 +77,8 @@ def test_long_texts_are_kept_as_queries_and_keys_and_give_the_weights_of_any_til
     dense = subject.record(text, want=("weights",))
     for one, other in zip(recording.maps, dense.maps, strict=True):
         rows, columns = slice(900, 980), slice(100, 980)
-        np.testing.assert_allclose(one.weights(2, rows, columns), other.weights(2, rows, columns), atol=1e-6)
-        np.testing.assert_allclose(one.statistics.entropy, other.statistics.entropy, atol=1e-5)
+        assert_near(one.weights(2, rows, columns), other.weights(2, rows, columns))
+        assert_near(one.statistics.entropy, other.statistics.entropy, layers=2)
 
 
 def test_statistics_alone_keep_nothing_else():

@@ -12,6 +12,7 @@ from glassformer.recorders.statistics.gpu_results import Columns, Findings, Rows
 from glassformer.recorders.statistics.scoring import Scoring
 from glassformer.recorders.statistics.transfer import Parcel
 from glassformer.recording import measure, pool_max, pool_mean
+from tolerances import assert_near
 
 QUERIES, KEYS = 70, 4200  # thumbnails have squares of 2**7 tokens, pyramids of 2**6
 LOG2_E = 1.4426950408889634
@@ -78,7 +79,7 @@ def test_numbers_are_those_of_float64() -> None:
         "thumbnail_max",
         "allowed",
     ):
-        assert np.abs(getattr(found, name) - getattr(wanted, name)).max() <= 1e-5, name
+        assert_near(getattr(found, name), getattr(wanted, name), where=name)
     assert np.abs(found.distance - wanted.distance).max() <= 1e-6 * KEYS
     assert found.level == 7
 
@@ -86,9 +87,7 @@ def test_numbers_are_those_of_float64() -> None:
 def test_the_log_sum_exp_is_corrected() -> None:
     scores = torch.randn(2, 40, 50, generator=torch.Generator().manual_seed(1)).double()
     exact = scores.logsumexp(-1)
-    assert (
-        form_rows(scores, (exact + 1e-4).float()).correct(Scoring(1.0))["log_sum_exp"] - exact
-    ).abs().max() < 1e-6
+    assert_near(form_rows(scores, (exact + 1e-4).float()).correct(Scoring(1.0))["log_sum_exp"], exact)
 
 
 def test_a_causal_distance_is_that_from_each_row() -> None:
@@ -96,7 +95,7 @@ def test_a_causal_distance_is_that_from_each_row() -> None:
     scores = scores.masked_fill(torch.ones(70, 70, dtype=torch.bool).triu(1), -torch.inf)
     rows = form_rows(scores, scores.logsumexp(-1).float(), causal=True)
     wanted = measure(scores.softmax(-1).numpy()).distance
-    assert np.abs(rows.correct(Scoring(1.0, causal=True))["distance"].numpy() - wanted).max() <= 1e-4
+    assert_near(rows.correct(Scoring(1.0, causal=True))["distance"].numpy(), wanted)
 
 
 def test_a_sink_is_one_more_outcome() -> None:
@@ -106,7 +105,7 @@ def test_a_sink_is_one_more_outcome() -> None:
     rows = form_rows(scores, whole.logsumexp(-1).float())
     outcomes = whole.softmax(-1)
     wanted = -(outcomes * outcomes.log()).sum(-1)
-    assert (rows.correct(Scoring(1.0, sink=sink))["entropy"] - wanted).abs().max() <= 1e-5
+    assert_near(rows.correct(Scoring(1.0, sink=sink))["entropy"], wanted)
 
 
 def test_pyramids_are_of_the_chosen_heads() -> None:

@@ -24,6 +24,8 @@ from glassformer.recording import (
     pool_mean,
     tile,
 )
+from glassformer.rounding import rounding
+from tolerances import assert_near
 
 HEADS, WIDTH = 6, 16
 NEVER = float("-inf")
@@ -45,8 +47,8 @@ class Example:
 
     @property
     def rounding(self) -> float:
-        """How far weights may be off: 1e-6, or one rounding of the largest score where that is more."""
-        return max(1e-6, float(np.finfo(np.float32).eps) * self.largest)
+        """How far weights may be off: scores are sums over the width of a head."""
+        return rounding(operations=1, summands=WIDTH, scores=self.largest)
 
     def measure(self, **options: Any) -> Measured:
         return attend_and_measure(
@@ -169,9 +171,9 @@ def score(q: Tensor, k: Tensor, scoring: Scoring) -> np.ndarray:
     return np.where(hidden, NEVER, scores)
 
 
-def check(found: HeadStatistics, example: Example, tolerance: float = 1e-5, relative: bool = False) -> None:
+def check(found: HeadStatistics, example: Example, relative: bool = False) -> None:
     """Every number within tolerance; counts off by at most the weights within rounding of the threshold."""
-    expected = example.statistics
+    expected, tolerance = example.statistics, 10 * example.rounding
     for name in ("entropy", "peak", "mass", "log_sum_exp", "thumbnail_mean", "thumbnail_max", "allowed"):
         seen, wanted = getattr(found, name).astype(np.float64), getattr(expected, name)
         assert seen.shape == wanted.shape, name
@@ -180,10 +182,10 @@ def check(found: HeadStatistics, example: Example, tolerance: float = 1e-5, rela
         assert (np.abs(seen[other] - wanted[other]) <= tolerance * size).all(), name
     longest = max(example.weights.shape[1:])
     assert np.abs(found.distance - expected.distance).max() <= tolerance * longest
-    near = np.abs(example.weights - expected.threshold) <= 1e-6
+    near = np.abs(example.weights - expected.threshold) <= example.rounding
     assert (np.abs(found.above - expected.above) <= near.sum(axis=-1)).all()
     reached = np.take_along_axis(example.weights, found.peak_key[..., None].astype(np.int64), -1)[..., 0]
-    assert (reached >= expected.peak - 1e-6).all()
+    assert (reached >= expected.peak - example.rounding).all()
     assert np.array_equal(found.rows, expected.rows)
     assert found.threshold == expected.threshold
 
@@ -235,7 +237,7 @@ def test_any_length(length: int) -> None:
     example = make_example("causal", length)
     measured = example.measure(weights_too=True)
     check(measured.statistics, example)
-    assert np.abs(measured.weights - example.weights).max() <= 1e-6
+    assert_near(measured.weights, example.weights)
 
 
 @pytest.mark.parametrize(("queries", "keys"), [(0, 5), (3, 0)])
@@ -264,7 +266,7 @@ def test_distances_stay_exact_far_into_a_text() -> None:
     keys = torch.zeros(1, 4096, 16)
     scoring = Scoring(1.0, causal=True, window=2, offset=0)
     found = head_statistics(torch.zeros(1, 4096, 16), keys, scoring)
-    assert np.abs(found.distance[0, 1:] - 0.5).max() <= 1e-4
+    assert_near(found.distance[0, 1:], 0.5)
 
 
 def test_underflow_is_no_weight() -> None:
@@ -294,7 +296,7 @@ def test_a_whole_map_can_be_built_from_what_is_measured(kind: str) -> None:
         "decoder", 0, "cross", *axes, measured.statistics, factors=factors, pyramids=measured.pyramids
     )
     assert np.abs(whole.weights(1) - example.weights[1]).max() <= example.rounding
-    assert np.abs(tile(whole, 1, 2, 0, 0) - pool_mean(example.weights[1], 2)).max() <= 1e-6
+    assert_near(tile(whole, 1, 2, 0, 0), pool_mean(example.weights[1], 2))
 
 
 @pytest.mark.parametrize("kind_of_long", ["causal", "full"])
@@ -309,8 +311,8 @@ def test_pyramids_of_chosen_heads(kind_of_long: str, monkeypatch: pytest.MonkeyP
     for head, found in measured.pyramids.items():
         assert isinstance(found, Pyramid)
         assert found.level == 1
-        assert np.abs(found.mean - pool_mean(example.weights[head], 1)).max() <= 1e-6
-        assert np.abs(found.maximum - pool_max(example.weights[head], 1)).max() <= 1e-6
+        assert_near(found.mean, pool_mean(example.weights[head], 1))
+        assert_near(found.maximum, pool_max(example.weights[head], 1))
 
 
 def test_gradients_and_inference_mode_do_not_matter() -> None:
@@ -388,7 +390,7 @@ def test_gpu_equals_float64(kind: str, length: int, dtype: torch.dtype) -> None:
     coarse = 3e-2 if dtype == torch.bfloat16 else 10 * example.rounding
     assert np.abs(measured.output.float().cpu().numpy() - example.output).max() <= coarse
     found = measured.pyramids[2]
-    assert np.abs(found.mean - pool_mean(example.weights[2], found.level)).max() <= 1e-6
+    assert_near(found.mean, pool_mean(example.weights[2], found.level))
 
 
 @pytest.mark.gpu
@@ -402,8 +404,8 @@ def test_gpu_equals_cpu_on_long_texts(length: int, kind: torch.dtype) -> None:
     here = attend_and_measure(queries.float(), keys.float(), values.float(), scoring, pyramids=(1,))
     for name in ("entropy", "peak", "log_sum_exp", "thumbnail_mean", "thumbnail_max", "allowed"):
         seen, wanted = getattr(there.statistics, name), getattr(here.statistics, name)
-        assert np.abs(seen - wanted).max() <= 2e-5, name
-    assert np.allclose(there.statistics.mass, here.statistics.mass, rtol=1e-5, atol=1e-5)
+        assert_near(seen, wanted, where=name)
+    assert_near(there.statistics.mass, here.statistics.mass)
     assert np.allclose(there.statistics.distance, here.statistics.distance, rtol=1e-5, atol=1e-2)
     assert np.abs(there.statistics.above - here.statistics.above).max() <= 1
-    assert np.abs(there.pyramids[1].mean - here.pyramids[1].mean).max() <= 1e-6
+    assert_near(there.pyramids[1].mean, here.pyramids[1].mean)

@@ -19,6 +19,8 @@ from glassformer.recorders.transformers import generation as generating
 from glassformer.recorders.transformers.peaks import Peaks
 from glassformer.recorders.transformers.recorder import HuggingFaceSubject
 from glassformer.recording import Generation, Recording
+from glassformer.rounding import rounding
+from tolerances import assert_near
 
 PROMPT = [7, 9, 11, 6, 8]
 SMALL = {
@@ -143,9 +145,9 @@ def test_the_maps_are_those_of_one_pass_over_the_text(kind: str, settings: Gener
     for each in recording.maps:
         name = {"self": f"{each.stack}_attentions", "cross": "cross_attentions"}[each.kind]
         reference = outputs[name if kind in TRANSLATORS else "attentions"][each.layer][0].numpy()
-        assert np.abs(each.dense - reference).max() < 1e-5
+        assert_near(each.dense, reference, layers=2)
     best = outputs.logits[0].log_softmax(-1).max(-1).values.numpy()
-    assert np.abs(recording.output.log_probabilities[:, 0] - best).max() < 1e-4
+    assert_near(recording.output.log_probabilities[:, 0], best, layers=2)
     assert any("generation steps; the largest difference" in str(note) for note in recording.evidence.notes)
 
 
@@ -166,20 +168,17 @@ def test_beams_grow_the_tree_that_transformers_searched(kind: str) -> None:
     scores = model.compute_transition_scores(
         reference.sequences, reference.scores, reference.beam_indices, normalize_logits=False
     )
-    assert (
-        np.abs(
-            np.array([step.log_probability for step in generation.steps]) - scores[0, :count].numpy()
-        ).max()
-        < 1e-5
+    assert_near(
+        np.array([step.log_probability for step in generation.steps]), scores[0, :count].numpy(), layers=2
     )
     for number, sequence in enumerate(reference.sequences):  # every hypothesis is a path through the tree
         length = int((reference.beam_indices[number] >= 0).sum())
         end = find_path(generation, sequence[start : start + length].tolist())
-        assert generation.nodes[end].score == pytest.approx(float(scores[number, :length].sum()), abs=1e-4)
+        assert_near(generation.nodes[end].score, float(scores[number, :length].sum()), layers=2)
     first = [node for node in generation.nodes if node.index == 0]
     likeliest = reference.scores[0][0].topk(2 * 3)  # transformers compares two candidates for each beam
     assert [node.token for node in first] == likeliest.indices.tolist()
-    assert [node.score for node in first] == pytest.approx(likeliest.values.tolist(), abs=1e-4)
+    assert_near([node.score for node in first], likeliest.values.tolist(), layers=2)
     for step in range(1, len(generation.steps)):
         parents = {node.parent for node in generation.nodes if node.index == step}
         assert 1 <= len(parents) <= 3  # what was not followed has no children
@@ -189,7 +188,7 @@ def test_beams_grow_the_tree_that_transformers_searched(kind: str) -> None:
 def check_tree(generation: Generation) -> None:
     for node in generation.nodes:
         before = 0.0 if node.parent is None else generation.nodes[node.parent].score
-        assert node.score == pytest.approx(before + node.log_probability, abs=1e-4)
+        assert_near(node.score, before + node.log_probability, layers=2)
     for step in range(len(generation.steps)):
         level = [node for node in generation.nodes if node.index == step]
         assert [node.beam for node in level] == list(range(len(level)))
@@ -218,7 +217,7 @@ def test_words_that_were_drawn_are_those_of_the_seed() -> None:
     assert words_of(first) == reference.sequences[0, len(PROMPT) :].tolist()
     for step, scores in zip(first.generation.steps, reference.scores, strict=True):
         logarithms = scores[0].log_softmax(-1)  # after temperature and top-k
-        assert step.log_probability == pytest.approx(float(logarithms[step.token]), abs=1e-5)
+        assert_near(step.log_probability, float(logarithms[step.token]), layers=2)
     assert words_of(subject.record(PROMPT, decode=SAMPLING)) == words_of(first)
 
 
@@ -231,10 +230,8 @@ def test_steps_carry_the_likeliest_words() -> None:
             logarithms = model(torch.tensor([ids])).logits[0, -1].log_softmax(-1)
         best = logarithms.topk(3)
         assert [each.token for each in step.alternatives] == best.indices.tolist()
-        assert [each.log_probability for each in step.alternatives] == pytest.approx(
-            best.values.tolist(), abs=1e-4
-        )
-        assert step.log_probability == pytest.approx(float(logarithms[step.token]), abs=1e-4)
+        assert_near([each.log_probability for each in step.alternatives], best.values.tolist(), layers=2)
+        assert_near(step.log_probability, float(logarithms[step.token]), layers=2)
         ids.append(step.token)
 
 
@@ -265,7 +262,7 @@ def test_without_a_cache_the_same_is_written() -> None:
         plain = subject.record(PROMPT, decode=GenerationSettings(max_new_tokens=7, cache=False))
         assert words_of(cached) == words_of(plain)
         for one, other in zip(cached.maps, plain.maps, strict=True):
-            assert np.abs(one.dense - other.dense).max() < 1e-5
+            assert_near(one.dense, other.dense, layers=2)
 
 
 def test_a_translator_without_a_target_writes_one_as_its_folder_says() -> None:
@@ -324,10 +321,10 @@ def test_a_long_prompt_is_watched_by_its_peaks(
     [note] = [str(note) for note in long.evidence.notes if "maps are those of one pass" in str(note)]
     steps = len(long.generation.steps)
     assert f"the peaks of {steps} steps are at most" in note
-    assert float(note.split("at most ")[1].split()[0]) < 1e-5
+    assert float(note.split("at most ")[1].split()[0]) < rounding(layers=2)
     assert long.maps[0].dense is None
     for seen, wanted in zip(long.maps, exact.maps, strict=True):
-        assert np.abs(seen.weights() - wanted.dense).max() < 1e-5
+        assert_near(seen.weights(), wanted.dense, layers=2)
 
 
 def test_a_text_that_grows_long_is_held_to_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -417,7 +414,7 @@ def test_our_networks_record_the_text_they_write(shape: Any, settings: Generatio
     assert tokens.ids.tolist() == ([*PROMPT, *read] if shape == "decoder" else [3, *read])
     again = subject.record([*PROMPT, *read]) if shape == "decoder" else subject.record(PROMPT, read)
     for one, other in zip(recording.maps, again.maps, strict=True):
-        assert np.abs(one.dense - other.dense).max() < 1e-5
+        assert_near(one.dense, other.dense, layers=2)
     logarithms = again.output
     for place, step in enumerate(recording.generation.steps[: len(read)]):
         if settings.sample:
@@ -426,6 +423,6 @@ def test_our_networks_record_the_text_they_write(shape: Any, settings: Generatio
         known = dict(
             zip(logarithms.ids[row].tolist(), logarithms.log_probabilities[row].tolist(), strict=True)
         )
-        assert step.log_probability == pytest.approx(known.get(step.token, step.log_probability), abs=1e-4)
+        assert_near(step.log_probability, known.get(step.token, step.log_probability), layers=2)
     assert bool(recording.generation.nodes) == (settings.beams > 1)
     assert all(math.isfinite(step.log_probability) for step in recording.generation.steps)
