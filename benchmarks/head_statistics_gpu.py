@@ -206,8 +206,8 @@ def show_parts(model: Pass, tokens: int, rounds: int) -> None:
             print(f"    {name}: {str(error).splitlines()[0]}", flush=True)
     axis = Tokens.positional("source", tokens)
     steps: dict[str, Callable[[Any], Any]] = {
-        "fetch": lambda findings: (findings.parcel.fetch(), findings)[1],
-        "open": lambda findings: findings.open(),
+        "fetch": lambda found: (found.transfer.fetch(), found)[1],
+        "open": lambda found: found.read(),
         "check": lambda numbers: numbers.check(None, THRESHOLD),
         "make the map": lambda checked: AttentionMap(
             "decoder", 0, "self", axis, axis, checked, dtype="bfloat16"

@@ -20,7 +20,7 @@ from glassformer.recorders import store as keeping
 from glassformer.recorders.edits import AblateHead, CutEdge
 from glassformer.recorders.maps import SHORTEST_PYRAMID
 from glassformer.recorders.native.recorder import OurSubject
-from glassformer.recorders.statistics import transfer as parcel
+from glassformer.recorders.statistics import transfer
 from glassformer.recorders.statistics.measure import attend_and_measure
 from glassformer.recorders.statistics.scoring import Scoring
 from glassformer.recorders.transformers.recorder import HuggingFaceSubject
@@ -166,7 +166,7 @@ def test_what_cudnn_refuses_flash_attention_takes(monkeypatch: pytest.MonkeyPatc
 def test_large_states_are_kept_piece_by_piece(
     device: str, to_file: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parcel, "PIECE", 50_000)  # bytes: less than one head, and no multiple of a vector
+    monkeypatch.setattr(transfer, "PIECE", 50_000)  # bytes: less than one head, and no multiple of a vector
     for module in (keeping, destination):
         monkeypatch.setattr(module, "LARGE", 1000)
     model, want = make_gpt2(), ("queries", "keys", "values")

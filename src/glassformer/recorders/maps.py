@@ -28,8 +28,8 @@ from glassformer.recorders.statistics.measure import (
     measures_there,
 )
 from glassformer.recorders.statistics.scoring import HIDDEN, Scoring
-from glassformer.recorders.statistics.transfer import beside, mark
-from glassformer.recorders.statistics.transfer_pool import Couriers
+from glassformer.recorders.statistics.transfer import on_side_stream, record_event
+from glassformer.recorders.statistics.transfer_pool import TransferPool
 from glassformer.recorders.store import Array, Keep, as_numbers, keep_aside
 from glassformer.recording import (
     AttentionMap,
@@ -105,7 +105,7 @@ class MapMaker:
     masks: Masks = field(default_factory=Masks)
     waiting: list[Callable[[], AttentionMap]] = field(default_factory=list)
     measured: list[Measured] = field(default_factory=list)  # on a GPU, where numbers wait to be fetched
-    couriers: Couriers | None = None
+    transfers: TransferPool | None = None
 
     def receive(self, call: Call) -> Tensor | None:
         """Take what is needed from a call; gives the output of attention where the call has no weights."""
@@ -124,7 +124,7 @@ class MapMaker:
         the layers after it still do."""
         with self:
             if self.measured:
-                self._hire().fetch([each.fetch for each in self.measured])
+                self._start_transfers().fetch([each.fetch for each in self.measured])
             maps = [make() for make in self.waiting]
         self.waiting.clear()
         self.measured.clear()
@@ -135,9 +135,9 @@ class MapMaker:
 
     def __exit__(self, *_: object) -> None:
         """Whatever happened, no thread writes to a file that may be closed."""
-        if self.couriers is not None:
-            self.couriers.dismiss()
-            self.couriers = None
+        if self.transfers is not None:
+            self.transfers.close()
+            self.transfers = None
 
     def _receive_exact(self, call: Call, weights: Tensor) -> None:
         numbers = weights.detach().float().cpu().numpy()  # (head, query, key); the call's own, not copied
@@ -185,7 +185,7 @@ class MapMaker:
         keep = self._send_states(call, ("queries", "keys") if factored else ())
 
         def make() -> AttentionMap:
-            _require_finite(place, measured.numbers.finite)
+            _require_finite(place, measured.raw.finite)
             statistics, states = measured.statistics, keep()
             parts = Parts(dense=measured.weights, pyramids=measured.pyramids)
             if factored:
@@ -209,17 +209,17 @@ class MapMaker:
             states = about._replace(kept=self._keep(place, wanted))
             return lambda: states
         copies = {name: each.clone(memory_format=torch.contiguous_format) for name, each in wanted.items()}
-        ready, device = mark(call.queries.device), call.queries.device
+        ready, device = record_event(call.queries.device), call.queries.device
 
         def keep() -> States:
-            with beside(device, ready):
+            with on_side_stream(device, ready):
                 return about._replace(kept=self._keep(place, copies))
 
-        return self._hire().keep(keep, sum(each.nbytes for each in copies.values()))
+        return self._start_transfers().store(keep, sum(each.nbytes for each in copies.values()))
 
-    def _hire(self) -> Couriers:
-        self.couriers = self.couriers or Couriers()
-        return self.couriers
+    def _start_transfers(self) -> TransferPool:
+        self.transfers = self.transfers or TransferPool()
+        return self.transfers
 
     def _choose_states(self, call: Call, also: Collection[str] = ()) -> dict[str, Tensor]:
         """Queries, keys and values as far as they are wanted."""

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from glassformer.bundle import BundleWriter
 from glassformer.errors import RecordingError
-from glassformer.recorders.statistics.transfer import bring
+from glassformer.recorders.statistics.transfer import copy_in_pieces
 
 Array = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
@@ -76,7 +76,7 @@ def keep_in(writer: BundleWriter) -> Keep:
 
 def _store(tensor: Tensor, put: Put) -> None:
     if tensor.is_cuda:
-        bring(tensor, put)
+        copy_in_pieces(tensor, put)
         return
     place = 0
     for part in tensor.detach():  # head by head: never a second copy of the whole

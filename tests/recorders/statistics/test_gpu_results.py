@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from glassformer.errors import RecordingError
-from glassformer.recorders.statistics.gpu_results import Columns, Findings, Rows, pack
+from glassformer.recorders.statistics.gpu_results import Columns, GpuStatistics, Rows, pack
 from glassformer.recorders.statistics.scoring import Scoring
-from glassformer.recorders.statistics.transfer import Parcel
+from glassformer.recorders.statistics.transfer import PackedTransfer
 from glassformer.recording import measure, pool_max, pool_mean
 from tolerances import assert_near
 
@@ -57,7 +57,7 @@ def form_columns(weights: Tensor, level: int) -> Columns:
     )
 
 
-def find(pyramids: tuple[int, ...]) -> tuple[Findings, Tensor]:
+def find(pyramids: tuple[int, ...]) -> tuple[GpuStatistics, Tensor]:
     scores = torch.randn(3, QUERIES, KEYS, generator=torch.Generator().manual_seed(0)).double() * 3
     weights = scores.softmax(-1)
     rows = form_rows(scores, (scores.logsumexp(-1) + 1e-4).float())  # off by more than rounding
@@ -66,8 +66,8 @@ def find(pyramids: tuple[int, ...]) -> tuple[Findings, Tensor]:
 
 
 def test_numbers_are_those_of_float64() -> None:
-    findings, weights = find((0, 1))
-    found = findings.open().check(None, 0.01)
+    statistics, weights = find((0, 1))
+    found = statistics.read().check(None, 0.01)
     wanted = measure(weights.numpy())
     for name in (
         "entropy",
@@ -109,8 +109,8 @@ def test_a_sink_is_one_more_outcome() -> None:
 
 
 def test_pyramids_are_of_the_chosen_heads() -> None:
-    findings, weights = find((1,))
-    pyramids = findings.open().pyramids
+    statistics, weights = find((1,))
+    pyramids = statistics.read().pyramids
     assert list(pyramids) == [1]
     assert pyramids[1].level == 6
     matrix = weights[1].numpy()
@@ -130,15 +130,15 @@ def test_counted_keys_are_those_of_the_kernel() -> None:
     rows = form_rows(scores, torch.full((1, 3), log(4)))
     rows.sums[5] = torch.tensor([[1.0, 2.0, 4.0]])
     counted = Rows(rows.log_sum_exp, rows.sums, rows.peak_key, counting=True, block=BLOCK)
-    findings = pack(counted, [form_columns(scores.softmax(-1), 0)], Scoring(1.0), ())
-    assert findings.open().allowed.tolist() == [[1, 2, 4]]
+    statistics = pack(counted, [form_columns(scores.softmax(-1), 0)], Scoring(1.0), ())
+    assert statistics.read().allowed.tolist() == [[1, 2, 4]]
 
 
 def test_hidden_keys_are_not_allowed() -> None:
     scores = torch.zeros(2, 3, 4).double()
     scoring = Scoring(1.0, key_mask=torch.tensor([True, False, True, True]), causal=True, offset=1)
-    findings = pack(form_rows(scores, torch.full((2, 3), log(4))), [form_columns(scores, 0)], scoring, ())
-    assert findings.open().allowed.tolist() == [1, 2, 3]
+    statistics = pack(form_rows(scores, torch.full((2, 3), log(4))), [form_columns(scores, 0)], scoring, ())
+    assert statistics.read().allowed.tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("place", [0, 1, 3, 4])  # distances may be anything
@@ -146,9 +146,9 @@ def test_what_cannot_be_is_refused_on_this_way_too(place: int) -> None:
     scores = torch.randn(2, 60, 50, generator=torch.Generator().manual_seed(4)).double()
     rows = form_rows(scores, scores.logsumexp(-1).float())
     rows.sums[place, 1, 17] = 51 if place == 3 else torch.nan
-    findings = pack(rows, [form_columns(scores.softmax(-1), 0)], Scoring(1.0), ())
+    statistics = pack(rows, [form_columns(scores.softmax(-1), 0)], Scoring(1.0), ())
     with pytest.raises(RecordingError, match="head 1, query 17"):
-        findings.open().check(None, 0.01)
+        statistics.read().check(None, 0.01)
 
 
 @pytest.mark.parametrize("strange", [torch.nan, torch.inf, -torch.inf])
@@ -156,12 +156,12 @@ def test_it_is_seen_whether_all_that_was_given_is_finite(strange: float) -> None
     scores = torch.randn(2, 30, 40, generator=torch.Generator().manual_seed(5)).double()
     rows, columns = form_rows(scores, scores.logsumexp(-1).float()), [form_columns(scores.softmax(-1), 0)]
     given = [torch.full((2, 30, 8), 3e38, dtype=kind) for kind in (torch.bfloat16, torch.float32)]
-    assert pack(rows, columns, Scoring(1.0), (), given=given).open().finite
+    assert pack(rows, columns, Scoring(1.0), (), given=given).read().finite
     given[0][1, 17, 3] = strange
-    assert not pack(rows, columns, Scoring(1.0), (), given=given).open().finite
+    assert not pack(rows, columns, Scoring(1.0), (), given=given).read().finite
 
 
-def test_a_parcel_brings_every_kind_of_number() -> None:
+def test_a_transfer_copies_every_kind_of_number() -> None:
     tensors = {
         "flags": torch.tensor([True, False, True]),
         "singles": torch.randn(3, 5)[:, ::2],
@@ -170,7 +170,7 @@ def test_a_parcel_brings_every_kind_of_number() -> None:
         "whole": torch.arange(3, dtype=torch.int32),
         "one": torch.tensor(7, dtype=torch.int64),
     }
-    arrays = Parcel(tensors).open()
+    arrays = PackedTransfer(tensors).read()
     assert arrays.keys() == tensors.keys()
     for name, tensor in tensors.items():
         assert arrays[name].dtype == tensor.numpy().dtype
@@ -178,15 +178,15 @@ def test_a_parcel_brings_every_kind_of_number() -> None:
 
 
 @pytest.mark.gpu
-def test_a_parcel_waits_for_its_own_work_alone() -> None:
+def test_a_transfer_waits_for_its_own_work_alone() -> None:
     large = torch.randn(8192, 8192, device="cuda")
     (large @ large).sum().item()  # whatever the first product needs is there
-    parcel = Parcel({"wanted": torch.arange(1000, device="cuda")})
+    transfer = PackedTransfer({"wanted": torch.arange(1000, device="cuda")})
     later = large
     for _ in range(200):  # a second or so of work
         later = (later @ large).clamp(-1, 1)
     done = torch.cuda.Event()
     done.record()
-    assert np.array_equal(parcel.open()["wanted"], np.arange(1000))
+    assert np.array_equal(transfer.read()["wanted"], np.arange(1000))
     assert not done.query()
     assert torch.isfinite(later).all()

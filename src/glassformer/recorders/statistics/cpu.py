@@ -1,7 +1,7 @@
-"""Statistics of attention on a CPU: padding, room for results, and threads that share the work.
+"""Statistics of attention on a CPU: padding, memory for results, and threads that share the work.
 
 In:   queries, keys (and values) of one attention, and how it scores.
-Out:  Numbers; statistics_rows.py does the arithmetic.
+Out:  RawStatistics; cpu_rows.py does the arithmetic.
 """
 
 from collections.abc import Collection
@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from glassformer.recorders.statistics.cpu_rows import LOG2_E, ROW_NUMBERS, Job, Part, Room, measure_part
 from glassformer.recorders.statistics.pyramid import Picture, finish_pixels, pixel_level
-from glassformer.recorders.statistics.raw import Numbers
+from glassformer.recorders.statistics.raw import RawStatistics
 from glassformer.recorders.statistics.scoring import HIDDEN, MASKED, Scoring
 from glassformer.recording import Pyramid, thumbnail_level
 
@@ -38,8 +38,8 @@ def measure_on_cpu(
     threshold: float,
     weights_too: bool,
     pyramids: Collection[int],
-) -> tuple[Numbers, Tensor | None]:
-    """Numbers of all heads, and the output (head, query, value width) where there are values."""
+) -> tuple[RawStatistics, Tensor | None]:
+    """Statistics of all heads, and the output (head, query, value width) where there are values."""
     job = _prepare(queries, keys, values, scoring, rows, threshold)
     room = _make_room(job, weights_too)
     with torch.no_grad():
@@ -101,7 +101,7 @@ def _make_room(job: Job, weights_too: bool) -> Room:
     rows[ROW_NUMBERS.index("top")] = MASKED if sink is None else sink[:, None] * LOG2_E
     rows[ROW_NUMBERS.index("total")] = 1
     output = None
-    if job.values is not None:  # query first: a network then joins the heads without a copy
+    if job.values is not None:  # query first: joining the heads then needs no copy
         output = _zeros(padded, heads, job.values.shape[2]).transpose(0, 1)
     pixels = (heads, -(-padded // job.side), job.keys.shape[1] // job.side)
     return Room(
@@ -117,9 +117,9 @@ def _make_room(job: Job, weights_too: bool) -> Room:
 
 
 def _zeros(*shape: int, dtype: type[np.floating[Any]] = np.float32) -> Tensor:
-    """Zeros from NumPy, made by this thread alone.
+    """Zeros made by NumPy in this thread.
 
-    Torch would wake its threads for it; these, spinning while they wait for more, take the cores from ours.
+    Torch would start its own threads, which spin while they wait for work and take the cores from ours.
     """
     return torch.from_numpy(np.zeros(shape, dtype=dtype))
 
@@ -136,7 +136,7 @@ def _run(job: Job, room: Room) -> NDArray[np.float64]:
     starts = range(0, padded, job.height)
     if len(groups) % threads == 0 or len(groups) >= 4 * threads:
         parts = [Part(groups[thread::threads], starts, mass[thread]) for thread in range(threads)]
-    else:  # so few heads that threads share them, row by row
+    else:  # few heads: threads share them, block by block
         parts = [Part(groups, starts[thread::threads], mass[thread]) for thread in range(threads)]
     if threads == 1:
         measure_part(job, room, parts[0])
@@ -147,12 +147,12 @@ def _run(job: Job, room: Room) -> NDArray[np.float64]:
     finally:
         torch.set_num_threads(
             torch.get_num_threads()
-        )  # for threads yet to come: a worker's one is its own affair
+        )  # for new threads: a worker's setting must not become theirs
     return mass.numpy().sum(axis=0)
 
 
 def _settle_thread() -> None:
-    """Let a thread of ours compute alone, and take denormal numbers, which are very slow, for 0."""
+    """Make torch compute with one thread here, and treat denormal numbers, which are very slow, as 0."""
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
 
@@ -162,11 +162,11 @@ def _measure_alone(job: Job, room: Room, part: Part) -> None:
         measure_part(job, room, part)
 
 
-def _finish(job: Job, room: Room, mass: NDArray[np.float64], pyramids: Collection[int]) -> Numbers:
+def _finish(job: Job, room: Room, mass: NDArray[np.float64], pyramids: Collection[int]) -> RawStatistics:
     """Entropy and log-sum-exp of rows from their sums, in float64 and to base e; pictures from pixels."""
     heads, queries, keys = job.shape
     top, total, energy, peak, peak_key, above, distance = room.rows.numpy()[:, :, :queries]
-    blind = top <= HIDDEN  # neither key nor sink; NaN is not blind, but for the statistics to refuse
+    blind = top <= HIDDEN  # neither key nor sink; NaN is refused later, by HeadStatistics
     logarithm = np.log(total, dtype=np.float64)
     finest = job.side.bit_length() - 1
 
@@ -177,7 +177,7 @@ def _finish(job: Job, room: Room, mass: NDArray[np.float64], pyramids: Collectio
 
     thumbnails = [draw(head, thumbnail_level(queries, keys)) for head in range(heads)]
     counted = room.allowed.numpy()[:, :queries].astype(np.int64)
-    return Numbers(
+    return RawStatistics(
         entropy=np.where(blind, 0, np.maximum(logarithm - log(2) * energy / total, 0)).astype(np.float32),
         peak=peak,
         peak_key=peak_key.astype(np.int64),

@@ -1,11 +1,11 @@
 """Statistics of attention on a GPU: which kernels run, and in blocks of what size.
 
 In:   queries, keys (and values) of one attention on a GPU, and how it scores.
-Out:  Findings and the attention's output: tensors on the GPU.
+Out:  GpuStatistics and the attention's output: tensors on the GPU.
 
-The log-sum-exp of rows comes first: from cuDNN where torch itself would choose that for a long text, from
-torch's flash attention where that kernel can score so, which both give the output as well; else from a kernel
-of ours that does everything. Two more kernels then form every score once each.
+The log-sum-exp of rows is computed first, together with the output: by cuDNN where torch itself would choose
+it for a long text, by torch's flash attention where that supports the scoring, else by our own kernel. Two
+more kernels then form every score once each.
 """
 
 from collections.abc import Collection
@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend
 
 from glassformer.recorders.statistics.gpu_kernels import attend_kernel, columns_kernel, rows_kernel
-from glassformer.recorders.statistics.gpu_results import Columns, Findings, Rows, pack
+from glassformer.recorders.statistics.gpu_results import Columns, GpuStatistics, Rows, pack
 from glassformer.recorders.statistics.pyramid import pixel_level
 from glassformer.recorders.statistics.scoring import MASKED, Scoring
 from glassformer.recording import THRESHOLD, thumbnail_level
@@ -57,7 +57,7 @@ def measure_on_gpu(
     threshold: float,
     weights_too: bool,
     pyramids: Collection[int],
-) -> tuple[Findings, Tensor | None]:
+) -> tuple[GpuStatistics, Tensor | None]:
     """Measure queries (head, query, width) at keys (key head, key, width); the output as well."""
     queries, keys, scoring = _lay_out(queries), _lay_out(keys), scoring.to(queries.device)
     output, log_sum_exp = find_log_sum_exp(queries, keys, values, scoring)

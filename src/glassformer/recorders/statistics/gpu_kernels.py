@@ -1,4 +1,4 @@
-"""The arithmetic of statistics on a GPU: three Triton kernels, launched by statistics_gpu.py.
+"""The arithmetic of statistics on a GPU: three Triton kernels, launched by gpu.py.
 
 In:   queries and keys, and for the last two kernels the log-sum-exp of each row.
 Out:  attend_kernel: the attention's output and log-sum-exp, where no kernel of torch gives both.

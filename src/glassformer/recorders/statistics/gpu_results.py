@@ -1,7 +1,8 @@
-"""What kernels on a GPU found, and how it comes home.
+"""Statistics from the results of the GPU kernels.
 
-In:   tensors on a GPU, filled by the kernels of statistics_kernels.py.
-Out:  Numbers, when somebody asks. All arithmetic is queued on the GPU at once; see parcel.py for the journey.
+In:   tensors on a GPU, filled by the kernels of gpu_kernels.py.
+Out:  `GpuStatistics`: all arithmetic is queued on the GPU at once, and the results are copied when they are
+      first read (see transfer.py).
 """
 
 from collections.abc import Collection, Sequence
@@ -13,9 +14,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from glassformer.recorders.statistics.raw import Numbers
+from glassformer.recorders.statistics.raw import RawStatistics
 from glassformer.recorders.statistics.scoring import Scoring
-from glassformer.recorders.statistics.transfer import Parcel
+from glassformer.recorders.statistics.transfer import PackedTransfer
 from glassformer.recording import Pyramid, thumbnail_level
 
 LOG2_E = 1.4426950408889634
@@ -24,7 +25,7 @@ LEAST = 1e-300  # sum of the weights of a row that sees nothing: all that is div
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What rows_kernel found."""
+    """The results of rows_kernel."""
 
     log_sum_exp: Tensor  # (head, query) minus infinity where there is no key
     sums: Tensor  # (6, head, query) Σ w, Σ w log2 w, distance, above, peak, allowed (where it was counted)
@@ -33,9 +34,9 @@ class Rows:
     block: int  # rows of a block
 
     def correct(self, scoring: Scoring) -> dict[str, Tensor]:
-        """The numbers of rows; what rounding did to the log-sum-exp is corrected by the sum of weights.
+        """Statistics of rows; the rounding error of the log-sum-exp is corrected by the sum of weights.
 
-        To launch an operation takes longer than to run it: so there are few, on several numbers at once.
+        Launching an operation takes longer than running it, so there are few, on several numbers at once.
         """
         sums = self.sums.to(torch.float64, copy=True)
         total, energy, distance, *_ = sums  # (head, query) each
@@ -47,7 +48,7 @@ class Rows:
             logit = scoring.sink.double()[:, None] - used / LOG2_E
             energy.addcmul_(logit.exp(), logit, value=LOG2_E)  # the sink's part of the entropy
             total += logit.exp()
-        total.clamp_min_(LEAST)  # nothing to see, nothing to correct; NaN stays
+        total.clamp_min_(LEAST)  # rows without keys have nothing to correct; NaN stays
         logarithm = total.log()
         sums[1:5].div_(total)
         energy.mul_(-log(2)).add_(logarithm).clamp_min_(0)
@@ -65,12 +66,12 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What columns_kernel found of some heads: pixels in parts, and some of them to be joined."""
+    """The results of columns_kernel for some heads: parts of pixels that are to be joined."""
 
     mass: Tensor  # (head, key)
     sums: Tensor  # (head, query pixel, narrow key pixel, part)
     maxima: Tensor  # (head, query pixel, narrow key pixel, part)
-    narrow: int  # that make a pixel
+    narrow: int  # narrow key pixels in a pixel
     level: int  # pixels are squares of 2**level tokens
 
     def join(self) -> tuple[Tensor, Tensor]:
@@ -86,17 +87,17 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
-    """What kernels found, on its way from the GPU."""
+class GpuStatistics:
+    """Statistics that may still be on the GPU."""
 
-    parcel: Parcel
-    scoring: Scoring  # without its tensors, which a GPU may forget
+    transfer: PackedTransfer
+    scoring: Scoring  # without its tensors, so that their memory is freed
     pyramids: Collection[int]  # the heads that have one
     level: int  # of the pyramids
 
-    def open(self) -> Numbers:
-        """Everything here; waits for the kernels of this attention, and for nothing that came after them."""
-        arrays = self.parcel.open()
+    def read(self) -> RawStatistics:
+        """Wait for the kernels of this attention, not for later ones, and copy the results."""
+        arrays = self.transfer.read()
         finite = bool(np.isfinite(arrays.pop("largest", 0.0)).all())
         pyramids = {}
         if self.pyramids:
@@ -107,7 +108,7 @@ class Findings:
             mask = arrays.pop("key_mask", None)
             scoring = replace(self.scoring, key_mask=None if mask is None else torch.from_numpy(mask))
             arrays["allowed"] = scoring.count_allowed(queries, keys).numpy()
-        return Numbers(pyramids=pyramids, finite=finite, **arrays)
+        return RawStatistics(pyramids=pyramids, finite=finite, **arrays)
 
 
 def pack(
@@ -118,13 +119,13 @@ def pack(
     *,
     weights: Tensor | None = None,
     given: Collection[Tensor] = (),
-) -> Findings:
-    """Queue what is left to compute, and the packing; `columns` are of all heads, in order, finest first.
+) -> GpuStatistics:
+    """Queue the rest of the arithmetic and the packing; `columns` are of all heads, in order, finest first.
 
-    Of what was `given` to the attention it is seen whether all is finite.
+    `given` are the inputs of the attention, which are checked for NaN and infinity.
     """
     tensors = rows.correct(scoring)
-    if given:  # NaN is larger than all
+    if given:  # the maximum is NaN where any number is
         largest = [torch.linalg.vector_norm(states, torch.inf) for states in given]
         tensors["largest"] = torch.stack(largest).float()
     shape = rows.log_sum_exp.shape[1], columns[0].mass.shape[1]
@@ -134,7 +135,7 @@ def pack(
     tensors["mass"] = _join([each.mass for each in columns])
     tensors["thumbnail_mean"] = _average(_join([sums for sums, _ in thumbnails]), shape, level)
     tensors["thumbnail_max"] = _join([maxima for _, maxima in thumbnails])
-    if pyramids:  # of every head that was pooled so finely: to choose among them here would be to wait
+    if pyramids:  # of every head pooled so finely: choosing among them here would wait for the GPU
         sums, maxima = pixels[0]
         tensors["pyramid_mean"] = _average(sums, shape, columns[0].level)
         tensors["pyramid_max"] = maxima
@@ -143,11 +144,11 @@ def pack(
     if scoring.key_mask is not None and not rows.counting:
         tensors["key_mask"] = scoring.key_mask
     plain = replace(scoring, key_mask=None, bias=None, distance_bias=None, sink=None)
-    return Findings(Parcel(tensors), plain, tuple(pyramids), columns[0].level)
+    return GpuStatistics(PackedTransfer(tensors), plain, tuple(pyramids), columns[0].level)
 
 
 def _coarsen(sums: Tensor, maxima: Tensor, levels: int) -> tuple[Tensor, Tensor]:
-    """The same pixels (head, query pixel, key pixel), so many levels coarser."""
+    """Pixels (head, query pixel, key pixel) made coarser by some levels."""
     side = 1 << levels
     if side == 1:
         return sums, maxima
@@ -160,7 +161,7 @@ def _coarsen(sums: Tensor, maxima: Tensor, levels: int) -> tuple[Tensor, Tensor]
 
 
 def _average(sums: Tensor, shape: tuple[int, int], level: int) -> Tensor:
-    """Sums (head, query pixel, key pixel) by the number of cells of a map of this shape in each pixel."""
+    """Sums (head, query pixel, key pixel) divided by the number of cells in each pixel of a map."""
     side = 1 << level
     if shape[0] % side == shape[1] % side == 0:
         return sums / side**2

@@ -5,7 +5,7 @@ Out:  HeadStatistics; on request, from the same pass, the attention's output, de
 
 `attend_and_measure` can stand for the attention product of a forward pass: its output comes from the same
 blocks of weights as the statistics, and both cost little more than the product alone. The work is done in
-statistics_cpu.py, or in statistics_gpu.py where the queries are on a GPU that Triton knows.
+cpu.py, or in gpu.py where the queries are on a GPU that Triton knows.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,45 +18,49 @@ from torch import Tensor
 
 from glassformer.errors import RecordingError
 from glassformer.recorders.statistics.cpu import measure_on_cpu
-from glassformer.recorders.statistics.gpu_results import Findings
-from glassformer.recorders.statistics.raw import Numbers
+from glassformer.recorders.statistics.gpu_results import GpuStatistics
+from glassformer.recorders.statistics.raw import RawStatistics
 from glassformer.recorders.statistics.scoring import Scoring
 from glassformer.recording import THRESHOLD, HeadStatistics, Pyramid
 
 
 class Measured:
-    """What one pass over an attention gave. From a GPU, numbers are fetched when they are first asked for."""
+    """The results of one pass over an attention. From a GPU they are copied when they are first read."""
 
     def __init__(
-        self, output: Tensor | None, found: Numbers | Findings, rows: Tensor | None, threshold: float
+        self,
+        output: Tensor | None,
+        found: RawStatistics | GpuStatistics,
+        rows: Tensor | None,
+        threshold: float,
     ) -> None:
         self.output = output  # (head, query, value width), laid out query first; on the device of the queries
         self._found, self._rows, self._threshold = found, rows, threshold
 
     def fetch(self) -> None:
-        """Bring the numbers here, in a thread that does nothing else, so that nobody waits for them later."""
-        if not isinstance(self._found, Numbers):
-            self._found.parcel.fetch()
+        """Copy the results from the GPU, in a background thread, before they are read."""
+        if isinstance(self._found, GpuStatistics):
+            self._found.transfer.fetch()
 
     @cached_property
-    def numbers(self) -> Numbers:
+    def raw(self) -> RawStatistics:
         """As they were measured, not checked."""
-        return self._found if isinstance(self._found, Numbers) else self._found.open()
+        return self._found.read() if isinstance(self._found, GpuStatistics) else self._found
 
     @cached_property
     def statistics(self) -> HeadStatistics:
         rows = None if self._rows is None else self._rows.cpu().numpy()
-        return self.numbers.check(rows, self._threshold)
+        return self.raw.check(rows, self._threshold)
 
     @property
     def weights(self) -> NDArray[np.float32] | None:
         """(head, query, key)"""
-        return self.numbers.weights
+        return self.raw.weights
 
     @property
     def pyramids(self) -> Mapping[int, Pyramid]:
         """Of the chosen heads."""
-        return self.numbers.pyramids
+        return self.raw.pyramids
 
 
 def head_statistics(
@@ -87,7 +91,7 @@ def attend_and_measure(
     if measures_there(queries):
         from glassformer.recorders.statistics.gpu import measure_on_gpu
 
-        findings, mixed = measure_on_gpu(
+        on_gpu, mixed = measure_on_gpu(
             queries,
             keys,
             values,
@@ -97,7 +101,7 @@ def attend_and_measure(
             weights_too=weights_too,
             pyramids=pyramids,
         )
-        return Measured(mixed, findings, rows, threshold)
+        return Measured(mixed, on_gpu, rows, threshold)
     numbers, output = measure_on_cpu(
         queries.cpu(),
         keys.cpu(),
@@ -112,7 +116,7 @@ def attend_and_measure(
 
 
 def measures_there(queries: Tensor) -> bool:
-    """Whether an attention is measured on the GPU that it is on, and its numbers are fetched later."""
+    """Whether an attention is measured on its GPU, and the results are copied later."""
     return queries.device.type == "cuda" and _has_triton()
 
 
@@ -131,8 +135,5 @@ def _check_shapes(queries: Tensor, keys: Tensor, values: Tensor | None, pyramids
         and all(0 <= head < queries.shape[0] for head in pyramids)
     )
     if not fits:
-        raise RecordingError(
-            f"Attention of shapes {seen} with pyramids of heads {sorted(pyramids)} cannot be measured. "
-            "Wanted queries (head, query, width), keys and values (key head, key, width), and a whole number "
-            "of heads for each key head. Measure the texts of a batch one by one."
-        )
+        shapes = [str(shape) for shape in seen]
+        raise RecordingError("recorders.statistics.bad_shapes", shapes=shapes, pyramids=sorted(pyramids))

@@ -1,6 +1,6 @@
-"""What a measurement hands over, wherever it was made: arrays, not yet checked.
+"""Statistics as they were measured on CPU or GPU: arrays, not yet checked.
 
-In:   numbers from statistics_cpu.py or statistics_gpu.py.
+In:   arrays from cpu.py or gpu.py.
 Out:  HeadStatistics, and the pyramids of chosen heads.
 """
 
@@ -15,8 +15,8 @@ from glassformer.recording.arrays import Floats, Integers
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
-    """See HeadStatistics, which refuses what cannot be."""
+class RawStatistics:
+    """The arrays of a HeadStatistics, which checks them."""
 
     entropy: Floats  # (head, query)
     peak: Floats  # (head, query)
@@ -30,7 +30,7 @@ class Numbers:
     thumbnail_max: NDArray[np.float32]  # (head, query pixel, key pixel)
     weights: NDArray[np.float32] | None = None  # (head, query, key)
     pyramids: Mapping[int, Pyramid] = field(default_factory=dict)  # by head
-    finite: bool = True  # whether all that was measured is; on a CPU it was looked at before
+    finite: bool = True  # whether the inputs were; on a CPU they are checked before
 
     def check(self, rows: NDArray[np.bool_] | None, threshold: float) -> HeadStatistics:
         """The statistics of an attention whose query rows are real where `rows` says so."""

@@ -1,12 +1,11 @@
-"""How numbers come home from a GPU: through page-locked memory, and waiting for nothing asked for later.
+"""Copies from a GPU through page-locked memory, without waiting for kernels that were queued later.
 
 In:   tensors of one layer, as soon as the kernels that fill them are queued.
-Out:  NumPy arrays, when somebody asks: until then nothing is copied or waited for.
+Out:  NumPy arrays, copied when they are first read.
 
-A plain `.cpu()` would queue behind all that the model computes meanwhile. A parcel waits for its own layer
-alone, so that whoever opens parcels in order works while the GPU computes the layers that follow. The GPU
-writes to page-locked memory, at full speed and without stopping who launches kernels; it is used again for
-the next piece, and what a recording keeps is ordinary memory.
+A plain `.cpu()` waits for everything that is queued, also for the layers that follow. A `PackedTransfer`
+waits only for the event recorded when it was made, so that results of one layer are read while the GPU
+computes the next ones. Page-locked buffers are reused from piece to piece; a recording keeps ordinary memory.
 """
 
 import threading
@@ -19,91 +18,91 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-PIECE = 16 << 20  # bytes of page-locked memory for each thread that fetches
-SHARE = 4 << 20  # bytes of a large array that one thread fills at a time
-FILLERS = 8  # such threads; to write a file takes longer than the journey
+PIECE = 16 << 20  # bytes of page-locked memory for each thread that copies
+SHARE = 4 << 20  # bytes of a large array that one thread copies at a time
+COPIERS = 8  # such threads; writing a file takes longer than copying from the GPU
 
 
-class Parcel:
-    """Tensors of one device, packed one behind the other."""
+class PackedTransfer:
+    """Tensors of one device packed into one, which is copied to the host in one go."""
 
     def __init__(self, tensors: Mapping[str, Tensor]) -> None:
-        # Wide numbers first: then each array begins at a multiple of the size of its numbers.
+        # Wide types first, so that every array is aligned to the size of its numbers.
         ordered = sorted(tensors.items(), key=lambda item: -item[1].element_size())
         self._shapes = {name: (_name_dtype(tensor), tuple(tensor.shape)) for name, tensor in ordered}
         whole = torch.cat([tensor.detach().reshape(-1).view(torch.uint8) for _, tensor in ordered])
-        self._there: Tensor | None = whole if whole.is_cuda else None
-        self._here: NDArray[np.uint8] | None = None if whole.is_cuda else whole.numpy()
-        self._ready = mark(whole.device) if whole.is_cuda else None
+        self._device: Tensor | None = whole if whole.is_cuda else None
+        self._host: NDArray[np.uint8] | None = None if whole.is_cuda else whole.numpy()
+        self._ready = record_event(whole.device) if whole.is_cuda else None
         self._lock = threading.Lock()
 
     def fetch(self) -> None:
-        """Bring everything here, once: who comes while a thread does waits for it."""
+        """Copy to the host, once; concurrent callers block until it is done."""
         with self._lock:
-            if self._there is not None and self._ready is not None:
-                self._here = _bring(self._there, self._ready)
-                self._there = None  # a GPU has better use for its memory
+            if self._device is not None and self._ready is not None:
+                self._host = _copy(self._device, self._ready)
+                self._device = None  # frees memory of the GPU
 
-    def open(self) -> dict[str, NDArray[Any]]:
-        """The arrays by name; they share one piece of memory."""
+    def read(self) -> dict[str, NDArray[Any]]:
+        """The arrays by name; they share one buffer."""
         self.fetch()
-        assert self._here is not None
-        here, arrays, start = self._here, {}, 0
+        assert self._host is not None
+        host, arrays, start = self._host, {}, 0
         for name, (dtype, shape) in self._shapes.items():
             stop = start + dtype.itemsize * int(np.prod(shape))
-            arrays[name] = here[start:stop].view(dtype).reshape(shape)
+            arrays[name] = host[start:stop].view(dtype).reshape(shape)
             start = stop
         return arrays
 
 
-def mark(device: torch.device) -> torch.cuda.Event:
-    """The moment at which all that was asked of a GPU so far is done; who waits for it leaves the core."""
+def record_event(device: torch.device) -> torch.cuda.Event:
+    """A blocking CUDA event (waiting for it frees the CPU core) after all that is queued so far."""
     ready = torch.cuda.Event(blocking=True)
     ready.record(torch.cuda.current_stream(device))
     return ready
 
 
-def beside(device: torch.device, ready: torch.cuda.Event) -> torch.cuda.StreamContext:
-    """Inside this context a GPU works for this thread, from `ready` on; its usual stream has later work."""
+def on_side_stream(device: torch.device, ready: torch.cuda.Event) -> torch.cuda.StreamContext:
+    """A context whose GPU work runs after `ready`, on a stream of its own: not behind later work."""
     side = torch.cuda.Stream(device)
     side.wait_event(ready)
     return torch.cuda.stream(side)
 
 
-def bring(tensor: Tensor, put: Callable[[int, NDArray[np.uint8]], None]) -> None:
-    """Hand a tensor of a GPU to `put` in single precision: bytes and their place, from several threads."""
-    ready = mark(tensor.device)
+def copy_in_pieces(tensor: Tensor, put: Callable[[int, NDArray[np.uint8]], None]) -> None:
+    """Give a tensor of a GPU to `put` in single precision: offsets and bytes, from several threads."""
+    ready = record_event(tensor.device)
     size = max(1, 4 * tensor[0].numel())
     rows = max(1, SHARE // size)
 
     def fetch(first: int) -> None:
-        with beside(tensor.device, ready):
+        with on_side_stream(tensor.device, ready):
             numbers = tensor[first : first + rows].detach().float().contiguous()
             for start, piece in _fetch(numbers.reshape(-1).view(torch.uint8)):
                 put(first * size + start, piece)
 
-    with ThreadPoolExecutor(FILLERS) as fillers:
-        list(fillers.map(fetch, range(0, len(tensor), rows)))
+    with ThreadPoolExecutor(COPIERS) as copiers:
+        list(copiers.map(fetch, range(0, len(tensor), rows)))
 
 
-def _bring(there: Tensor, ready: torch.cuda.Event) -> NDArray[np.uint8]:
-    here = np.empty(len(there), dtype=np.uint8)
+def _copy(tensor: Tensor, ready: torch.cuda.Event) -> NDArray[np.uint8]:
+    host = np.empty(len(tensor), dtype=np.uint8)
     if not ready.query():
-        here.fill(0)  # new memory costs more than the copy: it is taken while the GPU still computes
-    with beside(there.device, ready):
-        for start, piece in _fetch(there):
-            here[start : start + len(piece)] = piece
-    return here
+        host.fill(0)  # touching new pages costs more than the copy: it is done while the GPU still computes
+    with on_side_stream(tensor.device, ready):
+        for start, piece in _fetch(tensor):
+            host[start : start + len(piece)] = piece
+    return host
 
 
 def _fetch(whole: Tensor) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-    """Bytes of a flat tensor in pieces, each with its place; a piece is overwritten by the next."""
+    """Bytes of a flat tensor in pieces, each with its offset; the next piece overwrites the one before."""
     stage = torch.empty(min(PIECE, len(whole)), dtype=torch.uint8, pin_memory=True)
     for start in range(0, len(whole), PIECE):
         part = whole[start : start + PIECE]
         piece = stage[: len(part)]
         piece.copy_(part, non_blocking=True)
-        mark(whole.device).synchronize()
+        record_event(whole.device).synchronize()
         yield start, piece.numpy()
 
 

@@ -1,8 +1,8 @@
-"""Threads that bring home what a GPU computes.
+"""Background threads that copy results from a GPU and store them.
 
-In:   errands: to fetch numbers, when all kernels of a model are queued; to keep vectors, while they are.
-Out:  a way to ask for each answer, later. To launch kernels takes an interpreter for itself: threads that
-      fetched meanwhile would take more of its time than they save.
+In:   tasks: fetch statistics, after all kernels of the model are queued; store vectors, meanwhile.
+Out:  for each stored array a function that waits for it. Statistics are fetched only after the kernels are
+      queued because launching kernels needs the interpreter lock.
 """
 
 from collections import deque
@@ -10,36 +10,36 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-FETCHERS = 4  # threads; new memory and copies keep one busy for as long as a GPU computes
-MOST_HELD = 1 << 30  # bytes on the GPU that may wait to be written
+FETCHERS = 4  # threads; allocating and copying keep one busy for as long as a GPU computes
+MOST_HELD = 1 << 30  # bytes on the GPU that may wait to be stored
 
 Answer = TypeVar("Answer")
 
 
-class Couriers:
-    """The threads of one recording; they go when it does."""
+class TransferPool:
+    """The threads of one recording."""
 
     def __init__(self) -> None:
         self._fetchers = ThreadPoolExecutor(FETCHERS)
-        self._keeper = ThreadPoolExecutor(1)  # one: arrays are kept in the order of the layers
+        self._writer = ThreadPoolExecutor(1)  # one: arrays are stored in the order of the layers
         self._held: deque[tuple[Future[Any], int]] = deque()
 
-    def fetch(self, errands: Sequence[Callable[[], None]]) -> None:
-        """Begin all, first ones first; what goes wrong is told to who opens what was to be fetched."""
-        for errand in errands:
-            self._fetchers.submit(errand)
+    def fetch(self, tasks: Sequence[Callable[[], None]]) -> None:
+        """Start all tasks, in order. Exceptions surface when the result is read."""
+        for task in tasks:
+            self._fetchers.submit(task)
 
-    def keep(self, errand: Callable[[], Answer], size: int) -> Callable[[], Answer]:
-        """Begin one after the other; `size` bytes of the GPU are held until then, and too many wait."""
+    def store(self, task: Callable[[], Answer], size: int) -> Callable[[], Answer]:
+        """Start a task after those before it. Blocks while more than MOST_HELD bytes wait on the GPU."""
         while self._held and size + sum(held for _, held in self._held) > MOST_HELD:
             self._held.popleft()[0].result()
-        future = self._keeper.submit(errand)
+        future = self._writer.submit(task)
         self._held.append((future, size))
         return future.result
 
-    def dismiss(self) -> None:
-        """Errands under way end, and those that have not begun never will: nobody asks any more."""
-        for threads in (self._fetchers, self._keeper):  # told first: who waits may be interrupted
+    def close(self) -> None:
+        """Cancel tasks that have not started, and wait for those that have."""
+        for threads in (self._fetchers, self._writer):  # first without waiting: the wait may be interrupted
             threads.shutdown(wait=False, cancel_futures=True)
-        for threads in (self._fetchers, self._keeper):
+        for threads in (self._fetchers, self._writer):
             threads.shutdown()
