@@ -58,7 +58,7 @@ def test_a_link_goes_before_the_example(zoo: Bench, open_page: Open) -> None:
     settle(page)
     expect(page.get_by_role("tab", name="Heat map")).to_have_attribute("aria-selected", "true")
     place = chosen(page)
-    assert (place["view"], place["map"], place["head"]) == ("heatmap", "2", "5")
+    assert (place["view"], place["place"], place["head"]) == ("heatmap", "encoder.self.2", "5")
 
 
 def test_first_in_chinese_on_a_telephone(zoo: Bench, open_page: Open) -> None:

@@ -208,7 +208,7 @@ def test_texts_are_coloured_by_where_the_model_looked(written: Any, open_page: O
 def test_opening_the_view_turns_to_the_decoder(written: Any, open_page: Open) -> None:
     page = open_page(written.address("written", view="generation", map=0))
     settle(page)
-    expect(page).to_have_url(re.compile("map=2"))
+    expect(page).to_have_url(re.compile(r"place=decoder\.cross\.0"))
 
 
 def test_slider_words_keyboard_and_play_walk_through_the_steps(written: Any, open_page: Open) -> None:

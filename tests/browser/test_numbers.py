@@ -151,7 +151,7 @@ def test_sorting_and_choosing(served: Served, open_page: Open) -> None:
     label = page.locator(".sort-table tr[data-row='3'] th button").inner_text()
     page.locator(".sort-table tr[data-row='3'] td").first.click()
     layer, head = map(int, re.findall(r"\d+", label))
-    expect(page).to_have_url(re.compile(f"map={layer}&head={head}"))
+    expect(page).to_have_url(re.compile(rf"place=decoder\.self\.{layer}&head={head}"))
     page.locator(".sort-table tr.chosen button").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -169,11 +169,11 @@ def test_the_grid_colours_and_chooses_heads(served: Served, open_page: Open) -> 
     order = sorted(range(144), key=lambda place: wanted[place])
     assert all(light[one] >= light[other] - 12 for one, other in pairwise(order))  # darker means more
     page.locator('.grids rect[data-layer="7"][data-head="5"]').click()
-    expect(page).to_have_url(re.compile("map=7&head=5"))
+    expect(page).to_have_url(re.compile(r"place=\w+\.self\.7&head=5"))
     page.locator(".grids").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")
-    expect(page).to_have_url(re.compile("map=6&head=6"))
+    expect(page).to_have_url(re.compile(r"place=\w+\.self\.6&head=6"))
 
 
 def test_the_table_can_be_saved(served: Served, open_page: Open) -> None:

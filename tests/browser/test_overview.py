@@ -160,7 +160,7 @@ def test_keyboard_only(served: Served, open_page: Callable[..., Page]) -> None:
     expect(page.locator(".heat-heading")).to_have_text("Decoder layer 1, self-attention · head 2")
     wait_for_map(page)
     words = chosen(page)
-    assert (words["view"], words["map"], words["head"]) == ("heatmap", "1", "2")
+    assert (words["view"], words["place"], words["head"]) == ("heatmap", "decoder.self.1", "2")
 
 
 def test_pointing_and_opening(served: Served, open_page: Callable[..., Page]) -> None:

@@ -129,16 +129,16 @@ def test_choosing_a_layer_a_head_and_an_average(served: Any, open_page: OpenPage
     settle(page)
     maps = served.library.get(served.ids["decoder"]).maps
     page.locator("[data-action=next-layer]").click()
-    page.wait_for_url(re.compile("map=1"))
+    page.wait_for_url(re.compile(r"place=decoder\.self\.1"))
     page.locator("[data-action=layer]").select_option(str(maps[-1].layer))
-    page.wait_for_url(re.compile(f"map={len(maps) - 1}&"))
+    page.wait_for_url(re.compile(f"place={re.escape(maps[-1].place.address)}&"))
     expect(page.locator("[data-action=next-layer]")).to_be_disabled()
     page.get_by_role("radio", name="Layer average").click()
     page.wait_for_url(re.compile("head=mean"))
     page.get_by_role("radio", name="Model average").click()
     page.wait_for_url(re.compile("head=model"))
     page.locator("[data-action=reset]").click()
-    page.wait_for_url(re.compile("map=0&head=0$"))
+    page.wait_for_url(re.compile(r"place=decoder\.self\.0&head=0$"))
 
 
 def test_the_weight_in_focus_is_the_recordings(served: Any, open_page: OpenPage) -> None:
@@ -226,7 +226,7 @@ def test_the_data_table_and_its_file(served: Any, open_page: OpenPage) -> None:
 def test_copied_link_is_the_address(served: Any, open_page: OpenPage) -> None:
     page = open_page(served.address("decoder", view="heatmap", head=1))
     settle(page)
-    page.wait_for_url(re.compile("map=0"))
+    page.wait_for_url(re.compile(r"place=decoder\.self\.0"))
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.locator("[data-action=link]").click()
     expect(page.locator(".message")).to_be_visible()
@@ -317,7 +317,7 @@ def test_shortcuts_and_their_list(served: Any, open_page: OpenPage) -> None:
     settle(page)
     page.keyboard.press("]")
     page.keyboard.press(".")
-    page.wait_for_url(re.compile("map=1&head=1"))
+    page.wait_for_url(re.compile(r"place=decoder\.self\.1&head=1"))
     page.keyboard.press("a")
     page.wait_for_url(re.compile("head=mean"))
     page.keyboard.press("1")
@@ -330,7 +330,7 @@ def test_shortcuts_and_their_list(served: Any, open_page: OpenPage) -> None:
     expect(dialog).to_have_count(0)
     page.keyboard.press("[")
     settle(page)
-    assert chosen(page)["map"] == "1"  # switched off
+    assert chosen(page)["place"] == "decoder.self.1"  # switched off
 
 
 @pytest.mark.parametrize("width", [360, 768, 1440, 3840])

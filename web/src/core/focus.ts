@@ -8,6 +8,7 @@
 import type { HiddenDescription, Language, MapDescription, SideName } from "../api/types";
 import { words } from "../i18n/focus";
 import { chooseMap } from "./maps";
+import { placeOf } from "./place";
 import type { Selection } from "./selection";
 import type { Stage } from "./view";
 
@@ -53,7 +54,7 @@ export function focusToken(
     const own = description.maps.find(
       (each) => each.stack === hidden.stack && each.query_side === hidden.side,
     );
-    if (own !== undefined) stage.selection.set({ map: own.index, query: token });
+    if (own !== undefined) stage.selection.set({ place: placeOf(own), query: token });
   }
 }
 

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { MapDescription } from "../api/types";
 import { invent, makeMap } from "../testing/recording";
 import { familiesOf, findMap, fitTo, layersOf, stepsOf } from "./maps";
-import { createSelection, nothingSelected, type Selection } from "./selection";
+import { placeOf } from "./place";
+import { createSelection, type LinkedSelection, nothingSelected, readSelection } from "./selection";
 
 /** A map of an encoder with 4 heads and 6 tokens, but for `part`. */
 function aMap({ index, ...part }: Partial<MapDescription> & { readonly index: number }): MapDescription {
@@ -30,7 +31,9 @@ const steps = [0, 1, 2].flatMap((step) =>
   ),
 );
 
-function store(maps: typeof whole, first: Partial<Selection> = {}) {
+const at = (index: number, maps = whole) => placeOf(maps[index]!);
+
+function store(maps: typeof whole, first: Partial<LinkedSelection> = {}) {
   return createSelection(
     { ...nothingSelected, ...first },
     fitTo(invent({ change: { maps } }).source.description),
@@ -60,10 +63,10 @@ describe("families, layers, steps", () => {
 describe("a selection fits its recording", () => {
   test("maps and heads are clamped, tokens that are not there let go", () => {
     const chosen = store(whole);
-    chosen.set({ map: 99, head: 99, query: 8, key: 6 });
-    expect(chosen.get()).toMatchObject({ map: 4, head: 3, query: 8, key: null });
-    chosen.set({ map: 3 });
-    expect(chosen.get()).toMatchObject({ map: 3, head: 1, query: 8 });
+    chosen.set({ place: { ...at(4), layer: 99 }, head: 99, query: 8, key: 6 });
+    expect(chosen.get()).toMatchObject({ place: at(4), head: 3, query: 8, key: null });
+    chosen.set({ place: at(3) });
+    expect(chosen.get()).toMatchObject({ place: at(3), head: 1, query: 8 });
     chosen.set({ head: "model" });
     expect(chosen.get().head).toBe("model");
   });
@@ -71,10 +74,10 @@ describe("a selection fits its recording", () => {
   test("a token is let go when the axis shows the other side", () => {
     const chosen = store(whole);
     chosen.set({ query: 2, key: 3 });
-    chosen.set({ map: 3 });
-    expect(chosen.get()).toMatchObject({ map: 3, query: null, key: 3 });
-    chosen.set({ map: 0, query: 1 });
-    expect(chosen.get()).toMatchObject({ map: 0, query: 1, key: 3 });
+    chosen.set({ place: at(3) });
+    expect(chosen.get()).toMatchObject({ place: at(3), query: null, key: 3 });
+    chosen.set({ place: at(0), query: 1 });
+    expect(chosen.get()).toMatchObject({ place: at(0), query: 1, key: 3 });
   });
 
   test("without generation, the step is the token in focus", () => {
@@ -91,17 +94,38 @@ describe("a selection fits its recording", () => {
 
   test("with generation, a step is another map of the same layer", () => {
     const chosen = store(steps);
-    chosen.set({ map: 1 });
+    chosen.set({ place: at(1, steps) });
     expect(chosen.get()).toMatchObject({ step: 0, query: 2 });
     chosen.set({ step: 2 });
-    expect(chosen.get()).toMatchObject({ map: 5, step: 2, query: 4 });
+    expect(chosen.get()).toMatchObject({ place: at(5, steps), step: 2, query: 4 });
     chosen.set({ step: 99 });
-    expect(chosen.get()).toMatchObject({ map: 5, step: 2 });
+    expect(chosen.get()).toMatchObject({ place: at(5, steps), step: 2 });
   });
 
   test("a recording without maps keeps its view and options", () => {
     const chosen = store([]);
-    chosen.set({ view: "encoder", map: 3, query: 1, options: { "a.b": "c" } });
-    expect(chosen.get()).toMatchObject({ view: "encoder", map: 0, query: null, options: { "a.b": "c" } });
+    chosen.set({ view: "encoder", place: at(3), query: 1, options: { "a.b": "c" } });
+    expect(chosen.get()).toMatchObject({
+      view: "encoder",
+      place: null,
+      query: null,
+      options: { "a.b": "c" },
+    });
+  });
+
+  test("an old link names a map by its index", () => {
+    const chosen = store(whole, { ...readSelection("map=3&query=8") });
+    chosen.set({ head: 1 });
+    expect(chosen.get()).toEqual({ ...nothingSelected, place: at(3), head: 1, query: 8, step: 8 });
+    chosen.set({ ...readSelection("map=99") });
+    expect(chosen.get().place).toEqual(at(4));
+  });
+
+  test("a place that another recording has not becomes the nearest", () => {
+    const chosen = store(whole);
+    chosen.set({ place: { stack: "decoder", kind: "cross", layer: 7, step: 2 } });
+    expect(chosen.get().place).toEqual(at(4));
+    chosen.set({ place: { stack: "other", kind: "self", layer: 7, step: null } });
+    expect(chosen.get().place).toEqual(at(0));
   });
 });

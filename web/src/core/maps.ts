@@ -6,6 +6,7 @@
  */
 
 import type { Description, Kind, MapDescription, SideName } from "../api/types";
+import { type Place, placeOf, samePlace } from "./place";
 import type { Fit, Selection } from "./selection";
 
 /** All maps of one stack and kind: what the model average averages. */
@@ -20,19 +21,15 @@ export function familiesOf(maps: readonly MapDescription[]): readonly Family[] {
   return [...families.values()];
 }
 
-export function mapOf(description: Description, selection: Selection): MapDescription | undefined {
-  return description.maps[selection.map];
-}
-
 /** The layers that were recorded in the map's family, at its step. */
-export function layersOf(maps: readonly MapDescription[], map: MapDescription): readonly number[] {
+export function layersOf(maps: readonly MapDescription[], map: Place): readonly number[] {
   const layers = new Set<number>();
   for (const each of maps) if (related(each, map)) layers.add(each.layer);
   return [...layers].sort((a, b) => a - b);
 }
 
 /** The generation steps in which the map's layer was recorded; empty when the map shows everything at once. */
-export function stepsOf(maps: readonly MapDescription[], map: MapDescription): readonly number[] {
+export function stepsOf(maps: readonly MapDescription[], map: Place): readonly number[] {
   const steps = new Set<number>();
   for (const each of maps) {
     if (each.step !== null && related(each, map) && each.layer === map.layer) steps.add(each.step);
@@ -41,10 +38,7 @@ export function stepsOf(maps: readonly MapDescription[], map: MapDescription): r
 }
 
 /** The map nearest to a wish: the family first, then the step, then the layer. */
-export function findMap(
-  maps: readonly MapDescription[],
-  wish: { readonly stack: string; readonly kind: Kind; readonly layer: number; readonly step: number | null },
-): MapDescription | undefined {
+export function findMap(maps: readonly MapDescription[], wish: Place): MapDescription | undefined {
   let best: MapDescription | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const each of maps) {
@@ -59,23 +53,26 @@ export function findMap(
   return best;
 }
 
-function related(a: MapDescription, b: MapDescription): boolean {
+function related(a: Family, b: Family): boolean {
   return a.stack === b.stack && a.kind === b.kind;
 }
 
 /** Keeps a selection within a recording: what is not there is moved to the nearest that is, or let go. */
 export function fitTo(description: Description): Fit {
   const { maps } = description;
-  return (wish, before, changed) => {
-    if (maps.length === 0) return { ...wish, map: 0, head: 0, query: null, key: null };
-    let map = maps[Math.min(Math.max(wish.map, 0), maps.length - 1)]!;
+  return ({ map: index, ...wish }, before, changed) => {
+    let map =
+      wish.place === null
+        ? maps[Math.min(index ?? 0, maps.length - 1)]
+        : (findMap(maps, wish.place) ?? maps[0]);
+    if (!map) return { ...wish, place: null, head: 0, query: null, key: null };
     const stepped = map.step !== null;
     let { query, key, step } = wish;
-    if (stepped && changed.step !== undefined && changed.map === undefined && step !== null) {
+    if (stepped && changed.step !== undefined && changed.place === undefined && step !== null) {
       map = findMap(maps, { ...map, step }) ?? map;
     }
-    const previous = maps[before.map];
-    if (previous && changed.map !== undefined) {
+    const previous = before.place && chooseMap(description, before);
+    if (previous && changed.place !== undefined) {
       if (previous.query_side !== map.query_side && changed.query === undefined) query = null;
       if (previous.key_side !== map.key_side && changed.key === undefined) key = null;
     }
@@ -89,7 +86,7 @@ export function fitTo(description: Description): Fit {
     key = within(key, map.key_start, map.keys);
     if (!stepped) step = query;
     const head = typeof wish.head === "number" ? Math.min(Math.max(wish.head, 0), map.heads - 1) : wish.head;
-    return { ...wish, map: map.index, head, query, key, step };
+    return { ...wish, place: placeOf(map), head, query, key, step };
   };
 }
 
@@ -100,8 +97,11 @@ function within(token: number | null, start: number, count: number): number | nu
 export type Head = Selection["head"];
 
 /** The map of the selection, or the first one. */
-export function chooseMap(description: Description, selection: Selection): MapDescription | null {
-  return description.maps.find((each) => each.index === selection.map) ?? description.maps[0] ?? null;
+export function chooseMap(
+  { maps }: Pick<Description, "maps">,
+  { place }: { readonly place: Place | null },
+): MapDescription | null {
+  return maps.find((each) => samePlace(each, place)) ?? maps[0] ?? null;
 }
 
 /** A head that the map has: numbers too large become its last. */

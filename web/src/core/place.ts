@@ -31,6 +31,11 @@ export function readPlace(address: string): Place | null {
   };
 }
 
+/** The place of a map's description, and nothing else of it. */
+export function placeOf({ stack, kind, layer, step }: Place): Place {
+  return { stack, kind, layer, step };
+}
+
 export function samePlace(a: Place | null, b: Place | null): boolean {
   if (a === null || b === null) return a === b;
   return a.stack === b.stack && a.kind === b.kind && a.layer === b.layer && a.step === b.step;

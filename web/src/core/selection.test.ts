@@ -28,8 +28,18 @@ function anySelection(roll: (sides: number) => number): Selection {
   for (let i = roll(4); i > 0; i--) options[`view.${text()}`] = roll(5) === 0 ? "" : text();
   return {
     recording: text(),
+    beside: text(),
+    run: text(),
     view: text(),
-    map: roll(300),
+    place:
+      roll(5) === 0
+        ? null
+        : {
+            stack: `s${text().replaceAll("\n", "")}`,
+            kind: roll(2) ? "self" : "cross",
+            layer: roll(99),
+            step: place(),
+          },
     head: heads[roll(3)]!,
     query: place(),
     key: place(),
@@ -62,19 +72,20 @@ describe("a selection in the URL", () => {
       ...nothingSelected,
       recording: "white-cat-12ab",
       view: "heatmap",
-      map: 3,
+      place: { stack: "decoder", kind: "cross", layer: 3, step: null } as const,
       head: 2,
       query: 4,
       options: { "heatmap.zoom": "2,0.5" },
     };
     expect(writeSelection(selection)).toBe(
-      "recording=white-cat-12ab&view=heatmap&map=3&head=2&query=4&heatmap.zoom=2,0.5",
+      "recording=white-cat-12ab&view=heatmap&place=decoder.cross.3&head=2&query=4&heatmap.zoom=2,0.5",
     );
   });
 
   test("takes what it understands and leaves the rest", () => {
     expect(readSelection("#map=-1&head=x&query=1e5&key=4.5&step=7&color=red&view=lines")).toEqual({
       map: 0,
+      place: null,
       head: 0,
       query: null,
       key: null,
@@ -82,6 +93,13 @@ describe("a selection in the URL", () => {
       view: "lines",
     });
     expect(readSelection("")).toEqual({});
+    expect(readSelection("place=nowhere")).toEqual({ place: null });
+  });
+
+  test("of an old link names a map by its index, until its place is known", () => {
+    expect(readSelection("map=3&head=1")).toEqual({ map: 3, place: null, head: 1 });
+    expect(writeSelection({ ...nothingSelected, ...readSelection("map=3&head=1") })).toBe("map=3&head=1");
+    expect(readSelection("map=3&place=decoder.self.1").map).toBeUndefined();
   });
 });
 
@@ -90,15 +108,15 @@ describe("the store", () => {
     const store = createSelection();
     const heard: [Selection, Selection][] = [];
     store.subscribe((now, before) => heard.push([now, before]));
-    store.set({ map: 0 });
+    store.set({ head: 0 });
     store.option("a.b", null);
     expect(heard).toHaveLength(0);
-    store.set({ map: 2, head: 1 });
+    store.set({ query: 2, head: 1 });
     store.option("a.b", "1");
     store.option("a.b", "1");
     store.set({ options: { "a.b": "1" } });
     expect(heard).toHaveLength(2);
-    expect(heard[0]![0]).toMatchObject({ map: 2, head: 1 });
+    expect(heard[0]![0]).toMatchObject({ query: 2, head: 1 });
     expect(heard[0]![1]).toEqual(nothingSelected);
     store.option("a.b", null);
     expect(store.get().options).toEqual({});
@@ -106,13 +124,13 @@ describe("the store", () => {
 
   test("lets every listener see changes in the same order, also those made while telling", () => {
     const store = createSelection();
-    const seen: number[][] = [[], []];
+    const seen: (number | null)[][] = [[], []];
     store.subscribe((now) => {
-      seen[0]!.push(now.map);
-      if (now.map === 1) store.set({ map: 2 });
+      seen[0]!.push(now.query);
+      if (now.query === 1) store.set({ query: 2 });
     });
-    store.subscribe((now) => seen[1]!.push(now.map));
-    store.set({ map: 1 });
+    store.subscribe((now) => seen[1]!.push(now.query));
+    store.set({ query: 1 });
     expect(seen).toEqual([
       [1, 2],
       [1, 2],
@@ -124,11 +142,11 @@ describe("the store", () => {
     const forget = store.subscribe(() => {
       throw new Error("mine");
     });
-    expect(() => store.set({ map: 1 })).toThrow("mine");
+    expect(() => store.set({ query: 1 })).toThrow("mine");
     forget();
-    const heard: number[] = [];
-    store.subscribe((now) => heard.push(now.map));
-    store.set({ map: 2 });
+    const heard: (number | null)[] = [];
+    store.subscribe((now) => heard.push(now.query));
+    store.set({ query: 2 });
     expect(heard).toEqual([2]);
   });
 
@@ -138,7 +156,7 @@ describe("the store", () => {
     const forget = store.subscribe(() => heard.push("second"));
     forget();
     store.subscribe(() => heard.push("first"));
-    store.set({ map: 5 });
+    store.set({ query: 5 });
     expect(heard).toEqual(["first"]);
   });
 
@@ -149,7 +167,9 @@ describe("the store", () => {
     for (const change of [
       { recording: "x y" },
       { view: "x y" },
-      { map: -1 },
+      { place: { stack: "", kind: "self", layer: 0, step: null } as const },
+      { beside: "x y" },
+      { run: "x y" },
       { head: -1 },
       { query: -1 },
       { key: -1 },

@@ -5,15 +5,24 @@
  * Out:  a small store; views are told what changed, and never keep a choice of their own that a link would lose.
  */
 
+import { type Place, readPlace, samePlace, writePlace } from "./place";
+
 export interface Selection {
-  readonly recording: string;
+  readonly recording: string; // ids of the subject; "" where none is chosen
+  readonly beside: string; // a second recording, to compare with
+  readonly run: string; // a training run, or several with commas between them
   readonly view: string;
-  readonly map: number; // index of the map
+  readonly place: Place | null; // of the attention map; null: the first one
   readonly head: number | "mean" | "model"; // one head, the average of the layer, or of all layers of that stack and kind
   readonly query: number | null; // token in focus on the query axis
   readonly key: number | null;
   readonly step: number | null; // generation step; for an encoder the token position in focus
   readonly options: Readonly<Record<string, string>>; // of views: "heatmap.zoom", "numbers.tau" … kept in the URL as they are
+}
+
+/** A selection as a link states it. Old links name a map by its index; `fitTo` turns that into a place. */
+export interface LinkedSelection extends Selection {
+  readonly map?: number;
 }
 
 export type Listener = (now: Selection, before: Selection) => void;
@@ -29,8 +38,10 @@ export interface SelectionStore {
 
 export const nothingSelected: Selection = {
   recording: "",
+  beside: "",
+  run: "",
   view: "",
-  map: 0,
+  place: null,
   head: 0,
   query: null,
   key: null,
@@ -39,11 +50,15 @@ export const nothingSelected: Selection = {
 };
 
 /** Makes a wished selection possible: clamps what the recording does not have. `changed` names what was set. */
-export type Fit = (wish: Selection, before: Selection, changed: Partial<Selection>) => Selection;
+export type Fit = (
+  wish: LinkedSelection,
+  before: Selection,
+  changed: Partial<LinkedSelection>,
+) => LinkedSelection;
 
 /** A store. Changes made by a listener are heard after the present one has been told to all. */
 export function createSelection(
-  first: Selection = nothingSelected,
+  first: LinkedSelection = nothingSelected,
   adapt: Fit = (wish) => wish,
 ): SelectionStore {
   let now = first;
@@ -89,10 +104,13 @@ export function createSelection(
   return store;
 }
 
-export function sameSelection(a: Selection, b: Selection): boolean {
+export function sameSelection(a: LinkedSelection, b: LinkedSelection): boolean {
   return (
     a.recording === b.recording &&
+    a.beside === b.beside &&
+    a.run === b.run &&
     a.view === b.view &&
+    samePlace(a.place, b.place) &&
     a.map === b.map &&
     a.head === b.head &&
     a.query === b.query &&
@@ -108,14 +126,17 @@ function sameOptions(a: Selection["options"], b: Selection["options"]): boolean 
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }
 
-/** As it stands in the URL: "recording=…&view=heatmap&map=3&head=2&query=4&heatmap.zoom=2". */
-export function writeSelection(selection: Selection): string {
+/** As it stands in the URL: "recording=…&view=heatmap&place=decoder.cross.3&head=2&query=4&heatmap.zoom=2". */
+export function writeSelection(selection: LinkedSelection): string {
   const parts: string[] = [];
-  const add = (name: string, value: string | number | null): void => {
-    if (value !== null && value !== "") parts.push(`${encode(name)}=${encode(String(value))}`);
+  const add = (name: string, value: string | number | null | undefined): void => {
+    if (value != null && value !== "") parts.push(`${encode(name)}=${encode(String(value))}`);
   };
   add("recording", selection.recording);
+  add("beside", selection.beside);
+  add("run", selection.run);
   add("view", selection.view);
+  add("place", selection.place && writePlace(selection.place));
   add("map", selection.map);
   add("head", selection.head);
   add("query", selection.query);
@@ -129,11 +150,12 @@ export function writeSelection(selection: Selection): string {
 }
 
 /** The part of a selection that a URL states. Names with a dot are options; what cannot be read is left out. */
-export function readSelection(text: string): Partial<Selection> {
-  const found: { -readonly [K in keyof Selection]?: Selection[K] } = {};
+export function readSelection(text: string): Partial<LinkedSelection> {
+  const found: { -readonly [K in keyof LinkedSelection]?: LinkedSelection[K] } = {};
   const options: Record<string, string> = {};
   for (const [name, value] of new URLSearchParams(text.replace(/^[#?]/, "").replaceAll("+", "%2B"))) {
-    if (name === "recording" || name === "view") found[name] = value;
+    if (name === "recording" || name === "beside" || name === "run" || name === "view") found[name] = value;
+    else if (name === "place") found.place = readPlace(value);
     else if (name === "map") found.map = index(value) ?? 0;
     else if (name === "head")
       found.head = value === "mean" || value === "model" ? value : (index(value) ?? 0);
@@ -141,6 +163,8 @@ export function readSelection(text: string): Partial<Selection> {
     else if (name.includes(".")) options[name] = value;
   }
   if (Object.keys(options).length > 0) found.options = options;
+  if (found.place) delete found.map;
+  else if (found.map !== undefined) found.place = null;
   return found;
 }
 

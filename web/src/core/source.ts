@@ -19,6 +19,7 @@ import type {
   TokenSlice,
   WalkPlan,
 } from "../api/types";
+import type { Place } from "./place";
 
 export type Range = readonly [start: number, stop: number];
 export type Precision = "uint8" | "float16" | "float32";
@@ -41,19 +42,19 @@ export interface RecordingSource {
   tokens(side: SideName, range?: Range): Promise<TokenSlice>;
   thumbnails(how: "mean" | "max"): Promise<Frame>;
   weights(
-    map: number,
+    map: Place,
     where: { head: number | "mean" | "all"; queries?: Range; keys?: Range },
     as: Precision,
     signal?: AbortSignal,
   ): Promise<Frame>;
   scores(
-    map: number,
+    map: Place,
     where: { head: number; queries?: Range; keys?: Range },
     signal?: AbortSignal,
   ): Promise<Frame>;
   average(stack: string, kind: "self" | "cross"): Promise<Frame>;
   tile(
-    map: number,
+    map: Place,
     head: number,
     level: number,
     row: number,
@@ -62,13 +63,13 @@ export interface RecordingSource {
     as: Precision,
     signal?: AbortSignal,
   ): Promise<Frame>;
-  statistics(map: number): Promise<Frame>;
-  vectors(map: number, what: "queries" | "keys" | "values", head: number): Promise<Frame>;
+  statistics(map: Place): Promise<Frame>;
+  vectors(map: Place, what: "queries" | "keys" | "values", head: number): Promise<Frame>;
   hidden(stack: string, layer: number, tokens?: Range, as?: "float16" | "float32"): Promise<Frame>;
   activations(stack: string, by: "norm" | "change" | "neuron", neuron?: number): Promise<Frame>;
   distribution(
     of: DistributionOf,
-    where: { stack?: string; layer?: number; map?: number; head?: number; bins?: number },
+    where: { stack?: string; layer?: number; map?: Place; head?: number; bins?: number },
     signal?: AbortSignal,
   ): Promise<Distribution>;
   flow(stack: string): Promise<Frame>;

@@ -64,7 +64,7 @@ export class Exact {
       return all.slice(query * this.map.keys + start, query * this.map.keys + stop);
     }
     const where = { head: this.head, queries: [query, query + 1] as const, keys: [start, stop] as const };
-    return asFloats(tensor(await this.source.weights(this.map.index, where, "float32"), "weights"));
+    return asFloats(tensor(await this.source.weights(this.map, where, "float32"), "weights"));
   }
 
   private name(query: number, key: number): string {

@@ -75,7 +75,7 @@ export async function openSupply(
   if (way === "coarse") return new Coarse(root, extent, map.has_weights ? "average" : "statistics");
   const fetch = async (address: Address, signal: AbortSignal): Promise<WeightTile> => {
     const frame = await source.tile(
-      map.index,
+      map,
       head as number,
       address.level,
       address.row,
@@ -91,7 +91,7 @@ export async function openSupply(
 
 async function readWhole(source: RecordingSource, map: MapDescription, head: Head): Promise<WeightTile> {
   if (head === "model") return tileOf(tensor(await source.average(map.stack, map.kind), "weights"), 0, 0, 0);
-  return tileOf(tensor(await source.weights(map.index, { head }, "uint8"), "weights"), 0, 0, 0);
+  return tileOf(tensor(await source.weights(map, { head }, "uint8"), "weights"), 0, 0, 0);
 }
 
 /** The thumbnail of a head, or the average of those of a layer or of all layers alike. */
@@ -308,7 +308,7 @@ export async function readMask(
 ): Promise<Pick<Mask, "causal" | "rows">> {
   const causal = causalOf(map);
   if (map.queries > MASKS) return { causal, rows: null };
-  const allowed = asFloats(tensor(await source.statistics(map.index), "allowed"));
+  const allowed = asFloats(tensor(await source.statistics(map), "allowed"));
   const start = (typeof head === "number" ? head : 0) * map.queries;
   const rows = new Uint8Array(map.queries);
   let any = false;

@@ -1,9 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
 import { Refusal } from "../core/source";
 import { encode } from "../testing/frames";
+import { makeMap } from "../testing/recording";
 import { Connection, createHttpSource, Memory } from "./http";
 
-const description = { id: "a b", maps: [] };
+const maps = [0, 1, 2, 3].map((index) => makeMap(index, {}));
+const description = { id: "a b", maps };
 
 function serve(answers: Record<string, () => Response | Promise<Response>>) {
   const asked: string[] = [];
@@ -39,9 +41,9 @@ describe("the source over HTTP", () => {
     });
     const source = createHttpSource(connection);
     const recording = await source.open("a b");
-    const [one, two] = await Promise.all([recording.statistics(3), recording.statistics(3)]);
+    const [one, two] = await Promise.all([recording.statistics(maps[3]!), recording.statistics(maps[3]!)]);
     expect(one).toBe(two);
-    await recording.statistics(3);
+    await recording.statistics(maps[3]!);
     expect(asked).toEqual(["recordings/a%20b", "recordings/a%20b/maps/3/statistics"]);
   });
 
@@ -51,9 +53,9 @@ describe("the source over HTTP", () => {
       "*": frame(),
     });
     const recording = await createHttpSource(connection).open("a b");
-    await recording.weights(2, { head: "mean", queries: [0, 4], keys: [1, 2] }, "uint8");
-    await recording.weights(2, { head: "all" }, "float32");
-    await recording.tile(0, 1, 2, 3, 4, "max", "uint8");
+    await recording.weights(maps[2]!, { head: "mean", queries: [0, 4], keys: [1, 2] }, "uint8");
+    await recording.weights(maps[2]!, { head: "all" }, "float32");
+    await recording.tile(maps[0]!, 1, 2, 3, 4, "max", "uint8");
     await recording.thumbnails("mean");
     await recording.hidden("encoder", 0, [5, 9]);
     expect(asked.slice(1)).toEqual([
@@ -115,8 +117,8 @@ describe("the source over HTTP", () => {
     });
     const recording = await createHttpSource(connection).open("a b");
     const [first, second] = [new AbortController(), new AbortController()];
-    const one = recording.tile(0, 0, 0, 0, 0, "mean", "uint8", first.signal);
-    const two = recording.tile(0, 0, 0, 0, 0, "mean", "uint8", second.signal);
+    const one = recording.tile(maps[0]!, 0, 0, 0, 0, "mean", "uint8", first.signal);
+    const two = recording.tile(maps[0]!, 0, 0, 0, 0, "mean", "uint8", second.signal);
     first.abort();
     await expect(one).rejects.toMatchObject({ name: "AbortError" });
     const signal = fetch.mock.calls[1]![1]!.signal!;
@@ -124,7 +126,7 @@ describe("the source over HTTP", () => {
     release(frame()());
     await expect(two).resolves.toBeTruthy();
     const third = new AbortController();
-    const three = recording.tile(0, 0, 1, 0, 0, "mean", "uint8", third.signal);
+    const three = recording.tile(maps[0]!, 0, 1, 0, 0, "mean", "uint8", third.signal);
     third.abort();
     await expect(three).rejects.toMatchObject({ name: "AbortError" });
     expect(fetch.mock.calls[2]![1]!.signal!.aborted).toBe(true);

@@ -8,6 +8,7 @@
 
 import { decodeFrame, type Frame } from "../api/frames";
 import type { Description } from "../api/types";
+import { type Place, samePlace } from "../core/place";
 import { type Range, type RecordingSource, Refusal, type Source } from "../core/source";
 
 const REMEMBERED_BYTES = 96 * 2 ** 20;
@@ -215,6 +216,7 @@ export function createHttpSource(connection: Connection, memory: Memory = new Me
 
   const about = (description: Description): RecordingSource => {
     const here = `recordings/${encodeURIComponent(description.id)}`;
+    const indexOf = (place: Place): number => description.maps.findIndex((each) => samePlace(each, place));
     return {
       description,
       tokens: (side, range) =>
@@ -222,7 +224,7 @@ export function createHttpSource(connection: Connection, memory: Memory = new Me
       thumbnails: (how) => frame(withParameters(`${here}/thumbnails`, { how })),
       weights: (map, where, as, signal) =>
         frame(
-          withParameters(`${here}/maps/${map}/weights`, {
+          withParameters(`${here}/maps/${indexOf(map)}/weights`, {
             head: where.head === "all" ? undefined : where.head,
             queries: span(where.queries),
             keys: span(where.keys),
@@ -232,7 +234,7 @@ export function createHttpSource(connection: Connection, memory: Memory = new Me
         ),
       scores: (map, where, signal) =>
         frame(
-          withParameters(`${here}/maps/${map}/scores`, {
+          withParameters(`${here}/maps/${indexOf(map)}/scores`, {
             head: where.head,
             queries: span(where.queries),
             keys: span(where.keys),
@@ -243,11 +245,12 @@ export function createHttpSource(connection: Connection, memory: Memory = new Me
       average: (stack, kind) => frame(withParameters(`${here}/average`, { how: "model", stack, kind })),
       tile: (map, head, level, row, column, how, as, signal) =>
         frame(
-          withParameters(`${here}/maps/${map}/tiles/${head}/${level}/${row}/${column}`, { how, as }),
+          withParameters(`${here}/maps/${indexOf(map)}/tiles/${head}/${level}/${row}/${column}`, { how, as }),
           signal,
         ),
-      statistics: (map) => frame(`${here}/maps/${map}/statistics`),
-      vectors: (map, what, head) => frame(withParameters(`${here}/maps/${map}/vectors/${what}`, { head })),
+      statistics: (map) => frame(`${here}/maps/${indexOf(map)}/statistics`),
+      vectors: (map, what, head) =>
+        frame(withParameters(`${here}/maps/${indexOf(map)}/vectors/${what}`, { head })),
       hidden: (stack, layer, tokens, as) =>
         frame(
           withParameters(`${here}/hidden/${encodeURIComponent(stack)}/${layer}`, {
@@ -258,7 +261,10 @@ export function createHttpSource(connection: Connection, memory: Memory = new Me
       activations: (stack, by, neuron) =>
         frame(withParameters(`${here}/hidden/${encodeURIComponent(stack)}/activations`, { by, neuron })),
       distribution: (of, where, signal) =>
-        json(withParameters(`${here}/distribution`, { of, ...where }), signal),
+        json(
+          withParameters(`${here}/distribution`, { of, ...where, map: where.map && indexOf(where.map) }),
+          signal,
+        ),
       flow: (stack) => frame(withParameters(`${here}/flow`, { stack })),
       score: (metric, over, parameters, signal) =>
         json(withParameters(`${here}/scores/${encodeURIComponent(metric)}`, { over, ...parameters }), signal),

@@ -42,7 +42,7 @@ test("a large map comes in blocks, and old ones are forgotten", async () => {
   const calls: string[] = [];
   const many = {
     ...source,
-    async weights(_: number, where: { queries?: readonly [number, number] }) {
+    async weights(_: unknown, where: { queries?: readonly [number, number] }) {
       const [first, last] = where.queries!;
       calls.push(`${first}:${last}`);
       return frame({

@@ -6,6 +6,7 @@
  */
 
 import type { HiddenDescription } from "../api/types";
+import { chooseMap } from "../core/maps";
 import type { Stage } from "../core/view";
 import { words } from "../i18n/focus";
 import { choice } from "./controls";
@@ -13,7 +14,7 @@ import { choice } from "./controls";
 /** The stack that was chosen; without a choice the one whose map is in focus. */
 export function chosenHidden(stage: Stage, wanted: string | undefined): HiddenDescription {
   const { hidden, maps } = stage.source.description;
-  const stack = wanted ?? maps[stage.selection.get().map]?.stack;
+  const stack = wanted ?? chooseMap({ maps }, stage.selection.get())?.stack;
   return hidden.find((each) => each.stack === stack) ?? hidden[0]!;
 }
 

@@ -3,7 +3,8 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { asFloats, tensor } from "../api/frames";
 import type { MapDescription } from "../api/types";
-import { familiesOf, findMap, layersOf, mapOf } from "../core/maps";
+import { chooseMap, familiesOf, findMap, layersOf } from "../core/maps";
+import { placeOf } from "../core/place";
 import type { Selection } from "../core/selection";
 import type { RecordingSource } from "../core/source";
 import { useApp } from "./context";
@@ -15,7 +16,7 @@ const LONGEST_AVERAGE = 1024; // tokens; the server refuses the model average be
 
 export function Choice(props: { readonly source: RecordingSource }) {
   const app = useApp();
-  const map = mapOf(props.source.description, app.selection.value);
+  const map = chooseMap(props.source.description, app.selection.value);
   if (!map) return null;
   return (
     <section class="choice" aria-label={app.words.value.attention}>
@@ -64,7 +65,7 @@ function FamilyChoice({ source, map }: OfMap) {
                 checked={chosen}
                 onChange={() => {
                   const next = findMap(source.description.maps, { ...map, ...family });
-                  if (next) app.store.set({ map: next.index });
+                  if (next) app.store.set({ place: placeOf(next) });
                 }}
               />
               <span>{title(family.stack, family.kind)}</span>
@@ -84,7 +85,7 @@ function LayerChoice({ source, map }: OfMap) {
   const at = layers.indexOf(map.layer);
   const choose = (layer: number | undefined): void => {
     const next = layer === undefined ? undefined : findMap(source.description.maps, { ...map, layer });
-    if (next) app.store.set({ map: next.index });
+    if (next) app.store.set({ place: placeOf(next) });
   };
   return (
     <div class="row">
@@ -254,12 +255,7 @@ function useWeight(
     const column = key - map.key_start;
     const timer = setTimeout(() => {
       source
-        .weights(
-          map.index,
-          { head, queries: [row, row + 1], keys: [column, column + 1] },
-          "float32",
-          stop.signal,
-        )
+        .weights(map, { head, queries: [row, row + 1], keys: [column, column + 1] }, "float32", stop.signal)
         .then(
           (frame) => setKnown({ of, weight: asFloats(tensor(frame, "weights"))[0] ?? 0 }),
           () => {},

@@ -1,6 +1,8 @@
 /** What an example wants to show, beside its picture; where another map or head is shown, the way back. */
 
 import type { Preset } from "../api/types";
+import { chooseMap, fitTo } from "../core/maps";
+import { nothingSelected } from "../core/selection";
 import { words as placeWords } from "../i18n/focus";
 import { useApp } from "./context";
 import { pickSelection } from "./form";
@@ -49,11 +51,13 @@ export function ExampleNote() {
 
 /** The map and head that an example speaks of, where others are shown; null where its own are, or it names none. */
 function findElsewhere(app: App, preset: Preset): string | null {
-  const { map, head } = pickSelection(preset);
-  const maps = app.open.value?.description.maps;
+  const wish = pickSelection(preset);
+  const { head } = wish;
+  const description = app.open.value?.description;
   const now = app.selection.value;
-  if (app.opening.value || app.runs.running.value || !maps || map === undefined) return null;
-  const [there, here] = [maps[map], maps[now.map]];
+  if (app.opening.value || app.runs.running.value || !description || wish.place === undefined) return null;
+  const here = chooseMap(description, now);
+  const there = chooseMap(description, fitTo(description)({ ...nothingSelected, ...wish }, now, wish));
   if (!there || !here) return null;
   const same = there.stack === here.stack && there.kind === here.kind && there.layer === here.layer;
   if (same && (head ?? now.head) === now.head) return null;

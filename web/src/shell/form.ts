@@ -6,7 +6,7 @@
  */
 
 import type { JobRequest, ModelDescription, Preset } from "../api/types";
-import { readSelection, type Selection } from "../core/selection";
+import { type LinkedSelection, readSelection } from "../core/selection";
 import type { AppWords } from "./words";
 
 export type Sequence = JobRequest["sequence"];
@@ -142,6 +142,6 @@ export function requestOf(form: Form): JobRequest {
 }
 
 /** What an example wants to have selected. */
-export function pickSelection(preset: Preset): Partial<Selection> {
+export function pickSelection(preset: Preset): Partial<LinkedSelection> {
   return preset.selection ? readSelection(new URLSearchParams(preset.selection).toString()) : {};
 }

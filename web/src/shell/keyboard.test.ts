@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { placeOf } from "../core/place";
 import { createSelection, nothingSelected } from "../core/selection";
 import type { View } from "../core/view";
 import { invent } from "../testing/recording";
@@ -8,7 +9,12 @@ import type { App } from "./state";
 
 function open(view: string) {
   const { source } = invent({ layers: 3, heads: 4 });
-  const store = createSelection({ ...nothingSelected, view, map: 1, head: 2 });
+  const store = createSelection({
+    ...nothingSelected,
+    view,
+    place: placeOf(source.description.maps[1]!),
+    head: 2,
+  });
   const start = vi.fn();
   const form = { sequence: "text", model: "zoo/gpt2", text: "a" };
   const app = {
@@ -38,7 +44,7 @@ describe("keys", () => {
     expect(press(".")).toBe(true);
     expect(store.get().head).toBe(3);
     press("]");
-    expect(store.get().map).toBe(2);
+    expect(store.get().place?.layer).toBe(2);
     press("a");
     expect(store.get().head).toBe("mean");
   });

@@ -5,7 +5,8 @@
  * Out:  the verbs of the app.
  */
 
-import { findMap, layersOf, mapOf } from "../core/maps";
+import { chooseMap, findMap, layersOf } from "../core/maps";
+import { placeOf } from "../core/place";
 import { missing } from "./form";
 import type { App } from "./state";
 import { copyLink, resetAll, savePicture } from "./toolbar";
@@ -107,19 +108,19 @@ function actionOf(app: App, key: string, doors: Doors): (() => void) | null {
 
 function stepLayer(app: App, by: number): void {
   const maps = app.open.peek()?.description.maps ?? [];
-  const map = maps[app.store.get().map];
+  const map = chooseMap({ maps }, app.store.get());
   if (!map) return;
   const layers = layersOf(maps, map);
   const layer = layers[layers.indexOf(map.layer) + by];
   const next = layer === undefined ? undefined : findMap(maps, { ...map, layer });
   if (!next) return;
-  app.store.set({ map: next.index });
+  app.store.set({ place: placeOf(next) });
   app.announce(`${app.words.peek().layer} ${next.layer}`);
 }
 
 function stepHead(app: App, by: number): void {
   const open = app.open.peek();
-  const map = open ? mapOf(open.description, app.store.get()) : undefined;
+  const map = open && chooseMap(open.description, app.store.get());
   if (!map) return;
   const { head } = app.store.get();
   const next = typeof head === "number" ? (head + by + map.heads) % map.heads : by > 0 ? 0 : map.heads - 1;

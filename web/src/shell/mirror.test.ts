@@ -40,18 +40,18 @@ afterEach(() => void vi.useRealTimers());
 
 describe("the address follows the selection", () => {
   test("scrubbing replaces, now and then; a new view is a new step", () => {
-    const { place, pages } = history("recording=r&view=overview&map=0&head=0");
+    const { place, pages } = history("recording=r&view=overview&head=0");
     const store = createSelection(first);
     mirror(store, place, async (wish) => store.set(wish));
     for (let query = 0; query < 50; query++) store.set({ query });
     expect(pages).toHaveLength(1);
     vi.advanceTimersByTime(200);
-    expect(pages).toEqual(["recording=r&view=overview&map=0&head=0&query=49"]);
+    expect(pages).toEqual(["recording=r&view=overview&head=0&query=49"]);
     store.set({ query: 7 });
     store.set({ view: "heatmap" }); // before the address was written
     expect(pages).toEqual([
-      "recording=r&view=overview&map=0&head=0&query=7",
-      "recording=r&view=heatmap&map=0&head=0&query=7",
+      "recording=r&view=overview&head=0&query=7",
+      "recording=r&view=heatmap&head=0&query=7",
     ]);
     vi.advanceTimersByTime(1000);
     expect(pages).toHaveLength(2);
@@ -63,11 +63,11 @@ describe("the address follows the selection", () => {
     mirror(store, place, async () => {});
     store.set(first);
     vi.advanceTimersByTime(200);
-    expect(pages).toEqual(["recording=r&view=overview&map=0&head=0"]);
+    expect(pages).toEqual(["recording=r&view=overview&head=0"]);
   });
 
   test("the back button brings back the selection and makes no new step", async () => {
-    const { place, pages, go, at } = history("recording=r&view=overview&map=0&head=0");
+    const { place, pages, go, at } = history("recording=r&view=overview&head=0");
     const store = createSelection(first);
     mirror(store, place, async (wish) => {
       await Promise.resolve(); // opening takes a while
@@ -86,32 +86,34 @@ describe("the address follows the selection", () => {
     expect(pages).toHaveLength(3);
   });
 
+  const place = { stack: "decoder", kind: "self", layer: 2, step: null } as const;
+
   test("a typed address without a recording speaks of the one that is open", async () => {
-    const { place, pages, type } = history("recording=r&view=overview&map=0&head=0");
-    const store = createSelection({ ...first, map: 2, head: 1 });
-    mirror(store, place, async (wish) => store.set(wish));
+    const { place: bar, pages, type } = history("recording=r&view=overview&head=0");
+    const store = createSelection({ ...first, place, head: 1 });
+    mirror(store, bar, async (wish) => store.set(wish));
     type("view=playground");
     await vi.runAllTimersAsync();
-    expect(store.get()).toEqual({ ...first, view: "playground", map: 2, head: 1 });
-    expect(pages.at(-1)).toBe("recording=r&view=playground&map=2&head=1");
+    expect(store.get()).toEqual({ ...first, view: "playground", place, head: 1 });
+    expect(pages.at(-1)).toBe("recording=r&view=playground&place=decoder.self.2&head=1");
     type("query=3");
     await vi.runAllTimersAsync();
-    expect(pages.at(-1)).toBe("recording=r&view=playground&map=2&head=1&query=3");
+    expect(pages.at(-1)).toBe("recording=r&view=playground&place=decoder.self.2&head=1&query=3");
     type("");
     await vi.runAllTimersAsync();
-    expect(pages.at(-1)).toBe("recording=r&view=playground&map=2&head=1&query=3");
+    expect(pages.at(-1)).toBe("recording=r&view=playground&place=decoder.self.2&head=1&query=3");
     type("recording=s&view=lines");
     await vi.runAllTimersAsync();
     expect(store.get()).toEqual({ ...nothingSelected, recording: "s", view: "lines" });
   });
 
   test("what a typed address asks for and is not there leaves the address too", async () => {
-    const { place, pages, type } = history("recording=r&view=overview&map=0&head=0");
-    const store = createSelection(first, (wish) => ({ ...wish, map: Math.min(wish.map, 3) }));
-    mirror(store, place, async (wish) => store.set(wish));
+    const { place: bar, pages, type } = history("recording=r&view=overview&head=0");
+    const store = createSelection(first, ({ map: _, ...wish }) => ({ ...wish, place }));
+    mirror(store, bar, async (wish) => store.set(wish));
     type("map=99");
     await vi.runAllTimersAsync();
-    expect(pages.at(-1)).toBe("recording=r&view=overview&map=3&head=0");
+    expect(pages.at(-1)).toBe("recording=r&view=overview&place=decoder.self.2&head=0");
   });
 
   test("a link is that of the present selection, written or not", () => {
@@ -119,7 +121,7 @@ describe("the address follows the selection", () => {
     const store = createSelection(first);
     const mirrored = mirror(store, place, async () => {});
     store.set({ key: 5 });
-    expect(mirrored.link()).toBe("http://x/#recording=r&view=overview&map=0&head=0&key=5");
+    expect(mirrored.link()).toBe("http://x/#recording=r&view=overview&head=0&key=5");
     mirrored.stop();
     store.set({ key: 6 });
     vi.advanceTimersByTime(1000);

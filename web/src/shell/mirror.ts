@@ -6,9 +6,9 @@
  */
 
 import {
+  type LinkedSelection,
   nothingSelected,
   readSelection,
-  type Selection,
   type SelectionStore,
   sameSelection,
   writeSelection,
@@ -27,7 +27,7 @@ export interface Mirror {
 export function mirror(
   store: SelectionStore,
   place: SelectionAddress,
-  follow: (wish: Selection) => Promise<void>,
+  follow: (wish: LinkedSelection) => Promise<void>,
 ): Mirror {
   let timer: ReturnType<typeof setTimeout> | null = null;
   let written = place.read();
@@ -66,7 +66,7 @@ export function mirror(
     timer = null;
     const said = readSelection(text);
     const now = store.get(); // an address that names no recording speaks of the one that is open
-    const wish = { ...(said.recording === undefined ? now : nothingSelected), ...said };
+    const wish: LinkedSelection = { ...(said.recording === undefined ? now : nothingSelected), ...said };
     if (sameSelection(wish, now)) return write("replace");
     following += 1;
     follow(wish).finally(() => {

@@ -9,6 +9,7 @@ import type { About, Language, MetricDescription, Preset, RecordingEntry } from 
 import { fitTo } from "../core/maps";
 import {
   createSelection,
+  type LinkedSelection,
   nothingSelected,
   readSelection,
   type Selection,
@@ -134,7 +135,7 @@ export class App {
       this.recordings.value = recordings;
       const [first] = recordings;
       if (!opening && first)
-        void this.show({ ...wish, ...this.placeOf(first, wish), recording: first.id }, wish.view !== "");
+        void this.show({ ...wish, ...this.openingOf(first, wish), recording: first.id }, wish.view !== "");
       else if (!opening) this.opening.value = false;
     } catch (error) {
       this.opening.value = false;
@@ -167,9 +168,9 @@ export class App {
   }
 
   /** Open another recording; the view stays, and what of the selection the other one has. */
-  async go(id: string, change: Partial<Selection> = {}): Promise<void> {
-    const { view, map, head } = this.store.get();
-    await this.show({ ...nothingSelected, view, map, head, ...change, recording: id });
+  async go(id: string, change: Partial<LinkedSelection> = {}): Promise<void> {
+    const { view, place, head } = this.store.get();
+    await this.show({ ...nothingSelected, view, place, head, ...change, recording: id });
   }
 
   /** Open a recording of the list: one that ships opens where it shows its point. */
@@ -184,7 +185,7 @@ export class App {
   }
 
   /** Where a recording opens by itself; an address that says more than nothing goes first. */
-  private placeOf(entry: RecordingEntry, wish: Selection): Partial<Selection> {
+  private openingOf(entry: RecordingEntry, wish: Selection): Partial<LinkedSelection> {
     if (!entry.selection || wish.view !== nothingSelected.view) return {};
     return readSelection(new URLSearchParams(entry.selection).toString());
   }
@@ -265,7 +266,7 @@ export class App {
 
   /** Back to the first selection of this recording: no token in focus, no zoom, first map and head. */
   reset(): void {
-    this.store.set({ map: 0, head: 0, query: null, key: null, step: null, options: {} });
+    this.store.set({ place: null, head: 0, query: null, key: null, step: null, options: {} });
   }
 
   async refreshRecordings(): Promise<void> {
@@ -273,7 +274,7 @@ export class App {
   }
 
   /** A name typed or reached by the back button. */
-  private async follow(wish: Selection): Promise<void> {
+  private async follow(wish: LinkedSelection): Promise<void> {
     if (wish.recording !== "" && wish.recording !== this.open.peek()?.description.id)
       return this.show(wish, true);
     const view = this.viewOf(wish);
@@ -303,7 +304,7 @@ export class App {
    * Open the recording of a wish and select the rest of it. A view that a link names is kept even where it cannot show
    * the recording: it says why in its place.
    */
-  private async show(wish: Selection, linked = false): Promise<void> {
+  private async show(wish: LinkedSelection, linked = false): Promise<void> {
     const turn = ++this.turn;
     const before = this.store.get().view;
     this.opening.value = true;

@@ -1,6 +1,6 @@
 /** What can be done with the picture: zoom, reset, save, look at its numbers, share it. */
 
-import { mapOf } from "../core/maps";
+import { chooseMap } from "../core/maps";
 import { fileName, pngBlob, save, svgBlob } from "../core/saving";
 import { useApp } from "./context";
 import { Icon, type IconName } from "./icons";
@@ -99,7 +99,7 @@ export async function savePicture(app: App, how: "png" | "svg"): Promise<void> {
   try {
     const svg = await mounted.picture();
     const selection = app.store.get();
-    const map = mapOf(open.description, selection);
+    const map = chooseMap(open.description, selection);
     const place = map ? [map.stack, map.kind, `layer-${map.layer}`, `head-${selection.head}`] : [];
     const name = fileName([open.description.id, selection.view, ...place], how);
     const ground = getComputedStyle(app.root).getPropertyValue("--panel").trim() || "white";

@@ -2,7 +2,7 @@
 
 import { useEffect, useId } from "preact/hooks";
 import type { MapDescription } from "../api/types";
-import { mapOf, stepsOf } from "../core/maps";
+import { chooseMap, stepsOf } from "../core/maps";
 import type { RecordingSource } from "../core/source";
 import { useApp } from "./context";
 import { Icon } from "./icons";
@@ -19,7 +19,7 @@ export interface Timeline {
 
 export function timelineOf(source: RecordingSource, app: App): Timeline {
   const selection = app.store.get();
-  const map = mapOf(source.description, selection);
+  const map = chooseMap(source.description, selection);
   if (!map) return { steps: null, count: 0, at: -1 };
   const steps = map.step === null ? [] : stepsOf(source.description.maps, map);
   if (steps.length > 0) return { steps, count: steps.length, at: steps.indexOf(map.step ?? 0) };
@@ -34,7 +34,7 @@ export function timelineOf(source: RecordingSource, app: App): Timeline {
 export function seek(source: RecordingSource, app: App, place: number): void {
   const line = timelineOf(source, app);
   if (place < 0 || place >= line.count) return;
-  const start = mapOf(source.description, app.store.get())?.query_start ?? 0;
+  const start = chooseMap(source.description, app.store.get())?.query_start ?? 0;
   app.store.set({ step: line.steps ? (line.steps[place] ?? 0) : start + place });
 }
 
@@ -44,7 +44,7 @@ export function Transport(props: { readonly source: RecordingSource }) {
   const id = useId();
   const { source } = props;
   const selection = app.selection.value;
-  const map = mapOf(source.description, selection);
+  const map = chooseMap(source.description, selection);
   const line = timelineOf(source, app);
   const playing = app.playing.value;
 

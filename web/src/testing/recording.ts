@@ -7,7 +7,8 @@
 
 import type { Frame, Numbers } from "../api/frames";
 import type { Description, MapDescription, SideName, TokenSlice } from "../api/types";
-import { createSelection, nothingSelected, type Selection } from "../core/selection";
+import { placeOf } from "../core/place";
+import { createSelection, type LinkedSelection, nothingSelected } from "../core/selection";
 import type { RecordingSource } from "../core/source";
 import type { Mounted, Rerunner, Stage, View } from "../core/view";
 
@@ -160,7 +161,7 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
       };
     },
     async weights(
-      index: number,
+      map: MapDescription,
       where: {
         head: number | "mean" | "all";
         queries?: readonly [number, number];
@@ -168,8 +169,7 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
       },
       as: string,
     ) {
-      asked.push(`weights ${index} ${where.head} ${where.queries ?? "*"} ${where.keys ?? "*"} ${as}`);
-      const map = description.maps[index]!;
+      asked.push(`weights ${map.index} ${where.head} ${where.queries ?? "*"} ${where.keys ?? "*"} ${as}`);
       const [first, last] = where.queries ?? [0, map.queries];
       const [left, right] = where.keys ?? [0, map.keys];
       const every = Array.from({ length: map.heads }, (_, head) => head);
@@ -199,8 +199,7 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
           : Float32Array.from(values);
       return frame({ weights: { shape, data } });
     },
-    async statistics(index: number) {
-      const map = description.maps[index]!;
+    async statistics(map: MapDescription) {
       const mass = Float32Array.from({ length: map.heads * map.keys }, (_, at) => {
         let sum = 0;
         for (let query = 0; query < map.queries; query++)
@@ -218,12 +217,17 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
 /** A stage on an element of the document. */
 export function setStage(
   source: RecordingSource,
-  change: Partial<Selection> = {},
+  { map, ...change }: Partial<LinkedSelection> = {},
   rerunner: Rerunner | null = null,
 ) {
   const element = document.createElement("div");
   document.body.replaceChildren(element);
-  const selection = createSelection({ ...nothingSelected, recording: "invented", ...change });
+  const selection = createSelection({
+    ...nothingSelected,
+    recording: "invented",
+    ...(map === undefined ? {} : { place: placeOf(source.description.maps[map]!) }),
+    ...change,
+  });
   const failures: unknown[] = [];
   const stage: Stage = {
     element,

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { Distribution, MapDescription } from "../../api/types";
-import { mapOf } from "../../core/maps";
+import { chooseMap } from "../../core/maps";
 import type { DistributionOf, RecordingSource } from "../../core/source";
 import { useApp } from "../context";
 import { sentenceOf } from "../speaking";
@@ -22,7 +22,7 @@ export function DebuggingPanel(props: { readonly source: RecordingSource }) {
   const say = app.words.value;
   const { source } = props;
   const selection = app.selection.value;
-  const map = mapOf(source.description, selection);
+  const map = chooseMap(source.description, selection);
   if (!map) return <p class="hint">{say.noNumbers}</p>;
   const head = typeof selection.head === "number" ? { head: selection.head } : {};
   const states = source.description.hidden.find((each) => each.stack === map.stack);
@@ -38,31 +38,31 @@ export function DebuggingPanel(props: { readonly source: RecordingSource }) {
       of: "queries",
       title: say.queryVectors,
       there: map.has_queries,
-      where: { map: map.index, ...head, bins: BINS },
+      where: { map, ...head, bins: BINS },
     },
     {
       of: "keys",
       title: say.keyVectors,
       there: map.has_keys,
-      where: { map: map.index, ...head, bins: BINS },
+      where: { map, ...head, bins: BINS },
     },
     {
       of: "values",
       title: say.valueVectors,
       there: map.has_values,
-      where: { map: map.index, ...head, bins: BINS },
+      where: { map, ...head, bins: BINS },
     },
     {
       of: "attention",
       title: say.attentionMatrix,
       there: map.has_weights || map.has_queries,
-      where: { map: map.index, ...head, bins: BINS },
+      where: { map, ...head, bins: BINS },
     },
     {
       of: "scores",
       title: say.scores,
       there: map.has_scores || map.has_queries,
-      where: { map: map.index, ...head, bins: BINS },
+      where: { map, ...head, bins: BINS },
     },
   ];
   return (

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { MapDescription, MetricDescription, ScoreDescription } from "../../api/types";
-import { mapOf } from "../../core/maps";
+import { chooseMap } from "../../core/maps";
 import type { Selection } from "../../core/selection";
 import type { RecordingSource } from "../../core/source";
 import { useApp } from "../context";
@@ -18,7 +18,7 @@ export function InterpretabilityPanel(props: { readonly source: RecordingSource 
   const app = useApp();
   const say = app.words.value;
   const selection = app.selection.value;
-  const map = mapOf(props.source.description, selection);
+  const map = chooseMap(props.source.description, selection);
   const long =
     props.source.description.maps.reduce((sum, { heads, queries, keys }) => sum + heads * queries * keys, 0) >
     MOST_WEIGHTS;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { mix, traceDown } from "../../core/maths/rollout";
+import { placeOf } from "../../core/place";
 import { invent, makeMap, setStage, settle, weightOf } from "../../testing/recording";
 import { stacksOf } from "./stacks";
 import { view } from "./view";
@@ -76,7 +77,7 @@ test("encoder and decoder can be chosen", async () => {
   expect((await mounted.table()).rows).toHaveLength(3);
   element.querySelector<HTMLInputElement>('input[value="decoder"]')!.click();
   await settle();
-  expect(selection.get().map).toBe(4); // the same layer of the other stack
+  expect(selection.get().place).toEqual(placeOf(source.description.maps[4]!)); // the same layer of the other stack
   expect((await mounted.table()).rows).toHaveLength(2);
   mounted.unmount();
 });

@@ -8,6 +8,7 @@
 import type { MapDescription, TokenSlice } from "../../api/types";
 import { chooseMap } from "../../core/maps";
 import { findStreams, mix } from "../../core/maths/rollout";
+import { placeOf } from "../../core/place";
 import type { Mounted, Stage, TableData, View } from "../../core/view";
 import { readAxis, readMatrix } from "../../data/weights";
 import { introduce } from "../../i18n/core";
@@ -103,7 +104,7 @@ class FlowView implements Mounted {
     const layers = this.stacks.get(stack)!;
     const now = chooseMap(this.stage.source.description, this.stage.selection.get());
     const map = layers[Math.min(layers.length - 1, now?.layer ?? 0)]!;
-    this.stage.selection.set({ map: map.index });
+    this.stage.selection.set({ place: placeOf(map) });
   }
 
   /** The stack of the selection, if it can be followed. */
@@ -205,7 +206,7 @@ class FlowView implements Mounted {
     const token = row + this.start;
     const { selection } = this.stage;
     const map = chooseMap(this.stage.source.description, selection.get());
-    const home = this.layers.includes(map!) ? {} : { map: this.layers[0]!.index };
+    const home = this.layers.includes(map!) ? {} : { place: placeOf(this.layers[0]!) };
     if (axis === "query") selection.set({ ...home, query: token });
     else selection.set({ ...home, key: this.selected().key === row ? null : token });
     this.stage.announce(this.summary());

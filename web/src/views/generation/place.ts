@@ -8,6 +8,7 @@
 import type { Description, MapDescription, SideName, StepDescription } from "../../api/types";
 import { keptPath, mapOfStep } from "../../core/generation";
 import { chooseMap } from "../../core/maps";
+import { placeOf } from "../../core/place";
 import type { Stage } from "../../core/view";
 
 const NODE_OPTION = "generation.node"; // a hypothesis that was not kept
@@ -61,7 +62,7 @@ export class Place {
     else {
       const fitting =
         map?.stack === this.stack ? map : (this.mapOf("cross", step) ?? this.mapOf("self", step));
-      const turn = fitting === null ? {} : { map: fitting.index };
+      const turn = fitting === null ? {} : { place: placeOf(fitting) };
       selection.set({ ...turn, query: this.first + step, options });
     }
   }
@@ -71,7 +72,7 @@ export class Place {
     const map = this.map();
     if (this.steps.length === 0 || map === null || map.stack === this.stack) return;
     const fitting = this.mapOf("cross", 0) ?? this.mapOf("self", 0);
-    if (fitting !== null) this.stage.selection.set({ map: fitting.index, query: null, key: null });
+    if (fitting !== null) this.stage.selection.set({ place: placeOf(fitting), query: null, key: null });
   }
 
   /** The map that was looked at when a word was written, at the selection's layer. */

@@ -18,21 +18,21 @@ export function fetchNeighbours(
 ): void {
   if (typeof head !== "number" || wayOf(map, head) !== "dense") return;
   const { stack, kind, step } = map;
-  const near = (layer: number): number | undefined =>
+  const near = (layer: number): MapDescription | undefined =>
     source.description.maps.find(
       (each) => each.stack === stack && each.kind === kind && each.step === step && each.layer === layer,
-    )?.index;
+    );
   const idle = window.requestIdleCallback ?? ((task: () => void) => window.setTimeout(task, 200));
   idle(() => {
     const next = [
-      [map.index, head + 1],
-      [map.index, head - 1],
+      [map, head + 1],
+      [map, head - 1],
       [near(map.layer + 1), head],
       [near(map.layer - 1), head],
     ] as const;
-    for (const [index, number] of next) {
-      if (over() || index === undefined || number < 0 || number >= map.heads) continue;
-      source.weights(index, { head: number }, "uint8").catch(() => {});
+    for (const [other, number] of next) {
+      if (over() || other === undefined || number < 0 || number >= map.heads) continue;
+      source.weights(other, { head: number }, "uint8").catch(() => {});
     }
   });
 }

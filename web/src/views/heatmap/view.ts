@@ -8,6 +8,7 @@
 
 import type { Camera } from "../../core/heat";
 import { chooseHead, chooseMap, selectedRows } from "../../core/maps";
+import { samePlace } from "../../core/place";
 import type { Selection } from "../../core/selection";
 import type { Mounted, Stage, TableData, View } from "../../core/view";
 import { openSupply } from "../../data/heat_supply";
@@ -95,7 +96,11 @@ class Heatmap implements Mounted {
   update(now: Selection, before: Selection): void {
     const options = this.options(now);
     this.desk.set(options);
-    if (now.map !== before.map || now.head !== before.head || options.how !== this.options(before).how) {
+    if (
+      !samePlace(now.place, before.place) ||
+      now.head !== before.head ||
+      options.how !== this.options(before).how
+    ) {
       this.open(now);
       return;
     }

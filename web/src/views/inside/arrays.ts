@@ -70,8 +70,8 @@ export function openArray(
       const part = { queries: [top, bottom], keys: [left, right] } as const;
       const frame =
         name === "scores"
-          ? await source.scores(map.index, { head: oneHead, ...part })
-          : await source.weights(map.index, { head: head ?? "mean", ...part }, "float32");
+          ? await source.scores(map, { head: oneHead, ...part })
+          : await source.weights(map, { head: head ?? "mean", ...part }, "float32");
       return asFloats(tensor(frame, name === "scores" ? "scores" : "weights"));
     };
     const size = { rows: map.queries, columns: map.keys };
@@ -81,7 +81,7 @@ export function openArray(
   const columns = map.head_width ?? 64;
   let held: Float32Array | null = null;
   let width = columns;
-  source.vectors(map.index, name, oneHead).then((frame) => {
+  source.vectors(map, name, oneHead).then((frame) => {
     const found = tensor(frame, name);
     held = asFloats(found);
     width = found.shape.at(-1) ?? columns; // values may be wider than keys

@@ -205,7 +205,7 @@ export class Distributions implements InsidePanel {
   private entries({ map, head }: Focus): readonly Entry[] {
     const { source } = this.stage;
     const hidden = source.description.hidden.find(({ stack }) => stack === map.stack);
-    const place = { map: map.index, bins: BINS, ...(head === null ? {} : { head }) };
+    const place = { map, bins: BINS, ...(head === null ? {} : { head }) };
     const of = (name: DistributionOf, title: string, kept: boolean, want: string): Entry => ({
       name,
       title,

@@ -237,7 +237,7 @@ export class Products implements InsidePanel {
     const { map, oneHead, query } = focusOf(this.stage);
     try {
       const frame = await this.stage.source.weights(
-        map.index,
+        map,
         { head: oneHead, queries: [query, query + 1] },
         "float32",
       );

@@ -40,12 +40,12 @@ export async function compare(
   const other = sameMap(after.description.maps, map);
   const place = { head: oneHead, bins: 64 };
   const [one, two, entropyBefore, entropyAfter, row] = await Promise.all([
-    before.distribution("scores", { map: map.index, ...place }),
-    after.distribution("scores", { map: other.index, ...place }),
+    before.distribution("scores", { map: map, ...place }),
+    after.distribution("scores", { map: other, ...place }),
     meanEntropy(before, map, oneHead),
     meanEntropy(after, other, oneHead),
     other.has_weights && other.queries === map.queries && other.keys === map.keys
-      ? after.weights(other.index, { head: oneHead, queries: [query, query + 1] }, "float32")
+      ? after.weights(other, { head: oneHead, queries: [query, query + 1] }, "float32")
       : null,
   ]);
   return {

@@ -41,10 +41,10 @@ export async function readPair(source: RecordingSource, focus: Focus): Promise<P
   const { map, oneHead, query } = focus;
   const row = [query, query + 1] as const;
   const [queries, keys, weights, scores] = await Promise.all([
-    source.vectors(map.index, "queries", oneHead),
-    source.vectors(map.index, "keys", oneHead),
-    map.has_weights ? source.weights(map.index, { head: oneHead, queries: row }, "float32") : null,
-    map.has_scores ? source.scores(map.index, { head: oneHead, queries: row }) : null,
+    source.vectors(map, "queries", oneHead),
+    source.vectors(map, "keys", oneHead),
+    map.has_weights ? source.weights(map, { head: oneHead, queries: row }, "float32") : null,
+    map.has_scores ? source.scores(map, { head: oneHead, queries: row }) : null,
   ]);
   const weightRow = weights === null ? null : asFloats(tensor(weights, "weights"));
   const at = focus.key ?? (weightRow === null ? 0 : peakOf(weightRow));

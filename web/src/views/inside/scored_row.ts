@@ -21,8 +21,8 @@ export async function readScoredRow(
 ): Promise<ScoredRow> {
   const where = { head: oneHead, queries: [query, query + 1] } as const;
   const [scores, weights] = await Promise.all([
-    source.scores(map.index, where),
-    source.weights(map.index, where, "float32"),
+    source.scores(map, where),
+    source.weights(map, where, "float32"),
   ]);
   return { scores: asFloats(tensor(scores, "scores")), weights: asFloats(tensor(weights, "weights")) };
 }

@@ -161,7 +161,7 @@ export class Values implements InsidePanel {
     const place =
       name === "hidden"
         ? { stack: map.stack, layer: map.layer }
-        : { map: map.index, ...(head === null ? {} : { head }) };
+        : { map, ...(head === null ? {} : { head }) };
     try {
       const { minimum, maximum, deviation, mean } = await this.stage.source.distribution(name, {
         ...place,

@@ -6,6 +6,7 @@
  */
 
 import type { MetricDescription } from "../../api/types";
+import { chooseMap } from "../../core/maps";
 import type { Stage } from "../../core/view";
 import type { Sorting } from "../../marks/table";
 import { ABSOLUTE, type Level, RELATIVE, type Threshold, tabular } from "./measures";
@@ -70,8 +71,7 @@ export class Choices {
 
   /** The generation step in focus; null where maps show everything at once. */
   get step(): number | null {
-    const { maps } = this.stage.source.description;
-    return maps.find(({ index }) => index === this.stage.selection.get().map)?.step ?? maps[0]?.step ?? null;
+    return chooseMap(this.stage.source.description, this.stage.selection.get())?.step ?? null;
   }
 
   allows({ needs }: MetricDescription): boolean {

@@ -7,6 +7,7 @@
 
 import type { MetricDescription } from "../../api/types";
 import { digits } from "../../core/formats";
+import { samePlace } from "../../core/place";
 import type { Stage } from "../../core/view";
 import { words as focusWords } from "../../i18n/focus";
 import { type ColourScale, colourScale, drawColourBar, spell } from "../../marks/cells";
@@ -97,7 +98,7 @@ export class Grids {
     const { metric } = this;
     if (metric === null) return [];
     const scale = this.scale();
-    const { map, head } = this.stage.selection.get();
+    const { place, head } = this.stage.selection.get();
     const names = { layer: this.say.layers, head: this.say.heads };
     return familiesOf(this.rows).map((rows) => {
       const [stack, kind] = [rows[0]!.stack!, rows[0]!.kind!];
@@ -110,7 +111,7 @@ export class Grids {
           head: row.head!,
           value,
           title: cellTitle(this.told.place(row), value, this.say.unit(metric.unit), why),
-          chosen: row.map === map && (row.head === head || head === "mean"),
+          chosen: samePlace(row.place, place) && (row.head === head || head === "mean"),
         };
       });
       const title = focusWords(this.stage.language).familyName(stack, kind === "cross");
@@ -141,8 +142,8 @@ export class Grids {
       ArrowRight: [0, 1],
     };
     const move = moves[event.key];
-    const { map, head } = this.stage.selection.get();
-    const here = this.rows.find((row) => row.map === map);
+    const { place, head } = this.stage.selection.get();
+    const here = this.rows.find((row) => samePlace(row.place, place));
     if (move === undefined || here === undefined || this.metric === null) return;
     event.preventDefault();
     event.stopPropagation();

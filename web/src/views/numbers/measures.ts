@@ -6,6 +6,7 @@
  */
 
 import type { Kind, MapDescription, MetricDescription, ScoreDescription } from "../../api/types";
+import { type Place, placeOf } from "../../core/place";
 import { type RecordingSource, Refusal } from "../../core/source";
 
 export type Level = "head" | "layer" | "model";
@@ -20,7 +21,8 @@ export interface MeasureRow {
   readonly stack: string | null;
   readonly kind: Kind | null;
   readonly layer: number | null;
-  readonly map: number | null;
+  readonly map: number | null; // its index in a score
+  readonly place: Place | null;
   readonly head: number | null;
   readonly readings: Map<string, Reading>;
 }
@@ -67,11 +69,23 @@ export async function measure(
 /** Rows of one level, in the order of the maps; of generation steps only those of `step`. */
 export function emptyRows(maps: readonly MapDescription[], level: Level, step: number | null): MeasureRow[] {
   if (level === "model") {
-    return [{ order: 0, stack: null, kind: null, layer: null, map: null, head: null, readings: new Map() }];
+    return [
+      {
+        order: 0,
+        stack: null,
+        kind: null,
+        layer: null,
+        map: null,
+        place: null,
+        head: null,
+        readings: new Map(),
+      },
+    ];
   }
   const shown = maps.filter((map) => map.step === step);
   const rows: MeasureRow[] = [];
-  for (const { stack, kind, layer, index, heads } of shown) {
+  for (const map of shown) {
+    const { stack, kind, layer, index, heads } = map;
     for (let head = 0; head < (level === "head" ? heads : 1); head++) {
       rows.push({
         order: rows.length,
@@ -79,6 +93,7 @@ export function emptyRows(maps: readonly MapDescription[], level: Level, step: n
         kind,
         layer,
         map: index,
+        place: placeOf(map),
         head: level === "head" ? head : null,
         readings: new Map(),
       });

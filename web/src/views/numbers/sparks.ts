@@ -7,6 +7,7 @@
 
 import { asFloats, tensor } from "../../api/frames";
 import type { MapDescription } from "../../api/types";
+import { samePlace } from "../../core/place";
 import type { Stage } from "../../core/view";
 import { make } from "../../marks/make";
 import { SCREEN } from "../../marks/paper";
@@ -37,15 +38,15 @@ export class Sparks {
 
   private fetch(map: MapDescription): void {
     this.statistics.set(map.index, "asked");
-    this.stage.source.statistics(map.index).then((frame) => {
+    this.stage.source.statistics(map).then((frame) => {
       this.statistics.set(map.index, new Map(ALONG.map((name) => [name, asFloats(tensor(frame, name))])));
       this.arrived();
     }, this.failed);
   }
 
   private line(map: MapDescription, head: number | null, all: Float32Array, along: Along): SVGSVGElement {
-    const { query, map: chosen } = this.stage.selection.get();
-    const mark = query === null || map.index !== chosen ? null : query - map.query_start;
+    const { query, place } = this.stage.selection.get();
+    const mark = query === null || !samePlace(map, place) ? null : query - map.query_start;
     if (mark !== null) return this.draw(map, head, all, along, mark);
     const name = `${map.index} ${head} ${along}`;
     const line = this.drawn.get(name) ?? this.draw(map, head, all, along, null);

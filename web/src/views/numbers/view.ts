@@ -6,6 +6,7 @@
  */
 
 import { captionOf, copyText } from "../../core/focus";
+import { samePlace } from "../../core/place";
 import { saveText } from "../../core/saving";
 import type { Mounted, Stage, TableData, View } from "../../core/view";
 import { inBoth, introduce } from "../../i18n/core";
@@ -234,8 +235,8 @@ class NumbersView implements Mounted {
 
   private show(): void {
     const { language, selection } = this.stage;
-    const { map, head } = selection.get();
-    const row = this.heads.find((each) => each.map === map && each.head === head);
+    const { place, head } = selection.get();
+    const row = this.heads.find((each) => samePlace(each.place, place) && each.head === head);
     const here = row === undefined ? null : { row, name: this.place(row) };
     this.cards.replaceChildren(...makeCards(this.choices.metrics, this.whole[0], here, this.say, language));
     this.sorted.show(this.tableLook());
@@ -245,8 +246,9 @@ class NumbersView implements Mounted {
 
   private tableLook(): TableLook<MeasureRow> {
     const { say, choices } = this;
-    const { map, head } = this.stage.selection.get();
-    const chosen = (row: MeasureRow) => row.map === map && (row.head === null || row.head === head);
+    const { place, head } = this.stage.selection.get();
+    const chosen = (row: MeasureRow) =>
+      samePlace(row.place, place) && (row.head === null || row.head === head);
     return {
       caption: say.caption(say[choices.level]),
       columns: makeColumns(this.rows, this.rows.find(chosen), choices, this.stage.language, say, {
@@ -263,8 +265,8 @@ class NumbersView implements Mounted {
   }
 
   private go(row: MeasureRow): void {
-    if (row.map === null) return;
-    this.stage.selection.set({ map: row.map, head: row.head ?? "mean" });
+    if (row.place === null) return;
+    this.stage.selection.set({ place: row.place, head: row.head ?? "mean" });
     this.stage.announce(this.place(row));
   }
 

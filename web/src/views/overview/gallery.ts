@@ -6,13 +6,14 @@
  */
 
 import { digits } from "../../core/formats";
+import { type Place, samePlace } from "../../core/place";
 import { make, write } from "../../marks/make";
 import { Tooltip } from "../../marks/tooltip";
 import { BAR, type Box, type Grid, LABEL, labelOf } from "./grid";
 import type { Thumbnails } from "./thumbnails";
 
-export interface Place {
-  readonly map: number;
+export interface HeadPlace {
+  readonly place: Place | null;
   readonly head: number;
 }
 
@@ -20,15 +21,15 @@ export interface Gallery {
   readonly grid: Grid;
   readonly thumbnails: Thumbnails;
   readonly limits: readonly [number, number] | null; // of the numbers; null: there are none
-  readonly chosen: Place | null;
-  readonly focus: Place | null; // where the keyboard is; null while it is elsewhere
+  readonly chosen: HeadPlace | null;
+  readonly focus: HeadPlace | null; // where the keyboard is; null while it is elsewhere
   readonly hover: Box | null;
 }
 
 type Ink = (name: string) => string;
 
-export function isAt(box: Box, place: Place | null): boolean {
-  return place !== null && box.map.index === place.map && box.head === place.head;
+export function isAt(box: Box, at: HeadPlace | null): boolean {
+  return at !== null && samePlace(box.map, at.place) && box.head === at.head;
 }
 
 /** The share of the bar below a picture that is filled. */

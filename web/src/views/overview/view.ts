@@ -7,12 +7,13 @@
 
 import type { Frame } from "../../api/frames";
 import type { MetricDescription } from "../../api/types";
+import { placeOf, samePlace } from "../../core/place";
 import type { Selection } from "../../core/selection";
 import { Refusal } from "../../core/source";
 import type { Mounted, Stage, TableData, View } from "../../core/view";
 import { inBoth, introduce } from "../../i18n/core";
 import { make, write } from "../../marks/make";
-import { Card, drawGallery, Flag, type Gallery, isAt, type Place } from "./gallery";
+import { Card, drawGallery, Flag, type Gallery, type HeadPlace, isAt } from "./gallery";
 import { type Box, type Grid, type Group, layGrid, neighbour } from "./grid";
 import { countHeads, groupMaps } from "./groups";
 import { Measuring } from "./measuring";
@@ -55,7 +56,7 @@ class Overview implements Mounted {
   private frame: Frame | null = null;
   private thumbnails: Thumbnails | null = null;
   private grid: Grid | null = null;
-  private focus: Place | null = null;
+  private focus: HeadPlace | null = null;
   private hover: Box | null = null;
   private turn = 0;
   private due = 0;
@@ -192,7 +193,7 @@ class Overview implements Mounted {
     this.menu.count(kept === 0 ? say.empty : say.shown(kept, this.heads));
     this.focus ??= this.chosen();
     this.hover =
-      this.hover === null ? null : (grid.boxes.find((box) => isAt(box, placeOf(this.hover!))) ?? null);
+      this.hover === null ? null : (grid.boxes.find((box) => isAt(box, whereIs(this.hover!))) ?? null);
     this.tellActive();
     this.schedule();
   }
@@ -236,7 +237,7 @@ class Overview implements Mounted {
   }
 
   private open(box: Box): void {
-    this.stage.selection.set({ map: box.map.index, head: box.head, view: "heatmap" });
+    this.stage.selection.set({ place: placeOf(box.map), head: box.head, view: "heatmap" });
   }
 
   private press(event: KeyboardEvent): void {
@@ -247,7 +248,7 @@ class Overview implements Mounted {
     if (event.key === "Enter" || event.key === " ") this.open(now);
     else if (/^(Arrow(Left|Right|Up|Down)|Home|End)$/.test(event.key)) {
       const next = neighbour(grid, now, event.key);
-      this.focus = placeOf(next);
+      this.focus = whereIs(next);
       this.hover = next;
       reveal(next, grid, this.scroller);
       this.tellActive();
@@ -284,9 +285,9 @@ class Overview implements Mounted {
     return this.metrics.find((metric) => metric.name === this.options().metric) ?? null;
   }
 
-  private chosen(): Place | null {
-    const { map, head } = this.stage.selection.get();
-    return typeof head === "number" ? { map, head } : null;
+  private chosen(): HeadPlace | null {
+    const { place, head } = this.stage.selection.get();
+    return typeof head === "number" ? { place, head } : null;
   }
 
   // The stage's wishes
@@ -299,7 +300,7 @@ class Overview implements Mounted {
       this.measure();
     } else if (options.way !== old.way && this.numbers !== null)
       this.menu.offer(this.metric(), this.numbers.limits);
-    if (now.map !== before.map || now.head !== before.head) this.focus = this.chosen();
+    if (!samePlace(now.place, before.place) || now.head !== before.head) this.focus = this.chosen();
     if (options.own !== old.own) this.colour();
     if (options.how !== old.how) this.load();
     else this.arrange();
@@ -334,6 +335,6 @@ class Overview implements Mounted {
   }
 }
 
-function placeOf(box: Box): Place {
-  return { map: box.map.index, head: box.head };
+function whereIs(box: Box): HeadPlace {
+  return { place: placeOf(box.map), head: box.head };
 }

@@ -6,6 +6,8 @@
  */
 
 import type { Description, MapDescription, WalkPlan } from "../../api/types";
+import { chooseMap } from "../../core/maps";
+import { placeOf } from "../../core/place";
 import type { Stage } from "../../core/view";
 import { findMap, layerIn, type Scene, writeScript } from "./script";
 
@@ -28,7 +30,7 @@ export class Route {
 
   /** The layer of the selection's map. */
   get layer(): number {
-    return this.maps[this.stage.selection.get().map]?.layer ?? 0;
+    return chooseMap(this.stage.source.description, this.stage.selection.get())?.layer ?? 0;
   }
 
   private get maps(): readonly MapDescription[] {
@@ -50,14 +52,14 @@ export class Route {
 
   private openLinked(): void {
     const { selection } = this.stage;
-    const { options, map: index, query } = selection.get();
+    const { options, query } = selection.get();
     const named = /^(\w+)\.(\d{1,4})\.(\w+)/.exec(options[STEP] ?? "");
     if (named === null) return;
     const [, stack = "", layer, kind = ""] = named;
-    const now = this.maps[index];
+    const now = chooseMap(this.stage.source.description, selection.get());
     if (now?.stack === stack && now.layer === Number(layer)) return;
     const map = findMap(this.maps, stack, kind, Number(layer));
-    if (map !== null) selection.set({ map: map.index, query });
+    if (map !== null) selection.set({ place: placeOf(map), query });
   }
 
   /** Scenes for the layer that is open, and the scene that the link names. */
@@ -77,7 +79,7 @@ export class Route {
     const kind = scene.step?.kind === "cross" ? "cross" : "self";
     const map = stack === null ? null : findMap(this.maps, stack, kind, scene.layer ?? this.layerOf(stack));
     selection.set({
-      ...(map === null ? {} : { map: map.index }),
+      ...(map === null ? {} : { place: placeOf(map) }),
       ...(map === null || this.scene?.stack === stack ? {} : { query: null }),
       options: { ...options, [STEP]: scene.id },
     });
@@ -94,14 +96,14 @@ export class Route {
       ? scene!.id.replace(`${stack}.${scene!.layer}.`, `${stack}.${layer}.`)
       : `${stack}.${layer}.`;
     const { selection } = this.stage;
-    selection.set({ map: map.index, options: { ...selection.get().options, [STEP]: id } });
+    selection.set({ place: placeOf(map), options: { ...selection.get().options, [STEP]: id } });
   }
 
   /** To the weights of one head. */
   openHead(map: MapDescription, head: number): void {
     const { selection } = this.stage;
     const id = `${map.stack}.${map.layer}.${map.kind}.weights`;
-    selection.set({ map: map.index, head, options: { ...selection.get().options, [STEP]: id } });
+    selection.set({ place: placeOf(map), head, options: { ...selection.get().options, [STEP]: id } });
   }
 
   /** A row of the matrices; the cell in focus keeps its column. */

@@ -6,6 +6,7 @@
  */
 
 import type { WalkPlan } from "../../api/types";
+import { samePlace } from "../../core/place";
 import type { Selection } from "../../core/selection";
 import { type RecordingSource, Refusal } from "../../core/source";
 import type { Kept, Mounted, Stage, TableData, View } from "../../core/view";
@@ -217,7 +218,7 @@ class WalkView implements Mounted {
 
   update(now: Selection, before: Selection): void {
     if (this.context === null) return;
-    if (now.map !== before.map || now.options["walk.step"] !== before.options["walk.step"])
+    if (!samePlace(now.place, before.place) || now.options["walk.step"] !== before.options["walk.step"])
       this.route.rewrite();
     this.show();
   }
