@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from glassformer.metrics import score as score
     from glassformer.model.generation_settings import GenerationSettings as GenerationSettings
     from glassformer.model.transformer import Transformer as Transformer
+    from glassformer.place import Place as Place
     from glassformer.recorders.record import load as load
     from glassformer.recorders.record import record as record
     from glassformer.recording import AttentionMap as AttentionMap
     from glassformer.recording import Recording as Recording
+    from glassformer.recording import from_arrays as from_arrays
     from glassformer.render.figures import figure as figure
     from glassformer.render.html.export import export as export
     from glassformer.render.notebook.show import show as show
@@ -43,6 +45,8 @@ _MODULES = {
     "classify": "glassformer.tasks.classification",
     "fill": "glassformer.tasks.masked_language_modelling",
     "train": "glassformer.training.recipe",
+    "from_arrays": "glassformer.recording",
+    "Place": "glassformer.place",
     "Recording": "glassformer.recording",
     "AttentionMap": "glassformer.recording",
     "ModelConfig": "glassformer.config",
@@ -55,6 +59,7 @@ __all__ = [
     "AttentionMap",
     "GenerationSettings",
     "ModelConfig",
+    "Place",
     "Recording",
     "Transformer",
     "__version__",
@@ -64,6 +69,7 @@ __all__ = [
     "export",
     "figure",
     "fill",
+    "from_arrays",
     "generate",
     "load",
     "record",

@@ -5,6 +5,7 @@ Out:  a tuple that recordings, edits, scores, run logs, HTTP and URLs share.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from glassformer.errors import InputError
@@ -50,6 +51,27 @@ class Place(NamedTuple):
 
     def __str__(self) -> str:
         return str(self.as_message())
+
+
+def match_places(
+    places: Iterable[Place],
+    place: Place | str | None = None,
+    layer: int = 0,
+    kind: Kind = "self",
+    step: int | None = None,
+) -> list[Place]:
+    """Those that are asked for: by place, by address, or by stack (None: any) and the rest.
+
+    A negative layer is counted from the last one of its stack: -1 is the last.
+    """
+    known = list(places)
+    if isinstance(place, str) and all(each.stack != place for each in known) and _ADDRESS.fullmatch(place):
+        place = Place.parse(place)
+    if isinstance(place, Place):
+        return [each for each in known if each == place]
+    alike = [each for each in known if place in (None, each.stack) and (each.kind, each.step) == (kind, step)]
+    last = {stack: max(each.layer for each in alike if each.stack == stack) for stack, *_ in alike}
+    return [each for each in alike if each.layer == (layer if layer >= 0 else last[each.stack] + 1 + layer)]
 
 
 def name_term(name: str) -> Message:

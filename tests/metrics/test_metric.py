@@ -9,6 +9,7 @@ import pytest
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.metrics import METRICS, PANEL, About, Phrase, Wording, head_metric, pool, score
 from glassformer.metrics.parameters import declare
+from glassformer.place import Place
 from glassformer.recording import Tokens
 
 # Two rows, two keys: entropies log 2 and 0.
@@ -121,7 +122,7 @@ def test_a_score_is_read_only_and_shows_itself(make_map, record) -> None:
         found.parameters["x"] = 1
     assert repr(found).startswith("Entropy (entropy) over head, nats\n  encoder layer 0, self: 0.3466")
     with pytest.raises(
-        InputError, match=r"No stack has entropy of self layer 3.*Choose among: encoder layer 0, self"
+        InputError, match=r"entropy has no value at any stack layer 3, self.*at: encoder layer 0, self"
     ):
         found.part(layer=3)
 
@@ -212,3 +213,17 @@ def _score_padded(make_map, record, name, backing, weights, allowed, left, right
     ids[real] = WORDS
     tokens = Tokens("source", tuple(map(str, ids)), ids, special=np.zeros(length, dtype=bool))
     return score(record(make_map(filled, backing, permitted, real, query=tokens, key=tokens)), name)
+
+
+def test_values_in_one_array(make_map, record) -> None:
+    recording = record(make_map(HALF), make_map(HALF, layer=1))
+    found = score(recording, "entropy")
+    assert found.values.shape == (2, recording.maps[0].heads)
+    assert np.array_equal(found.values[1], found.part("encoder", -1).values)
+    assert np.array_equal(found.values[1], found.part(Place("encoder", "self", 1)).values)
+    assert found.part("encoder.self.0") is found.parts[0]
+    assert found.roll_up("model").values.shape == ()
+    uneven = score(record(make_map(HALF), make_map(HALF * 2, layer=1)), "entropy")
+    with pytest.raises(InputError) as caught:
+        _ = uneven.values
+    assert caught.value.message.code == "metrics.uneven_parts"

@@ -7,7 +7,7 @@ import pytest
 
 from glassformer.errors import RecordingError
 from glassformer.recording import AttentionMap, Pyramid, Tokens, measure
-from glassformer.recording.attention_map import LARGEST
+from glassformer.recording.attention_map import MOST_BYTES
 
 
 def test_it_knows_what_it_has(make):
@@ -46,8 +46,8 @@ def test_what_was_not_kept_cannot_be_asked_for(make):
 
 def test_too_much_at_once_is_refused_with_its_size(make, monkeypatch):
     map_ = make("causal").map("factors")
-    assert LARGEST == 2**30
-    monkeypatch.setattr("glassformer.recording.attention_map.LARGEST", 4 * 24 * 24)
+    assert MOST_BYTES == 2**30
+    monkeypatch.setattr("glassformer.recording.attention_map.MOST_BYTES", 4 * 24 * 24)
     assert map_.weights(0).shape == (24, 24)
     with pytest.raises(RecordingError, match=r"GiB, \(4, 24, 24\).*or for a tile"):
         map_.weights()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from glassformer.errors import RecordingError
+from glassformer.place import Place
 from glassformer.recording import Alternative, Evidence, Generation, Output, Recording, Step, Tokens
 
 SOURCE, TARGET = Tokens.positional("source", 24), Tokens.positional("target", 24)
@@ -28,33 +29,69 @@ def test_maps_by_place(recording):
     assert recording.map("decoder", kind="cross").kind == "cross"
     assert recording.map(layer=1).stack == "decoder"  # the only stack with a second layer
     assert recording.map("decoder", step=1).step == 1
+    assert recording.map("decoder", -1) is recording.maps[2]
+    assert recording.map("decoder", -3) is recording.maps[0]
+    assert recording.map(Place("decoder", "cross", 0)) is recording.maps[3]
+    assert recording.map("decoder.self.0@1") is recording.maps[6]
+
+
+def test_all_layers_of_a_stack_in_one_array(recording, monkeypatch):
+    tensor = recording.tensor("decoder")
+    assert tensor.shape == (3, 4, 24, 24)
+    assert np.array_equal(tensor[2], np.asarray(recording.map("decoder", 2)))
+    assert recording.tensor(kind="cross").shape == (1, 4, 24, 24)
+    with pytest.raises(RecordingError, match="at encoder layer 0, cross"):
+        recording.tensor("encoder", "cross")
+    monkeypatch.setattr("glassformer.recording.recording.MOST_BYTES", 100)
+    with pytest.raises(RecordingError) as caught:
+        recording.tensor("decoder")
+    assert caught.value.message.code == "recording.large_tensor"
+
+
+def test_a_map_is_an_array(recording):
+    weights = np.asarray(recording.maps[0])
+    assert np.shares_memory(weights, recording.maps[0].dense)
+    assert np.asarray(recording.maps[0], dtype=np.float64).dtype == np.float64
+    assert np.array(recording.maps[0], copy=True).flags.writeable
+
+
+def test_it_saves_itself_and_opens_again(recording, tmp_path):
+    recording.save(tmp_path / "tiny.bundle")
+    again = Recording.open(tmp_path / "tiny.bundle")
+    assert repr(again) == repr(recording)
+    assert np.array_equal(again.tensor("decoder"), recording.tensor("decoder"))
 
 
 def test_a_map_that_is_not_there_lists_those_that_are(recording, evidence):
     listed = (
-        "The decoder has no self map in layer 7. There are: decoder self layers 0 to 2; decoder cross "
-        "layer 0; encoder self layer 0; decoder self layer 0, steps 0 to 1. Choose one of these."
+        "There is no attention map at decoder layer 7, self. The recording has: decoder self layers 0–2, "
+        "decoder cross layer 0, encoder self layer 0, decoder self layer 0 (steps 0, 1). "
+        "Choose one of these."
     )
     with pytest.raises(RecordingError) as caught:
         recording.map("decoder", 7)
     assert str(caught.value) == listed
-    with pytest.raises(
-        RecordingError, match=r"^No stack has a self map in layer 9\. There are: decoder self"
+    for arguments, code in (
+        ({"layer": 9}, "recording.no_layer"),
+        ({"stack": "encoder", "step": 4}, "recording.no_map"),
+        ({"stack": "decoder", "layer": -4}, "recording.no_map"),
+        ({"stack": Place("encoder", "cross", 0)}, "recording.no_map"),
+        ({"stack": "decoder.cross.1"}, "recording.no_map"),
+        ({}, "recording.several_stacks"),
     ):
-        recording.map(layer=9)
-    with pytest.raises(RecordingError, match=r"^The encoder has no self map in layer 0 at step 4\."):
-        recording.map("encoder", step=4)
-    with pytest.raises(RecordingError, match="More than one stack has a self map in layer 0"):
-        recording.map()
-    with pytest.raises(RecordingError, match=r"There are: none\. Record with attention maps"):
+        with pytest.raises(RecordingError) as caught:
+            recording.map(**arguments)
+        assert caught.value.message.code == code
+    with pytest.raises(RecordingError) as caught:
         Recording("tiny", evidence, SOURCE).map()
+    assert caught.value.message.code == "recording.no_maps"
 
 
 def test_its_short_form_tells_the_essentials(recording):
     assert repr(recording).splitlines() == [
         "Recording of tiny: 24 source tokens, 24 target tokens",
-        "  maps: decoder self layers 0 to 2; decoder cross layer 0; encoder self layer 0; "
-        "decoder self layer 0, steps 0 to 1",
+        "  maps: decoder self layers 0–2, decoder cross layer 0, encoder self layer 0, "
+        "decoder self layer 0 (steps 0, 1)",
         "  hidden: encoder (2, 24, 5)",
         f"  evidence: {recording.evidence}",
     ]

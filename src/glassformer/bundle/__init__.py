@@ -5,6 +5,9 @@ Out:  a `.bundle` file; from a file, a Recording whose arrays stay on disk until
 
 The file is valid safetensors: the metadata in its header say `format: glassformer-recording`, `version: 2`;
 its tensors are the arrays, and the tensor `recording` holds, as JSON, everything that is not an array.
+Files of version 1, in which texts of evidence are strings, open as well. A file of version 2 keeps them as
+messages, {"message": {"code": …, "parameters": …}}, so that they are read in any language; programs that know
+only version 1 refuse it by its version.
 """
 
 from glassformer.bundle.reader import open

@@ -41,7 +41,8 @@ _TYPES: dict[str, type[Any]] = {
     )
 }  # fmt: skip
 
-_LATER = {"Recording": ("architecture", "trace")}  # not in the first bundles; not written while empty
+# Fields that the first bundles lack; not written where they have their default.
+_LATER = {"Recording": ("architecture", "trace"), "HeadStatistics": ("content",)}
 
 
 def describe(recording: Recording, place: StoreArray) -> dict[str, Any]:
@@ -97,7 +98,7 @@ class _Scribe:
         parts = {
             each.name: self.write(getattr(value, each.name), f"{where}/{each.name}")
             for each in fields(value)
-            if each.name not in later or getattr(value, each.name)
+            if each.name not in later or getattr(value, each.name) not in (None, {}, each.default)
         }
         return {"type": name, "fields": parts}
 

@@ -132,6 +132,9 @@ def score(recording: Recording, name: str, /, *, over: Over | None = None, **par
     settled = settle(name, metric.parameters, parameters)
     if not recording.maps:
         raise InputError("The recording has no attention map. Wanted at least one. Record with attention.")
+    signed = next((each for each in recording.maps if each.content == "signed"), None)
+    if signed is not None and metric.rule == "none":
+        raise InputError("metrics.signed", place=signed.place)
     parts = metric.measure(recording, level, settled)
     measured: Over = "query" if level == "query" else metric.over
     result = Score(
@@ -150,6 +153,8 @@ def _measure_map(
     """One map's values per head, or per row where that is asked for."""
     place, heads = attention_map.place, attention_map.heads
     try:
+        if attention_map.content == "signed":
+            raise UndefinedError("metrics.signed", place=place)
         rows = function(attention_map, **settled)
     except UndefinedError as error:
         nothing = np.zeros(attention_map.shape[:2] if over == "query" else heads)

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import GlassformerError, InputError
-from glassformer.messages import Message, literal
-from glassformer.place import Place
+from glassformer.messages import Message, literal, message
+from glassformer.place import Place, match_places, name_term
 from glassformer.recording import Kind
 
 if TYPE_CHECKING:
@@ -140,24 +140,42 @@ class Score:
             )
         return float(self.parts[0].values)
 
+    @property
+    def values(self) -> Numbers:
+        """All values in one array: (part, …) in the order of `parts`; those of the whole model as they are.
+
+        >>> score(recording, "entropy").values.shape  # (layer, head) for a model with one stack
+        """
+        if len(self.parts) == 1 and self.parts[0].place is None:
+            return self.parts[0].values
+        if len({part.values.shape for part in self.parts}) != 1:
+            raise InputError("metrics.uneven_parts", metric=self.name)
+        return np.stack([part.values for part in self.parts])
+
     def part(
-        self, stack: str | None = None, layer: int = 0, kind: Kind = "self", step: int | None = None
+        self,
+        stack: Place | str | None = None,
+        layer: int = 0,
+        kind: Kind = "self",
+        step: int | None = None,
     ) -> Part:
-        """The part of a map; without `stack`, of the only stack that has one."""
-        found = [
-            part
-            for part in self.parts
-            if part.place is not None
-            and (stack is None or part.place.stack == stack)
-            and part.place[1:] == (kind, layer, step)
-        ]
+        """The part of one map: by its stack, its place or its address; a negative layer counts from the end.
+
+        Without a stack, the part of the only stack that has one.
+
+        >>> score(recording, "entropy").part("decoder", layer=-1).values
+        """
+        places = [part.place for part in self.parts if part.place is not None]
+        found = match_places(places, stack, layer, kind, step)
         if len(found) != 1:
-            known = "; ".join(str(part.place) for part in self.parts)
-            many = "More than one stack has" if found else f"The {stack} has no" if stack else "No stack has"
-            raise InputError(
-                f"{many} {self.name} of {kind} layer {layer}. Wanted one. Choose among: {known}."
-            )
-        return found[0]
+            code = "metrics.several_parts" if found else "metrics.no_part"
+            if stack is None:
+                anywhere = message("metrics.any_stack")
+                asked = message("place.map", stack=anywhere, layer=layer, kind=name_term(kind))
+                raise InputError(code, metric=self.name, place=asked, known=places)
+            place = stack if isinstance(stack, Place) else Place(stack, kind, layer, step)
+            raise InputError(code, metric=self.name, place=place, known=places)
+        return next(part for part in self.parts if part.place == found[0])
 
     def frame(self) -> "pandas.DataFrame":
         """All values as a pandas table, one a row with its place."""

@@ -8,15 +8,18 @@ from glassformer.place import Kind
 from glassformer.recording.attention_map import AttentionMap
 from glassformer.recording.evidence import Evidence
 from glassformer.recording.factors import Factors
+from glassformer.recording.from_arrays import from_arrays
 from glassformer.recording.generation import Alternative, Generation, Output, Step
 from glassformer.recording.pooling import count_pixels, pool_max, pool_mean
 from glassformer.recording.recording import LONGEST_TRACE, Recording
 from glassformer.recording.statistics import (
     BINS,
     THRESHOLD,
+    Content,
     HeadStatistics,
     Pyramid,
     measure,
+    measure_signed,
     thumbnail_level,
 )
 from glassformer.recording.tiles import build_pyramid, count_levels, tile
@@ -28,6 +31,7 @@ __all__ = [
     "THRESHOLD",
     "Alternative",
     "AttentionMap",
+    "Content",
     "Evidence",
     "Factors",
     "Generation",
@@ -42,7 +46,9 @@ __all__ = [
     "build_pyramid",
     "count_levels",
     "count_pixels",
+    "from_arrays",
     "measure",
+    "measure_signed",
     "pool_max",
     "pool_mean",
     "thumbnail_level",

@@ -10,16 +10,18 @@ from math import isfinite
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from glassformer.messages import Message
 from glassformer.place import Kind, Place
 from glassformer.recording.arrays import (
     FLOATS,
     SINGLE,
+    AnyArray,
     Floats,
     Rebuilt,
     freeze,
+    is_mapped,
     keep,
     refuse,
     require_count,
@@ -29,10 +31,10 @@ from glassformer.recording.evidence import as_message
 from glassformer.recording.factors import Factors
 from glassformer.recording.pooling import count_pixels
 from glassformer.recording.row_sums import check_mass, check_rows
-from glassformer.recording.statistics import HeadStatistics, Pyramid
+from glassformer.recording.statistics import Content, HeadStatistics, Pyramid
 from glassformer.recording.tokens import Tokens
 
-LARGEST = 1 << 30  # bytes of weights that one call may compute
+MOST_BYTES = 1 << 30  # bytes of weights that one call may compute
 TOLERANCE = 1e-4  # how far a row may be from summing to one
 HALF_TOLERANCE = 1e-2  # the same where the model computes in half precision
 HALVES = ("float16", "bfloat16")
@@ -91,12 +93,14 @@ class AttentionMap(Rebuilt):
                 "Wanted a finite number.",
                 "Leave it out if unknown.",
             )
-        if self.relaxed is None:
+        if self.content == "signed":
+            self._check_signed()
+        elif self.relaxed is None:
             check_mass(self.name, self.statistics, self.sink_weights, self.tolerance)
             check_rows(
                 self.name, self.statistics, self.dense, self.factors, self.sink_weights, self.tolerance
             )
-        else:
+        if self.relaxed is not None:
             keep(self, relaxed=as_message("The reason why rows need not sum to one", self.relaxed))
 
     # What there is
@@ -109,6 +113,11 @@ class AttentionMap(Rebuilt):
     def shape(self) -> tuple[int, int, int]:
         """(head, query, key)"""
         return self.heads, len(self.query), len(self.key)
+
+    @property
+    def content(self) -> Content:
+        """ "weights": every row sums to one; "signed": differences, attributions and other effects."""
+        return self.statistics.content
 
     @property
     def place(self) -> Place:
@@ -146,6 +155,10 @@ class AttentionMap(Rebuilt):
         if head is not None:
             return factors.weights(self.require_head(head), rows, columns)
         return np.stack([factors.weights(each, rows, columns) for each in range(self.heads)])
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
+        """All weights (head, query, key): `numpy.asarray(attention_map)`."""
+        return np.array(self.weights(), dtype=dtype, copy=copy)
 
     def scores(
         self, head: int | None = None, queries: slice | None = None, keys: slice | None = None
@@ -200,12 +213,22 @@ class AttentionMap(Rebuilt):
         heads = self.heads if head is None else 1
         shape = (heads, rows.stop - rows.start, columns.stop - columns.start)
         size = 4 * shape[0] * shape[1] * shape[2]
-        if size > LARGEST:
+        if size > MOST_BYTES:
             refuse(
                 f"These weights would take {size / 2**30:.1f} GiB, {shape}.",
-                f"Wanted at most {LARGEST / 2**30:.0f} GiB at once.",
+                f"Wanted at most {MOST_BYTES / 2**30:.0f} GiB at once.",
                 "Ask for one head and a slice of queries and keys, or for a tile.",
             )
+
+    def _check_signed(self) -> None:
+        if self.dense is None:
+            refuse(
+                f"{self.name} is signed and has no values.",
+                "Wanted dense values.",
+                "Signed maps are kept whole.",
+            )
+        if not is_mapped(self.dense) and not np.isfinite(self.dense).all():
+            refuse(f"{self.name} holds NaN or infinity.", "Wanted finite numbers.", "Look where they arise.")
 
     def _check_shapes(self) -> None:
         heads, queries, keys = self.shape

@@ -1,4 +1,4 @@
-"""Means and maxima over squares of 2**level cells, counted from the upper left corner.
+"""Means, maxima and extremes over squares of 2**level cells, counted from the upper left corner.
 
 In:   a matrix (query, key), whose sides need not be multiples of a square's.
 Out:  one number a square; squares at the far edges may be partial: a mean is over cells that exist.
@@ -33,6 +33,12 @@ def pool_sum(matrix: Floats, level: int) -> Floats:
 def pool_max(matrix: Floats, level: int) -> Floats:
     """The largest of each square; weights are not negative, so zeros may fill up the partial ones."""
     return _reduce(np.maximum, matrix, level)
+
+
+def pool_extreme(matrix: Floats, level: int) -> Floats:
+    """The value of each square that is farthest from zero, with its sign."""
+    largest, smallest = _reduce(np.maximum, matrix, level), _reduce(np.minimum, matrix, level)
+    return np.where(largest >= -smallest, largest, smallest)
 
 
 def _reduce(operation: np.ufunc, matrix: Floats, level: int) -> Floats:

@@ -7,13 +7,17 @@ Out:  Recording, checked and read-only; everything after it only reads.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from math import prod
+from os import PathLike
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
-from glassformer.errors import GlassformerError
-from glassformer.place import Kind
+from glassformer.errors import GlassformerError, RecordingError
+from glassformer.messages import Message
+from glassformer.place import Kind, Place, match_places, name_term
 from glassformer.recording.arrays import (
     FLOATS,
     Floats,
@@ -24,7 +28,7 @@ from glassformer.recording.arrays import (
     refuse,
     require_text,
 )
-from glassformer.recording.attention_map import AttentionMap
+from glassformer.recording.attention_map import MOST_BYTES, AttentionMap
 from glassformer.recording.evidence import Evidence
 from glassformer.recording.generation import Generation, Output
 from glassformer.recording.tokens import Tokens
@@ -65,41 +69,81 @@ class Recording(Rebuilt):
         self._check_hidden()
         self._check_trace()
 
-    def map(
-        self, stack: str | None = None, layer: int = 0, kind: Kind = "self", step: int | None = None
-    ) -> AttentionMap:
-        """The map of a layer; without `stack`, of the only stack that has such a map."""
-        found = [
-            each
-            for each in self.maps
-            if (stack is None or each.stack == stack)
-            and (each.layer, each.kind, each.step) == (layer, kind, step)
-        ]
-        if len(found) != 1:
-            asked = f"{kind} map in layer {layer}" + ("" if step is None else f" at step {step}")
-            who = (
-                f"The {stack} has no" if stack else "More than one stack has a" if found else "No stack has a"
-            )
-            refuse(
-                f"{who} {asked}.",
-                f"There are: {self._list_maps()}.",
-                "Choose one of these." if self.maps else "Record with attention maps.",
-            )
-        return found[0]
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> "Recording":
+        """The recording in a bundle file. Its arrays stay on disk until they are used.
 
-    def _list_maps(self) -> str:
-        """The maps there are, one phrase for each stack and kind."""
+        >>> recording = Recording.open("animal.bundle")
+        """
+        return import_module("glassformer.bundle").open(path)  # by name: bundle imports this package
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything into one file, a bundle, which `Recording.open` and `glassformer show` open.
+
+        >>> recording.save("animal.bundle")
+        """
+        import_module("glassformer.bundle").save(self, path)
+
+    def map(
+        self,
+        stack: Place | str | None = None,
+        layer: int = 0,
+        kind: Kind = "self",
+        step: int | None = None,
+    ) -> AttentionMap:
+        """One attention map: by its stack, its place or its address; a negative layer counts from the end.
+
+        Without a stack, the map of the only stack that has such a layer.
+
+        >>> recording.map("decoder", layer=-1, kind="cross")
+        >>> recording.map("decoder.cross.5") is recording.map(Place("decoder", "cross", 5))
+        """
+        found = match_places((each.place for each in self.maps), stack, layer, kind, step)
+        if len(found) != 1:
+            self._refuse_map(found, stack, layer, kind, step)
+        return next(each for each in self.maps if each.place == found[0])
+
+    def tensor(self, stack: str | None = None, kind: Kind = "self") -> NDArray[np.float32]:
+        """The weights of all layers of a stack, (layer, head, query, key).
+
+        >>> recording.tensor("encoder").mean(axis=(0, 1))  # (query, key), averaged over layers and heads
+        """
+        first = self.map(stack, min((each.layer for each in self.maps), default=0), kind)
+        alike = (first.stack, kind, None)
+        maps = [each for each in self.maps if (each.stack, each.kind, each.step) == alike]
+        if len({each.shape for each in maps}) > 1:
+            shapes = tuple(dict.fromkeys(str(each.shape) for each in maps))
+            raise RecordingError("recording.uneven_maps", stack=name_term(first.stack), shapes=shapes)
+        if (size := 4 * len(maps) * prod(first.shape)) > MOST_BYTES:
+            raise RecordingError("recording.large_tensor", size=size / 2**30, most=MOST_BYTES / 2**30)
+        return np.stack([each.weights() for each in sorted(maps, key=lambda each: each.layer)])
+
+    def _refuse_map(
+        self, found: list[Place], stack: Place | str | None, layer: int, kind: Kind, step: int | None
+    ) -> NoReturn:
+        known = self._list_maps()
+        if not known:
+            raise RecordingError("recording.no_maps")
+        if stack is None:
+            code = "recording.several_stacks" if found else "recording.no_layer"
+            raise RecordingError(code, kind=name_term(kind), layer=layer, known=known)
+        place = stack if isinstance(stack, Place) else Place(stack, kind, layer, step)
+        raise RecordingError("recording.no_map", place=place, known=known)
+
+    def _list_maps(self) -> tuple[Message, ...]:
+        """The maps there are, one message for each stack and kind."""
         groups: dict[tuple[str, str, bool], list[AttentionMap]] = {}
         for each in self.maps:
             groups.setdefault((each.stack, each.kind, each.step is not None), []).append(each)
-        phrases = []
+        listed = []
         for (stack, kind, stepped), maps in groups.items():
             layers = sorted({each.layer for each in maps})
             steps = sorted({each.step for each in maps if each.step is not None})
-            spread = f", steps {steps[0]} to {steps[-1]}" if stepped else ""
-            word = "layer" if len(layers) == 1 else "layers"
-            phrases.append(f"{stack} {kind} {word} {_ranges(layers)}{spread}")
-        return "; ".join(phrases) or "none"
+            named: dict[str, Any] = {"stack": name_term(stack), "kind": name_term(kind)}
+            named |= {"count": len(layers), "layers": _ranges(layers)}
+            named |= {"steps": _ranges(steps)} if stepped else {}
+            listed.append(Message("recording.stepped_maps" if stepped else "recording.maps", named))
+        return tuple(listed)
 
     def _check_maps(self) -> None:
         seen = set()
@@ -172,7 +216,10 @@ class Recording(Rebuilt):
         sides = f"{len(self.source)} source tokens"
         if self.target is not None:
             sides += f", {len(self.target)} target tokens"
-        lines = [f"Recording of {self.model}: {sides}", f"  maps: {self._list_maps()}"]
+        lines = [
+            f"Recording of {self.model}: {sides}",
+            f"  maps: {', '.join(map(str, self._list_maps())) or '-'}",
+        ]
         if self.hidden:
             lines.append(
                 "  hidden: " + ", ".join(f"{stack} {states.shape}" for stack, states in self.hidden.items())
@@ -186,6 +233,6 @@ class Recording(Rebuilt):
 
 
 def _ranges(numbers: list[int]) -> str:
-    """0 to 11, or each number where they have gaps."""
-    whole = numbers == list(range(numbers[0], numbers[-1] + 1)) and len(numbers) > 2
-    return f"{numbers[0]} to {numbers[-1]}" if whole else ", ".join(str(number) for number in numbers)
+    """0–11, or each number where they have gaps."""
+    gapless = numbers == list(range(numbers[0], numbers[-1] + 1)) and len(numbers) > 2
+    return f"{numbers[0]}–{numbers[-1]}" if gapless else ", ".join(map(str, numbers))

@@ -10,10 +10,13 @@ Conventions that everyone shares
   nothing kept here could answer exactly.
 - Query i stands at position i + offset, key j at position j; `distance` is the sum of w * |i + offset - j|.
 - Rows where `rows` is False are padding: their values mean nothing, and `mass` leaves them out.
+- Signed values (differences, attributions) have no entropy and no distance (NaN) and none above a threshold;
+  `peak` is the value farthest from zero, `mass` the sum that a key received, `thumbnail_max` the extremes.
 - Thumbnails and pyramids are pooled in squares of 2**level tokens (see pooling.py), all rows included.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +38,9 @@ from glassformer.recording.arrays import (
     keep,
     refuse,
 )
-from glassformer.recording.pooling import count_pixels, pool_max, pool_mean
+from glassformer.recording.pooling import count_pixels, pool_extreme, pool_max, pool_mean
+
+Content = Literal["weights", "signed"]  # weights: rows sum to one; signed: differences, attributions
 
 THRESHOLD = 0.01  # the default of "non-zero"
 BINS = 64  # a thumbnail has at most so many pixels a side
@@ -68,6 +73,7 @@ class HeadStatistics(Rebuilt):
     thumbnail_max: NDArray[np.float32]  # (head, query pixel, key pixel)
     rows: Booleans  # (query,) True for real rows, False for padding
     threshold: float = THRESHOLD
+    content: Content = "weights"
 
     def __post_init__(self) -> None:
         keep(self, entropy=freeze("entropy", self.entropy, FLOATS, [("head", None), ("query", None)], _DO))
@@ -90,8 +96,15 @@ class HeadStatistics(Rebuilt):
             refuse(
                 f"The threshold is {self.threshold!r}.", "Wanted a float from 0 up to 1.", "Use 0.01 or 1/n."
             )
+        if self.content not in ("weights", "signed"):
+            refuse(
+                f"The content of a map is {self.content!r}.",
+                "Wanted 'weights' or 'signed'.",
+                "Name one of the two.",
+            )
         self._check_thumbnails(heads, queries)
-        self._check_values()
+        if self.content == "weights":
+            self._check_values()
 
     @property
     def heads(self) -> int:
@@ -206,6 +219,30 @@ def measure(
         thumbnail_max=np.stack([pool_max(head, level) for head in exact]).astype(np.float32),
         rows=real,
         threshold=threshold,
+    )
+
+
+def measure_signed(values: Floats, rows: Booleans | None = None) -> HeadStatistics:
+    """What can be said of a dense map of signed values (head, query, key)."""
+    heads, queries, keys = values.shape
+    exact = values.astype(np.float64)  # (head, query, key)
+    real = np.ones(queries, dtype=bool) if rows is None else np.asarray(rows)
+    strongest = np.abs(exact).argmax(axis=-1) if keys else np.zeros((heads, queries), dtype=np.int64)
+    level = thumbnail_level(queries, keys)
+    unknown = np.full((heads, queries), np.nan)
+    return HeadStatistics(
+        entropy=unknown,
+        peak=np.take_along_axis(exact, strongest[..., None], axis=-1)[..., 0] if keys else unknown,
+        peak_key=strongest,
+        above=np.zeros((heads, queries), dtype=np.int64),
+        log_sum_exp=unknown,
+        distance=unknown,
+        allowed=np.full(queries, keys),
+        mass=exact[:, real].sum(axis=1),
+        thumbnail_mean=np.stack([pool_mean(head, level) for head in exact]).astype(np.float32),
+        thumbnail_max=np.stack([pool_extreme(head, level) for head in exact]).astype(np.float32),
+        rows=real,
+        content="signed",
     )
 
 

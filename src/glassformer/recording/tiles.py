@@ -17,9 +17,16 @@ from numpy.typing import NDArray
 from glassformer.recording.arrays import Floats, refuse, require_count
 from glassformer.recording.attention_map import AttentionMap
 from glassformer.recording.factors import Factors
-from glassformer.recording.pooling import count_cells, count_pixels, pool_max, pool_mean, pool_sum
+from glassformer.recording.pooling import (
+    count_cells,
+    count_pixels,
+    pool_extreme,
+    pool_max,
+    pool_mean,
+    pool_sum,
+)
 from glassformer.recording.products import BLOCK, arrange_keys, multiply
-from glassformer.recording.statistics import Pyramid
+from glassformer.recording.statistics import Content, Pyramid
 
 How = Literal["mean", "max"]
 Pixels = NDArray[np.float32]
@@ -67,10 +74,12 @@ def tile(
         return attention_map.weights(head, rows, columns)
     pyramid = _pyramid_of(attention_map, head, level)
     if pyramid is not None:
-        return _coarsen(pyramid, level, rows, columns, how)
+        return _coarsen(pyramid, level, rows, columns, how, attention_map.content)
     if attention_map.dense is not None:
         matrix = attention_map.dense[head, rows, columns]
-        return pool_mean(matrix, level) if how == "mean" else pool_max(matrix, level)
+        if how == "mean":
+            return pool_mean(matrix, level)
+        return pool_extreme(matrix, level) if attention_map.content == "signed" else pool_max(matrix, level)
     mean, maximum = pool_factors(attention_map.require_factors(), head, level, rows, columns, (how,))
     return mean if how == "mean" else maximum
 
@@ -81,7 +90,8 @@ def build_pyramid(attention_map: AttentionMap, head: int, level: int = PYRAMID_L
     rows, columns = slice(0, len(attention_map.query)), slice(0, len(attention_map.key))
     if attention_map.dense is not None:
         matrix = attention_map.dense[head]
-        return Pyramid(level, pool_mean(matrix, level), pool_max(matrix, level))
+        pool = pool_extreme if attention_map.content == "signed" else pool_max
+        return Pyramid(level, pool_mean(matrix, level), pool(matrix, level))
     factors = attention_map.require_factors()
     return Pyramid(level, *pool_factors(factors, head, level, rows, columns, ("mean", "max")))
 
@@ -168,7 +178,7 @@ def _pyramid_of(attention_map: AttentionMap, head: int, level: int) -> Pyramid |
     return None
 
 
-def _coarsen(pyramid: Pyramid, level: int, rows: slice, columns: slice, how: How) -> Pixels:
+def _coarsen(pyramid: Pyramid, level: int, rows: slice, columns: slice, how: How, content: Content) -> Pixels:
     """Pixels of a level from the finer ones of a pyramid: maxima of maxima, means weighted by their cells."""
     finer = pyramid.level
     part = np.s_[
@@ -177,7 +187,8 @@ def _coarsen(pyramid: Pyramid, level: int, rows: slice, columns: slice, how: How
     ]
     coarser = level - finer
     if how == "max":
-        return pool_max(pyramid.maximum[part], coarser)
+        pool = pool_extreme if content == "signed" else pool_max
+        return pool(pyramid.maximum[part], coarser)
     shape = (rows.stop - rows.start, columns.stop - columns.start)
     sums = pool_sum(pyramid.mean[part] * count_cells(shape, finer), coarser)
     return (sums / count_cells(shape, level)).astype(np.float32)
