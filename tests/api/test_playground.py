@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from glassformer.api.in_process import Asking
+from glassformer.api.client import InProcessClient
 from glassformer.api.jobs import Playground
 from glassformer.lessons.schema import Figure, Matrix, Play, Topic, read_saved
 from glassformer.render.html import export as html
@@ -79,6 +79,6 @@ def test_files_and_notebooks_take_the_defaults_along() -> None:
     listed = set(html.list_paths(recording, "x", hidden=False, vectors=False, exact=False))
     assert {"playground", *(f"playground/{name}" for name in read_saved().plays)} <= listed
     assert "playground/cost" not in listed
-    with Asking(recording) as asking:
-        assert asking.ask("playground/masks").good
-        assert asking.ask("playground/masks?mask=none").status == 409
+    with InProcessClient(recording) as client:
+        assert client.get("playground/masks").is_success
+        assert client.get("playground/masks?mask=none").status_code == 409

@@ -9,8 +9,8 @@ import pytest
 
 from arithmetic import compute
 from glassformer import bundle
+from glassformer.api.client import InProcessClient
 from glassformer.api.frames import decode
-from glassformer.api.in_process import Asking
 from glassformer.api.jobs import JobRequest
 from glassformer.errors import ApiError, ConfigurationError, GlassformerError
 from glassformer.recording import Recording
@@ -410,13 +410,13 @@ def test_a_file_takes_the_walk_along(traced: Recording) -> None:
     assert learned == norms != set()  # what is large stays at home
     bare = list_paths(invent_decoder(), "x", hidden=False, vectors=False, exact=False)
     assert not any("walk" in path or "trace" in path for path in bare)
-    with Asking(traced) as asking:  # what a notebook and a file are told is what the server says
+    with InProcessClient(traced) as client:  # what a notebook and a file are told is what the server says
         answers = [
-            asking.ask(path.replace("recordings/x", f"recordings/{asking.id}"))
+            client.get(path.replace("recordings/x", f"recordings/{client.id}"))
             for path in listed
             if "/trace/" in path or path.endswith("/walk")
         ]
-    assert all(answer.good for answer in answers)
+    assert all(answer.is_success for answer in answers)
 
 
 def test_so_many_numbers_and_no_more(traced: Recording) -> None:

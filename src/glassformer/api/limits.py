@@ -83,7 +83,9 @@ class _Body:
             return await self._receive()
         left = self._deadline - asyncio.get_running_loop().time()
         try:
-            message = await asyncio.wait_for(self._receive(), max(min(left, self._quiet), 0.001))
+            # Not wait_for: before Python 3.12 it can lose a cancellation.
+            async with asyncio.timeout(max(min(left, self._quiet), 0.001)):
+                message = await self._receive()
         except TimeoutError:
             seconds = self._seconds if left <= self._quiet else self._quiet
             sentence = f"The body did not arrive within {seconds:g} seconds. Send it again."

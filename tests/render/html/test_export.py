@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from glassformer.api.client import InProcessClient
 from glassformer.api.frames import decode
-from glassformer.api.in_process import Asking
 from glassformer.errors import InputError
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
 from glassformer.render.html import export as html
@@ -53,8 +53,8 @@ def test_answers_are_those_of_the_server() -> None:
     weights = decode(answers[path]).arrays["weights"]
     shown = (np.asarray(weights.array, dtype=np.float64) / 255) ** 2 * weights.maximum
     assert np.abs(shown - recording.maps[1].weights()).max() < 0.005
-    with Asking(recording) as asking:
-        score = json.loads(asking.ask(f"recordings/{asking.id}/scores/entropy?over=head").body)
+    with InProcessClient(recording) as client:
+        score = json.loads(client.get(f"recordings/{client.id}/scores/entropy?over=head").content)
     mine = json.loads(
         next(body for path, body in answers.items() if path.endswith("/scores/entropy?over=head"))
     )

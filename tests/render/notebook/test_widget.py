@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.api.in_process import Asking
+from glassformer.api.client import InProcessClient
 from glassformer.api.library import Library
 from glassformer.errors import InputError
 from glassformer.render.html import export as html
@@ -23,27 +23,27 @@ def count_ours() -> int:
 def test_who_asks_shares_threads_and_the_last_one_ends_them() -> None:
     before = count_ours()
     recording = invent_decoder(tokens=4, layers=1)
-    asking = [Asking(recording) for _ in range(12)]
-    for each in asking:
-        assert each.ask(f"recordings/{each.id}").good
+    clients = [InProcessClient(recording) for _ in range(12)]
+    for each in clients:
+        assert each.get(f"recordings/{each.id}").is_success
     assert count_ours() - before <= 1 + 4 + 2  # the loop, threads for answers, threads for measurements
-    assert asking[0].ask(f"recordings/{asking[1].id}").status == 404  # nobody reads what another one shows
-    for each in asking:
+    assert clients[0].get(f"recordings/{clients[1].id}").status_code == 404
+    for each in clients:
         each.close()
         each.close()
     assert "glassformer" not in {each.name for each in threading.enumerate()}
     with pytest.raises(InputError, match="was closed"):
-        asking[0].ask("recordings")
-    with Asking(recording) as again:
-        assert again.ask("recordings").good
+        clients[0].get("recordings")
+    with InProcessClient(recording) as again:
+        assert again.get("recordings").is_success
 
 
 def test_a_question_that_waits_is_cancelled_by_closing() -> None:
-    asking = Asking(invent_decoder(tokens=4, layers=1))
+    client = InProcessClient(invent_decoder(tokens=4, layers=1))
     gate = threading.Event()
-    asking._app.state.context.library.entries = gate.wait  # type: ignore[method-assign]
-    waiting = asking.start("recordings")
-    asking.close()
+    client._app.state.context.library.entries = gate.wait  # type: ignore[method-assign]
+    waiting = client.start("recordings")
+    client.close()
     gate.set()
     assert waiting.cancelled()
 
@@ -74,9 +74,9 @@ def hear(widget: Any, content: Any) -> list[Any]:
     """What is said to a message, once everything asked before is answered."""
     widget.said.clear()
     widget._hear(widget, content, [])
-    for waiting in tuple(widget._asking._waiting):
+    for waiting in tuple(widget._client._pending):
         waiting.exception(10)
-    widget._asking.ask("about")  # callbacks of the others have run by then
+    widget._client.get("about")  # callbacks of the others have run by then
     return list(widget.said)
 
 
@@ -98,7 +98,7 @@ def test_messages_of_any_kind_are_answered_or_left_alone(widget: Any) -> None:
         assert words["status"] in (404, 422, 500)
     ((words, buffers),) = hear(widget, {"question": 8, "path": "recordings"})
     assert words == {"answer": 8, "status": 200, "kind": "application/json"}
-    assert json.loads(buffers[0])[0]["id"] == widget._asking.id
+    assert json.loads(buffers[0])[0]["id"] == widget._client.id
 
 
 @pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
@@ -115,7 +115,7 @@ def test_cells_of_a_walk_have_their_arithmetic(widget: Any) -> None:
     explained = [step for step in steps if step.arithmetic]
     assert {"dot", "softmax", "mix"} <= {step.operation for step in explained}
     for step in explained:
-        path = f"recordings/{widget._asking.id}/cell/{step.id}?row=2&column=1&head=1"
+        path = f"recordings/{widget._client.id}/cell/{step.id}?row=2&column=1&head=1"
         ((words, (body,)),) = hear(widget, {"question": 1, "path": path})
         assert words["status"] == 200
         true = explain(widget.recording, step.id, 2, 1, 1).model_dump(mode="json")
@@ -123,9 +123,9 @@ def test_cells_of_a_walk_have_their_arithmetic(widget: Any) -> None:
 
 
 def test_why_there_is_no_number_comes_in_both_languages() -> None:
-    with Asking(invent_decoder(tokens=1, layers=1)) as asking:
-        score = json.loads(asking.ask(f"recordings/{asking.id}/scores/overall_sparsity?over=model").body)
-        told = json.loads(asking.ask(f"recordings/{asking.id}").body)
+    with InProcessClient(invent_decoder(tokens=1, layers=1)) as client:
+        score = json.loads(client.get(f"recordings/{client.id}/scores/overall_sparsity?over=model").content)
+        told = json.loads(client.get(f"recordings/{client.id}").content)
     (part,) = score["parts"]
     assert part["why"] == ["No allowed weight is zero, so there is nothing to divide by."]
     assert part["zh"]["why"] == ["允许的权重没有一个为零，因此没有除数。"]

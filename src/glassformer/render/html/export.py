@@ -9,18 +9,19 @@ policy allows one script by its hash: whatever a token says, it stays text.
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import numpy as np
 
-from glassformer.api.frames import Frame, FrameArray, decode, encode, shrink
-from glassformer.api.in_process import Answer, Asking
+from glassformer.api.client import InProcessClient
+from glassformer.api.frames import MAGIC, Frame, FrameArray, decode, encode, shrink
 from glassformer.api.settings import STATIC
 from glassformer.errors import InputError
 from glassformer.lessons.schema import read_saved
@@ -29,6 +30,9 @@ from glassformer.recording import AttentionMap, Recording
 from glassformer.render.files import write_whole
 from glassformer.render.html.packing import pack
 from glassformer.walk import list_arrays
+
+if TYPE_CHECKING:
+    from httpx import Response
 
 EMBEDDED = STATIC / "embedded" / "embedded.js"
 WITHOUT_WALK = EMBEDDED.with_name("file.js")  # the same for recordings without the numbers of a walk
@@ -69,15 +73,15 @@ def render(
     """The bytes of the file."""
     code = _read_code(EMBEDDED if recording.trace else WITHOUT_WALK)
     loader = _read_code(LOADER).decode()
-    with Asking(recording) as asking, ThreadPoolExecutor(2) as workers:
-        paths = list(list_paths(recording, asking.id, hidden=hidden, vectors=vectors, exact=exact))
-        asked = [(path, asking.start(path)) for path in paths]
-        answers = [(path, answer) for path, future in asked if _take(path, answer := future.result())]
+    with InProcessClient(recording) as client, ThreadPoolExecutor(2) as workers:
+        paths = list(list_paths(recording, client.id, hidden=hidden, vectors=vectors, exact=exact))
+        asked = [(path, client.start(path)) for path in paths]
+        found = [(path, response.content) for path, each in asked if _take(path, response := each.result())]
         if not exact and all(_fits(each) for each in recording.maps):
-            answers = [(path, _lighten(path, answer)) for path, answer in answers]
-        alone = [(path, answer) for path, answer in answers if not _is_small(answer)]
+            found = [(path, _lighten(path, body)) for path, body in found]
+        alone = [(path, body) for path, body in found if not _is_small(body)]
         blocks = list(workers.map(lambda pair: _pack(*pair), alone))
-        blocks.append(_pack_together((path, answer) for path, answer in answers if _is_small(answer)))
+        blocks.append(_pack_together({path: body for path, body in found if _is_small(body)}))
     heading = title or f"{recording.model}: {' '.join(recording.source.texts[:12]).strip()[:80]}"
     head = "".join(
         (
@@ -95,22 +99,22 @@ def render(
     return b"".join((head.encode(), program, *blocks, tail.encode()))
 
 
-def _take(path: str, answer: Answer) -> bool:
-    """Whether an answer goes into the file; what a recording has not stays out, anything else is said."""
-    if answer.status not in (200, 404, 422):
+def _take(path: str, response: "Response") -> bool:
+    """Whether a response goes into the file: not what a recording lacks; anything else is an error."""
+    if response.status_code not in (200, 404, 422):
         raise InputError(
-            f"{path} got no answer ({answer.status}). Wanted a whole file. Export again, or less."
+            f"{path} got no answer ({response.status_code}). Wanted a whole file. Export again, or less."
         )
-    return answer.good
+    return response.status_code == 200
 
 
-def _lighten(path: str, answer: Answer) -> Answer:
+def _lighten(path: str, body: bytes) -> bytes:
     """Statistics beside weights that are approximate: what is drawn of them, in half as many bytes."""
     if not path.endswith("/statistics"):
-        return answer
-    frame = decode(answer.body)
+        return body
+    frame = decode(body)
     planes = {name: _halve(plane) for name, plane in frame.arrays.items() if name != "peak_key"}
-    return replace(answer, body=encode(Frame(planes, frame.meta)))
+    return encode(Frame(planes, frame.meta))
 
 
 def _halve(plane: FrameArray) -> FrameArray:
@@ -185,18 +189,17 @@ def _list_scores(here: str) -> Iterator[str]:
             yield from (f"{here}/scores/{name}?over={level}" for level in ("head", "layer", "model"))
 
 
-def _is_small(answer: Answer) -> bool:
-    """Words and small frames."""
-    return answer.kind.startswith("application/json") or len(answer.body) <= SMALL
+def _is_small(body: bytes) -> bool:
+    """JSON and small frames."""
+    return not body.startswith(MAGIC) or len(body) <= SMALL
 
 
-def _pack(path: str, answer: Answer) -> bytes:
-    return _block(f'" data-path="{escape(path)}', answer.body)
+def _pack(path: str, body: bytes) -> bytes:
+    return _block(f'" data-path="{escape(path)}', body)
 
 
-def _pack_together(answers: Iterable[tuple[str, Answer]]) -> bytes:
-    """Many answers in one block: a line that says how long each of them is, then one after the other."""
-    bodies = {path: answer.body for path, answer in answers}
+def _pack_together(bodies: dict[str, bytes]) -> bytes:
+    """Many responses in one block: a line that says how long each of them is, then one after the other."""
     line = json.dumps([[path, len(body)] for path, body in bodies.items()], ensure_ascii=True)
     return _block("-many", b"".join((line.encode(), b"\n", *bodies.values())), 9)
 

@@ -5,17 +5,20 @@ Out:  answers with the same number, the bytes beside them.
 """
 
 from concurrent.futures import Future
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 import anywidget
 import traitlets
 
-from glassformer.api.in_process import Answer, Asking
+from glassformer.api.client import InProcessClient
 from glassformer.recording import Recording
 from glassformer.render.html.export import EMBEDDED
 from glassformer.render.notebook import HEIGHT
 from glassformer.render.terminal.heatmap import choose_head
+
+if TYPE_CHECKING:
+    from httpx import Response
 
 
 class RecordingWidget(anywidget.AnyWidget):
@@ -30,7 +33,7 @@ class RecordingWidget(anywidget.AnyWidget):
     def __init__(self, recording: Recording, **words: Any) -> None:
         super().__init__(**words)
         self.recording = recording
-        self._asking = Asking(recording)
+        self._client = InProcessClient(recording)
         self.on_msg(self._hear)
 
     @property
@@ -58,16 +61,20 @@ class RecordingWidget(anywidget.AnyWidget):
 
     def close(self) -> None:
         super().close()
-        self._asking.close()
+        self._client.close()
 
     def _hear(self, _: object, content: Any, __: object) -> None:
         if not isinstance(content, dict) or not isinstance(content.get("path"), str):
             return
         number = content.get("question")
-        self._asking.start(content["path"]).add_done_callback(lambda done: self._tell(number, done))
+        self._client.start(content["path"]).add_done_callback(lambda done: self._tell(number, done))
 
-    def _tell(self, number: object, done: "Future[Answer]") -> None:
+    def _tell(self, number: object, done: "Future[Response]") -> None:
         if done.cancelled():  # closed meanwhile: nobody listens
             return
-        answer = Answer(500, "", b"") if done.exception() else done.result()
-        self.send({"answer": number, "status": answer.status, "kind": answer.kind}, [answer.body])
+        if done.exception():
+            self.send({"answer": number, "status": 500, "kind": ""}, [b""])
+            return
+        response = done.result()
+        kind = response.headers.get("content-type", "")
+        self.send({"answer": number, "status": response.status_code, "kind": kind}, [response.content])
