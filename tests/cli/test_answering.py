@@ -195,7 +195,7 @@ def test_too_many_beams_are_refused(
     monkeypatch.setattr("glassformer.model.prompt.find_free_memory", lambda _: 2000)
     said = complain("generate", decoder, "the", "--beams", 4)
     assert "4 beams for 6 new tokens need at least" in said
-    assert "choose fewer" in said
+    assert "Use fewer beams" in said
 
 
 def test_what_goes_wrong_on_the_way_leaves_no_file(

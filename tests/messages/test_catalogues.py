@@ -21,6 +21,7 @@ CONVERTED: tuple[str, ...] = (
     "place",
     "registry",
     "text",
+    "weights",
 )
 ERRORS = re.compile(r"\w*Error")
 

@@ -12,9 +12,9 @@ from glassformer.weights.mapping import (
     Table,
     carry,
     carry_layer,
+    group_layers,
     ignore,
     read,
-    shorten,
     unwritable,
     write,
 )
@@ -132,17 +132,17 @@ def test_every_misfit_is_told_at_once() -> None:
         read_all(TABLE, OURS, given)
     text = str(caught.value)
     assert "2 missing: net.words, net.1.k.bias" in text
-    assert "2 surplus: net.2.up.bias, stranger" in text
-    assert "1 of another shape: net.0.up.weight is (3, 2), wanted (2, 3)" in text
+    assert "2 not needed: net.2.up.bias, stranger" in text
+    assert "1 of another shape: net.0.up.weight is (3, 2), expected (2, 3)" in text
 
 
 def test_a_joined_part_of_another_shape_is_told_by_its_own_name() -> None:
-    with pytest.raises(CheckpointError, match=r"net\.0\.k\.weight is \(3, 2\), wanted \(2, 2\)"):
+    with pytest.raises(CheckpointError, match=r"net\.0\.k\.weight is \(3, 2\), expected \(2, 2\)"):
         read_all(TABLE, OURS, theirs() | {"net.0.k.weight": torch.zeros(3, 2)})
 
 
 def test_the_same_thing_twice_is_surplus() -> None:
-    with pytest.raises(CheckpointError, match="1 surplus: words"):
+    with pytest.raises(CheckpointError, match="1 not needed: words"):
         read_all(TABLE, OURS, theirs() | {"words": torch.zeros(5, 2)})
 
 
@@ -159,11 +159,11 @@ def test_nothing_is_read_before_everything_fits() -> None:
 
 def test_a_long_list_is_grouped_cut_and_counted() -> None:
     layers = [f"h.{layer}.weight" for layer in range(12)]
-    assert shorten(layers) == "h.{}.weight (in 12 layers)"
-    assert shorten(["a", "b"]) == "a, b"
-    text = shorten([*layers, *(f"name_{letter}" for letter in "abcdefghijkl")])
-    assert text.startswith("h.{}.weight (in 12 layers), name_a")
-    assert text.endswith("name_g and 5 more")
+    assert [str(name) for name in group_layers(layers)] == ["h.{}.weight (in 12 layers)"]
+    assert group_layers(["a", "b"]) == ["a", "b"]
+    shown = [str(name) for name in group_layers([*layers, *(f"name_{letter}" for letter in "abcdefghijkl")])]
+    assert shown[:2] == ["h.{}.weight (in 12 layers)", "name_a"]
+    assert shown[-2:] == ["name_g", "5 more"]
 
 
 def test_what_they_have_no_place_for_must_be_zero() -> None:

@@ -90,11 +90,11 @@ def misplace(folder: Path) -> None:
     ("damage", "message"),
     [
         (remove_shard, r"model-00002-of-00003\.safetensors is missing"),
-        (cut_shard, r"model-00002-of-00003\.safetensors .* is not a whole safetensors file"),
+        (cut_shard, r"model-00002-of-00003\.safetensors .* is not a complete safetensors file"),
         (empty_index, r"index\.json has no `weight_map`"),
-        (climb_out, r"places a in '\.\./model\.safetensors'; a file beside it is needed"),
-        (place_nothing, r"places a in 3; a file beside it"),
-        (misplace, r"model-00003-of-00003\.safetensors lacks a, which the index says it holds"),
+        (climb_out, r"says that a is in '\.\./model\.safetensors'; expected a file in the same folder"),
+        (place_nothing, r"says that a is in 3; expected a file in the same folder"),
+        (misplace, r"model-00003-of-00003\.safetensors does not contain a, although the index says so"),
     ],
 )
 def test_a_damaged_set_of_shards(damage: Callable[[Path], None], message: str, tmp_path: Path) -> None:
@@ -136,5 +136,5 @@ def test_a_file_that_may_not_be_read_is_not_called_missing(
 
     (tmp_path / "model.safetensors").write_bytes(b"secret")
     monkeypatch.setattr("glassformer.weights.tensors.safe_open", refuse)
-    with pytest.raises(CheckpointError, match="is there, but you may not read it"):
+    with pytest.raises(CheckpointError, match="exists, but you may not read it"):
         FolderTensors(tmp_path)

@@ -107,7 +107,7 @@ def record(  # noqa: PLR0913 - the same form as a subject's
 def _is_theirs(folder: Path) -> bool:
     """Whether a folder holds an architecture that transformers knows and we have no network for."""
     from glassformer.weights.family import FAMILIES
-    from glassformer.weights.own import KINDS
+    from glassformer.weights.native import KINDS
     from glassformer.weights.tensors import read_json
 
     kind = read_json(folder / "config.json").get("model_type")

@@ -3,21 +3,22 @@
 from typing import Any
 
 from glassformer.config import Head, ModelConfig
+from glassformer.messages import Message, message
 from glassformer.weights.family import (
     FAMILIES,
     FOREIGN_ACTIVATIONS,
     Family,
     Settings,
-    activation,
     count_classes,
-    demand,
     find_architecture,
     find_difference,
     find_head,
-    number,
-    token_id,
-    truth,
-    whole,
+    read_activation,
+    read_bool,
+    read_float,
+    read_int,
+    read_token_id,
+    require_equal,
 )
 from glassformer.weights.mapping import Rule, Table, carry, carry_layer, ignore
 
@@ -32,41 +33,43 @@ PAIRED = "AlbertForPreTraining"
 
 
 def read_config(settings: Settings) -> ModelConfig:
-    """What an AlbertConfig says, in our words. A classifier drops at the rate of all other layers."""
-    demand(settings, {"num_hidden_groups": 1, "inner_group_num": 1, "position_embedding_type": "absolute"})
+    """What an AlbertConfig says, as our configuration. A classifier drops at the rate of all other layers."""
+    require_equal(
+        settings, {"num_hidden_groups": 1, "inner_group_num": 1, "position_embedding_type": "absolute"}
+    )
     head = find_head(settings, ARCHITECTURES)
-    vocabulary = whole(settings, "vocab_size", 30000)
+    vocabulary = read_int(settings, "vocab_size", 30000)
     return ModelConfig(
         vocabulary_size=vocabulary,
         shape="encoder",
-        layers=whole(settings, "num_hidden_layers", 12),
-        width=whole(settings, "hidden_size", 4096),
-        heads=whole(settings, "num_attention_heads", 64),
-        feed_forward=whole(settings, "intermediate_size", 16384),
-        embedding_width=whole(settings, "embedding_size", 128),
-        max_length=whole(settings, "max_position_embeddings", 512),
-        segments=whole(settings, "type_vocab_size", 2),
+        layers=read_int(settings, "num_hidden_layers", 12),
+        width=read_int(settings, "hidden_size", 4096),
+        heads=read_int(settings, "num_attention_heads", 64),
+        feed_forward=read_int(settings, "intermediate_size", 16384),
+        embedding_width=read_int(settings, "embedding_size", 128),
+        max_length=read_int(settings, "max_position_embeddings", 512),
+        segments=read_int(settings, "type_vocab_size", 2),
         positions="learned",
-        activation=activation(settings, "hidden_act", "gelu_new"),
-        norm_epsilon=number(settings, "layer_norm_eps", 1e-12),
+        activation=read_activation(settings, "hidden_act", "gelu_new"),
+        norm_epsilon=read_float(settings, "layer_norm_eps", 1e-12),
         embedding_norm=True,
         scale_embeddings=False,
         share_layers=True,
         head=head,
-        tie_embeddings=truth(settings, "tie_word_embeddings", True),
+        tie_embeddings=read_bool(settings, "tie_word_embeddings", True),
         output_bias=head == "masked",
         relation=settings["architectures"] == [PAIRED],
         classes=count_classes(settings) if head == "classes" else 0,
         pooler=head == "classes",
-        dropout=number(settings, "hidden_dropout_prob", 0.0),
-        attention_dropout=number(settings, "attention_probs_dropout_prob", 0.0),
-        padding_id=token_id(settings, "pad_token_id", vocabulary, 0) or 0,
-        start_id=token_id(settings, "bos_token_id", vocabulary, 2),
-        end_id=token_id(settings, "eos_token_id", vocabulary, 3),
+        dropout=read_float(settings, "hidden_dropout_prob", 0.0),
+        attention_dropout=read_float(settings, "attention_probs_dropout_prob", 0.0),
+        padding_id=read_token_id(settings, "pad_token_id", vocabulary, 0) or 0,
+        start_id=read_token_id(settings, "bos_token_id", vocabulary, 2),
+        end_id=read_token_id(settings, "eos_token_id", vocabulary, 3),
     )
 
 
-def write_config(config: ModelConfig) -> dict[str, Any] | str:
+def write_config(config: ModelConfig) -> dict[str, Any] | Message:
     """The AlbertConfig of this network, or why there is none."""
     wanted: dict[str, tuple[object, ...]] = {
         "shape": ("encoder",),
@@ -89,9 +92,9 @@ def write_config(config: ModelConfig) -> dict[str, Any] | str:
     if reason := find_difference(config, wanted):
         return reason
     if not config.segments:
-        return "segments = 0, and ALBERT has at least one"
+        return message("weights.other_format.segments", family="ALBERT")
     if config.embedding_width is None:
-        return "embedding_width is not set, and ALBERT always widens its embeddings"
+        return message("weights.other_format.embedding_width")
     return {
         "architectures": [PAIRED if config.relation else find_architecture(config, ARCHITECTURES)],
         "vocab_size": config.vocabulary_size,

@@ -2,7 +2,7 @@
 
 In:   a folder that `transformers` or we wrote; or one of our networks.
 Out:  a `Checkpoint`; or a folder, written completely or not at all. What is a GPT-2, BERT, ALBERT or Marian
-      opens in `transformers` too; anything else is written in our own words.
+      opens in `transformers` too; anything else is written under our own names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,16 +16,17 @@ from torch.overrides import TorchFunctionMode
 
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import CheckpointError, GlassformerError
+from glassformer.messages import Message, message
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
-from glassformer.registry import suggest
+from glassformer.registry import suggestion
 from glassformer.weights.family import FAMILIES, Family
 from glassformer.weights.folder import TOKENIZER_FILES, replace_folder, write_json
 from glassformer.weights.generation import FILE as GENERATION
 from glassformer.weights.generation import IDS, find_generation, read_generation, write_generation
 from glassformer.weights.mapping import Table, Tensors, read, unwritable, write
-from glassformer.weights.own import KINDS, own_table, read_own_config, write_own_config
+from glassformer.weights.native import KINDS, native_table, read_native_config, write_native_config
 from glassformer.weights.tensors import FolderTensors, convert, read_json, write_tensors
 
 CONFIG = "config.json"
@@ -58,12 +59,10 @@ def open_checkpoint(folder: str | Path) -> Checkpoint:
     """Read a model folder; whatever is wrong with it is one error that names the file."""
     folder = Path(folder)
     if not folder.is_dir():
-        raise CheckpointError(f"{folder} is not a folder; give the folder of a model, with its {CONFIG}.")
+        raise CheckpointError("weights.not_a_folder", folder=folder, file=CONFIG)
     inside = next((name for name in OF_A_RUN if (folder / name / CONFIG).is_file()), None)
     if inside is not None and not (folder / CONFIG).is_file():
-        raise CheckpointError(
-            f"{folder} is the folder of a run, not of a model. Its model is in {folder / inside}: give that."
-        )
+        raise CheckpointError("weights.folder_of_run", folder=folder, inside=folder / inside)
     settings = read_json(folder / CONFIG)
     generation = find_generation(folder, settings)
     if settings.get("model_type") not in KINDS:
@@ -71,12 +70,12 @@ def open_checkpoint(folder: str | Path) -> Checkpoint:
     try:
         config, family = _read_config(settings)
     except GlassformerError as error:
-        raise CheckpointError(f"{folder / CONFIG}: {error}") from error
+        raise CheckpointError("weights.in_file", path=folder / CONFIG, problem=error.message) from error
     tensors = FolderTensors(folder)
     try:
         network = _fill(config, family, tensors)
     except CheckpointError as error:
-        raise CheckpointError(f"{folder}: {error}") from error
+        raise CheckpointError("weights.in_file", path=folder, problem=error.message) from error
     return Checkpoint(
         network,
         config,
@@ -126,25 +125,23 @@ def save_checkpoint(
     return str(settings["model_type"])
 
 
-def explain_format(config: ModelConfig | RecurrentConfig) -> dict[str, str | None]:
-    """For each family of `transformers`: why this configuration is none of it, or None where it is."""
+def explain_format(config: ModelConfig | RecurrentConfig) -> dict[str, Message | None]:
+    """For each family of `transformers`: why this configuration does not belong to it, or None if it does."""
     if isinstance(config, RecurrentConfig):
-        return dict.fromkeys(FAMILIES, "it is recurrent")
+        return dict.fromkeys(FAMILIES, message("weights.other_format.recurrent"))
     answers = {name: FAMILIES[name].write_config(config) for name in FAMILIES}
-    return {name: answer if isinstance(answer, str) else None for name, answer in answers.items()}
+    return {name: answer if isinstance(answer, Message) else None for name, answer in answers.items()}
 
 
 def _read_config(settings: Mapping[str, Any]) -> tuple[ModelConfig | RecurrentConfig, Family | None]:
     kind = settings.get("model_type")
     if not isinstance(kind, str):
-        raise CheckpointError(
-            f"`model_type` is {kind!r} and does not say which network this is.{suggest('', FAMILIES)}"
-        )
+        raise CheckpointError("weights.no_model_type", value=repr(kind), suggestion=suggestion("", FAMILIES))
     if kind in KINDS:
-        return read_own_config(settings), None
+        return read_native_config(settings), None
     if kind not in FAMILIES:
         raise CheckpointError(
-            f"There is no network for model_type {kind!r} here.{suggest(kind, [*FAMILIES, *KINDS])}"
+            "weights.unknown_model_type", kind=kind, suggestion=suggestion(kind, [*FAMILIES, *KINDS])
         )
     return FAMILIES[kind].read_config(settings), FAMILIES[kind]
 
@@ -152,7 +149,7 @@ def _read_config(settings: Mapping[str, Any]) -> tuple[ModelConfig | RecurrentCo
 def _fill(config: ModelConfig | RecurrentConfig, family: Family | None, tensors: Tensors) -> Network:
     network = _build(config)
     state = network.state_dict()
-    table = own_table(state)
+    table = native_table(state)
     if family is not None:
         assert isinstance(config, ModelConfig)
         table = family.table(config)
@@ -164,18 +161,15 @@ def _fill(config: ModelConfig | RecurrentConfig, family: Family | None, tensors:
 
 def _build(config: ModelConfig | RecurrentConfig) -> Network:
     try:
-        with _Unpainted():
+        with _Uninitialised():
             return Transformer(config) if isinstance(config, ModelConfig) else RecurrentTranslator(config)
     except (RuntimeError, MemoryError, OverflowError) as error:  # of the allocator
         reason = str(error).splitlines()[0]
-        raise CheckpointError(
-            f"The configuration describes a network too large for this machine: {reason}. "
-            "Are its numbers those of the weights?"
-        ) from error
+        raise CheckpointError("weights.too_large", reason=reason) from error
 
 
-class _Unpainted(TorchFunctionMode):
-    """Parameters keep whatever their memory held: all of it is about to be overwritten."""
+class _Uninitialised(TorchFunctionMode):
+    """Skips the initialisation of parameters: they are overwritten right after."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         del types
@@ -198,14 +192,14 @@ class _LiveTensors:
 def _choose_format(
     config: ModelConfig | RecurrentConfig, state: Mapping[str, Tensor]
 ) -> tuple[dict[str, Any], Table]:
-    """The family that this network is one of, or our own words."""
+    """The family that this network belongs to, or our own format."""
     if isinstance(config, ModelConfig):
         for name in FAMILIES:
             settings = FAMILIES[name].write_config(config)
             table = FAMILIES[name].table(config)
             if isinstance(settings, dict) and not unwritable(table, state):
                 return {"model_type": name, **settings}, table
-    return write_own_config(config), own_table(state)
+    return write_native_config(config), native_table(state)
 
 
 def _read_labels(settings: Mapping[str, Any], config: ModelConfig | RecurrentConfig) -> tuple[str, ...]:
@@ -226,9 +220,7 @@ def _write_labels(kind: str, config: ModelConfig | RecurrentConfig, labels: Sequ
     if not isinstance(config, ModelConfig) or config.head != "classes":
         return {}
     if labels and len(labels) != config.classes:
-        raise CheckpointError(
-            f"There are {len(labels)} labels for {config.classes} classes; give one for each class."
-        )
+        raise CheckpointError("weights.labels", labels=len(labels), classes=config.classes)
     names = list(labels) or [f"LABEL_{number}" for number in range(config.classes)]
     if kind in KINDS:
         return {"labels": names}

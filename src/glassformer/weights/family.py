@@ -1,7 +1,7 @@
 """What a family of networks is: its names, its settings and the way between those and ours.
 
 In:   the dictionary of a foreign config.json.
-Out:  a `ModelConfig`, or a refusal that names the setting which our network cannot have; and the way back.
+Out:  a `ModelConfig`, or an error that names the setting which our network does not have; and the reverse.
 
 A family is one file in this folder that registers a `Family` in `FAMILIES`.
 """
@@ -12,7 +12,8 @@ from typing import Any
 
 from glassformer.config import Activation, Head, ModelConfig
 from glassformer.errors import CheckpointError
-from glassformer.registry import Registry, suggest
+from glassformer.messages import Message, message
+from glassformer.registry import Registry, suggestion
 from glassformer.weights.mapping import Table
 
 Settings = Mapping[str, Any]  # a foreign config.json
@@ -42,7 +43,7 @@ class Family:
     model_type: str  # in config.json
     architectures: Mapping[str, Head]  # class names in `architectures`, and the head that each has
     read_config: Callable[[Settings], ModelConfig]
-    write_config: Callable[[ModelConfig], dict[str, Any] | str]  # or the reason why it cannot be
+    write_config: Callable[[ModelConfig], dict[str, Any] | Message]  # or the reason why it cannot be
     table: Callable[[ModelConfig], Table]
 
 
@@ -53,12 +54,11 @@ def find_head(settings: Settings, architectures: Mapping[str, Head]) -> Head:
     """The head that `architectures` promises."""
     named = settings.get("architectures")
     if not isinstance(named, list) or len(named) != 1 or not isinstance(named[0], str):
-        raise CheckpointError(
-            f"`architectures` is {named!r} and does not say which network this is; "
-            f"make it a list of one name. Known: {', '.join(architectures)}."
-        )
+        raise CheckpointError("weights.no_architecture", value=repr(named), known=list(architectures))
     if named[0] not in architectures:
-        raise CheckpointError(f"There is no network for {named[0]!r} here.{suggest(named[0], architectures)}")
+        raise CheckpointError(
+            "weights.unknown_architecture", name=named[0], suggestion=suggestion(named[0], architectures)
+        )
     return architectures[named[0]]
 
 
@@ -67,31 +67,31 @@ def find_architecture(config: ModelConfig, architectures: Mapping[str, Head]) ->
     return next(name for name, head in architectures.items() if head == config.head)
 
 
-def whole(settings: Settings, name: str, default: int) -> int:
+def read_int(settings: Settings, name: str, default: int) -> int:
     """A whole number of the foreign configuration."""
     value = settings.get(name, default)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise CheckpointError(f"{name} is {value!r}; a whole number is needed.")
+        raise CheckpointError("weights.setting.integer", name=name, value=repr(value))
     return value
 
 
-def number(settings: Settings, name: str, default: float) -> float:
+def read_float(settings: Settings, name: str, default: float) -> float:
     """A number of the foreign configuration."""
     value = settings.get(name, default)
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise CheckpointError(f"{name} is {value!r}; a number is needed.")
+        raise CheckpointError("weights.setting.number", name=name, value=repr(value))
     return float(value)
 
 
-def truth(settings: Settings, name: str, default: bool) -> bool:
-    """A yes or no of the foreign configuration."""
+def read_bool(settings: Settings, name: str, default: bool) -> bool:
+    """A boolean of the foreign configuration."""
     value = settings.get(name, default)
     if not isinstance(value, bool):
-        raise CheckpointError(f"{name} is {value!r}; true or false is needed.")
+        raise CheckpointError("weights.setting.boolean", name=name, value=repr(value))
     return value
 
 
-def token_id(settings: Settings, name: str, vocabulary: int, default: int | None = None) -> int | None:
+def read_token_id(settings: Settings, name: str, vocabulary: int, default: int | None = None) -> int | None:
     """A special token's id: of several the first; None for one outside the vocabulary (it cannot occur)."""
     value = settings.get(name, default)
     if isinstance(value, list) and value:
@@ -99,16 +99,19 @@ def token_id(settings: Settings, name: str, vocabulary: int, default: int | None
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool):
-        raise CheckpointError(f"{name} is {value!r}; the id of a token is needed.")
+        raise CheckpointError("weights.setting.token_id", name=name, value=repr(value))
     return value if 0 <= value < vocabulary else None
 
 
-def activation(settings: Settings, name: str, default: str) -> Activation:
-    """The activation in our word for it."""
+def read_activation(settings: Settings, name: str, default: str) -> Activation:
+    """The activation under our name."""
     value = settings.get(name, default)
     if value not in ACTIVATIONS:
         raise CheckpointError(
-            f"{name} is {value!r}, which our network does not have.{suggest(str(value), ACTIVATIONS)}"
+            "weights.setting.activation",
+            name=name,
+            value=repr(value),
+            suggestion=suggestion(str(value), ACTIVATIONS),
         )
     return ACTIVATIONS[value]
 
@@ -116,20 +119,23 @@ def activation(settings: Settings, name: str, default: str) -> Activation:
 def count_classes(settings: Settings) -> int:
     """As many as there are labels; two where nothing is said, as `transformers` has it."""
     labels = settings.get("id2label")
-    return len(labels) if isinstance(labels, dict) and labels else whole(settings, "num_labels", 2)
+    return len(labels) if isinstance(labels, dict) and labels else read_int(settings, "num_labels", 2)
 
 
-def demand(settings: Settings, wanted: Mapping[str, object]) -> None:
+def require_equal(settings: Settings, wanted: Mapping[str, object]) -> None:
     """Refuse a setting that is there and has another value than our network can have."""
     for name, value in wanted.items():
         if name in settings and settings[name] is not None and settings[name] != value:
-            raise CheckpointError(f"{name} is {settings[name]!r}, but our network can only have {value!r}.")
+            raise CheckpointError(
+                "weights.setting.other", name=name, value=repr(settings[name]), expected=repr(value)
+            )
 
 
-def find_difference(config: ModelConfig, wanted: Mapping[str, Collection[object]]) -> str | None:
-    """The first word of a configuration that a family does not have: the reason why it cannot be written."""
+def find_difference(config: ModelConfig, wanted: Mapping[str, Collection[object]]) -> Message | None:
+    """The first setting that a family does not have: the reason why it cannot be written."""
     for name, values in wanted.items():
         value = getattr(config, name)
         if value not in values:
-            return f"{name} = {value!r} is not among {', '.join(map(repr, values))}"
+            expected = [repr(choice) for choice in values]
+            return message("weights.other_format.value", name=name, value=repr(value), expected=expected)
     return None

@@ -43,17 +43,13 @@ def replace_folder(folder: Path) -> Iterator[Path]:
         parent.mkdir(parents=True, exist_ok=True)
         new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=parent))
     except OSError as error:
-        raise CheckpointError(
-            f"Cannot write to {parent}: {error.strerror}. Choose another folder."
-        ) from error
+        raise CheckpointError("weights.cannot_write_in", folder=parent, reason=error.strerror) from error
     try:
         yield new
         new.chmod(0o755)  # a temporary folder is for its owner only
         _put_in_place(new, folder)
     except (OSError, SafetensorError) as error:
-        raise CheckpointError(
-            f"Cannot write {folder}: {error}. Is there space on the disk, and may you write?"
-        ) from error
+        raise CheckpointError("weights.cannot_write", folder=folder, reason=error) from error
     finally:
         shutil.rmtree(new, ignore_errors=True)
 

@@ -3,21 +3,22 @@
 from typing import Any
 
 from glassformer.config import Head, ModelConfig
+from glassformer.messages import Message
 from glassformer.weights.family import (
     FAMILIES,
     FOREIGN_ACTIVATIONS,
     Family,
     Settings,
-    activation,
     count_classes,
-    demand,
     find_architecture,
     find_difference,
     find_head,
-    number,
-    token_id,
-    truth,
-    whole,
+    read_activation,
+    read_bool,
+    read_float,
+    read_int,
+    read_token_id,
+    require_equal,
 )
 from glassformer.weights.mapping import TRANSPOSED, Rule, Table, carry, carry_layer, ignore
 
@@ -30,40 +31,40 @@ LAST_WORD = 50256  # <|endoftext|>: start, end and padding
 
 
 def read_config(settings: Settings) -> ModelConfig:
-    """What a GPT2Config says, in our words. Dropout has one rate here: resid_pdrop, not embd_pdrop."""
-    demand(settings, {"scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False})
+    """What a GPT2Config says, as our configuration. Dropout has one rate: resid_pdrop."""
+    require_equal(settings, {"scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False})
     head = find_head(settings, ARCHITECTURES)
-    width = whole(settings, "n_embd", 768)
-    vocabulary = whole(settings, "vocab_size", 50257)
-    end = token_id(settings, "eos_token_id", vocabulary, LAST_WORD)
-    padding = token_id(settings, "pad_token_id", vocabulary)
+    width = read_int(settings, "n_embd", 768)
+    vocabulary = read_int(settings, "vocab_size", 50257)
+    end = read_token_id(settings, "eos_token_id", vocabulary, LAST_WORD)
+    padding = read_token_id(settings, "pad_token_id", vocabulary)
     return ModelConfig(
         vocabulary_size=vocabulary,
         shape="decoder",
-        layers=whole(settings, "n_layer", 12),
+        layers=read_int(settings, "n_layer", 12),
         width=width,
-        heads=whole(settings, "n_head", 12),
-        feed_forward=4 * width if settings.get("n_inner") is None else whole(settings, "n_inner", 0),
-        max_length=whole(settings, "n_positions", 1024),
+        heads=read_int(settings, "n_head", 12),
+        feed_forward=4 * width if settings.get("n_inner") is None else read_int(settings, "n_inner", 0),
+        max_length=read_int(settings, "n_positions", 1024),
         positions="learned",
-        similarity="scaled-dot" if truth(settings, "scale_attn_weights", True) else "dot",
-        activation=activation(settings, "activation_function", "gelu_new"),
+        similarity="scaled-dot" if read_bool(settings, "scale_attn_weights", True) else "dot",
+        activation=read_activation(settings, "activation_function", "gelu_new"),
         norm_position="pre",
-        norm_epsilon=number(settings, "layer_norm_epsilon", 1e-5),
+        norm_epsilon=read_float(settings, "layer_norm_epsilon", 1e-5),
         scale_embeddings=False,
         head=head,
-        tie_embeddings=truth(settings, "tie_word_embeddings", True),
+        tie_embeddings=read_bool(settings, "tie_word_embeddings", True),
         classes=count_classes(settings) if head == "classes" else 0,
         pooling="last" if head == "classes" else "first",
-        dropout=number(settings, "resid_pdrop", 0.1),
-        attention_dropout=number(settings, "attn_pdrop", 0.1),
+        dropout=read_float(settings, "resid_pdrop", 0.1),
+        attention_dropout=read_float(settings, "attn_pdrop", 0.1),
         padding_id=padding if padding is not None else end if end is not None else 0,
-        start_id=token_id(settings, "bos_token_id", vocabulary, LAST_WORD),
+        start_id=read_token_id(settings, "bos_token_id", vocabulary, LAST_WORD),
         end_id=end,
     )
 
 
-def write_config(config: ModelConfig) -> dict[str, Any] | str:
+def write_config(config: ModelConfig) -> dict[str, Any] | Message:
     """The GPT2Config of this network, or why there is none."""
     wanted: dict[str, tuple[object, ...]] = {
         "shape": ("decoder",),

@@ -9,14 +9,16 @@ A name may hold `{}` where a layer's number stands: such a rule counts for every
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from glassformer.errors import CheckpointError
+from glassformer.messages import Message, message
 
-MOST_GROUPS = 8  # of names in one error; the rest is counted
+MAX_GROUPS = 8  # names in one error; the others are counted
 ROUNDING = 1e-2  # of numbers up to 1 that may have been stored as bfloat16
 
 
@@ -187,34 +189,38 @@ def _check(
                 if shapes[actual] != tuple(part.shape):
                     misshapen.append((actual, shapes[actual], tuple(part.shape)))
     if missing or surplus or misshapen:
-        raise CheckpointError(_complaint(missing, surplus, misshapen))
+        raise CheckpointError(_describe_misfit(missing, surplus, misshapen))
 
 
-def _complaint(
+def _describe_misfit(
     missing: list[str], surplus: list[str], misshapen: list[tuple[str, tuple[int, ...], tuple[int, ...]]]
-) -> str:
-    parts = []
+) -> Message:
+    problems: list[Message] = []
     if missing:
-        parts.append(f"{len(missing)} missing: {shorten(missing)}")
+        problems.append(message("weights.misfit.missing", count=len(missing), names=group_layers(missing)))
     if surplus:
-        parts.append(f"{len(surplus)} surplus: {shorten(surplus)}")
+        problems.append(message("weights.misfit.surplus", count=len(surplus), names=group_layers(surplus)))
     if misshapen:
-        wrong = [f"{name} is {actual}, wanted {wanted}" for name, actual, wanted in misshapen]
-        parts.append(f"{len(wrong)} of another shape: {shorten(wrong)}")
-    return f"The weights do not fit the configuration. {'; '.join(parts)}. Are both from the same model?"
+        wrong = [
+            message("weights.misfit.shape", name=name, shape=str(actual), expected=str(expected))
+            for name, actual, expected in misshapen
+        ]
+        problems.append(message("weights.misfit.shapes", count=len(wrong), names=group_layers(wrong)))
+    joined = reduce(lambda first, then: message("weights.misfit.joined", first=first, then=then), problems)
+    return message("weights.misfit.all", problems=joined)
 
 
-def shorten(names: Iterable[str]) -> str:
-    """Names in words: those that differ in a layer's number are told once, a long list is cut."""
-    groups: dict[str, list[str]] = {}
+def group_layers(names: Iterable[str | Message]) -> list[str | Message]:
+    """Names that differ in a layer's number as one, and at most MAX_GROUPS of them."""
+    groups: dict[str, list[str | Message]] = {}
     for name in names:
-        groups.setdefault(re.sub(r"(?<=\.)\d+(?=\.)", "{}", name), []).append(name)
-    told = [
-        same[0] if len(same) == 1 else f"{pattern} (in {len(same)} layers)"
-        for pattern, same in list(groups.items())[:MOST_GROUPS]
+        groups.setdefault(re.sub(r"(?<=\.)\d+(?=\.)", "{}", str(name)), []).append(name)
+    shown: list[str | Message] = [
+        same[0] if len(same) == 1 else message("weights.misfit.in_layers", name=pattern, count=len(same))
+        for pattern, same in list(groups.items())[:MAX_GROUPS]
     ]
-    rest = sum(len(same) for same in list(groups.values())[MOST_GROUPS:])
-    return ", ".join(told) + (f" and {rest} more" if rest else "")
+    rest = sum(len(same) for same in list(groups.values())[MAX_GROUPS:])
+    return [*shown, message("weights.misfit.more", count=rest)] if rest else shown
 
 
 def _read(
@@ -240,10 +246,7 @@ def _the_same(names: list[str], theirs: Tensors) -> Tensor:
     first, *others = (theirs.tensor(name) for name in names)
     for name, other in zip(names[1:], others, strict=True):
         if not torch.equal(first, other):
-            raise CheckpointError(
-                f"The configuration ties {name} to {names[0]}, but the file holds other numbers for it. "
-                "Set tie_word_embeddings to false in config.json if they are meant to differ."
-            )
+            raise CheckpointError("weights.tied_differ", name=name, other=names[0])
     return first
 
 
@@ -255,7 +258,4 @@ def _check_fixed(rule: Rule, theirs: Tensors, found: Mapping[str, str]) -> None:
     if tensor.shape[1:] != rule.fixed.shape[1:] or not torch.allclose(
         tensor[:rows], rule.fixed[:rows], atol=ROUNDING
     ):
-        raise CheckpointError(
-            f"{found[rule.theirs[0]]} holds other numbers than our network, where they are fixed; "
-            "it cannot be opened as one of ours."
-        )
+        raise CheckpointError("weights.fixed_differ", name=found[rule.theirs[0]])

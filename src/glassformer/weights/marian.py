@@ -4,20 +4,21 @@ from typing import Any
 
 from glassformer.config import Head, ModelConfig
 from glassformer.errors import CheckpointError
+from glassformer.messages import Message
 from glassformer.model.positions import sinusoidal_table
 from glassformer.weights.family import (
     FAMILIES,
     FOREIGN_ACTIVATIONS,
     Family,
     Settings,
-    activation,
-    demand,
     find_difference,
     find_head,
-    number,
-    token_id,
-    truth,
-    whole,
+    read_activation,
+    read_bool,
+    read_float,
+    read_int,
+    read_token_id,
+    require_equal,
 )
 from glassformer.weights.mapping import ROW, Rule, Table, carry_layer
 
@@ -26,12 +27,12 @@ NORM_EPSILON = 1e-5  # no setting there: torch's default
 
 
 def read_config(settings: Settings) -> ModelConfig:
-    """What a MarianConfig says, in our words. The first words of old files are no longer in MarianConfig.
+    """What a MarianConfig says, as our configuration; old files have settings that it no longer has.
 
     Layers that training drops there (layerdrop) are kept here.
     """
-    vocabulary = whole(settings, "vocab_size", 58101)
-    demand(
+    vocabulary = read_int(settings, "vocab_size", 58101)
+    require_equal(
         settings,
         {
             "normalize_before": False,
@@ -43,43 +44,40 @@ def read_config(settings: Settings) -> ModelConfig:
             "decoder_vocab_size": vocabulary,
         },
     )
-    padding = token_id(settings, "pad_token_id", vocabulary, 58100)
+    padding = read_token_id(settings, "pad_token_id", vocabulary, 58100)
     return ModelConfig(
         vocabulary_size=vocabulary,
         shape="encoder-decoder",
-        layers=whole(settings, "encoder_layers", 12),
-        decoder_layers=whole(settings, "decoder_layers", 12),
-        width=whole(settings, "d_model", 1024),
+        layers=read_int(settings, "encoder_layers", 12),
+        decoder_layers=read_int(settings, "decoder_layers", 12),
+        width=read_int(settings, "d_model", 1024),
         heads=_both(settings, "attention_heads", 16),
         feed_forward=_both(settings, "ffn_dim", 4096),
-        max_length=whole(settings, "max_position_embeddings", 1024),
+        max_length=read_int(settings, "max_position_embeddings", 1024),
         positions="sinusoidal-halves",
-        activation=activation(settings, "activation_function", "gelu"),
+        activation=read_activation(settings, "activation_function", "gelu"),
         norm_epsilon=NORM_EPSILON,
-        scale_embeddings=truth(settings, "scale_embedding", False),
+        scale_embeddings=read_bool(settings, "scale_embedding", False),
         head=find_head(settings, ARCHITECTURES),
         output_bias=True,
-        dropout=number(settings, "dropout", 0.1),
-        attention_dropout=number(settings, "attention_dropout", 0.0),
-        feed_forward_dropout=number(settings, "activation_dropout", 0.0),
+        dropout=read_float(settings, "dropout", 0.1),
+        attention_dropout=read_float(settings, "attention_dropout", 0.0),
+        feed_forward_dropout=read_float(settings, "activation_dropout", 0.0),
         padding_id=0 if padding is None else padding,
-        start_id=token_id(settings, "decoder_start_token_id", vocabulary, 58100),
-        end_id=token_id(settings, "eos_token_id", vocabulary, 0),
+        start_id=read_token_id(settings, "decoder_start_token_id", vocabulary, 58100),
+        end_id=read_token_id(settings, "eos_token_id", vocabulary, 0),
     )
 
 
 def _both(settings: Settings, name: str, default: int) -> int:
     """A number that encoder and decoder must have in common."""
-    encoder, decoder = (whole(settings, f"{stack}_{name}", default) for stack in ("encoder", "decoder"))
+    encoder, decoder = (read_int(settings, f"{stack}_{name}", default) for stack in ("encoder", "decoder"))
     if encoder != decoder:
-        raise CheckpointError(
-            f"encoder_{name} is {encoder} and decoder_{name} is {decoder}; "
-            "in our network both stacks have the same."
-        )
+        raise CheckpointError("weights.stacks_differ", name=name, encoder=encoder, decoder=decoder)
     return encoder
 
 
-def write_config(config: ModelConfig) -> dict[str, Any] | str:
+def write_config(config: ModelConfig) -> dict[str, Any] | Message:
     """The MarianConfig of this network, or why there is none."""
     wanted: dict[str, tuple[object, ...]] = {
         "shape": ("encoder-decoder",),

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError
-from glassformer.registry import suggest
+from glassformer.registry import suggestion
 
 GPT2 = ModelConfig(
     vocabulary_size=50257,
@@ -88,5 +88,5 @@ PRESETS: dict[str, ModelConfig] = {
 def preset(name: str) -> ModelConfig:
     """The configuration of a published size; change it with `dataclasses.replace`."""
     if name not in PRESETS:
-        raise ConfigurationError(f"There is no preset {name!r}.{suggest(name, PRESETS)}")
+        raise ConfigurationError("weights.unknown_preset", name=name, suggestion=suggestion(name, PRESETS))
     return PRESETS[name]

@@ -45,7 +45,7 @@ class FolderTensors:
             tensor: Tensor = self._open[self.files[name]].get_tensor(name)
         except (SafetensorError, OSError) as error:
             raise CheckpointError(
-                f"{self.files[name]}: cannot read {name} ({error}). Fetch the file again."
+                "weights.tensors.unreadable", path=self.files[name], name=name, reason=error
             ) from error
         return tensor.to(torch.float32) if tensor.is_floating_point() else tensor.clone()
 
@@ -57,15 +57,10 @@ class FolderTensors:
             if place != path:
                 continue
             if name not in present:
-                raise CheckpointError(
-                    f"{path} lacks {name}, which the index says it holds. Fetch the folder again."
-                )
+                raise CheckpointError("weights.tensors.not_in_shard", path=path, name=name)
             part = file.get_slice(name)
             if part.get_dtype() not in FRACTIONS | WHOLE_NUMBERS:
-                raise CheckpointError(
-                    f"{path}: {name} is stored as {part.get_dtype()} (quantised?); "
-                    "float32, float16 or bfloat16 is needed. Save the model in one of these."
-                )
+                raise CheckpointError("weights.tensors.type", path=path, name=name, type=part.get_dtype())
             self._shapes[name] = tuple(part.get_shape())
 
 
@@ -74,16 +69,11 @@ def _open_file(path: Path) -> Any:
         return safe_open(path, framework="pt")
     except FileNotFoundError as error:  # safetensors says so of a file that may not be read, too
         if path.exists():
-            raise CheckpointError(
-                f"{path} is there, but you may not read it; check its permissions."
-            ) from error
-        raise CheckpointError(f"{path} is missing. Fetch the folder again.") from error
+            raise CheckpointError("weights.tensors.no_permission", path=path) from error
+        raise CheckpointError("weights.tensors.missing", path=path) from error
     except (SafetensorError, OSError) as error:
         size = path.stat().st_size
-        raise CheckpointError(
-            f"{path} ({size:,} bytes) is not a whole safetensors file: {error}. "
-            "It may be truncated or damaged; fetch it again."
-        ) from error
+        raise CheckpointError("weights.tensors.damaged", path=path, size=size, reason=error) from error
 
 
 def _find_files(folder: Path) -> dict[str, Path]:
@@ -94,21 +84,17 @@ def _find_files(folder: Path) -> dict[str, Path]:
         return _read_index(folder / INDEX)
     unsafe = sorted(path.name for pattern in UNSAFE for path in folder.glob(pattern))
     if unsafe:
-        raise CheckpointError(
-            f"{folder} holds its weights as {unsafe[0]} and not as {WHOLE}. A pickled file can run any code "
-            "when it is opened, so it is refused. If you trust it, convert it once with transformers: "
-            "AutoModel….from_pretrained(folder).save_pretrained(folder, safe_serialization=True)."
-        )
-    raise CheckpointError(f"{folder} has no weights: neither {WHOLE} nor {INDEX} is there.")
+        raise CheckpointError("weights.tensors.only_pickles", folder=folder, file=unsafe[0], expected=WHOLE)
+    raise CheckpointError("weights.tensors.none", folder=folder, file=WHOLE, index=INDEX)
 
 
 def _read_index(path: Path) -> dict[str, Path]:
     places = read_json(path).get("weight_map")
     if not isinstance(places, dict) or not places:
-        raise CheckpointError(f"{path} has no `weight_map` that says which file holds which tensor.")
+        raise CheckpointError("weights.tensors.no_weight_map", path=path)
     for name, file in places.items():
         if not isinstance(file, str) or Path(file).name != file:
-            raise CheckpointError(f"{path} places {name} in {file!r}; a file beside it is needed.")
+            raise CheckpointError("weights.tensors.outside", path=path, name=name, file=repr(file))
     return {name: path.parent / file for name, file in places.items()}
 
 
@@ -117,13 +103,13 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise CheckpointError(f"{path} is missing. Is this the folder of a model?") from error
+        raise CheckpointError("weights.json.missing", path=path) from error
     except OSError as error:
-        raise CheckpointError(f"Cannot read {path}: {error.strerror}.") from error
+        raise CheckpointError("weights.json.unreadable", path=path, reason=error.strerror) from error
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise CheckpointError(f"{path} is not valid JSON: {error}. Mend it or fetch it again.") from error
+        raise CheckpointError("weights.json.malformed", path=path, reason=error) from error
     if not isinstance(content, dict):
-        raise CheckpointError(f"{path} holds a {type(content).__name__}; an object {{…}} is needed.")
+        raise CheckpointError("weights.json.not_an_object", path=path, kind=type(content).__name__)
     return content
 
 
@@ -149,7 +135,7 @@ def convert(name: str, tensor: Tensor, dtype: torch.dtype | None) -> Tensor:
     if dtype is not None and tensor.is_floating_point():
         converted = tensor.to(dtype)
         if not bool(converted.isfinite().all()) and bool(tensor.isfinite().all()):
-            raise CheckpointError(f"{name} has numbers too large for {dtype}; save with dtype=torch.float32.")
+            raise CheckpointError("weights.too_large_for_type", name=name, type=dtype)
         tensor = converted
     alone = tensor.is_contiguous() and tensor.untyped_storage().nbytes() == _bytes(tensor)
     return tensor if alone else tensor.clone(memory_format=torch.contiguous_format)  # a file shares no memory

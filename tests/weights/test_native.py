@@ -7,7 +7,7 @@ import torch
 
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import ConfigurationError
-from glassformer.weights.own import own_table, read_own_config, write_own_config
+from glassformer.weights.native import native_table, read_native_config, write_native_config
 
 CONFIGS = [
     ModelConfig(vocabulary_size=9, width=8, heads=2, positions="relative", best_keys=1, end_id=3),
@@ -18,16 +18,16 @@ CONFIGS = [
 
 @pytest.mark.parametrize("config", CONFIGS)
 def test_a_configuration_comes_back(config: ModelConfig | RecurrentConfig) -> None:
-    written = json.loads(json.dumps(write_own_config(config)))
-    assert read_own_config(written) == config
+    written = json.loads(json.dumps(write_native_config(config)))
+    assert read_native_config(written) == config
 
 
 def test_a_value_that_cannot_be_is_refused() -> None:
-    written = write_own_config(CONFIGS[0]) | {"heads": 3}
+    written = write_native_config(CONFIGS[0]) | {"heads": 3}
     with pytest.raises(ConfigurationError, match="width = 8 cannot be divided among heads = 3"):
-        read_own_config(written)
+        read_native_config(written)
 
 
 def test_every_name_stands_for_itself() -> None:
-    rules = own_table({"a": torch.zeros(1), "b": torch.zeros(2)}).rules
+    rules = native_table({"a": torch.zeros(1), "b": torch.zeros(2)}).rules
     assert [(rule.theirs, rule.ours) for rule in rules] == [(("a",), "a"), (("b",), "b")]

@@ -20,19 +20,19 @@ KINDS: dict[str, type[ModelConfig] | type[RecurrentConfig]] = {
 ABOUT = ("model_type", "architectures", "dtype", "labels")  # what stands beside the configuration's own words
 
 
-def read_own_config(settings: Mapping[str, Any]) -> ModelConfig | RecurrentConfig:
+def read_native_config(settings: Mapping[str, Any]) -> ModelConfig | RecurrentConfig:
     """The configuration that we wrote; an unknown word is an error that offers the nearest one."""
     words = {name: value for name, value in settings.items() if name not in ABOUT}
     return read_settings(KINDS[settings["model_type"]], words)
 
 
-def write_own_config(config: ModelConfig | RecurrentConfig) -> dict[str, Any]:
+def write_native_config(config: ModelConfig | RecurrentConfig) -> dict[str, Any]:
     """Every word of a configuration, under its own name."""
     kind = next(name for name, cls in KINDS.items() if isinstance(config, cls))
     architecture = "Transformer" if kind == "glassformer" else "RecurrentTranslator"
     return {"model_type": kind, "architectures": [architecture], **dataclasses.asdict(config)}
 
 
-def own_table(ours: Mapping[str, Tensor]) -> Table:
+def native_table(ours: Mapping[str, Tensor]) -> Table:
     """Every name stands for itself."""
     return Table(tuple(Rule((name,), name) for name in ours))
