@@ -2,7 +2,7 @@
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 import { listViews } from "./vite.views.ts";
-import { splitWords } from "./vite.words.ts";
+import { lazyWords, WORDS } from "./vite.words.ts";
 
 const LIMIT = 150_000; // bytes, gzip: what the workbench loads of scripts and styles, whatever view is opened
 const LESSON = /\/(walk|playground)-/; // views that explain: fetched when they are opened
@@ -33,7 +33,7 @@ function wordsOf(id: string): string {
 
 export default defineConfig({
   base: "./",
-  plugins: [listViews(), splitWords(), weigh()],
+  plugins: [listViews(), lazyWords(), weigh()],
   build: {
     outDir: "../src/glassformer/api/static",
     emptyOutDir: true,
@@ -46,8 +46,8 @@ export default defineConfig({
           // Each view alone would compress worse.
           groups: [
             {
-              name: (id) => `${wordsOf(id)}-${id.slice(-2)}`,
-              test: /src\/.+\.ts\?(en|zh)$/,
+              name: (id) => `${wordsOf(id)}-${WORDS.exec(id)?.[1]}`,
+              test: WORDS,
               priority: 4,
             },
             { name: "page", test: /src\/(main\.ts|views\/(overview|heatmap)\/view\.ts)$/, priority: 3 },

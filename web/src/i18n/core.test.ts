@@ -1,9 +1,12 @@
 import { expect, test, vi } from "vitest";
-import { fetchStrings, inBoth, learn } from "./core";
+import { inBoth, learn, loadWords } from "./core";
 
 test("a language is fetched once, when it is spoken, and the last one is that of rooms that come later", async () => {
-  const files = { en: vi.fn(async () => ({ hello: "Hello" })), zh: vi.fn(async () => ({ hello: "你好" })) };
-  const words = fetchStrings(files);
+  const files = {
+    en: vi.fn(async () => ({ words: { hello: "Hello" } })),
+    zh: vi.fn(async () => ({ words: { hello: "你好" } })),
+  };
+  const words = loadWords({ "./words.en.ts": files.en, "./words.zh.ts": files.zh }, "words");
   const greeting = inBoth(words, (say) => say.hello); // before any words are here
   await learn("en");
   expect(words("en").hello).toBe("Hello");
@@ -15,14 +18,21 @@ test("a language is fetched once, when it is spoken, and the last one is that of
   expect([words("en").hello, words("zh").hello]).toEqual(["Hello", "你好"]);
   expect([greeting.en, greeting.zh]).toEqual(["Hello", "你好"]);
   expect([files.en.mock.calls.length, files.zh.mock.calls.length]).toEqual([1, 1]);
-  const later = fetchStrings({ en: async () => ({ bye: "Bye" }), zh: async () => ({ bye: "再见" }) });
+  const later = loadWords(
+    {
+      "./words.en.ts": async () => ({ words: { bye: "Bye" } }),
+      "./words.zh.ts": async () => ({ words: { bye: "再见" } }),
+    },
+    "words",
+  );
   await learn();
   expect(later("zh").bye).toBe("再见");
 });
 
 test("a language that does not arrive is said, and asked for again", async () => {
-  const zh = vi.fn(async () => ({ hello: "你好" })).mockRejectedValueOnce(new Error("gone"));
-  const words = fetchStrings({ en: async () => ({ hello: "Hello" }), zh });
+  const zh = vi.fn(async () => ({ words: { hello: "你好" } })).mockRejectedValueOnce(new Error("gone"));
+  const english = async () => ({ words: { hello: "Hello" } });
+  const words = loadWords({ "./words.en.ts": english, "./words.zh.ts": zh }, "words");
   await learn("en");
   await expect(learn("zh")).rejects.toThrow("gone");
   expect(words("zh").hello).toBe("Hello");

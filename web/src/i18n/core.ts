@@ -1,41 +1,43 @@
 /**
- * Words in both languages, checked by type: a key that one language lacks does not compile.
+ * Words of the page, by language: `words.en.ts`, `words.zh.ts` … beside each other, found by being there.
  *
- * In:   { en, zh } with the same keys; a value is a sentence, or a function that makes one.
- * Out:  words(language), with the functions' parameters typed.
+ * In:   the files of one set of words; every language has the keys of English, or it does not compile (SameWords).
+ * Out:  words(language). In the page a language is fetched when it is chosen; tests and other hosts have all of them.
  */
 
 import type { Language, Phrase } from "../api/types";
 
-// biome-ignore lint/suspicious/noExplicitAny: parameters are checked where the words are used
-type Word = string | ((...parts: any[]) => string);
-type Same<T> = { readonly [K in keyof T]: T[K] extends string ? string : T[K] };
+/** The words of another language: the same keys, and functions with the same parameters. */
+export type SameWords<T> = { readonly [K in keyof T]: T[K] extends string ? string : T[K] };
+type Modules<M> = Readonly<Record<string, M | (() => Promise<M>)>>; // "./words.en.ts" → its module, or how to fetch it
 
-export function defineStrings<const T extends Readonly<Record<string, Word>>>(strings: {
-  readonly en: T;
-  readonly zh: Same<NoInfer<T>>;
-}): (language: Language) => Same<T> {
-  return (language) => (language === "zh" ? strings.zh : (strings.en as Same<T>));
-}
-
-const rooms: ((language: Language) => Promise<void>)[] = []; // whose words are fetched
+const sets: ((language: Language) => Promise<void>)[] = []; // one for each set of words that is in use
 let wanted: Language = "en";
 
-/** What the page's build puts in the place of `defineStrings`: a language is fetched when it is spoken. */
-export function fetchStrings<T>(
-  files: Readonly<Record<Language, () => Promise<T>>>,
-): (language: Language) => T {
-  const here: { [language in Language]?: T } = {};
-  rooms.push(async (language) => {
-    here[language] ??= await files[language]();
+export function loadWords<M, K extends keyof M>(
+  files: Modules<M>,
+  name: K,
+): (language: Language) => SameWords<M[K]> {
+  const loaded = new Map<string, M[K]>();
+  const missing = new Map<string, () => Promise<M>>();
+  for (const [path, module] of Object.entries(files)) {
+    const language = /\.([\w-]+)\.ts$/.exec(path)?.[1] ?? "";
+    if (typeof module === "function") missing.set(language, module as () => Promise<M>);
+    else loaded.set(language, (module as M)[name]);
+  }
+  sets.push(async (language) => {
+    const fetchWords = missing.get(language);
+    if (fetchWords && !loaded.has(language)) loaded.set(language, (await fetchWords())[name]);
   });
-  return (language) => (here[language] ?? here.en ?? here.zh) as T; // the other one while this is on its way
+  // while a language is on its way, whatever is here
+  return (language) =>
+    (loaded.get(language) ?? loaded.get("en") ?? [...loaded.values()][0]) as SameWords<M[K]>;
 }
 
 /** Wait until the words of a language, or of the last one asked for, are here: of all views that are here. */
 export async function learn(language: Language = wanted): Promise<void> {
   wanted = language;
-  await Promise.all(rooms.map((fetchRoom) => fetchRoom(language)));
+  await Promise.all(sets.map((fetchSet) => fetchSet(language)));
 }
 
 /** A sentence in both languages: for what is said before a language is chosen. */

@@ -1,0 +1,19 @@
+/** Words for what is in focus: maps, heads, layers; shared by views that show numbers. */
+
+export const words = {
+  mapName: (stack: string, layer: number, cross: boolean) =>
+    `${stack === "encoder" ? "Encoder" : stack === "decoder" ? "Decoder" : stack}, layer ${layer}, ${cross ? "cross-attention" : "self-attention"}`,
+  familyName: (stack: string, cross: boolean) =>
+    `${stack === "encoder" ? "Encoder" : stack === "decoder" ? "Decoder" : stack} ${cross ? "cross-attention" : "self-attention"}`,
+  stackName: (stack: string) => (stack === "encoder" ? "Encoder" : stack === "decoder" ? "Decoder" : stack),
+  step: (step: number) => `, step ${step}`,
+  head: (head: number) => `head ${head}`,
+  headOf: (map: string, head: number) => `${map}, head ${head}`,
+  allHeads: "all heads",
+  stack: "Stack",
+  afterLayers: (layers: number) =>
+    layers === 0 ? "embeddings" : layers === 1 ? "after 1 layer" : `after ${layers} layers`,
+  tokensOf: (first: string, last: string, count: string) => `tokens ${first}–${last} of ${count}`,
+  copied: "Copied.",
+  notCopied: "The clipboard is not open to this page; use Save instead.",
+};

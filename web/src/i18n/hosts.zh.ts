@@ -1,0 +1,11 @@
+/** What hosts without a server say. */
+
+import type { SameWords } from "./core";
+import type * as en from "./hosts.en";
+
+export const words: SameWords<typeof en.words> = {
+  notInFile:
+    "导出此文件时没有包含这些数值。请重新导出并选择更多内容（hidden、vectors、exact），或在 Glassformer 中打开该记录。",
+  noWalk:
+    "逐步演示要显示每一步的数值，而这份记录没有保存它们。请在记录时把 trace 加入 `want`，然后重新导出。",
+};

@@ -1,0 +1,66 @@
+/** Words of the overview. */
+
+import type { SameWords } from "../../i18n/core";
+import type * as en from "./words.en";
+
+export const words: SameWords<typeof en.words> = {
+  title: "总览",
+  about: "一眼看遍模型的所有注意力头：每个头一幅小热力图，单击即可打开。",
+  group: (stack: string, kind: string) =>
+    `${stack === "encoder" ? "编码器" : stack === "decoder" ? "解码器" : stack} · ${
+      kind === "cross" ? "交叉注意力" : "自注意力"
+    }`,
+  groupStep: (step: number) => `第 ${step} 步`,
+  measure: "指标",
+  noMeasure: "无",
+  order: "排序",
+  byLayer: "按层",
+  highFirst: "从高到低",
+  lowFirst: "从低到高",
+  keep: "显示",
+  atLeast: "不低于",
+  atMost: "不高于",
+  threshold: (measure: string) => `${measure}的阈值`,
+  shown: (kept: number, all: number) => `${all} 个头中的 ${kept} 个`,
+  colours: "颜色",
+  own: "每头自定",
+  shared: "0–1",
+  pool: "像素",
+  mean: "平均值",
+  max: "最大值",
+  measuring: "正在计算……",
+  head: (layer: number, head: number) => `第 ${layer} 层，注意力头 ${head}`,
+  open: "单击或按回车：在热力图中打开",
+  undefined: (why: string) => `无定义：${why}`,
+  unknown: "没有数值",
+  list: (count: number) => `${count} 个注意力头的小热力图。方向键移动，回车在热力图中打开。`,
+  axes: "行是查询，列是键；颜色越深，关注越多。",
+  hidden: "灰色：被掩码遮住。",
+  caption: (model: string, heads: number) => `${model}：${heads} 个注意力头；行是查询，列是键。`,
+  barCaption: (measure: string, low: string, high: string) => `条形：${measure}，从 ${low} 到 ${high}。`,
+  coloursOwn: "颜色：每个头从 0 到它自己的最大权重，平方根标尺。",
+  coloursShared: "颜色：权重从 0 到 1，平方根标尺。",
+  tableCaption: "注意力头",
+  stack: "部分",
+  kind: "注意力",
+  layer: "层",
+  headColumn: "头",
+  empty: "没有注意力头符合筛选条件。",
+  noMaps: "这份记录中没有注意力图。请连同权重或统计量一起记录。",
+  families: (family: string) =>
+    (
+      ({
+        sparsity: "稀疏度",
+        entropy: "熵",
+        distance: "距离",
+        positions: "位置",
+        repeats: "重复",
+        similarity: "相似度",
+        sinks: "汇聚点",
+        alignment: "对齐",
+        words: "词",
+        linkage: "联系",
+        dependencies: "依存",
+      }) as Readonly<Record<string, string>>
+    )[family] ?? family,
+};
