@@ -21,11 +21,13 @@ from glassformer.recorders.transformers.fallback import Report, ask, tell_others
 from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import Kind
+from glassformer.rounding import rounding
 
 TOKENS = 16  # of the text, for the check
 FEWEST = 8  # tokens are repeated up to here, so that causality shows
-TOLERANCE = 1e-4  # beyond, maps or outputs are not the model's
-HALF_TOLERANCE = 2e-2  # the same in half precision
+TOLERANCE = 1e-4  # beyond, maps or outputs of a small model are not the model's
+HALF_TOLERANCE = 2e-2  # the same in half precision, whatever the size
+SCORES = 16.0  # attention scores of trained models are of this size
 REFERENCE = "eager output_attentions"
 TEXTUAL = ("input_ids", "attention_mask", "token_type_ids", "position_ids", "global_attention_mask")
 
@@ -118,9 +120,15 @@ def shorten(inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tolerance_of(model: nn.Module) -> float:
-    """How far two ways to compute the same may lie apart in a model's precision."""
-    half = any(parameter.dtype in (torch.float16, torch.bfloat16) for parameter in model.parameters())
-    return HALF_TOLERANCE if half else TOLERANCE
+    """How far two ways to compute the same may be apart, given a model's precision, depth and width.
+
+    Each weight matrix is one operation, whose sums are as long as its shorter side.
+    """
+    if any(parameter.dtype in (torch.float16, torch.bfloat16) for parameter in model.parameters()):
+        return HALF_TOLERANCE
+    widths = [min(parameter.shape) for parameter in model.parameters() if parameter.dim() == 2]
+    explained = rounding(operations=len(widths), summands=max(widths, default=1), scores=SCORES)
+    return max(TOLERANCE, explained)
 
 
 def difference(outputs: Any, reference: Any) -> float:
