@@ -1,4 +1,4 @@
-"""The tolerance of the self-check: larger for deeper and wider models, and never large enough for a mistake."""
+"""The tolerance of the self-check grows with depth and width, and is never large enough for a mistake."""
 
 import torch
 from torch import nn

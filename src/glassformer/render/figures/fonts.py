@@ -6,7 +6,9 @@ Out:  names of installed font families, in the order to try them; letters that n
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 
 from glassformer.errors import InputError
 from glassformer.recording.visible import make_visible
@@ -32,20 +34,13 @@ _SHOWN = 8  # missing letters that are named
 def choose_fonts(texts: Iterable[str], given: Sequence[str] = ()) -> list[str]:
     """The families that together have every letter; `given` ones (names, or paths of font files) go first."""
     wanted = {ord(letter) for text in texts for letter in text if not letter.isspace()}
-    first = [_add(name) for name in given]
-    families = first or [FIRST]
-    for family in families:
-        wanted -= _letters(family)
-    for family in _candidates():
-        if not wanted:
-            break
-        found = wanted & _letters(family)
-        if found and family not in families:
-            families.append(family)
-            wanted -= found
-    if wanted:
-        named = " ".join(make_visible(chr(code)) for code in sorted(wanted)[:_SHOWN])
-        more = f" and {len(wanted) - _SHOWN} more" if len(wanted) > _SHOWN else ""
+    first = [_add(name) for name in given] or [FIRST]
+    families, missing = _cover(wanted, first)
+    if missing and _rescan():
+        families, missing = _cover(wanted, first)
+    if missing:
+        named = " ".join(make_visible(chr(code)) for code in sorted(missing)[:_SHOWN])
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         raise InputError(
             f"No font on this machine has the letters {named}{more}. Wanted one, so that no box is drawn "
             "in their place. Install a font that has them (fonts-noto-cjk for Chinese), or give fonts=[path]."
@@ -53,12 +48,39 @@ def choose_fonts(texts: Iterable[str], given: Sequence[str] = ()) -> list[str]:
     return families
 
 
+def _cover(wanted: set[int], first: Sequence[str]) -> tuple[list[str], set[int]]:
+    """Families that have the letters, the first ones always among them; and the letters that none has."""
+    families, missing = list(first), set(wanted)
+    for family in families:
+        missing -= _letters(family)
+    for family in _candidates():
+        if not missing:
+            break
+        if family not in families and missing & _letters(family):
+            families.append(family)
+            missing -= _letters(family)
+    return families, missing
+
+
+def _rescan() -> bool:
+    """Look for fonts that were installed after matplotlib wrote its list of them; whether there are any."""
+    from matplotlib import font_manager
+
+    known = {entry.fname for entry in font_manager.fontManager.ttflist}
+    new = [path for path in font_manager.findSystemFonts() if path not in known]
+    for path in new:
+        with suppress(OSError, RuntimeError):  # a damaged file is no font
+            font_manager.fontManager.addfont(path)
+    _paths.cache_clear()
+    return bool(new)
+
+
 def _add(name: str) -> str:
     """The family of a font file, made known; or the name itself."""
     from matplotlib import font_manager
 
     if not name.lower().endswith((".ttf", ".otf", ".ttc")):
-        if name not in _paths():
+        if name not in _paths() and not (_rescan() and name in _paths()):
             raise InputError(f"There is no font called {name!r} here. Give the path of a font file.")
         return name
     try:
@@ -86,7 +108,8 @@ def _paths() -> dict[str, str]:
     )
     paths: dict[str, str] = {}
     for entry in entries:
-        paths.setdefault(entry.name, entry.fname)
+        if Path(entry.fname).is_file():  # not one that was removed since matplotlib wrote its list
+            paths.setdefault(entry.name, entry.fname)
     return paths
 
 
