@@ -1,4 +1,4 @@
-"""The door of the command: an interrupt at any moment is 130 and silence."""
+"""The entry point of the command: an interrupt at any moment ends with 130 and no output."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ def work(arguments):
     while True:
         sum(range(1000))
 
-cli.VERBS = (Verb("work", "work for ever", add_nothing, work),)
+cli.find_verbs = lambda: (Verb("work", add_nothing, work, summary="work for ever"),)
 sys.argv = ["glassformer", "work"]
 sys.exit(__main__.run())
 """

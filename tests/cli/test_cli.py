@@ -14,7 +14,8 @@ from glassformer.errors import InputError
 
 def with_verb(monkeypatch: pytest.MonkeyPatch, run: Callable[[cli.Arguments], None]) -> None:
     """Make `glassformer try` run a function."""
-    monkeypatch.setattr(cli, "VERBS", (cli.Verb("try", "try something", lambda parser: None, run),))
+    verb = cli.Verb("try", lambda parser: None, run, summary="try something")
+    monkeypatch.setattr(cli, "find_verbs", lambda: (verb,))
 
 
 def test_an_error_that_a_person_can_mend_is_one_line(
@@ -58,7 +59,8 @@ def test_a_bug_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_reader_that_leaves_early_is_no_error() -> None:
     many_lines = (
         "from glassformer import cli; "
-        "cli.VERBS = (cli.Verb('try', 'try', lambda p: None, lambda a: print('line\\n' * 100_000)),); "
+        "cli.find_verbs = lambda: "
+        "(cli.Verb('try', lambda p: None, lambda a: print('line\\n' * 100_000), summary='try'),); "
         "raise SystemExit(cli.main(['try']))"
     )
     reader, writer = os.pipe()
@@ -74,7 +76,7 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
 def test_a_poor_terminal_gets_question_marks() -> None:
     one_block = (
         "from glassformer import cli; "
-        "cli.VERBS = (cli.Verb('try', 'try', lambda p: None, lambda a: print('█')),); "
+        "cli.find_verbs = lambda: (cli.Verb('try', lambda p: None, lambda a: print('█'), summary='try'),); "
         "cli.main(['try'])"
     )
     done = subprocess.run(
@@ -92,7 +94,7 @@ def test_the_help_fits_on_one_screen(capsys: pytest.CaptureFixture[str]) -> None
         cli.main(["--help"])
     text = capsys.readouterr().out
     assert len(text.splitlines()) <= 30
-    assert all(verb.name in text for verb in cli.VERBS)
+    assert all(verb.name in text for verb in cli.find_verbs())
 
 
 def test_an_unknown_verb_lists_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,7 +102,7 @@ def test_an_unknown_verb_lists_those_there_are(capsys: pytest.CaptureFixture[str
         cli.main(["recrod"])
     said = capsys.readouterr().err
     assert said.startswith("glassformer: There is no verb 'recrod'. Did you mean 'record'? Known: ")
-    assert said.endswith(", train, translate. `glassformer --help` says what there is.\n")
+    assert said.endswith(", train, translate. `glassformer --help` lists what is possible.\n")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_a_command_that_is_not_understood_is_one_line(
         cli.main(words)
     error = capsys.readouterr().err
     assert error.startswith("glassformer: ")
-    assert error.endswith("--help` says what there is.\n")
+    assert error.endswith("--help` lists what is possible.\n")
     assert error.count("\n") == 1
     assert said in error
 
@@ -135,7 +137,7 @@ def test_too_little_memory_is_one_line(
 
     with_verb(monkeypatch, take_all)
     assert cli.main(["try"]) == 2
-    assert capsys.readouterr().err.startswith("glassformer: There is too little memory here; ")
+    assert capsys.readouterr().err.startswith("glassformer: There is too little memory on this machine. ")
 
 
 def test_nobody_has_to_read_what_it_prints(monkeypatch: pytest.MonkeyPatch) -> None:

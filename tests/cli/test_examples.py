@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from glassformer import cli
-from glassformer.cli.examples import EXAMPLES
 
+EXAMPLES = {verb.name: verb.examples for verb in cli.find_verbs()}
 LINES = [line for name, lines in EXAMPLES.items() if name != "completion" for line in lines]
 
 
 def test_every_verb_has_examples_of_its_own() -> None:
-    assert set(EXAMPLES) == {verb.name for verb in cli.VERBS}
     for name, lines in EXAMPLES.items():
+        assert lines
         assert all(f"glassformer {name}" in line or line == "glassformer" for line in lines)
 
 

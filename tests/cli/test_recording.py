@@ -46,8 +46,8 @@ def test_an_edit_reads_as_it_is_said(words: str, edit: object) -> None:
         ("zero encodr self 2 5", "'encodr' cannot be the STACK"),
         ("zero encoder self two 5", "'two' cannot be the LAYER"),
         ("zero encoder self all 5", "'all' cannot be the LAYER"),
-        ("zero encoder self 2", "ends before its HEAD"),
-        ("zero encoder self 2 5 6", "'6' is one word too many"),
+        ("zero encoder self 2", "has no HEAD"),
+        ("zero encoder self 2 5 6", "'6' is one part too many"),
         ("cut decoder self all -1 7 3", "'-1' cannot be the HEAD"),
         ("scale much", "'much' cannot be the FACTOR"),
         ("scale nan", "between -1,000,000 and 1,000,000"),
@@ -90,8 +90,8 @@ def test_a_decoder_writes_before_it_is_recorded(decoder: Path, run: Command, com
     assert 1 <= len(summary["generation"]) <= 3
     assert "'bean'" in complain("record", decoder, TEXT, "--decode", "bean", 2)
     assert "'two'" in complain("record", decoder, TEXT, "--decode", "beam", "two")
-    assert "write `sample 1`" in complain("record", decoder, TEXT, "--decode", "sample", "-1")
-    assert "wrong number of words" in complain("record", decoder, TEXT, "--decode", "beam")
+    assert "Write `sample 1`" in complain("record", decoder, TEXT, "--decode", "sample", "-1")
+    assert "wrong number of parts" in complain("record", decoder, TEXT, "--decode", "beam")
     assert "would do nothing" in complain("record", decoder, TEXT, "--max-new-tokens", 3)
 
 

@@ -57,7 +57,7 @@ def test_layers_are_lines(file: Path, run: Command) -> None:
 
 def test_a_model_and_a_text_do_as_well(decoder: Path, file: Path, run: Command, complain: Command) -> None:
     assert run("score", decoder, TEXT, "entropy") == run("score", file, "entropy")
-    assert "give a TEXT" in complain("score", decoder)
+    assert "Give a TEXT" in complain("score", decoder)
     assert "text is empty" in complain("score", decoder, " ")
 
 
@@ -74,7 +74,7 @@ def test_parameters_go_to_the_metrics_that_have_them(file: Path, run: Command, c
         [row] = json.loads(run("score", file, "nonzero_share", "--set", f"relative={word}", "--json"))
         assert row["parameters"]["relative"] is True
     assert "'x'" in complain("score", file, "--set", "threshold=x")
-    assert "'threshold' sets nothing" in complain("score", file, "--set", "threshold")
+    assert "'threshold' is not a setting" in complain("score", file, "--set", "threshold")
 
 
 def test_two_recordings_are_compared(decoder: Path, file: Path, tmp_path: Path, run: Command) -> None:
@@ -100,9 +100,9 @@ def test_csv_has_a_line_for_each_value(file: Path, run: Command) -> None:
     ("words", "said"),
     [
         (["entropi"], "Did you mean 'entropy'?"),
-        (["rollout", "--over", "head"], "rollout is over"),
-        (["dependency_accuracy"], "give a MODEL and --trees"),
-        (["alignment_error"], "give a MODEL and --links"),
+        (["rollout", "--over", "head"], "rollout has values over"),
+        (["dependency_accuracy"], "Give a MODEL and --trees"),
+        (["alignment_error"], "Give a MODEL and --links"),
         (["--against", "none.bundle"], "none.bundle could not be opened"),
     ],
 )

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from glassformer import bundle, cli
-from glassformer.cli import serving
+from glassformer.cli.verbs import serve
 from inventions import invent_decoder
 
 Start = Callable[..., tuple["subprocess.Popen[str]", str]]
@@ -104,10 +104,10 @@ def test_a_busy_port_is_said_and_the_next_taken(start: Start) -> None:
         line.listen()
         busy = line.getsockname()[1]
         _, printed = start("--port", busy, "--no-browser", "--no-models")
-        assert printed.startswith(f"Port {busy} is busy; this is the next free one.\n")
+        assert printed.startswith(f"Port {busy} is in use; this is the next free one.\n")
         port = httpx.URL(find_address(printed)).port
         assert port is not None
-        assert busy < port < busy + serving.TRIES
+        assert busy < port < busy + serve.TRIES
 
 
 def test_a_browser_opens_the_page(start: Start, tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_page_built_elsewhere(start: Start, tmp_path: Path) -> None:
     [
         (["missing.bundle"], "missing.bundle"),
         (["--port", "70000"], "no port 70000"),
-        (["--host", "nowhere.invalid"], "cannot be listened at"),
+        (["--host", "nowhere.invalid"], "cannot listen at"),
         (["--token", " "], "token is empty"),
     ],
 )
@@ -177,7 +177,7 @@ def test_what_cannot_be_is_one_sentence(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(serving, "_run", lambda *_: pytest.fail("it must not serve"))
+    monkeypatch.setattr(serve, "_run_server", lambda *_: pytest.fail("it must not serve"))
     monkeypatch.chdir(tmp_path)
     assert cli.main(["serve", "--no-browser", *words]) == 2
     error = capsys.readouterr().err
@@ -189,8 +189,10 @@ def test_without_a_verb_it_serves(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     served = []
-    monkeypatch.setattr(serving, "_run", lambda app, lines, address: served.append((app.title, address)))
-    monkeypatch.setattr(serving, "PORT", 0)
+    monkeypatch.setattr(
+        serve, "_run_server", lambda app, sockets, address: served.append((app.title, address))
+    )
+    monkeypatch.setattr(serve, "PORT", 0)
     assert cli.main([]) == 0
     assert served[0][0] == "Glassformer"
     assert served[0][1] in capsys.readouterr().out
@@ -198,7 +200,7 @@ def test_without_a_verb_it_serves(
 
 def test_nothing_of_the_server_loads_torch() -> None:
     question = (
-        "import sys, glassformer.cli.serving, glassformer.api.app, glassformer.workbench; "
+        "import sys, glassformer.cli.verbs.serve, glassformer.api.app, glassformer.workbench; "
         "print('torch' in sys.modules, 'transformers' in sys.modules)"
     )
     answer = subprocess.run([sys.executable, "-c", question], capture_output=True, text=True, check=True)
@@ -207,6 +209,6 @@ def test_nothing_of_the_server_loads_torch() -> None:
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.4.5.6", "::1"])
 def test_only_this_machine(host: str) -> None:
-    assert serving._is_loopback(host)
-    assert not serving._is_loopback("0.0.0.0")
-    assert not serving._is_loopback("example.org")
+    assert serve._is_loopback(host)
+    assert not serve._is_loopback("0.0.0.0")
+    assert not serve._is_loopback("example.org")

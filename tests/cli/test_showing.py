@@ -49,7 +49,7 @@ def test_export_writes_beside_the_bundle(file: Path, run: Command) -> None:
 
 @built
 def test_export_wants_html(file: Path, tmp_path: Path, complain: Command) -> None:
-    assert "Wanted .html" in complain("export", file, tmp_path / "page.pdf")
+    assert "Expected .html" in complain("export", file, tmp_path / "page.pdf")
 
 
 @pytest.mark.parametrize("view", ["heatmap", "heads", "lines", "bars"])
@@ -97,7 +97,7 @@ def test_bash_completes_verbs_and_options() -> None:
 def test_every_shell_has_every_verb(run: Command, complain: Command) -> None:
     for shell in ("bash", "zsh", "fish"):
         printed = run("completion", shell)
-        assert all(verb.name in printed for verb in cli.VERBS)
+        assert all(verb.name in printed for verb in cli.find_verbs())
     assert "tcsh" in complain("completion", "tcsh")
 
 

@@ -88,7 +88,7 @@ def test_runs_are_listed_and_drawn(recipe: Path, run: Command, complain: Command
     assert "dev_bits_per_byte" in told
     drawn = run("runs", "first")
     assert "first: finished, step 6" in drawn
-    assert "decoder self layer 0" in drawn
+    assert "decoder layer 0, self" in drawn
     [told] = json.loads(run("runs", "--json"))
     assert (told["run"], told["step"]) == ("first", 6)
     assert json.loads(run("runs", "first", "--json")) == told
@@ -171,7 +171,7 @@ def test_what_is_refused_before_its_first_step_leaves_its_name_free(
     ("change", "said", "stays"),
     [
         ("train.accumulate=100000", "less accumulation", False),
-        ("batches.tokens=3", "a batch may have 3", False),
+        ("batches.tokens=3", "a batch holds at most 3", False),
         ("train.rate=1e300", "nothing can be learnt", True),
     ],
 )
@@ -213,7 +213,6 @@ def test_a_recipe_that_is_not_there(tmp_path: Path, complain: Command) -> None:
     assert "Cannot read" in complain("train", tmp_path / "none.toml")
 
 
-def test_the_verb_and_its_room_have_one_name(recipe: Path) -> None:
-    outcome = glassformer.training(recipe, ["train.steps=2"], silent=True)
+def test_training_from_python(recipe: Path) -> None:
+    outcome = glassformer.train(recipe, ["train.steps=2"], silent=True)
     assert outcome.step == 2
-    assert callable(glassformer.training)  # also now that the room has been entered

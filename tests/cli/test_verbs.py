@@ -128,8 +128,8 @@ def test_what_would_do_nothing_is_not_ignored(decoder: Path, capsys: pytest.Capt
     for words in (("--temperature", 0.5), ("--top-k", 3), ("--top-p", 0.5), ("--seed", 1)):
         said = complain(capsys, "generate", decoder, TEXT, *words)
         assert f"{words[0]} would do nothing" in said
-        assert "add --sample" in said
-    assert "add --beams" in complain(capsys, "generate", decoder, TEXT, "--length-penalty", 2)
+        assert "Add --sample" in said
+    assert "Add --beams" in complain(capsys, "generate", decoder, TEXT, "--length-penalty", 2)
 
 
 def test_generate_starts_from_the_end_of_a_text_before(
@@ -141,7 +141,7 @@ def test_generate_starts_from_the_end_of_a_text_before(
 def test_translate_translates(translator: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = run(capsys, "translate", translator, TEXT, "--max-new-tokens", 2).split()
     assert len(words) <= 2
-    assert "say `translate`" in complain(capsys, "generate", translator, TEXT)
+    assert "use `translate`" in complain(capsys, "generate", translator, TEXT)
 
 
 def test_record_draws_and_keeps(translator: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -251,11 +251,11 @@ def test_text_over_the_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 def test_a_model_that_cannot_generate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = build(tmp_path / "encoder", "encoder")
-    assert "choose a decoder" in complain(capsys, "generate", folder, TEXT)
+    assert "Choose a decoder" in complain(capsys, "generate", folder, TEXT)
 
 
 def test_settings_that_contradict_each_other(decoder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "beam search many" in complain(capsys, "generate", decoder, TEXT, "--sample", "--beams", 2)
+    assert "cannot be combined" in complain(capsys, "generate", decoder, TEXT, "--sample", "--beams", 2)
     assert "max_new_tokens = 0" in complain(capsys, "generate", decoder, TEXT, "--max-new-tokens", 0)
 
 

@@ -1,10 +1,9 @@
-"""The command line: one screen of verbs, each a thin function over a room.
+"""The command line: one screen of verbs, each a thin function over the library.
 
-In:   words from a terminal.
+In:   the arguments of a terminal.
 Out:  text on stdout, one sentence on stderr when something is wrong, an exit code.
 
-Nothing heavy is imported before a verb needs it: `--help` answers at once. One file here for each group of
-verbs.
+A verb is one file of `cli/verbs/`. Nothing heavy is imported before a verb needs it, so `--help` is fast.
 """
 
 import io
@@ -13,102 +12,80 @@ import sys
 from collections.abc import Sequence
 
 from glassformer import __version__
-from glassformer.cli.answering import (
-    add_classify,
-    add_fill,
-    add_generate,
-    add_translate,
-    run_classify,
-    run_fill,
-    run_generate,
-    run_translate,
-)
-from glassformer.cli.completion import add_completion, complete
-from glassformer.cli.doctor import add_doctor, run_doctor
-from glassformer.cli.examples import tell_examples
-from glassformer.cli.models import add_convert, add_models, run_convert, run_models
-from glassformer.cli.recording import add_long, add_record, run_demo, run_long, run_record
-from glassformer.cli.scoring import add_metrics, add_score, run_metrics, run_score
-from glassformer.cli.serving import add_serve, run_serve, serve_at_once
-from glassformer.cli.showing import add_export, add_figure, add_show, run_export, run_figure, run_show
-from glassformer.cli.training import add_runs, add_train, run_runs, run_train
-from glassformer.cli.verb import Arguments, Parser, Verb, add_nothing, refuse
+from glassformer.cli.output import print_error
+from glassformer.cli.parser import Arguments, Parser, help_text, translate_argparse
+from glassformer.cli.verb import Verb
+from glassformer.cli.verbs import find_verbs
 from glassformer.errors import GlassformerError
+from glassformer.messages import detect_language, message, set_language
 
-__all__ = ["VERBS", "Arguments", "Parser", "Verb", "build_parser", "main"]
+__all__ = ["Arguments", "Parser", "Verb", "build_parser", "find_verbs", "main"]
 
-VERBS = (
-    Verb("serve", "open the page in a browser (what happens without a verb)", add_serve, run_serve),
-    Verb("demo", "watch a tiny network at work, in the terminal", add_nothing, run_demo),
-    Verb("record", "record a model on a text and draw where it looks", add_record, run_record),
-    Verb("show", "draw a recording in the terminal", add_show, run_show),
-    Verb("export", "write a recording as one HTML file that needs no server", add_export, run_export),
-    Verb("figure", "draw a recording or a training run for a paper", add_figure, run_figure),
-    Verb("score", "measure the heads of a recording", add_score, run_score),
-    Verb("metrics", "list what can be measured", add_metrics, run_metrics),
-    Verb("long", "make a recording of 100,000 tokens", add_long, run_long),
-    Verb("train", "train what a recipe describes", add_train, run_train),
-    Verb("runs", "list training runs, draw their curves and alarms", add_runs, run_runs),
-    Verb("translate", "translate texts", add_translate, run_translate),
-    Verb("generate", "go on writing, word by word", add_generate, run_generate),
-    Verb("classify", "name the class of texts", add_classify, run_classify),
-    Verb("fill", "guess the words at [MASK]", add_fill, run_fill),
-    Verb("convert", "write a model as a folder that transformers opens, too", add_convert, run_convert),
-    Verb("models", "list what can be opened", add_models, run_models),
-    Verb("doctor", "look at this machine: what is installed, what is missing", add_doctor, run_doctor),
-    Verb(
-        "completion", "teach a shell these words", add_completion, lambda words: complete(words, build_parser)
-    ),
-)
+DEFAULT_VERB = "serve"
 
 
 def build_parser() -> Parser:
-    """The parser of every verb in VERBS; no verb at all means `serve`."""
-    parser = Parser(prog="glassformer", description="A Transformer you can see through.")
-    parser.add_argument("--version", action="version", version=f"glassformer {__version__}")
-    parser.set_defaults(run=serve_at_once)
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
-    for verb in VERBS:
-        verb_parser = verbs.add_parser(
+    """The parser of every verb; no verb at all means `serve`."""
+    translate_argparse()
+    parser = Parser(prog="glassformer", description=str(message("cli.about")))
+    version = f"glassformer {__version__}"
+    parser.add_argument("--version", action="version", version=version, help=help_text("cli.help.version"))
+    parser.set_defaults(parser=parser)
+    parsers = parser.add_subparsers(title=str(message("cli.verbs_title")), metavar="VERB", dest="verb")
+    for verb in find_verbs():
+        summary = str(verb.describe()).replace("%", "%%")
+        verb_parser = parsers.add_parser(
             verb.name,
-            help=verb.summary,
-            description=f"{verb.summary[0].upper()}{verb.summary[1:]}.",
-            epilog=tell_examples(verb.name),
+            help=summary,
+            description=str(message("cli.description", summary=f"{summary[:1].upper()}{summary[1:]}")),
+            epilog=_list_examples(verb),
         )
         verb.add_arguments(verb_parser)
-        verb_parser.set_defaults(run=verb.run, verb=verb.name)
+        verb_parser.set_defaults(run=verb.run)
     return parser
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Run one command. Exit codes: 0 done, 2 a person can mend it, 130 interrupted, 141 nobody reads on."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started us
-            setattr(sys, name, io.StringIO())
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # a terminal without ░ or 中 shows ? instead of failing
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Exit codes: 0 done, 2 an error that a person can correct, 130 interrupted, 141 the reader of stdout left.
+    """
+    set_language(detect_language())
+    _prepare_streams()
     try:
-        arguments = build_parser().parse_args(words)
+        parser = build_parser()
+        arguments = parser.parse_args(argv)
+        if arguments.verb is None:
+            arguments = parser.parse_args([DEFAULT_VERB])
         arguments.run(arguments)
         sys.stdout.flush()
     except GlassformerError as error:
-        return refuse(str(error))
+        return print_error(str(error))
     except KeyboardInterrupt:
         return 130
     except (MemoryError, RuntimeError) as error:
         if not isinstance(error, MemoryError) and "memory" not in str(error):
             raise
-        return refuse(
-            "There is too little memory here; take fewer beams, fewer new tokens, "
-            "a shorter text or a smaller model."
-        )
+        return print_error(str(message("cli.errors.no_memory")))
     except BrokenPipeError:
         # Python flushes stdout once more on its way out: give it somewhere to write.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        return refuse(
-            f"{place}{error.strerror or error}. Check the path, its permissions and the space left."
-        )
+        return print_error(str(message("cli.errors.os", error=f"{place}{error.strerror or error}")))
     return 0
+
+
+def _prepare_streams() -> None:
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the calling process
+            setattr(sys, name, io.StringIO())
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without ░ or 中 shows ? instead of failing
+
+
+def _list_examples(verb: Verb) -> str | None:
+    if not verb.examples:
+        return None
+    return "\n".join((str(message("cli.examples")), *(f"  {line}" for line in verb.examples)))

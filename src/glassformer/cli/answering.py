@@ -1,8 +1,8 @@
-"""Verbs whose model answers: translate, go on writing, classify, fill gaps.
+"""What the verbs share whose model answers texts: translate, generate, classify, fill.
 
-In:   texts: as words, line by line from a file (`.gz` and `.xz` too), or from stdin.
-Out:  one line for each text, in order; the answer to a single text piece by piece as it grows. JSON has one
-      object a line. A file is written completely or not at all.
+In:   texts: as arguments, line by line from a file (`.gz` and `.xz` too), or from stdin.
+Out:  one line for each text, in order; the answer to a single text is streamed. JSON has one object per line.
+      A file is written completely or not at all.
 """
 
 import json
@@ -15,148 +15,58 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TextIO
 
-from glassformer.cli.verb import (
-    MODEL,
-    Arguments,
-    Parser,
-    add_language,
-    for_people,
-    read_texts,
-    require_text,
-    with_progress,
-)
+from glassformer.cli.inputs import add_device, read_texts, require_text
+from glassformer.cli.output import escape_controls, with_progress
+from glassformer.cli.parser import Arguments, Parser, help_text
 from glassformer.errors import CheckpointError, InputError
+from glassformer.messages import message
 
 if TYPE_CHECKING:
     from glassformer.model.generation_settings import GenerationSettings
     from glassformer.tasks.answers import Model
 
-BEST = 5  # words that are told for a gap
 
-
-def add_translate(parser: Parser) -> None:
-    """The words of `translate`."""
-    _add_texts(parser, "zoo/translator")
-    add_language(parser)
-    _add_generation(parser)
-
-
-def add_generate(parser: Parser) -> None:
-    """The words of `generate`."""
-    _add_texts(parser, "zoo/gpt2")
-    _add_generation(parser)
-
-
-def add_classify(parser: Parser) -> None:
-    """The words of `classify`."""
-    _add_texts(parser, "zoo/sentiment")
+def add_texts(parser: Parser, usual: str) -> None:
+    """Texts and where they come from; `usual` is the model where none is named."""
     parser.add_argument(
-        "--long",
-        choices=("refuse", "start"),
-        default="refuse",
-        help="what to do with a text that is too long: refuse it, or read its start (refuse)",
+        "model", metavar="MODEL", nargs="?", help=help_text("cli.help.answers.model", usual=usual)
     )
-
-
-def add_fill(parser: Parser) -> None:
-    """The words of `fill`."""
-    _add_texts(parser, "zoo/bert")
-    parser.add_argument("--best", type=int, metavar="N", default=BEST, help=f"words for each gap ({BEST})")
-
-
-def run_translate(arguments: Arguments) -> None:
-    """Translate texts."""
-    _run_writing(arguments, "encoder-decoder", "does not translate; choose an encoder-decoder")
-
-
-def run_generate(arguments: Arguments) -> None:
-    """Go on writing."""
-    _run_writing(arguments, "decoder", "does not go on writing; choose a decoder, or say `translate`")
-
-
-def run_classify(arguments: Arguments) -> None:
-    """Name the class of each text."""
-    from glassformer.tasks.classification import classify
-
-    def describe(text: str, found: Any) -> dict[str, Any]:
-        return {"text": text, "label": found.label, "probabilities": found.probabilities}
-
-    def show(found: Any) -> str:
-        return f"{found.label}\t{found.probability:.4f}"
-
-    def answer(texts: Iterable[str]) -> Iterator[Any]:
-        return classify(arguments.model, texts, long=arguments.long, device=arguments.device)
-
-    _run(arguments, answer, show, describe)
-
-
-def run_fill(arguments: Arguments) -> None:
-    """Guess the words at [MASK]."""
-    from glassformer.tasks.masked_language_modelling import fill
-
-    if arguments.best < 1:
-        raise InputError(f"--best {arguments.best} words cannot be told; it must be at least 1.")
-
-    def describe(text: str, found: Any) -> dict[str, Any]:
-        gaps = [[{"word": each.text, "probability": each.probability} for each in gap] for gap in found.gaps]
-        return {"text": text, "filled": found.text, "gaps": gaps}
-
-    def show(found: Any) -> str:
-        gaps = (
-            ", ".join(f"{each.text} {100 * each.probability:.0f} %" for each in gap) for gap in found.gaps
-        )
-        return "\t".join((found.text, *gaps))
-
-    def answer(texts: Iterable[str]) -> Iterator[Any]:
-        return fill(arguments.model, texts, best=arguments.best, device=arguments.device)
-
-    _run(arguments, answer, show, describe)
-
-
-# What they share
-
-
-def _add_texts(parser: Parser, usual: str) -> None:
-    """`usual` answers where no model is named."""
-    parser.add_argument("model", metavar="MODEL", nargs="?", help=f"{MODEL} ({usual})")
     parser.set_defaults(usual=usual)
-    parser.add_argument(
-        "texts", metavar="TEXT", nargs="*", help="without any, lines are read from --input or stdin"
-    )
-    parser.add_argument("--input", metavar="FILE", type=Path, help="one text a line; - is stdin")
-    parser.add_argument("--output", metavar="FILE", type=Path, help="write answers here, not to stdout")
-    parser.add_argument("--json", action="store_true", help="one JSON object for each text")
-    parser.add_argument("--device", help="where to run, as cpu or cuda (cpu)")
+    parser.add_argument("texts", metavar="TEXT", nargs="*", help=help_text("cli.help.answers.texts"))
+    parser.add_argument("--input", metavar="FILE", type=Path, help=help_text("cli.help.answers.input"))
+    parser.add_argument("--output", metavar="FILE", type=Path, help=help_text("cli.help.answers.output"))
+    parser.add_argument("--json", action="store_true", help=help_text("cli.help.answers.json"))
+    add_device(parser)
 
 
-def _add_generation(parser: Parser) -> None:
-    parser.add_argument("--max-new-tokens", type=int, metavar="N", help="stop here at the latest")
-    parser.add_argument("--beams", type=int, metavar="N", help="follow N hypotheses side by side")
-    parser.add_argument("--n-best", type=int, metavar="N", help="show the N best of them")
-    parser.add_argument("--length-penalty", type=float, metavar="X", help="above 1 favours long answers")
-    parser.add_argument(
-        "--sample", action="store_true", default=None, help="draw words, not always the likeliest"
-    )
-    parser.add_argument(
-        "--temperature", type=float, metavar="X", help="below 1 draws more carefully, above more wildly"
-    )
-    parser.add_argument("--top-k", type=int, metavar="N", help="draw from the N likeliest only")
-    parser.add_argument(
-        "--top-p", type=float, metavar="X", help="draw from the fewest words with this probability"
-    )
-    parser.add_argument("--seed", type=int, metavar="N", help="draw the same words every time")
-    parser.add_argument(
-        "--repetition-penalty", type=float, metavar="X", help="above 1 avoids words already there"
-    )
+def add_generation(parser: Parser) -> None:
+    """How to decode."""
+    for option, type_, metavar in (
+        ("max-new-tokens", int, "N"),
+        ("beams", int, "N"),
+        ("n-best", int, "N"),
+        ("length-penalty", float, "X"),
+        ("sample", None, None),
+        ("temperature", float, "X"),
+        ("top-k", int, "N"),
+        ("top-p", float, "X"),
+        ("seed", int, "N"),
+        ("repetition-penalty", float, "X"),
+    ):
+        text = help_text(f"cli.help.generation.{option.replace('-', '_')}")
+        if type_ is None:
+            parser.add_argument(f"--{option}", action="store_true", default=None, help=text)
+        else:
+            parser.add_argument(f"--{option}", type=type_, metavar=metavar, help=text)
 
 
-def _run(
+def run_answers(
     arguments: Arguments,
     answer: Callable[[Iterable[str]], Iterator[Any]],
     show: Callable[[Any], str],
     describe: Callable[[str, Any], dict[str, Any]],
 ) -> None:
-    """Answer text after text; each is remembered until its answer comes, for JSON tells both."""
+    """Answer text after text; JSON contains each text beside its answer."""
     _check_request(arguments)
     waiting: list[str] = []
 
@@ -167,8 +77,8 @@ def _run(
             yield text
 
     answers = answer(remember(_read_texts(arguments)))
-    if arguments.output is not None or not sys.stdout.isatty():  # where answers can be seen, they are counted
-        answers = with_progress(answers, "answered")
+    if arguments.output is not None or not sys.stdout.isatty():  # elsewhere the answers show the progress
+        answers = with_progress(answers, message("cli.answers.answered"))
     with _explained(arguments), _open_output(arguments.output) as output:
         for found in answers:
             line = (
@@ -176,10 +86,10 @@ def _run(
                 if arguments.json
                 else show(found)
             )
-            output.write(for_people(f"{line}\n", output))
+            output.write(escape_controls(f"{line}\n", output))
 
 
-def _run_writing(arguments: Arguments, shape: str, refusal: str) -> None:
+def run_generation(arguments: Arguments, shape: str, refusal: str) -> None:
     """Texts answered by texts: streamed where there is one, in batches where there are many."""
     from glassformer.tasks.answers import answer, open_model, stream_answer, write_answer
 
@@ -189,13 +99,13 @@ def _run_writing(arguments: Arguments, shape: str, refusal: str) -> None:
     with _explained(arguments):
         model = open_model(arguments.model, device=arguments.device)
     if model.shape != shape:
-        raise InputError(f"A model with the shape {model.shape!r} {refusal}.")
+        raise InputError(refusal, shape=model.shape)
     settings = _choose_settings(arguments, model)
     language = getattr(arguments, "target_language", None)
     alone = len(arguments.texts) == 1 and not arguments.json and settings.n_best == 1
     if alone and arguments.output is None:
         for piece in stream_answer(model, arguments.texts[0], settings, language):
-            print(for_people(piece, sys.stdout), end="", flush=True)
+            print(escape_controls(piece, sys.stdout), end="", flush=True)
         print()
         return
 
@@ -212,36 +122,34 @@ def _run_writing(arguments: Arguments, shape: str, refusal: str) -> None:
     def describe(text: str, found: list[tuple[str, float]]) -> dict[str, Any]:
         return {"text": text, "answers": [{"text": each, "score": score} for each, score in found]}
 
-    _run(arguments, reply, show, describe)
+    run_answers(arguments, reply, show, describe)
 
 
 def _choose_settings(arguments: Arguments, model: "Model") -> "GenerationSettings":
     from glassformer.model.generation_settings import GenerationSettings
 
-    words = {field.name for field in fields(GenerationSettings)}
-    asked = {name: value for name, value in vars(arguments).items() if name in words and value is not None}
+    names = {field.name for field in fields(GenerationSettings)}
+    asked = {name: value for name, value in vars(arguments).items() if name in names and value is not None}
     if asked.get("sample"):
-        asked.setdefault("beams", 1)  # whatever the model's own habit is
+        asked.setdefault("beams", 1)  # whatever the model's own settings are
     elif asked.get("beams", 1) > 1:
         asked["sample"] = False
     settings = replace(model.generation, **asked)
-    if idle := _find_idle(asked, settings):
-        raise InputError(idle)
+    _refuse_unused(asked, settings)
     if settings.beams > (most := model.tokenizer.size):
-        raise InputError(f"--beams {settings.beams} is more than the vocabulary has tokens, {most}; try 5.")
+        raise InputError("cli.answers.too_many_beams", beams=settings.beams, most=most)
     return settings
 
 
-def _find_idle(asked: Mapping[str, object], settings: "GenerationSettings") -> str:
-    """Why something that was asked for would do nothing; empty where all of it counts."""
-    for names, counts, remedy in (
-        (("temperature", "top_k", "top_p", "seed"), settings.sample, "words are drawn; add --sample"),
-        (("length_penalty",), settings.beams > 1, "there is a beam search; add --beams 4"),
+def _refuse_unused(asked: Mapping[str, object], settings: "GenerationSettings") -> None:
+    """Settings without effect are errors."""
+    for names, has_effect, code in (
+        (("temperature", "top_k", "top_p", "seed"), settings.sample, "cli.answers.needs_sample"),
+        (("length_penalty",), settings.beams > 1, "cli.answers.needs_beams"),
     ):
-        idle = [f"--{name.replace('_', '-')}" for name in names if name in asked]
-        if idle and not counts:
-            return f"{' and '.join(idle)} would do nothing: it counts only where {remedy}, or leave it out."
-    return ""
+        unused = [f"--{name.replace('_', '-')}" for name in names if name in asked]
+        if unused and not has_effect:
+            raise InputError(code, options=unused)
 
 
 def _read_texts(arguments: Arguments) -> Iterator[str]:
@@ -251,59 +159,59 @@ def _read_texts(arguments: Arguments) -> Iterator[str]:
         return
     path = arguments.input or Path("-")
     if str(path) == "-" and sys.stdin is not None and sys.stdin.isatty():
-        print("One text a line; Ctrl-D after the last.", file=sys.stderr)
+        print(message("cli.answers.type_texts"), file=sys.stderr)
     yield from (line for _, line in read_texts(path))
 
 
 def _check_request(arguments: Arguments) -> None:
-    """Settle which model it is, and refuse what cannot be before it is opened."""
+    """Determine the model, and refuse impossible requests before it is opened."""
     from glassformer.recorders.checks import check_device
 
-    _settle_model(arguments)
+    _choose_model(arguments)
     if arguments.texts and arguments.input is not None:
-        raise InputError("There are texts and an --input; give one of the two.")
+        raise InputError("cli.answers.texts_and_input")
     check_device(arguments.device)
 
 
-def _settle_model(arguments: Arguments) -> None:
-    """The first word is the model, unless it cannot be: then it is a text, and the usual model answers it."""
+def _choose_model(arguments: Arguments) -> None:
+    """The first argument is the model, unless it cannot be one: then it is a text for the usual model."""
     from glassformer.weights.hub import could_be_model
 
-    word = arguments.model
-    if word is None or not could_be_model(word):
-        arguments.texts[:0] = [] if word is None else [word]
+    name = arguments.model
+    if name is None or not could_be_model(name):
+        arguments.texts[:0] = [] if name is None else [name]
         arguments.model = arguments.usual
         if sys.stderr.isatty():
-            print(f"{arguments.usual} answers; put another MODEL first to ask that one.", file=sys.stderr)
+            print(message("cli.answers.usual_model", model=arguments.usual), file=sys.stderr)
 
 
 @contextmanager
 def _explained(arguments: Arguments) -> Iterator[None]:
-    """A single word that is no model may have been meant as the text."""
+    """A single argument that is no model may have been meant as the text."""
     try:
         yield
     except CheckpointError as error:
         if arguments.texts or arguments.model == arguments.usual or Path(arguments.model).exists():
             raise
-        verb = f"glassformer {arguments.verb} {arguments.usual}"
+        command = f"glassformer {arguments.verb} {arguments.usual} {arguments.model!r}"
         raise CheckpointError(
-            f"{error} If {arguments.model!r} is the text, write `{verb} {arguments.model!r}`."
+            "cli.answers.text_as_model", error=error.message, text=arguments.model, command=command
         ) from error
 
 
 @contextmanager
 def _open_output(path: Path | None) -> Iterator[TextIO]:
-    """Stdout; or a file that takes its name when all is written."""
+    """Stdout; or a file that gets its name when all is written."""
     if path is None:
         yield sys.stdout
         return
     if path.exists() and not path.is_file():
-        raise InputError(f"{path} is no file and cannot be replaced by one; give the name of a file.")
+        raise InputError("cli.answers.not_a_file", path=path)
     part = path.with_name(f".{path.name}.{token_hex(8)}.part")
     try:
         file = part.open("x", encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{path} could not be written: {error.strerror}. Choose another place.") from error
+        raise InputError("cli.answers.not_writable", path=path, error=error.strerror) from error
     try:
         with file:
             yield file

@@ -1,38 +1,40 @@
-"""Recording many texts: a file with one a line becomes a folder with one bundle each.
+"""Recording many texts: a file with one per line becomes a folder with one bundle each.
 
 In:   a subject, a file of texts, a folder.
 Out:  FOLDER/00001-3fa9c1d2.bundle … : the number of the line, and a hash of its text.
 
-What is there already is not recorded again, so that a run which was stopped goes on where it was. A line that
-cannot be recorded is said with its number, and the others go on.
+What exists already is not recorded again, so that an interrupted command continues where it stopped. A line
+that cannot be recorded is reported with its number; the others are recorded.
 """
 
-import sys
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from glassformer.cli.verb import read_texts
+from glassformer.cli.inputs import read_texts
+from glassformer.cli.output import with_progress
 from glassformer.errors import GlassformerError, InputError
+from glassformer.messages import Message, message
+
+REPORTED = 5  # failures that are listed
 
 
 def record_all(subject: Any, texts: Path, folder: Path, record: Callable[[str], Any]) -> None:
-    """Record every line, and say how it went."""
+    """Record every line, and print how many were recorded."""
     from glassformer.recorders.destination import heading_for
 
     lines = list(_list_texts(texts))
     if not lines:
-        raise InputError(f"There is no text in {texts}. Wanted one a line. Add some.")
+        raise InputError("cli.bulk.no_texts", path=texts)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder} cannot be made: {error.strerror}. Choose another folder.") from error
+        raise InputError("cli.bulk.no_folder", folder=folder, error=error.strerror) from error
     made = kept = 0
-    failed: list[str] = []
-    for place, (number, text) in enumerate(lines, 1):
+    failed: list[Message] = []
+    for number, text in with_progress(lines, message("cli.bulk.texts"), len(lines)):
         path = folder / name_bundle(number, text)
-        _tell(f"{place} of {len(lines)}")
         if path.exists():
             kept += 1
             continue
@@ -41,14 +43,12 @@ def record_all(subject: Any, texts: Path, folder: Path, record: Callable[[str], 
                 destination.finish(record(text))
             made += 1
         except GlassformerError as error:
-            failed.append(f"line {number}: {error}")
-    _tell("")
-    print(f"{made} recorded into {folder}" + (f", {kept} were there already" if kept else "") + ".")
+            failed.append(message("cli.bulk.line", line=number, error=error.message))
+    code = "cli.bulk.recorded_more" if kept else "cli.bulk.recorded"
+    print(message(code, count=made, folder=folder, kept=kept))
     if failed:
-        more = f" … and {len(failed) - 5} more" if len(failed) > 5 else ""
-        raise InputError(
-            f"{len(failed)} of {len(lines)} texts were not recorded: {'; '.join(failed[:5])}{more}"
-        )
+        code = "cli.bulk.failed" if len(failed) <= REPORTED else "cli.bulk.failed_more"
+        raise InputError(code, failed=len(failed), total=len(lines), errors=failed[:REPORTED])
 
 
 def name_bundle(number: int, text: str) -> str:
@@ -61,8 +61,3 @@ def _list_texts(path: Path) -> Iterator[tuple[int, str]]:
     for number, line in read_texts(path):
         if line.strip():
             yield number, line
-
-
-def _tell(words: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\x1b[2K{words}", end="", file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
 """Edits and ways of decoding, as a person writes them in a terminal.
 
 In:   `zero encoder self 2 5`, `cut decoder self all all 7 3`, `scale 2 decoder`, `first 4`; `beam 4`.
-Out:  the edits of recorders/edits.py; settings of a generation; or a sentence that names the wrong word.
+Out:  edits; settings of a generation; or an error that names the part that is wrong.
 
     zero STACK KIND LAYER HEAD             silence a head
     mean STACK KIND LAYER HEAD             give every query the mean of its rows
@@ -15,7 +15,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glassformer.errors import InputError
-from glassformer.registry import suggest
+from glassformer.messages import Message, literal, message
+from glassformer.registry import suggestion
 
 if TYPE_CHECKING:
     from glassformer.model.generation_settings import GenerationSettings
@@ -23,36 +24,37 @@ if TYPE_CHECKING:
 
 ALL = "all"
 STACKS, KINDS = ("encoder", "decoder"), ("self", "cross")
-ALTERNATIVES = 5  # kept for each word that is written
+METHODS = ("greedy", "beam", "sample")
+ALTERNATIVES = 5  # recorded for each token that is generated
 
 
 class Slot(NamedTuple):
-    """A place for one word: what it is called, how it is read, whether `all` or nothing will do."""
+    """One part of an edit: its name, how it is read, whether it may be `all` or left out."""
 
     name: str
     read: Callable[[str], Any]
-    wanted: str
+    expected: Message
     all: bool = False
     optional: bool = False
 
 
 def _number(name: str, *, all: bool = False, optional: bool = False) -> Slot:
-    return Slot(name, _read_count, "a whole number from 0", all, optional)
+    return Slot(name, _read_count, message("cli.edits.count"), all, optional)
 
 
 def _choice(name: str, known: Sequence[str], *, all: bool = False, optional: bool = False) -> Slot:
-    def read(word: str) -> str:
-        if word not in known:
+    def read(text: str) -> str:
+        if text not in known:
             raise ValueError
-        return word
+        return text
 
-    return Slot(name, read, " or ".join(known), all, optional)
+    return Slot(name, read, message("cli.edits.one_of", names=known), all, optional)
 
 
-def _read_count(word: str) -> int:
-    if not word.isdecimal():
+def _read_count(text: str) -> int:
+    if not text.isdecimal():
         raise ValueError
-    return int(word)
+    return int(text)
 
 
 _HEAD = (_choice("STACK", STACKS), _choice("KIND", KINDS), _number("LAYER"), _number("HEAD"))
@@ -67,7 +69,7 @@ GRAMMAR = {
         _number("KEY"),
     ),
     "scale": (
-        Slot("FACTOR", float, "a number"),
+        Slot("FACTOR", float, message("cli.edits.number")),
         _choice("STACK", STACKS, all=True, optional=True),
         _choice("KIND", KINDS, all=True, optional=True),
         _number("LAYER", all=True, optional=True),
@@ -80,10 +82,10 @@ def read_edit(text: str) -> "Edit":
     """One edit, such as `zero encoder self 2 5`."""
     from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
 
-    verb, *words = text.split() or [""]
+    verb, *parts = text.split() or [""]
     if verb not in GRAMMAR:
-        raise InputError(f"An edit cannot begin with {verb!r}.{suggest(verb, GRAMMAR)}")
-    values = _read_words(verb, words)
+        raise InputError("cli.edits.unknown", verb=verb, suggestion=suggestion(verb, GRAMMAR))
+    values = _read_parts(verb, parts)
     match verb:
         case "zero" | "mean":
             stack, kind, layer, head = values
@@ -97,50 +99,48 @@ def read_edit(text: str) -> "Edit":
             return FirstLayers(*values)
 
 
-def _read_words(verb: str, words: Sequence[str]) -> list[Any]:
+def _read_parts(verb: str, parts: Sequence[str]) -> list[Any]:
     """A value for each slot of a verb; None for `all` and for what was left out."""
     slots = GRAMMAR[verb]
     form = f"{verb} " + " ".join(f"[{slot.name}]" if slot.optional else slot.name for slot in slots)
-    if len(words) > len(slots):
-        raise InputError(f"{words[len(slots)]!r} is one word too many in an edit; write `{form}`.")
+    if len(parts) > len(slots):
+        raise InputError("cli.edits.too_long", extra=parts[len(slots)], form=form)
     values: list[Any] = []
     for place, slot in enumerate(slots):
-        if place >= len(words):
+        if place >= len(parts):
             if not slot.optional:
-                raise InputError(f"`{' '.join([verb, *words])}` ends before its {slot.name}; write `{form}`.")
+                edit = " ".join([verb, *parts])
+                raise InputError("cli.edits.too_short", edit=edit, name=slot.name, form=form)
             values.append(None)
             continue
-        word = words[place]
+        part = parts[place]
         try:
-            values.append(None if slot.all and word == ALL else slot.read(word))
+            values.append(None if slot.all and part == ALL else slot.read(part))
         except ValueError:
-            wanted = slot.wanted + (" or all" if slot.all else "")
+            expected = (slot.expected, literal(ALL)) if slot.all else (slot.expected,)
             raise InputError(
-                f"{word!r} cannot be the {slot.name} of an edit; it is {wanted}: `{form}`."
+                "cli.edits.wrong_part", part=part, name=slot.name, expected=expected, form=form
             ) from None
     return values
 
 
-def read_decoding(words: Sequence[str], habit: "GenerationSettings") -> "GenerationSettings":
-    """`greedy`, `beam N` or `sample [SEED]`, in place of how a model likes to write."""
-    verb, *rest = words
+def read_decoding(parts: Sequence[str], habit: "GenerationSettings") -> "GenerationSettings":
+    """`greedy`, `beam N` or `sample [SEED]`, in place of the model's own settings."""
+    method, *rest = parts
     numbers = []
-    for word in rest:
-        if not word.isdecimal():
-            form = "sample 1" if verb == "sample" else "beam 4"
-            raise InputError(f"{word!r} after --decode {verb} is no whole number from 0 up; write `{form}`.")
-        numbers.append(int(word))
+    for part in rest:
+        if not part.isdecimal():
+            form = "sample 1" if method == "sample" else "beam 4"
+            raise InputError("cli.edits.not_a_count", part=part, method=method, form=form)
+        numbers.append(int(part))
     habit = replace(habit, alternatives=ALTERNATIVES, n_best=1)
-    match verb, numbers:
+    match method, numbers:
         case "greedy", []:
             return replace(habit, beams=1, sample=False)
         case "beam", [count]:
             return replace(habit, beams=count, sample=False)
         case "sample", [] | [_]:
             return replace(habit, beams=1, sample=True, seed=next(iter(numbers), None))
-    if verb not in ("greedy", "beam", "sample"):
-        raise InputError(f"Nothing decodes by {verb!r}.{suggest(verb, ('greedy', 'beam', 'sample'))}")
-    raise InputError(
-        f"`--decode {' '.join(words)}` has the wrong number of words; "
-        "write `greedy`, `beam N` or `sample [SEED]`."
-    )
+    if method not in METHODS:
+        raise InputError("cli.edits.unknown_method", method=method, suggestion=suggestion(method, METHODS))
+    raise InputError("cli.edits.wrong_method", text=" ".join(parts))

@@ -1,7 +1,7 @@
-"""`score` against what people annotated: links between the words of two languages, and dependency trees.
+"""`score` against annotations: links between the words of two languages, and dependency trees.
 
 In:   the name of a model, and files of gold links or trees.
-Out:  tables for people; JSON or CSV for programs. Each sentence is recorded, scored and forgotten.
+Out:  tables for people; JSON or CSV for programs. Recordings are scored one by one and not kept.
 """
 
 import csv
@@ -12,15 +12,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glassformer.cli.verb import (
-    Arguments,
-    Parser,
-    add_language,
-    count_columns,
-    read_assignments,
-    with_progress,
-)
+from glassformer.cli.inputs import add_language, read_assignments
+from glassformer.cli.output import count_columns, has_colour, with_progress
+from glassformer.cli.parser import Arguments, Parser, help_text
 from glassformer.errors import InputError
+from glassformer.messages import message
+from glassformer.place import name_term
+from glassformer.render.terminal.text import wrap
 
 if TYPE_CHECKING:
     from glassformer.metrics import Score
@@ -29,42 +27,38 @@ if TYPE_CHECKING:
     from glassformer.recording import Recording
 
 RATES = ("alignment_error", "alignment_precision", "alignment_recall")
-LONGEST = 25  # words of a sentence, where nothing is said
+LONGEST = 25  # words of a sentence, by default
 SHOWN = 20  # relations in a table for people
 
 
 def add_gold(parser: Parser) -> None:
-    """The words of `score` that name gold data."""
+    """Options of `score` that name gold data."""
     parser.add_argument(
         "--links",
         metavar=("LINKS", "SOURCE", "TARGET"),
         nargs=3,
         type=Path,
-        help="word alignment of a translator, against links and the sentences that they join",
+        help=help_text("cli.help.gold.links"),
     )
-    parser.add_argument(
-        "--reverse", action="store_true", help="the MODEL translates from TARGET to SOURCE of --links"
-    )
+    parser.add_argument("--reverse", action="store_true", help=help_text("cli.help.gold.reverse"))
     add_language(parser)
+    parser.add_argument("--trees", metavar="FILE.conllu", type=Path, help=help_text("cli.help.gold.trees"))
     parser.add_argument(
-        "--trees", metavar="FILE.conllu", type=Path, help="dependency relations, against trees (.gz, too)"
+        "--longest", type=int, metavar="N", help=help_text("cli.help.gold.longest", usual=LONGEST)
     )
-    parser.add_argument(
-        "--longest", type=int, metavar="N", help=f"leave out longer gold sentences, in words ({LONGEST})"
-    )
-    parser.add_argument("--most", type=int, metavar="N", help="the first so many gold sentences only")
+    parser.add_argument("--most", type=int, metavar="N", help=help_text("cli.help.gold.most"))
 
 
 def run_gold(arguments: Arguments) -> None:
     """Score a model against links or trees."""
     if arguments.links and arguments.trees:
-        raise InputError("There are links and trees; give one of --links and --trees.")
-    if arguments.words or arguments.against or arguments.over:
-        raise InputError("Gold data bring their sentences and metrics; leave texts, names and --over out.")
+        raise InputError("cli.gold.links_and_trees")
+    if arguments.values or arguments.against or arguments.over:
+        raise InputError("cli.gold.only_gold")
     for name in ("longest", "most"):
         number = getattr(arguments, name)
         if number is not None and number < 1:
-            raise InputError(f"--{name} {number} leaves no sentence; it must be at least 1.")
+            raise InputError("cli.gold.no_sentence_left", option=f"--{name}", number=number)
     (_run_links if arguments.links else _run_trees)(arguments)
 
 
@@ -74,7 +68,7 @@ def run_gold(arguments: Arguments) -> None:
 def _run_links(arguments: Arguments) -> None:
     from glassformer.metrics.gold import read_alignments
     from glassformer.render.summary import summarise_score, to_csv, to_json
-    from glassformer.render.terminal.tables import draw_scores
+    from glassformer.render.terminal.tables import draw_scores, draw_table
 
     given = read_alignments(*arguments.links)
     pairs = [pair.swapped() if arguments.reverse else pair for pair in given]
@@ -82,7 +76,7 @@ def _run_links(arguments: Arguments) -> None:
     chosen = [pair for pair in pairs if pair.sure and max(len(pair.source), len(pair.target)) <= longest]
     chosen = chosen[: arguments.most]
     if not chosen:
-        raise InputError(f"No pair of {len(pairs)} has sure links and at most {longest} words on both sides.")
+        raise InputError("cli.gold.no_pair", count=len(pairs), longest=longest)
     scores, diagonal = _align(arguments, chosen)
     place, head = _find_best(scores[0])
     best = dict(
@@ -102,15 +96,16 @@ def _run_links(arguments: Arguments) -> None:
         summary = {"pairs": len(chosen), "longest": longest, "best": found, "diagonal": diagonal}
         print(to_json(summary | {"scores": [summarise_score(score) for score in scores]}))
     else:
-        print(draw_scores(scores[:1], columns=count_columns()))
-        print(f"\n{'':28}{'error':>9}{'precision':>11}{'recall':>8}")
-        for name, rates in ((f"best: layer {place.layer}, head {head}", best), ("the diagonal", diagonal)):
-            error, precision, recall = rates.values()
-            print(f"{name:28}{error:9.3f}{precision:11.3f}{recall:8.3f}")
-        print(
-            f"\n{len(chosen)} pairs of at most {longest} words, of {len(pairs)}. The best head is chosen on"
-        )
-        print("the pairs that it is scored on.")
+        columns, colour = count_columns(), has_colour()
+        print(draw_scores(scores[:1], columns=columns, colour=colour), end="\n\n")
+        names = ("cli.gold.error", "cli.gold.precision", "cli.gold.recall")
+        rows = [("", *(str(message(name)) for name in names))]
+        best_head = message("cli.gold.best_head", layer=place.layer, head=head)
+        for label, rates in ((best_head, best), (message("cli.gold.diagonal"), diagonal)):
+            rows.append((str(label), *(f"{rate:.3f}" for rate in rates.values())))
+        print(draw_table(rows, right={1, 2, 3}, columns=columns, colour=colour))
+        summary_text = message("cli.gold.pairs", count=len(chosen), longest=longest, total=len(pairs))
+        print(f"\n{wrap(str(summary_text), columns)}")
 
 
 def _align(arguments: Arguments, pairs: list["AlignedPair"]) -> tuple[list["Score"], dict[str, float]]:
@@ -121,7 +116,7 @@ def _align(arguments: Arguments, pairs: list["AlignedPair"]) -> tuple[list["Scor
     record = _open(arguments)
     found: dict[str, list[Score]] = {name: [] for name in RATES}
     straight: dict[str, list[Score]] = {name: [] for name in RATES}
-    for pair in with_progress(pairs, "pairs"):
+    for pair in with_progress(pairs, message("cli.gold.counting_pairs"), len(pairs)):
         recording = record(" ".join(pair.source), " ".join(pair.target))
         for name in RATES:
             found[name].append(_of_cross(score(recording, name, gold=pair, **parameters)))
@@ -131,10 +126,10 @@ def _align(arguments: Arguments, pairs: list["AlignedPair"]) -> tuple[list["Scor
 
 
 def _of_cross(score: "Score") -> "Score":
-    """What is not of cross-attention is never aligned."""
+    """Only cross-attention links two texts."""
     parts = tuple(part for part in score.parts if part.place is not None and part.place.kind == "cross")
     if not parts:
-        raise InputError("The model has no cross-attention, which links two texts; give a translator.")
+        raise InputError("cli.gold.no_cross_attention")
     return replace(score, parts=parts)
 
 
@@ -156,12 +151,12 @@ def _run_trees(arguments: Arguments) -> None:
 
     parameters = {"direction": "head", **_read_parameters(arguments, ("direction",))}
     if parameters["direction"] not in ("head", "dependent"):
-        raise InputError(f"direction={parameters['direction']} is neither head nor dependent.")
+        raise InputError("cli.gold.direction", direction=parameters["direction"])
     longest = arguments.longest or LONGEST
     fitting = (each for each in read_conllu(arguments.trees) if 1 < len(each.words) <= longest)
     sentences = list(islice(fitting, arguments.most))
     if not sentences:
-        raise InputError(f"{arguments.trees} has no sentence of 2 to {longest} words.")
+        raise InputError("cli.gold.no_sentence", path=arguments.trees, longest=longest)
     rows = table_relations(_record_trees(arguments, sentences), parameters["direction"])
     if arguments.json:
         table = [asdict(row) | {"place": row.place._asdict()} for row in rows]
@@ -170,30 +165,29 @@ def _run_trees(arguments: Arguments) -> None:
         print(_write_relations(rows))
     else:
         print(_draw_relations(rows))
-        print(f"\n{len(sentences)} sentences of at most {longest} words. Heads and offsets are the best on")
-        print("the sentences that they are scored on.")
+        summary = message("cli.gold.sentences", count=len(sentences), longest=longest)
+        print(f"\n{wrap(str(summary), count_columns())}")
 
 
 def _record_trees(
     arguments: Arguments, sentences: list["Sentence"]
 ) -> Iterator[tuple["Recording", "Sentence"]]:
     record = _open(arguments)
-    for sentence in with_progress(sentences, "sentences"):
+    for sentence in with_progress(sentences, message("cli.gold.counting_sentences"), len(sentences)):
         yield record(" ".join(sentence.forms), None), sentence
 
 
 def _draw_relations(rows: Iterable["RelationRow"]) -> str:
-    shown = [row for row in rows if row.relation == "all" or ":" not in row.relation][:SHOWN]
-    lines = [
-        f"{'relation':12}{'words':>7}  {'best head':28}{'accuracy':>9}{'best offset':>13}{'accuracy':>10}"
-    ]
-    for row in shown:
-        head = f"{row.place.stack} layer {row.place.layer}, head {row.head}"
-        offset = f"{row.offset:+d}"
-        lines.append(
-            f"{row.relation:12}{row.count:7d}  {head:28}{row.accuracy:9.3f}{offset:>13}{row.baseline:10.3f}"
-        )
-    return "\n".join(lines)
+    from glassformer.render.terminal.tables import draw_table
+
+    names = ("relation", "words", "best_head", "accuracy", "best_offset", "accuracy")
+    table = [tuple(str(message(f"cli.gold.columns.{name}")) for name in names)]
+    for row in [row for row in rows if row.relation == "all" or ":" not in row.relation][:SHOWN]:
+        stack = name_term(row.place.stack)
+        head = message("cli.gold.head", stack=stack, layer=row.place.layer, head=row.head)
+        numbers = (f"{row.accuracy:.3f}", f"{row.offset:+d}", f"{row.baseline:.3f}")
+        table.append((row.relation, str(row.count), str(head), *numbers))
+    return draw_table(table, right={1, 3, 4, 5}, columns=count_columns(), colour=has_colour())
 
 
 def _write_relations(rows: Iterable["RelationRow"]) -> str:
@@ -220,7 +214,7 @@ def _open(arguments: Arguments) -> Any:
         try:
             return subject.record(text, target, target_language=arguments.target_language, want=("weights",))
         except InputError as error:
-            raise InputError(f"{text[:60]!r}: {error}") from error
+            raise InputError("cli.gold.of_text", text=text[:60], error=error.message) from error
 
     return record
 
@@ -229,5 +223,5 @@ def _read_parameters(arguments: Arguments, known: tuple[str, ...]) -> dict[str, 
     given = read_assignments(arguments.set)
     for name in given:
         if name not in known:
-            raise InputError(f"Only {' and '.join(known)} can be set here, not {name!r}.")
+            raise InputError("cli.gold.unknown_setting", known=known, name=name)
     return given

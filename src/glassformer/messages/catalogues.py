@@ -7,7 +7,7 @@ Out:  a flat mapping from codes ("recorders.unknown_head") to templates ("There 
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +21,28 @@ def known_languages() -> tuple[str, ...]:
     return (FALLBACK, *sorted(found - {FALLBACK}))
 
 
-@cache
 def read_catalogue(language: str) -> Mapping[str, str]:
     """Every text of a language; empty where there are no catalogues for it."""
+    areas = {path.stem for folder in _folders() for path in (folder / language).glob("*.toml")}
+    return {code: text for area in sorted(areas) for code, text in read_area(language, area).items()}
+
+
+@lru_cache(maxsize=256)
+def read_area(language: str, area: str) -> Mapping[str, str]:
+    """The texts of one area; a command reads only the areas that it needs."""
     texts: dict[str, str] = {}
-    for folder in _folders():
-        for path in sorted((folder / language).glob("*.toml")):
-            texts.update(_flatten(path.stem, tomllib.loads(path.read_text(encoding="utf-8"))))
+    if not area.isidentifier():  # codes may come from anybody's file: never a path
+        return texts
+    for path in (folder / language / f"{area}.toml" for folder in _folders()):
+        if path.is_file():
+            texts.update(_flatten(area, tomllib.loads(path.read_text(encoding="utf-8"))))
     return texts
 
 
 def find_template(code: str, language: str) -> str | None:
     """The text of a code in a language, or else in English; None where neither knows it."""
-    return read_catalogue(language).get(code) or read_catalogue(FALLBACK).get(code)
+    area = code.partition(".")[0]
+    return read_area(language, area).get(code) or read_area(FALLBACK, area).get(code)
 
 
 def _folders() -> list[Path]:

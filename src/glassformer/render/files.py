@@ -1,4 +1,4 @@
-"""Files that are whole or not there.
+"""Files that are written completely or not at all.
 
 In:   a path and bytes.
 Out:  the file; an old one is replaced in one step, and a failure leaves nothing behind.
@@ -13,14 +13,14 @@ from glassformer.errors import InputError
 
 
 def write_whole(path: str | Path, data: bytes) -> Path:
-    """Write beside the place, then move there."""
+    """Write a temporary file in the same folder, then rename it."""
     target = Path(path).expanduser()
     if target.is_dir():
-        raise InputError(f"{target} is a folder. Wanted the name of a file. Add one.")
+        raise InputError("render.is_a_folder", path=target)
     try:
         handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
-        raise _complain(target, error) from error
+        raise _not_writable(target, error) from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -32,10 +32,10 @@ def write_whole(path: str | Path, data: bytes) -> Path:
         with suppress(OSError):
             Path(draft).unlink()
         if isinstance(error, OSError):
-            raise _complain(target, error) from error
+            raise _not_writable(target, error) from error
         raise
     return target
 
 
-def _complain(target: Path, error: OSError) -> InputError:
-    return InputError(f"{target} cannot be written: {error.strerror}. Choose another folder.")
+def _not_writable(target: Path, error: OSError) -> InputError:
+    return InputError("render.not_writable", path=target, error=error.strerror)

@@ -85,7 +85,7 @@ def summarise_score(measured: Score) -> dict[str, Any]:
         "unit": measured.unit,
         "over": measured.over,
         "parameters": {name: _plain(value) for name, value in measured.parameters.items()},
-        "undefined": " ".join(map(str, measured.undefined)) or None,
+        "undefined": " ".join(each.text("en") for each in measured.undefined) or None,
         "parts": [
             {
                 "place": None if part.place is None else part.place._asdict(),
@@ -151,5 +151,5 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(each) for each in value]
     if isinstance(value, Message):
-        return str(value)
+        return value.text("en")
     return None if isinstance(value, float) and not math.isfinite(value) else value

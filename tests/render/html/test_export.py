@@ -138,7 +138,7 @@ def test_long_maps_leave_their_weights_behind() -> None:
 def test_files_are_named_html_and_written_whole(tmp_path: Path) -> None:
     recording = invent_decoder(tokens=2)
     assert html.export(recording, tmp_path / "a.html").stat().st_size > 10_000
-    with pytest.raises(InputError, match=r"Wanted \.html"):
+    with pytest.raises(InputError, match=r"Expected \.html"):
         html.export(recording, tmp_path / "a.txt")
     with pytest.raises(InputError, match="cannot be written"):
         html.export(recording, tmp_path / "missing" / "a.html")
@@ -157,5 +157,5 @@ def test_nothing_that_was_asked_for_is_left_out() -> None:
 
 def test_an_answer_that_fails_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glassformer.api.routes.maps.shrink", lambda *_: 1 / 0)
-    with pytest.raises(InputError, match=r"statistics got no answer \(500\)"):
+    with pytest.raises(InputError, match=r"statistics could not be computed \(status 500\)"):
         html.render(invent_decoder(tokens=2))

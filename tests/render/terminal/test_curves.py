@@ -80,4 +80,4 @@ def test_damage_is_told(tmp_path: Path) -> None:
         writer.write_event(Event(0, "started", "Begins."))
     with (tmp_path / "torn" / "scalars.jsonl").open("a") as file:
         file.write("nonsense\n")
-    assert "1 lines of the log could not be read." in draw_run(read_run(tmp_path / "torn"))
+    assert "1 line of the log could not be read." in draw_run(read_run(tmp_path / "torn"))

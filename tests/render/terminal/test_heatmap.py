@@ -9,21 +9,19 @@ from numpy.typing import NDArray
 from glassformer.errors import InputError, RecordingError
 from glassformer.recording import AttentionMap, Evidence, Output, Recording, Tokens
 from glassformer.recording import measure as measure_statistics
+from glassformer.render.choice import choose_head, label
 from glassformer.render.terminal.heatmap import (
-    LEGEND,
-    choose_head,
+    describe_shades,
     draw_focus,
     draw_map,
     draw_output,
     draw_recording,
     draw_weights,
-    fit,
-    label,
-    measure,
     shade,
-    wrap,
 )
+from glassformer.render.terminal.text import fit, measure, wrap
 
+LEGEND = "· under 5 %   ░ under 20 %   ▒ under 40 %   ▓ under 70 %   █ 70 % and more"
 WORDS = {1: " too", 2: "\n", 3: " never"}
 EVIDENCE = Evidence(model="toy", model_hash="0" * 12, kernel="explicit", dtype="float32", exact=True)
 
@@ -59,6 +57,7 @@ def translation() -> Recording:
 )
 def test_shades_begin_where_the_legend_says(weight: float, block: str) -> None:
     assert shade(weight) == block
+    assert describe_shades() == LEGEND
 
 
 @pytest.mark.parametrize(
@@ -113,7 +112,7 @@ def test_a_head_can_be_asked_for() -> None:
     assert (chosen.kind, head) == ("self", 0)
     assert choose_head(recording, head=0)[1] == 0
     with pytest.raises(
-        InputError, match="no layer 7 of cross; choose a layer from 0 to 0, or another part: decoder"
+        InputError, match=r"no layer 7 of cross\. Choose a layer from 0 to 0, or another part: decoder"
     ):
         choose_head(recording, layer=7)
     with pytest.raises(RecordingError, match="no head 9"):
@@ -123,9 +122,9 @@ def test_a_head_can_be_asked_for() -> None:
 def test_a_recording_on_one_screen() -> None:
     assert draw_recording(translation(), columns=120).splitlines() == [
         "How many tokens a head looks at (exp of its mean entropy), by layer and head",
-        "                0     1",
-        "decoder 0     1.0",
-        "cross 0       3.0   1.4",
+        "             0    1",
+        "decoder 0  1.0",
+        "cross 0    3.0  1.4",
         "",
         "decoder layer 0, cross, head 1",
         "           我 爱 你",
@@ -173,11 +172,16 @@ def test_lines_are_cut_between_words_or_where_they_must_be() -> None:
     assert wrap("one two three four", 16, hanging=2) == "one two three\n  four"
     assert wrap("a" * 20, 16, indent=2) == "  " + "a" * 14 + "\n  " + "a" * 6
     assert wrap("我爱" * 9, 16).split("\n") == ["我爱" * 4, "我爱" * 4, "我爱"]
-    assert wrap("a b   c d   e f   g h", 17, parts="   ") == "a b   c d   e f\ng h"
+    assert wrap("文件夹或 zoo 中的名称。", 16).split("\n") == ["文件夹或 zoo 中", "的名称。"]
+    assert wrap("一二三四五六七八，九", 16).split("\n") == [
+        "一二三四五六七",
+        "八，九",
+    ]  # no line begins with it
+    assert wrap("a b   c d   e f   g h", 17, separator="   ") == "a b   c d   e f\ng h"
 
 
 def test_a_part_that_is_not_there_is_named() -> None:
-    with pytest.raises(InputError, match="toy has no encoder attention; choose cross or decoder"):
+    with pytest.raises(InputError, match=r"toy has no encoder attention\. Choose cross or decoder"):
         choose_head(translation(), part="encoder")
 
 
@@ -187,7 +191,7 @@ def test_a_layer_that_is_not_there_names_those_of_its_part() -> None:
     cross = attention_map(np.full((1, 2, 2), 0.5, dtype=np.float32), target, source)
     deeper = replace(attention_map(np.eye(2, dtype=np.float32)[None], target, target), layer=5)
     recording = Recording("toy", EVIDENCE, source, target, (cross, deeper))
-    with pytest.raises(InputError, match="choose a layer from 0 to 0, or another part: decoder"):
+    with pytest.raises(InputError, match="Choose a layer from 0 to 0, or another part: decoder"):
         choose_head(recording, part="cross", layer=5)
 
 

@@ -1,15 +1,17 @@
 """One number for every head, as bars in groups of layers.
 
-In:   metric and its parameters, part, layer.
+In:   metric and its parameters, place (or part and layer).
 Out:  vector bars; heads without a value have none, and the caption says why.
 """
 
 import numpy as np
 
 from glassformer.errors import InputError
+from glassformer.messages import message
 from glassformer.metrics import Part, score
+from glassformer.place import name_term
 from glassformer.render.figures.figure import Sheet
-from glassformer.render.figures.parts import write_caption, write_title
+from glassformer.render.figures.parts import describe_evidence, write_caption, write_title
 from glassformer.render.figures.style import head_colour
 
 
@@ -19,10 +21,7 @@ def draw(sheet: Sheet) -> None:
     result = score(sheet.recording, choice.metric, **choice.parameters)
     parts = [part for part in result.parts if part.axes == ("head",) and _chosen(sheet, part)]
     if not parts:
-        raise InputError(
-            f"{choice.metric} has no value per head here. Wanted one bar for each head. "
-            "Choose another metric (`glassformer metrics` lists them), part or layer."
-        )
+        raise InputError("render.figures.no_bars", metric=choice.metric)
     heads = max(len(part.values) for part in parts)
     settled = ", ".join(f"{name} {value}" for name, value in result.parameters.items())
     sheet.caption = " ".join(
@@ -31,13 +30,17 @@ def draw(sheet: Sheet) -> None:
             (
                 result.caption.english,
                 f"({settled})." if settled else "",
-                *map(str, result.undefined),
-                f"Evidence: {sheet.recording.evidence}.",
+                *map(sheet.text, result.undefined),
+                describe_evidence(sheet),
             ),
         )
     )
-    names = [_name(part) for part in parts]
-    sheet.use_letters(sheet.recording.model, *names)
+    names = [_name(part, sheet.language) for part in parts]
+    legend = [sheet.text(message("render.figures.head_number", head=head)) for head in range(heads)]
+    metric = result.wording.label.english.lower()
+    title = message("render.figures.of_each_head", model=sheet.recording.model, metric=metric)
+    layer = sheet.text(message("render.figures.layer"))
+    sheet.choose_fonts(sheet.text(title), *names, *legend, layer)
     axes = sheet.canvas.add_subplot()
     sheet.set_size(2.2)
     thick = 0.84 / heads
@@ -47,26 +50,29 @@ def draw(sheet: Sheet) -> None:
         known = np.isfinite(values)
         x = np.array(places, dtype=float)[known] - 0.42 + thick * (head + 0.5)
         axes.bar(
-            x, values[known], thick * 0.9, color=head_colour(head), label=f"head {head}", gid=f"head-{head}"
+            x, values[known], thick * 0.9, color=head_colour(head), label=legend[head], gid=f"head-{head}"
         )
     axes.set_xticks(range(len(parts)), names, rotation=0 if len(parts) <= 6 else 60)
     axes.tick_params(axis="x", length=0)
-    axes.set_xlabel("layer")
+    axes.set_xlabel(layer)
     axes.set_ylabel(f"{result.wording.label.english}, {result.unit}".lower())
     if heads <= 16:
         sheet.canvas.legend(loc="outside right upper", handlelength=0.8)
-    write_title(sheet, axes, f"{sheet.recording.model}: {result.wording.label.english.lower()} of each head")
-    write_caption(sheet, sheet.caption)
+    write_title(sheet, axes, title)
+    write_caption(sheet)
 
 
 def _chosen(sheet: Sheet, part: Part) -> bool:
     place, choice = part.place, sheet.choice
     if place is None or place.step is not None:
         return False
+    if choice.place is not None:
+        return place == choice.place
     name = "cross" if place.kind == "cross" else place.stack
     return choice.part in (None, name) and choice.layer in (None, place.layer)
 
 
-def _name(part: Part) -> str:
+def _name(part: Part, language: str) -> str:
     assert part.place is not None
-    return f"{'cross' if part.place.kind == 'cross' else part.place.stack} {part.place.layer}"
+    name = "cross" if part.place.kind == "cross" else part.place.stack
+    return f"{name_term(name).text(language)} {part.place.layer}"

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassformer.errors import ConfigurationError, InputError
+from glassformer.messages import Message, get_language, known_languages
+from glassformer.place import Place
 from glassformer.recording import Recording
-from glassformer.registry import suggest
+from glassformer.registry import suggestion
 from glassformer.render.figures.fonts import choose_fonts
 from glassformer.render.figures.style import COLUMN, PAGE, SETTINGS
 from glassformer.render.files import write_whole
@@ -25,7 +27,7 @@ from glassformer.runlog import RunLog
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-VIEWS = {  # where each is drawn, and from what
+VIEWS = {  # the module that draws each, and what it draws
     "heatmap": ("glassformer.render.figures.heatmap", Recording),
     "heads": ("glassformer.render.figures.heads", Recording),
     "lines": ("glassformer.render.figures.lines", Recording),
@@ -34,7 +36,7 @@ VIEWS = {  # where each is drawn, and from what
 }
 FORMATS = ("pdf", "svg", "png")
 WIDTHS = {"column": COLUMN, "page": PAGE}
-DOTS = 300  # a inch, of a PNG
+DOTS = 300  # per inch, of a PNG
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Choice:
 
     part: str | None = None  # encoder, decoder or cross
     layer: int | None = None
+    place: Place | None = None  # instead of part and layer
     heads: tuple[int, ...] | None = None
     metric: str = "entropy"
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -53,37 +56,42 @@ class Choice:
     def head(self) -> int | None:
         """The only head; None where none was chosen."""
         if self.heads is not None and len(self.heads) > 1:
-            raise InputError(f"This view shows one head, and got {list(self.heads)}. Choose one of them.")
+            raise InputError("render.figures.one_head", heads=self.heads)
         return self.heads[0] if self.heads else None
 
 
 @dataclass(slots=True)
 class Sheet:
-    """What a view draws on: the canvas, the thing, and the texts that need a font."""
+    """What a view draws on: the canvas, what is drawn, and the texts that need a font."""
 
     canvas: "Canvas"
-    thing: Recording | RunLog
+    source: Recording | RunLog
     choice: Choice
     width: float
+    language: str
     fonts: tuple[str, ...] = ()
     caption: str = ""
 
     @property
     def recording(self) -> Recording:
-        assert isinstance(self.thing, Recording)
-        return self.thing
+        assert isinstance(self.source, Recording)
+        return self.source
 
     @property
     def log(self) -> RunLog:
-        assert isinstance(self.thing, RunLog)
-        return self.thing
+        assert isinstance(self.source, RunLog)
+        return self.source
+
+    def text(self, text: Message) -> str:
+        """A message in the language of the figure."""
+        return text.text(self.language)
 
     def set_size(self, height: float) -> None:
-        """Inches; the width was asked for."""
+        """The height in inches; the width is given."""
         self.canvas.set_size_inches(self.width, height)
 
-    def use_letters(self, *texts: str) -> None:
-        """Choose fonts that can write these texts; views call it before they draw."""
+    def choose_fonts(self, *texts: str) -> None:
+        """Choose fonts that have the characters of these texts; views call it before they draw."""
         import matplotlib
 
         families = choose_fonts([*texts, self.choice.title or "", self.caption], self.fonts)
@@ -91,19 +99,19 @@ class Sheet:
 
 
 class Figure:
-    """A drawn figure. `canvas` is matplotlib's, for whoever wants to change something by hand."""
+    """A drawn figure. `canvas` is the figure of matplotlib, which can be changed by hand."""
 
     def __init__(self, canvas: "Canvas", settings: Mapping[str, Any]) -> None:
         self.canvas = canvas
         self._settings: Any = dict(settings)
 
     def save(self, path: str | Path) -> Path:
-        """Write a PDF, SVG or PNG by the ending of the name; an old file is replaced whole or not at all."""
+        """Write a PDF, SVG or PNG by the suffix of the name; completely or not at all."""
         target = Path(path).expanduser()
         kind = target.suffix.lower().removeprefix(".")
         if kind not in FORMATS:
             raise InputError(
-                f"{target.name} ends in {target.suffix or 'nothing'}. Wanted .pdf, .svg or .png. Rename it."
+                "render.wrong_suffix", name=target.name, suffixes=[f".{each}" for each in FORMATS]
             )
         return write_whole(target, self.encode(kind))
 
@@ -125,12 +133,13 @@ class Figure:
         return self.encode("png")
 
 
-def figure(  # noqa: PLR0913 - each is one word of one sentence
-    thing: Recording | RunLog,
+def figure(  # noqa: PLR0913 - independent settings
+    source: Recording | RunLog,
     view: str | None = None,
     *,
     part: str | None = None,
     layer: int | None = None,
+    place: Place | str | None = None,
     head: int | Sequence[int] | None = None,
     metric: str = "entropy",
     parameters: Mapping[str, Any] | None = None,
@@ -138,17 +147,25 @@ def figure(  # noqa: PLR0913 - each is one word of one sentence
     title: str | None = None,
     width: str | float = "column",
     fonts: Sequence[str] = (),
+    language: str | None = None,
 ) -> Figure:
-    """Draw a view of a recording ("heatmap", "heads", "lines", "bars") or of a training run ("curves")."""
-    name = view or ("curves" if isinstance(thing, RunLog) else "heatmap")
-    draw = _find(name, thing)
+    """Draw a view of a recording ("heatmap", "heads", "lines", "bars") or of a training run ("curves").
+
+    The map is chosen by `place` (a Place or its address, "decoder.cross.3"), or by `part` and `layer`. Texts
+    are in `language` ("en", "zh"); by default in the language of this process.
+    """
+    name = view or ("curves" if isinstance(source, RunLog) else "heatmap")
+    draw = _find_view(name, source)
     heads = None if head is None else (head,) if isinstance(head, int) else tuple(head)
-    choice = Choice(part, layer, heads, metric, dict(parameters or {}), tuple(names or ()) or None, title)
+    where = Place.parse(place) if isinstance(place, str) else place
+    curves = tuple(names or ()) or None
+    choice = Choice(part, layer, where, heads, metric, dict(parameters or {}), curves, title)
     matplotlib = _require_matplotlib()
     from matplotlib.figure import Figure as Canvas
 
     with matplotlib.rc_context(dict(SETTINGS)):
-        sheet = Sheet(Canvas(layout="constrained"), thing, choice, _measure(width), tuple(fonts))
+        inches, spoken = _read_width(width), _read_language(language)
+        sheet = Sheet(Canvas(layout="constrained"), source, choice, inches, spoken, tuple(fonts))
         draw(sheet)
         settings = {key: matplotlib.rcParams[key] for key in (*SETTINGS, "font.family")}
     return Figure(sheet.canvas, settings)
@@ -159,32 +176,39 @@ def list_views() -> tuple[str, ...]:
     return tuple(VIEWS)
 
 
-def _find(view: str, thing: object) -> Callable[[Sheet], None]:
+def _find_view(view: str, source: object) -> Callable[[Sheet], None]:
     if view not in VIEWS:
-        raise ConfigurationError(f"No figure is called {view!r}.{suggest(view, VIEWS)}")
-    room, wanted = VIEWS[view]
-    if not isinstance(thing, wanted):
+        near = suggestion(view, VIEWS)
+        raise ConfigurationError("render.figures.unknown_view", view=view, suggestion=near)
+    module, expected = VIEWS[view]
+    if not isinstance(source, expected):
         raise InputError(
-            f"A {type(thing).__name__} has no {view}. Wanted a {wanted.__name__}. Choose another view."
+            "render.figures.wrong_view", view=view, type=type(source).__name__, expected=expected.__name__
         )
-    draw: Callable[[Sheet], None] = import_module(room).draw
+    draw: Callable[[Sheet], None] = import_module(module).draw
     return draw
 
 
-def _measure(width: str | float) -> float:
+def _read_width(width: str | float) -> float:
     if isinstance(width, str):
         if width not in WIDTHS:
-            raise InputError(f"The width is {width!r}. Wanted 'column', 'page' or inches.")
+            raise InputError("render.figures.unknown_width", width=width, choices=tuple(WIDTHS))
         return WIDTHS[width]
     if not 1 <= width <= 60:
-        raise InputError(f"The width is {width} inches. Wanted 1 to 60.")
+        raise InputError("render.figures.wrong_width", width=width)
     return float(width)
+
+
+def _read_language(language: str | None) -> str:
+    if language is None:
+        return get_language()
+    if language not in known_languages():
+        raise InputError("render.not_a_choice", name="language", value=language, choices=known_languages())
+    return language
 
 
 def _require_matplotlib() -> Any:
     try:
         return import_module("matplotlib")
     except ModuleNotFoundError as error:
-        raise InputError(
-            "Figures need matplotlib, which is not installed. Install it: pip install matplotlib."
-        ) from error
+        raise InputError("render.figures.no_matplotlib") from error

@@ -1,7 +1,7 @@
 """Fonts that have every letter of a figure.
 
 In:   the texts that will be drawn.
-Out:  names of installed font families, in the order to try them; letters that no font has are named in an
+Out:  names of installed font families, in the order to try them; characters that no font has are named in an
       error, never drawn as boxes.
 """
 
@@ -40,11 +40,8 @@ def choose_fonts(texts: Iterable[str], given: Sequence[str] = ()) -> list[str]:
         families, missing = _cover(wanted, first)
     if missing:
         named = " ".join(make_visible(chr(code)) for code in sorted(missing)[:_SHOWN])
-        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
-        raise InputError(
-            f"No font on this machine has the letters {named}{more}. Wanted one, so that no box is drawn "
-            "in their place. Install a font that has them (fonts-noto-cjk for Chinese), or give fonts=[path]."
-        )
+        code = "render.figures.no_font_for_more" if len(missing) > _SHOWN else "render.figures.no_font_for"
+        raise InputError(code, letters=named, more=len(missing) - _SHOWN)
     return families
 
 
@@ -81,12 +78,12 @@ def _add(name: str) -> str:
 
     if not name.lower().endswith((".ttf", ".otf", ".ttc")):
         if name not in _paths() and not (_rescan() and name in _paths()):
-            raise InputError(f"There is no font called {name!r} here. Give the path of a font file.")
+            raise InputError("render.figures.unknown_font", name=name)
         return name
     try:
         font_manager.fontManager.addfont(name)
     except (OSError, RuntimeError) as error:
-        raise InputError(f"{name} cannot be read as a font: {error}. Give a .ttf, .otf or .ttc.") from error
+        raise InputError("render.figures.broken_font", path=name, error=str(error)) from error
     _paths.cache_clear()
     return font_manager.FontProperties(fname=name).get_name()
 

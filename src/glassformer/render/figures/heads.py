@@ -1,17 +1,23 @@
 """All heads at a glance: one small picture each, layers downwards, heads across.
 
-In:   part (all, where none is chosen).
+In:   part, layer or place (all, where none is chosen).
 Out:  an image; each small picture is its thumbnail, the largest weight of each square of tokens.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.errors import InputError
+from glassformer.messages import message
 from glassformer.recording import AttentionMap
+from glassformer.render.choice import choose_maps, find_map, label_part
 from glassformer.render.figures.figure import Sheet
-from glassformer.render.figures.parts import add_scale, colour_table, write_caption, write_title
-from glassformer.render.terminal.heatmap import name_part
+from glassformer.render.figures.parts import (
+    add_scale,
+    colour_table,
+    describe_evidence,
+    write_caption,
+    write_title,
+)
 
 CELL = 64  # pixels a side
 GAP = 6
@@ -22,12 +28,11 @@ def draw(sheet: Sheet) -> None:
     maps = _choose(sheet)
     heads = max(each.heads for each in maps)
     mosaic = build_mosaic(maps, heads)
-    sheet.caption = (
-        "Colours are square roots of weights; each pixel is the largest weight of its square of tokens. "
-        f"Evidence: {sheet.recording.evidence}."
-    )
-    names = [f"{name_part(each)} {each.layer}" for each in maps]
-    sheet.use_letters(sheet.recording.model)
+    sheet.caption = f"{sheet.text(message('render.figures.heads_caption'))} {describe_evidence(sheet)}"
+    names = [label_part(each, sheet.language) for each in maps]
+    title = message("render.figures.every_head", model=sheet.recording.model)
+    axis_names = [sheet.text(message("render.figures.head")), sheet.text(message("render.figures.layer"))]
+    sheet.choose_fonts(sheet.text(title), *names, *axis_names)
     axes = sheet.canvas.add_subplot()
     sheet.set_size(min((sheet.width - 1.3) * len(maps) / heads + 0.9, 10.0))
     picture = axes.imshow(
@@ -39,13 +44,13 @@ def draw(sheet: Sheet) -> None:
     axes.tick_params(length=0)
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
-    axes.set_xlabel("head")
-    axes.set_ylabel("layer")
+    axes.set_xlabel(axis_names[0])
+    axes.set_ylabel(axis_names[1])
     axes.spines[["left", "bottom"]].set_visible(False)
-    bar = add_scale(sheet, axes, picture, "weight")
+    bar = add_scale(sheet, axes, picture, message("render.figures.weight"))
     bar.set_ticks([0, 0.5, 1], labels=["0", "0.25", "1"])
-    write_title(sheet, axes, f"{sheet.recording.model}: every head")
-    write_caption(sheet, sheet.caption)
+    write_title(sheet, axes, title)
+    write_caption(sheet)
 
 
 def build_mosaic(maps: list[AttentionMap], heads: int) -> NDArray[np.float32]:
@@ -62,19 +67,8 @@ def build_mosaic(maps: list[AttentionMap], heads: int) -> NDArray[np.float32]:
 
 
 def _choose(sheet: Sheet) -> list[AttentionMap]:
-    part, layer = sheet.choice.part, sheet.choice.layer
-    maps = [
-        each
-        for each in sheet.recording.maps
-        if each.step is None
-        and (part is None or name_part(each) == part)
-        and (layer is None or each.layer == layer)
-    ]
-    if not maps:
-        places = sorted({(name_part(each), each.layer) for each in sheet.recording.maps if each.step is None})
-        there = ", ".join(f"{name} layer {at}" for name, at in places) or "none"
-        raise InputError(
-            f"There is no {f'{part} ' if part else ''}map{'' if layer is None else f' in layer {layer}'}. "
-            f"There are: {there}. Choose one of these."
-        )
-    return maps
+    choice, recording = sheet.choice, sheet.recording
+    if choice.place is not None:
+        return [find_map(recording, choice.place)]
+    maps = [each for each in recording.maps if each.step is None]
+    return choose_maps(maps, recording.model, part=choice.part, layer=choice.layer)

@@ -1,6 +1,6 @@
 """One head as a matrix: a row for each token that looks, a column for each that is looked at.
 
-In:   part, layer, head.
+In:   place (or part and layer), head.
 Out:  vector cells up to 96 tokens; above that an image on a square-root scale, one pixel a token up to
       1,024 tokens, and means of squares beyond.
 """
@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.messages import message
 from glassformer.recording import AttentionMap, count_pixels, tile
+from glassformer.render.choice import choose_head, name_rows
 from glassformer.render.figures.figure import Sheet
 from glassformer.render.figures.parts import (
     LABELS,
     add_scale,
     colour_table,
+    describe_evidence,
     label_axis,
     name_tokens,
     write_caption,
     write_title,
 )
-from glassformer.render.terminal.heatmap import choose_head, name_rows
 
 if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
@@ -36,12 +38,21 @@ def draw(sheet: Sheet) -> None:
     from matplotlib.colors import PowerNorm
 
     choice = sheet.choice
-    attention_map, head = choose_head(sheet.recording, part=choice.part, layer=choice.layer, head=choice.head)
+    attention_map, head = choose_head(
+        sheet.recording, part=choice.part, layer=choice.layer, head=choice.head, place=choice.place
+    )
     weights, level = read_weights(attention_map, head)
     rows = name_tokens(name_rows(sheet.recording, attention_map))
     columns = name_tokens(attention_map.key.texts)
     sheet.caption = _describe(sheet, attention_map, level)
-    sheet.use_letters(*(name for names in (rows, columns) if len(names) <= LABELS for name in names))
+    title = message(
+        "render.figures.one_head_of",
+        model=sheet.recording.model,
+        head=message("render.head_of_map", place=attention_map.place, head=head),
+    )
+    query, key = (sheet.text(message(f"render.figures.{name}")) for name in ("query", "key"))
+    labels = [name for names in (rows, columns) if len(names) <= LABELS for name in names]
+    sheet.choose_fonts(*labels, sheet.text(title), query, key)
     axes = sheet.canvas.add_subplot()
     queries, keys = weights.shape
     beside, above = (
@@ -66,12 +77,13 @@ def draw(sheet: Sheet) -> None:
     label_axis(axes, "y", rows)
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
-    axes.set_xlabel("key: is looked at")
-    axes.set_ylabel("query: looks")
+    axes.set_xlabel(key)
+    axes.set_ylabel(query)
     axes.spines[["left", "bottom"]].set_visible(False)
-    add_scale(sheet, axes, picture, "weight" if level == 0 else "mean weight")
-    write_title(sheet, axes, f"{sheet.recording.model}: {attention_map.name}, head {head}")
-    write_caption(sheet, sheet.caption)
+    scale_name = message("render.figures.mean_weight" if level else "render.figures.weight")
+    add_scale(sheet, axes, picture, scale_name)
+    write_title(sheet, axes, title)
+    write_caption(sheet)
 
 
 def read_weights(attention_map: AttentionMap, head: int) -> tuple[NDArray[np.float32], int]:
@@ -85,7 +97,7 @@ def read_weights(attention_map: AttentionMap, head: int) -> tuple[NDArray[np.flo
 
 
 def _masked(attention_map: AttentionMap, head: int, level: int) -> NDArray[np.bool_]:
-    """Where the mask allows nothing: left empty. Read from scores where they were kept; never guessed."""
+    """Masked cells, left empty: read from the scores where they were recorded, never guessed."""
     if level == 0 and attention_map.has_scores:
         return np.isneginf(attention_map.scores(head))
     return np.zeros((), dtype=bool)
@@ -93,6 +105,6 @@ def _masked(attention_map: AttentionMap, head: int, level: int) -> NDArray[np.bo
 
 def _describe(sheet: Sheet, attention_map: AttentionMap, level: int) -> str:
     sums = attention_map.relaxed is None and attention_map.sink_weights is None
-    pixels = f"Each pixel is the mean of {2**level} × {2**level} weights." if level else ""
-    rows = "Rows sum to one." if sums and not level else ""
-    return " ".join(filter(None, (pixels, rows, f"Evidence: {sheet.recording.evidence}.")))
+    pixels = sheet.text(message("render.figures.pixels", side=2**level)) if level else ""
+    rows = sheet.text(message("render.figures.rows_sum_to_one")) if sums and not level else ""
+    return " ".join(filter(None, (pixels, rows, describe_evidence(sheet))))

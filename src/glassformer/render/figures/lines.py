@@ -1,16 +1,17 @@
 """Two columns of tokens, joined by lines as dark as the weight is large; a colour for each head.
 
-In:   part, layer, one head or several.
+In:   place (or part and layer), one head or several.
 Out:  vector lines; weights below one percent are left out, and the caption says how much that is.
 """
 
 import numpy as np
 
 from glassformer.errors import InputError
+from glassformer.messages import message
+from glassformer.render.choice import choose_head, name_rows
 from glassformer.render.figures.figure import Sheet
-from glassformer.render.figures.parts import name_tokens, write_caption, write_title
+from glassformer.render.figures.parts import describe_evidence, name_tokens, write_caption, write_title
 from glassformer.render.figures.style import head_colour
-from glassformer.render.terminal.heatmap import choose_head, name_rows
 
 LONGEST = 128  # tokens on a side
 WEAKEST = 0.01
@@ -22,24 +23,30 @@ def draw(sheet: Sheet) -> None:
 
     choice = sheet.choice
     first = choice.heads[0] if choice.heads else None
-    attention_map, best = choose_head(sheet.recording, part=choice.part, layer=choice.layer, head=first)
+    attention_map, best = choose_head(
+        sheet.recording, part=choice.part, layer=choice.layer, head=first, place=choice.place
+    )
     heads = [attention_map.require_head(head) for head in choice.heads or (best,)]
     _, queries, keys = attention_map.shape
     if max(queries, keys) > LONGEST:
-        raise InputError(
-            f"The map has {queries} × {keys} tokens. Wanted at most {LONGEST} on a side for lines. "
-            "Choose the view heatmap."
-        )
+        raise InputError("render.figures.too_long", queries=queries, keys=keys, most=LONGEST)
     rows = name_tokens(name_rows(sheet.recording, attention_map))
     columns = name_tokens(attention_map.key.texts)
     weights = np.stack([attention_map.weights(head) for head in heads])  # (head, query, key)
     shown = weights >= WEAKEST
     left_out = float(weights[~shown].sum() / max(float(weights.sum()), 1e-12))
-    sheet.caption = (
-        f"Opacity is the weight; weights under {WEAKEST:g} are left out, {100 * left_out:.1f} % of all. "
-        f"Evidence: {sheet.recording.evidence}."
+    caption = message("render.figures.lines_caption", weakest=WEAKEST, share=100 * left_out)
+    sheet.caption = f"{sheet.text(caption)} {describe_evidence(sheet)}"
+    title = message(
+        "render.figures.some_heads_of" if len(heads) > 1 else "render.figures.one_head_of",
+        model=sheet.recording.model,
+        place=attention_map.place,
+        heads=heads,
+        head=message("render.head_of_map", place=attention_map.place, head=heads[0]),
     )
-    sheet.use_letters(*rows, *columns)
+    query, key = (sheet.text(message(f"render.figures.{name}")) for name in ("query", "key"))
+    legend = {head: sheet.text(message("render.figures.head_number", head=head)) for head in heads}
+    sheet.choose_fonts(*rows, *columns, sheet.text(title), query, key, *legend.values())
     axes = sheet.canvas.add_subplot()
     sheet.set_size(max(queries, keys) * 0.14 + 0.9)
     for head, matrix, visible in zip(heads, weights, shown, strict=True):
@@ -48,7 +55,7 @@ def draw(sheet: Sheet) -> None:
         strength = np.clip(matrix[visible], 0, 1)
         colours = [(*head_colour(head), float(opacity)) for opacity in strength]
         lines = LineCollection(
-            segments, colors=colours, linewidths=1.1, label=f"head {head}", gid=f"head-{head}"
+            segments, colors=colours, linewidths=1.1, label=legend[head], gid=f"head-{head}"
         )
         axes.add_collection(lines)
     for names, x, side in ((rows, -0.03, "right"), (columns, 1.03, "left")):
@@ -56,16 +63,13 @@ def draw(sheet: Sheet) -> None:
             axes.text(x, place, name, ha=side, va="center", fontsize=6)
     axes.set_xlim(-0.6, 1.6)
     axes.set_ylim(max(queries, keys) - 0.4, -1.6)
-    axes.text(-0.03, -1.1, "query: looks", ha="right", color="0.4", fontsize=6)
-    axes.text(1.03, -1.1, "key: is looked at", ha="left", color="0.4", fontsize=6)
+    axes.text(-0.03, -1.1, query, ha="right", color="0.4", fontsize=6)
+    axes.text(1.03, -1.1, key, ha="left", color="0.4", fontsize=6)
     axes.set_axis_off()
     if len(heads) > 1:
         from matplotlib.lines import Line2D
 
-        keys_of = [Line2D([], [], color=head_colour(head), label=f"head {head}") for head in heads]
+        keys_of = [Line2D([], [], color=head_colour(head), label=legend[head]) for head in heads]
         sheet.canvas.legend(handles=keys_of, loc="outside upper right", ncols=min(len(heads), 6))
-    named = ", ".join(str(head) for head in heads)
-    write_title(
-        sheet, axes, f"{sheet.recording.model}: {attention_map.name}, head{'s' * (len(heads) > 1)} {named}"
-    )
-    write_caption(sheet, sheet.caption)
+    write_title(sheet, axes, title)
+    write_caption(sheet)

@@ -1,17 +1,18 @@
 """What several figures share: tokens along axes, a colour bar, the caption with its evidence.
 
 In:   a sheet, matplotlib axes.
-Out:  marks on them. Token text is never read as mathematics.
+Out:  drawings on them. Token text is never read as mathematics.
 """
 
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from glassformer.messages import Message, message
+from glassformer.render.choice import label
 from glassformer.render.figures.style import SMALL, weight_colours
-from glassformer.render.terminal.heatmap import label
+from glassformer.render.terminal.text import wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +27,7 @@ _LONGEST = 16  # letters of a token
 
 
 def colour_table() -> "ListedColormap":
-    """Nothing is near white, everything deep violet; what the mask hides stays empty."""
+    """Zero is near white, one deep violet; masked cells stay empty."""
     from matplotlib.colors import ListedColormap
 
     return ListedColormap(weight_colours(), name="glassformer", bad=(1.0, 1.0, 1.0, 0.0))
@@ -51,23 +52,30 @@ def label_axis(axes: "Axes", axis: Literal["x", "y"], names: Sequence[str]) -> N
     which.set_tick_params(length=0)
 
 
-def add_scale(sheet: "Sheet", axes: "Axes", picture: "ScalarMappable", words: str) -> "Colorbar":
+def add_scale(sheet: "Sheet", axes: "Axes", picture: "ScalarMappable", label: Message) -> "Colorbar":
     """The colours and what they mean, as vectors too."""
     bar = sheet.canvas.colorbar(picture, ax=axes, fraction=0.05, pad=0.02)
-    bar.set_label(words)
+    bar.set_label(sheet.text(label))
     bar.outline.set_linewidth(0.3)
     if bar.solids is not None:
         bar.solids.set(rasterized=False, edgecolor="face")
     return bar
 
 
-def write_title(sheet: "Sheet", axes: "Axes", words: str) -> None:
+def write_title(sheet: "Sheet", axes: "Axes", title: Message) -> None:
     """The title that was given, or the view's own."""
-    axes.set_title(words if sheet.choice.title is None else sheet.choice.title)
+    axes.set_title(sheet.text(title) if sheet.choice.title is None else sheet.choice.title)
 
 
-def write_caption(sheet: "Sheet", words: str) -> None:
-    """Below the figure: what one sees, and how the numbers were made."""
+def describe_evidence(sheet: "Sheet") -> str:
+    """How the numbers were made: the end of a caption."""
+    return sheet.text(
+        message("render.figures.evidence", evidence=sheet.recording.evidence.text(sheet.language))
+    )
+
+
+def write_caption(sheet: "Sheet") -> None:
+    """Below the figure: what it shows, and how the numbers were made."""
     letters = int(sheet.width * 72 / (SMALL * 0.52))
-    lines = textwrap.wrap(words, max(letters, 20), break_long_words=True)
-    sheet.canvas.supxlabel("\n".join(lines), x=0.0, ha="left", fontsize=SMALL, color="0.35", gid="caption")
+    text = wrap(sheet.caption, max(letters, 20))
+    sheet.canvas.supxlabel(text, x=0.0, ha="left", fontsize=SMALL, color="0.35", gid="caption")

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from glassformer.errors import InputError
+from glassformer.messages import literal, message
 from glassformer.place import Place
-from glassformer.registry import suggest
+from glassformer.registry import suggestion
 from glassformer.render.figures.figure import Sheet
 from glassformer.render.figures.parts import write_caption, write_title
 from glassformer.render.figures.style import head_colour
+from glassformer.render.terminal.curves import name_state
 from glassformer.runlog import HeadHistory
 
 if TYPE_CHECKING:
@@ -27,10 +29,11 @@ def draw(sheet: Sheet) -> None:
     log, names = sheet.log, sheet.choice.names or USUAL
     for name in sheet.choice.names or ():
         if name not in log.scalars:
-            raise InputError(f"The run {log.name} has no curve {name!r}.{suggest(name, log.scalars)}")
+            near = suggestion(name, log.scalars)
+            raise InputError("render.figures.unknown_curve", run=log.name, curve=name, suggestion=near)
     curves = [(name, log.scalars[name]) for name in names if name in log.scalars and len(log.scalars[name])]
     if not curves:
-        raise InputError(f"The run {log.name} has no curve yet. Wait for its first steps.")
+        raise InputError("render.figures.no_curve", run=log.name)
     watched = (
         []
         if sheet.choice.names
@@ -39,12 +42,13 @@ def draw(sheet: Sheet) -> None:
         ]
     )
     alarms = sorted({alarm.step for alarm in log.alarms})
-    sheet.caption = (
-        f"Run {log.name}, {log.state}, {log.last_step} steps. "
-        + (f"Grey lines mark {len(log.alarms)} alarms. " if alarms else "")
-        + ("Below: entropy as a share of its largest, mean of the heads of each map." if watched else "")
-    )
-    sheet.use_letters(log.name)
+    about = [message("render.figures.run", run=log.name, state=name_state(log), steps=log.last_step)]
+    about += [message("render.figures.alarms", count=len(log.alarms))] if alarms else []
+    about += [message("render.figures.watched_heads")] if watched else []
+    sheet.caption = " ".join(map(sheet.text, about))
+    maps = [sheet.text(place.as_message()) for place, _ in watched]
+    step_label, spread = (sheet.text(message(f"render.figures.{name}")) for name in ("step", "spread"))
+    sheet.choose_fonts(log.name, *maps, step_label, spread)
     count = 2 if watched else 1
     grid = sheet.canvas.subplots(count, 1, sharex=True, squeeze=False)
     sheet.set_size(1.9 * count + 0.4)
@@ -60,22 +64,22 @@ def draw(sheet: Sheet) -> None:
             label=name.replace("_", " "),
             gid=name,
         )
-    axes.set_ylabel(" and ".join(name.replace("_", " ") for name, _ in curves[:2]))
+    axes.set_ylabel(", ".join(name.replace("_", " ") for name, _ in curves[:2]))
     axes.legend()
     if watched:
-        _draw_heads(grid[1, 0], watched)
-    grid[-1, 0].set_xlabel("step")
-    write_title(sheet, axes, log.name)
-    write_caption(sheet, sheet.caption)
+        _draw_heads(grid[1, 0], watched, maps)
+        grid[1, 0].set_ylabel(spread)
+    grid[-1, 0].set_xlabel(step_label)
+    write_title(sheet, axes, literal(log.name))
+    write_caption(sheet)
 
 
-def _draw_heads(axes: "Axes", watched: list[tuple[Place, HeadHistory]]) -> None:
-    for place, (name, history) in enumerate(watched):
+def _draw_heads(axes: "Axes", watched: list[tuple[Place, HeadHistory]], names: list[str]) -> None:
+    for place, ((_, history), name) in enumerate(zip(watched, names, strict=True)):
         shares = history.statistics["entropy_share"]  # (record, head)
         known = np.isfinite(shares)
         counts = known.sum(1)
         mean = np.where(counts > 0, np.where(known, shares, 0).sum(1) / np.maximum(counts, 1), np.nan)
-        axes.plot(history.steps, mean, color=head_colour(place), label=str(name), gid=f"heads-{place}")
+        axes.plot(history.steps, mean, color=head_colour(place), label=name, gid=f"heads-{place}")
     axes.set_ylim(0, 1)
-    axes.set_ylabel("how widely heads look")
     axes.legend(ncols=2)

@@ -58,7 +58,7 @@ def export(
     """Write one HTML file; `hidden` states, query, key and value `vectors` and `exact` weights by choice."""
     target = Path(path).expanduser()
     if target.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{target.name} ends in {target.suffix or 'nothing'}. Wanted .html. Rename it.")
+        raise InputError("render.wrong_suffix", name=target.name, suffixes=(".html",))
     return write_whole(target, render(recording, hidden=hidden, vectors=vectors, exact=exact, title=title))
 
 
@@ -102,9 +102,7 @@ def render(
 def _take(path: str, response: "Response") -> bool:
     """Whether a response goes into the file: not what a recording lacks; anything else is an error."""
     if response.status_code not in (200, 404, 422):
-        raise InputError(
-            f"{path} got no answer ({response.status_code}). Wanted a whole file. Export again, or less."
-        )
+        raise InputError("render.export_failed", path=path, status=response.status_code)
     return response.status_code == 200
 
 
@@ -220,7 +218,4 @@ def _read_code(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InputError(
-            f"The page's code is missing ({path.name}). Wanted a built installation. "
-            "Install again, or run `npm run build` in web/."
-        ) from error
+        raise InputError("render.not_built", file=path.name) from error

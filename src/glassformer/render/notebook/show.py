@@ -1,7 +1,7 @@
-"""A recording in a notebook cell: the page's own views, talking to the kernel instead of to a server.
+"""A recording in a notebook cell: the page's own views, with the kernel in place of a server.
 
 In:   a Recording.
-Out:  a widget. `selection` is readable and settable from Python; questions of the views are answered here.
+Out:  a widget. `selection` is readable and settable from Python; requests of the views are answered here.
 
     w = gf.show(recording)
     w.select(layer=3, head=5)      # the picture follows
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from glassformer.errors import InputError
+from glassformer.messages import known_languages
 from glassformer.recording import Recording
 from glassformer.render.html.export import EMBEDDED
 from glassformer.render.notebook import HEIGHT
@@ -30,13 +31,13 @@ def show(
 ) -> "RecordingWidget":
     """The recording, interactive, in the cell of a notebook."""
     if not isinstance(recording, Recording):
-        raise InputError(
-            f"A {type(recording).__name__} cannot be shown. Wanted a Recording. "
-            "Make one with glassformer.record(model, text)."
-        )
-    for name, value, choices in (("language", language, ("en", "zh")), ("theme", theme, ("light", "dark"))):
+        raise InputError("render.not_a_recording", type=type(recording).__name__)
+    for name, value, choices in (
+        ("language", language, known_languages()),
+        ("theme", theme, ("light", "dark")),
+    ):
         if value is not None and value not in choices:
-            raise InputError(f"The {name} is {value!r}. Wanted {' or '.join(choices)}.")
+            raise InputError("render.not_a_choice", name=name, value=value, choices=choices)
     start = urlencode({} if view is None else {"view": view})
     return _require_class()(
         recording, selection=start, height=height, language=language or "", theme=theme or ""
@@ -44,13 +45,11 @@ def show(
 
 
 def _require_class() -> "type[RecordingWidget]":
-    """The class lives in a room of its own: what it stands on is heavy, and nobody else needs it."""
+    """The class of the widget, imported late: it needs heavy libraries."""
     if not EMBEDDED.is_file():
-        raise InputError("The page's code is missing. Wanted a built installation. Install again.")
+        raise InputError("render.not_built", file=EMBEDDED.name)
     try:
         from glassformer.render.notebook.widget import RecordingWidget
     except ModuleNotFoundError as error:
-        raise InputError(
-            "Notebooks need anywidget, which is not installed. Install it: pip install anywidget."
-        ) from error
+        raise InputError("render.no_anywidget") from error
     return RecordingWidget

@@ -13,9 +13,9 @@ import traitlets
 
 from glassformer.api.client import InProcessClient
 from glassformer.recording import Recording
+from glassformer.render.choice import choose_head
 from glassformer.render.html.export import EMBEDDED
 from glassformer.render.notebook import HEIGHT
-from glassformer.render.terminal.heatmap import choose_head
 
 if TYPE_CHECKING:
     from httpx import Response
@@ -30,8 +30,8 @@ class RecordingWidget(anywidget.AnyWidget):
     language = traitlets.Unicode("").tag(sync=True)  # empty: the browser's
     theme = traitlets.Unicode("").tag(sync=True)
 
-    def __init__(self, recording: Recording, **words: Any) -> None:
-        super().__init__(**words)
+    def __init__(self, recording: Recording, **traits: Any) -> None:
+        super().__init__(**traits)
         self.recording = recording
         self._client = InProcessClient(recording)
         self.on_msg(self._hear)

@@ -1,12 +1,14 @@
 """Colours of a terminal: the cells of a heat map, painted with 256-colour codes.
 
 In:   a weight from 0 to 1; where text is going, and what its reader has asked for.
-Out:  three characters: the share in percent on a ground that grows lighter with it. Numbers stand beside
-      colours, and the palette's lightness rises from end to end: nobody has to tell hues apart.
+Out:  three characters: the share in percent on a background that is lighter for larger weights. The palette
+      differs in lightness, and numbers are printed: it can be read without telling hues apart.
 """
 
 from collections.abc import Mapping
 from typing import TextIO
+
+from glassformer.messages import message
 
 PALETTE = (17, 54, 90, 126, 161, 203, 209, 215, 222, 229)  # xterm colours, from deep blue to pale yellow
 _DARK, _LIGHT = 16, 231  # of the digits: black, white
@@ -20,7 +22,7 @@ def wants_colour(stream: TextIO, environment: Mapping[str, str]) -> bool:
 
 
 def paint(weight: float) -> str:
-    """The cell of one weight; exactly nothing stays unpainted, and below half a percent has no number."""
+    """The cell of one weight; exactly zero has no colour, and below half a percent there is no number."""
     if weight <= 0:
         return "   "
     step = min(int(weight * len(PALETTE)), len(PALETTE) - 1)
@@ -29,9 +31,9 @@ def paint(weight: float) -> str:
 
 
 def paint_legend() -> str:
-    """One cell of each colour, and what the ends mean."""
+    """One cell of each colour, and what its ends mean."""
     cells = "".join(_colour("   ", step) for step in range(len(PALETTE)))
-    return f"0 % {cells} 100 %   in per cent; unpainted is exactly 0"
+    return f"0 % {cells} 100 %   {message('render.colour_legend')}"
 
 
 def lightness(colour: int) -> float:

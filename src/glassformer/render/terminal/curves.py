@@ -10,52 +10,67 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.render.terminal.heatmap import wrap
-from glassformer.render.terminal.tables import align
+from glassformer.messages import Message, message
+from glassformer.render.terminal.tables import draw_table
+from glassformer.render.terminal.text import measure, wrap
 from glassformer.runlog import BEST, Curve, HeadHistory, RunLog
 
 ALARMS = 12  # the last ones that are shown
 HEIGHT = 10  # lines of a curve
-TAIL = 0.02  # share of a run whose mean loss is its loss
+TAIL = 0.02  # the loss of a run is the mean of this share at its end
 _MARGIN = 10  # characters left of a curve
 _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # of a braille character, by place
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-def draw_runs(logs: Sequence[RunLog], *, columns: int = 80) -> str:
+def draw_runs(logs: Sequence[RunLog], *, columns: int = 80, colour: bool = False) -> str:
     """A table, one line for each run."""
     if not logs:
-        return "There are no runs here yet; `glassformer train` makes one."
-    rows = [("run", "state", "step", "loss", "best score", "alarms")]
+        return str(message("render.runs.none"))
+    names = ("run", "state", "step", "loss", "best_score", "alarms")
+    rows = [tuple(str(message(f"render.runs.columns.{name}")) for name in names)]
     for log in logs:
         best = find_best(log)
         score = "–" if best is None else f"{best[0]} {best[1]:.4g}"
         loss = f"{_last_loss(log):.4g}" if "loss" in log.scalars else "–"
-        rows.append((log.name, log.state, str(log.last_step), loss, score, str(len(log.alarms) or "–")))
-    return align(rows, set(), columns)
+        state = str(name_state(log))
+        rows.append((log.name, state, str(log.last_step), loss, score, str(len(log.alarms) or "–")))
+    return draw_table(rows, right={2, 3, 5}, columns=columns, colour=colour)
+
+
+def name_state(log: RunLog) -> Message:
+    """How a run stands: open, finished …"""
+    return message(f"render.runs.states.{log.state}", default=log.state)
 
 
 def draw_run(log: RunLog, *, columns: int = 80) -> str:
     """One run: where it stands, its losses, its heads, its alarms."""
-    parts = [f"{log.name}: {log.state}, step {log.last_step}"]
-    if log.environment:
-        about = log.environment
-        parts[0] += (
-            f", {about.get('parameters', 0):,} parameters on {about.get('device', 'an unknown device')}"
-        )
+    parts = [wrap(str(_describe(log)), columns)]
     for name in ("loss", "dev_loss"):
         if name in log.scalars and len(log.scalars[name]) > 1:
             parts.append(f"{name}\n{draw_curve(log.scalars[name], columns=columns)}")
-    parts = [wrap(parts[0], columns), *parts[1:], _list_scores(log, columns)]
-    parts += [_draw_heads(log, columns), _draw_alarms(log, columns), wrap(_draw_end(log), columns)]
-    return "\n\n".join(filter(None, parts))
+    parts += [_list_scores(log, columns), _draw_heads(log, columns), _draw_alarms(log, columns)]
+    return "\n\n".join(filter(None, (*parts, wrap(_draw_end(log), columns))))
+
+
+def _describe(log: RunLog) -> Message:
+    about = log.environment
+    code = "render.runs.head" if about else "render.runs.head_without_environment"
+    return message(
+        code,
+        name=log.name,
+        state=name_state(log),
+        step=log.last_step,
+        parameters=about.get("parameters", 0),
+        device=about.get("device", "?"),
+    )
 
 
 def draw_curve(curve: Curve, *, columns: int = 80, height: int = HEIGHT) -> str:
     """Values over steps in dots, two by four a character; each column of dots is the mean of its steps."""
     known = np.isfinite(curve.values)
     if not known.any():
-        return "  no finite value"
+        return f"  {message('render.runs.no_value')}"
     steps, values = curve.steps[known], curve.values[known]
     width = max(columns - _MARGIN - 2, 8)
     level = _pool(steps, values, 2 * width)  # (dot column,), NaN where no step falls
@@ -88,7 +103,7 @@ def draw_spark(values: NDArray[np.float64], width: int, low: float, high: float)
 
 
 def find_best(log: RunLog) -> tuple[str, float] | None:
-    """The score that decided which checkpoint is best; in logs that do not say, the lowest held-out loss."""
+    """The score that decides which checkpoint is best; by default the lowest held-out loss."""
     last = next((event for event in reversed(log.events) if event.kind == BEST), None)
     if last is not None and last.value is not None:
         return f"dev_{last.topic}", last.value
@@ -121,8 +136,14 @@ def _list_scores(log: RunLog, columns: int) -> str:
     for name in names:
         known = log.scalars[name].values[np.isfinite(log.scalars[name].values)]
         if len(known):
-            said = f"{name}  now {known[-1]:.4g}, lowest {known.min():.4g}, highest {known.max():.4g}"
-            lines.append(wrap(said, columns, hanging=2))
+            line = message(
+                "render.runs.score",
+                name=name,
+                now=float(known[-1]),
+                lowest=float(known.min()),
+                highest=float(known.max()),
+            )
+            lines.append(wrap(str(line), columns, hanging=2))
     return "\n".join(lines)
 
 
@@ -133,12 +154,10 @@ def _draw_heads(log: RunLog, columns: int) -> str:
     ]
     if not histories:
         return ""
-    about = (
-        "How widely heads look, over time (entropy as a share of its largest, ▁ 0 to █ 1; mean of a layer)"
-    )
-    width = columns - max(len(name) for name, _ in histories) - 18
+    width = columns - max(measure(name) for name, _ in histories) - 18
     rows = [(name, _draw_map(history, width)) for name, history in histories]
-    return f"{wrap(about, columns)}\n{align(rows, set(), columns)}"
+    about = wrap(str(message("render.runs.heads")), columns)
+    return f"{about}\n{draw_table(rows, columns=columns, header=False)}"
 
 
 def _draw_map(history: HeadHistory, width: int) -> str:
@@ -147,21 +166,28 @@ def _draw_map(history: HeadHistory, width: int) -> str:
     counts = known.sum(1)
     mean = np.where(counts > 0, np.where(known, shares, 0).sum(1) / np.maximum(counts, 1), np.nan)
     spark = draw_spark(mean, max(width, 8), 0.0, 1.0)
-    return f"{spark}  now {mean[-1]:.2f}" if math.isfinite(mean[-1]) else spark
+    if not math.isfinite(mean[-1]):
+        return spark
+    return f"{spark}  {message('render.runs.now', value=float(mean[-1]))}"
 
 
 def _draw_alarms(log: RunLog, columns: int) -> str:
     alarms = log.alarms
     if not alarms:
         return ""
-    said = f"{len(alarms)} alarms" if len(alarms) > 1 else "1 alarm"
-    lines = [said + (f", the last {ALARMS}" if len(alarms) > ALARMS else "")]
-    said_of = (f"step {alarm.step}  {alarm.topic}: {alarm.message}" for alarm in alarms[-ALARMS:])
-    lines += [wrap(each, columns, indent=2, hanging=2) for each in said_of]
-    return "\n".join(lines)
+    code = "render.runs.last_alarms" if len(alarms) > ALARMS else "render.runs.alarms"
+    lines = [message(code, count=len(alarms), shown=ALARMS)]
+    lines += [
+        message("render.runs.alarm", step=alarm.step, topic=alarm.topic, text=alarm.message)
+        for alarm in alarms[-ALARMS:]
+    ]
+    return "\n".join(
+        wrap(str(line), columns, indent=2 if number else 0, hanging=2) for number, line in enumerate(lines)
+    )
 
 
 def _draw_end(log: RunLog) -> str:
     ends = [event.message for event in log.events if event.kind in ("finished", "stopped", "failed")]
-    damage = f"{log.damaged} lines of the log could not be read." if log.damaged else ""
-    return "\n".join(filter(None, (ends[-1] if ends and log.state != "open" else "", damage)))
+    end = str(ends[-1]) if ends and log.state != "open" else ""
+    damage = str(message("render.runs.damaged", count=log.damaged)) if log.damaged else ""
+    return "\n".join(filter(None, (end, damage)))

@@ -1,27 +1,87 @@
-"""Scores in a terminal: one table for several metrics, one line for each map, or one number each.
+"""Tables in a terminal: scores of metrics, and any rows of cells.
 
-In:   Scores.
+In:   Scores, Metrics; rows.
 Out:  text. What is undefined is shown as – and explained below.
 """
 
+import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
+from glassformer.messages import message
 from glassformer.metrics import Metric, Part, Score
-from glassformer.render.terminal.heatmap import fit, measure, wrap
+from glassformer.render.terminal.text import NARROWEST, measure, wrap
 
-MOST = 24  # values along an axis that are written out; more are summed up in words
+MOST = 24  # values along an axis that are written out; of more, the range is given
+GAP = 2  # columns between cells
 
 
-def draw_scores(scores: Sequence[Score], *, columns: int = 80) -> str:
+def draw_table(
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Collection[int] = (),
+    columns: int = 80,
+    colour: bool = False,
+    header: bool = True,
+) -> str:
+    """Cells under each other, those of `right` aligned to the right, the first row as a header.
+
+    Columns that do not fit beside the others follow below, beside the same first column.
+    """
+    widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
+    blocks: list[list[int]] = [[0]]
+    used = widths[0]
+    for place in range(1, len(widths)):
+        used += GAP + widths[place]
+        if used > columns and len(blocks[-1]) > 1:
+            blocks.append([0])
+            used = widths[0] + GAP + widths[place]
+        blocks[-1].append(place)
+    return "\n".join(_render(rows, block, right, columns, colour, header) for block in blocks)
+
+
+def _render(
+    rows: Sequence[Sequence[str]],
+    block: Sequence[int],
+    right: Collection[int],
+    columns: int,
+    colour: bool,
+    header: bool,
+) -> str:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), show_header=header, header_style="bold")
+    for place in block:
+        table.add_column(
+            Text(rows[0][place] if header else ""),
+            justify="right" if place in right else "left",
+            overflow="fold",
+        )
+    for row in rows[1:] if header else rows:
+        table.add_row(*(Text(row[place]) for place in block))
+    console = Console(
+        file=io.StringIO(),
+        width=max(columns, NARROWEST),
+        force_terminal=colour,
+        color_system="256" if colour else None,
+        legacy_windows=False,
+    )
+    with console.capture() as captured:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def draw_scores(scores: Sequence[Score], *, columns: int = 80, colour: bool = False) -> str:
     """Each score under its label and caption; those of the whole model in one table."""
     single = [each for each in scores if each.over == "model" and not each.parts[0].values.ndim]
     layered = [each for each in scores if each.over == "layer" and not each.parts[0].values.ndim]
     others = [each for each in scores if each not in single and each not in layered]
-    parts = [_draw_models(single, columns) if single else "", _draw_layers(layered, columns)]
-    parts += [_draw_parts(each, columns) for each in others]
+    parts = [_draw_models(single, columns), _draw_layers(layered, columns, colour)]
+    parts += [_draw_parts(each, columns, colour) for each in others]
     reasons = dict.fromkeys(
         f"– {each.name}: {' '.join(map(str, each.undefined))}" for each in scores if each.undefined
     )
@@ -29,7 +89,7 @@ def draw_scores(scores: Sequence[Score], *, columns: int = 80) -> str:
 
 
 def draw_metrics(metrics: Iterable[Metric], *, columns: int = 80) -> str:
-    """What there is to measure, by the file it lives in."""
+    """The metrics with their captions and parameters, by the file they are in."""
     families: dict[str, list[Metric]] = {}
     for metric in metrics:
         families.setdefault(metric.family, []).append(metric)
@@ -39,30 +99,31 @@ def draw_metrics(metrics: Iterable[Metric], *, columns: int = 80) -> str:
         for metric in group:
             lines += [wrap(metric.name, columns, indent=2), wrap(metric.caption.english, columns, indent=6)]
             for each in metric.parameters:
-                value = "…, from Python" if each.required else each.default
+                value = message("render.from_python") if each.required else each.default
                 lines.append(wrap(f"{each.name}={value}: {each.about.meaning}", columns, indent=6))
     return "\n".join(lines[1:])
 
 
 def format_value(value: float) -> str:
-    """Four figures; – where there is no number."""
+    """Four digits; – where there is no number."""
     return "–" if math.isnan(value) else f"{value:.4g}"
 
 
 def _draw_models(scores: Sequence[Score], columns: int) -> str:
     """A number for each metric, and below it how to read it."""
+    if not scores:
+        return ""
     rows = [(each.wording.label.english, format_value(each.value), each.unit) for each in scores]
-    names, values, units = (max(map(measure, column), default=0) for column in zip(*rows, strict=True))
+    table = draw_table(rows, right={1}, columns=columns, header=False).splitlines()
+    if len(table) != len(scores):  # too narrow for one line each
+        table = ["\n".join((name, f"  {value} {unit}")) for name, value, unit in rows]
     lines = []
-    for (name, value, unit), each in zip(rows, scores, strict=True):
-        line = f"{fit(name, names)}  {value:>{values}}  {unit}"
-        if names + values + units + 4 > columns:
-            line = f"{wrap(name, columns)}\n{wrap(f'{value} {unit}', columns, indent=2)}"
-        lines += [line, wrap(_read(each), columns, indent=4)]
+    for line, each in zip(table, scores, strict=True):
+        lines += [line, wrap(_describe_ends(each), columns, indent=4)]
     return "\n".join(filter(None, lines))
 
 
-def _draw_layers(scores: Sequence[Score], columns: int) -> str:
+def _draw_layers(scores: Sequence[Score], columns: int, colour: bool) -> str:
     """A line for each layer, a column for each metric."""
     if not scores:
         return ""
@@ -71,25 +132,24 @@ def _draw_layers(scores: Sequence[Score], columns: int) -> str:
         (str(part.place), *(format_value(float(each.parts[place].values)) for each in scores))
         for place, part in enumerate(scores[0].parts)
     ]
-    return align([header, *rows], set(range(1, len(header))), columns)
+    right = set(range(1, len(header)))
+    return draw_table([header, *rows], right=right, columns=columns, colour=colour)
 
 
-def _draw_parts(score: Score, columns: int) -> str:
+def _draw_parts(score: Score, columns: int, colour: bool) -> str:
     """One metric: a line for each map, a column for each head."""
     title = f"{score.wording.label.english} ({score.name}), {score.unit}: {score.caption.english}"
-    rows = [
-        ("whole model" if part.place is None else str(part.place), *_list_values(part))
-        for part in score.parts
-    ]
+    whole = str(message("render.whole_model"))
+    rows = [(whole if part.place is None else str(part.place), *_format_values(part)) for part in score.parts]
     widest = max(map(len, rows))
-    vectors = all(part.axes == ("head",) for part in score.parts)
-    header = [("", *(str(head) for head in range(widest - 1)))] if vectors and widest > 1 else []
+    by_head = widest > 1 and all(part.axes == ("head",) for part in score.parts)
+    header = [("", *(str(head) for head in range(widest - 1)))] if by_head else []
     filled = [row + ("",) * (widest - len(row)) for row in [*header, *rows]]
-    words = (wrap(title, columns), wrap(_read(score), columns))
-    return "\n".join(filter(None, (*words, align(filled, set(range(1, widest)), columns))))
+    table = draw_table(filled, right=set(range(1, widest)), columns=columns, colour=colour, header=by_head)
+    return "\n".join(filter(None, (wrap(title, columns), wrap(_describe_ends(score), columns), table)))
 
 
-def _list_values(part: Part) -> tuple[str, ...]:
+def _format_values(part: Part) -> tuple[str, ...]:
     values = part.values
     if values.ndim == 0:
         return (format_value(float(values)),)
@@ -97,50 +157,12 @@ def _list_values(part: Part) -> tuple[str, ...]:
         return tuple(format_value(value) for value in values.tolist())
     shape = " × ".join(str(length) for length in values.shape)
     if np.isnan(values).all():
-        return (f"{shape} values, none defined",)
+        return (str(message("render.none_defined", shape=shape)),)
     low, high = format_value(float(np.nanmin(values))), format_value(float(np.nanmax(values)))
-    return (f"{shape} values from {low} to {high}; --csv or --json gives all",)
+    return (str(message("render.range", shape=shape, low=low, high=high)),)
 
 
-def _read(score: Score) -> str:
+def _describe_ends(score: Score) -> str:
     """What a low and a high value mean."""
     readings = (score.wording.lower, score.wording.higher)
     return " ".join(phrase.english for phrase in readings if phrase is not None)
-
-
-def align(rows: Sequence[Sequence[str]], right: set[int], columns: int) -> str:
-    """Cells under each other; columns that do not fit beside the others follow below, by the same names."""
-    if not rows:
-        return ""
-    widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
-    if widths[0] + 2 + max(widths[1:], default=0) > columns:
-        return _list_rows(rows, columns)
-    blocks, used = [[0]], widths[0]
-    for place in range(1, len(widths)):
-        used += 2 + widths[place]
-        if used > columns and len(blocks[-1]) > 1:
-            blocks.append([0])
-            used = widths[0] + 2 + widths[place]
-        blocks[-1].append(place)
-    lines = []
-    for block in blocks:
-        for row in rows:
-            cells = [
-                " " * (widths[place] - measure(row[place])) + row[place]
-                if place in right
-                else fit(row[place], widths[place])
-                for place in block
-            ]
-            lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
-
-
-def _list_rows(rows: Sequence[Sequence[str]], columns: int) -> str:
-    """A table where even one column has no room: each name, and below it what its row says."""
-    headed = not rows[0][0]
-    lines = []
-    for row in rows[1:] if headed else rows:
-        pairs = zip(rows[0][1:], row[1:], strict=True)
-        cells = [f"{header} {cell}".strip() if headed else cell for header, cell in pairs if cell]
-        lines += [wrap(row[0], columns), wrap("   ".join(cells), columns, indent=2, parts="   ")]
-    return "\n".join(lines)

@@ -1,10 +1,9 @@
-"""The verb that serves: the page in a browser, over recordings that ship, that were opened, or that are made.
+"""`glassformer serve`: the page in a browser, with the recordings that ship, are opened or are made in it.
 
 In:   bundles, an address, limits.
 Out:  a running server and its address on stdout; it ends on Ctrl-C.
 
-Torch is not imported here: the page is there at once, and a worker process loads models when they are
-asked for.
+Torch is not imported here: the page opens at once, and a worker process loads models when they are needed.
 """
 
 import errno
@@ -23,8 +22,10 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from glassformer.cli.verb import Arguments, Parser
+from glassformer.cli.parser import Arguments, Parser, help_text
+from glassformer.cli.verb import Verb
 from glassformer.errors import InputError
+from glassformer.messages import Message, message
 
 if TYPE_CHECKING:
     from glassformer.api.jobs import JobRequest, Workbench
@@ -35,130 +36,126 @@ PORT = 5000
 TRIES = 50  # ports looked at when the first is busy
 
 
-def add_serve(parser: Parser) -> None:
-    """The words of `serve`."""
-    parser.add_argument("files", metavar="FILE.bundle", nargs="*", type=Path, help="recordings to show")
+def add_arguments(parser: Parser) -> None:
+    """Recordings, an address, models."""
     parser.add_argument(
-        "--host", default="127.0.0.1", help="the address to listen at (127.0.0.1: this machine only)"
+        "files", metavar="FILE.bundle", nargs="*", type=Path, help=help_text("cli.help.serve.files")
     )
-    parser.add_argument("--port", type=int, metavar="N", help=f"({PORT}; if it is busy, the next free one)")
-    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--host", default="127.0.0.1", help=help_text("cli.help.serve.host"))
     parser.add_argument(
-        "--token", help="what callers must know; where others can reach the server, one is made up"
+        "--port", type=int, metavar="N", default=PORT, help=help_text("cli.help.serve.port", port=PORT)
     )
+    parser.add_argument("--no-browser", action="store_true", help=help_text("cli.help.serve.no_browser"))
+    parser.add_argument("--token", help=help_text("cli.help.serve.token"))
     parser.add_argument(
         "--allow-host",
         metavar="NAME",
         action="append",
         default=[],
-        help="a name this server is called by, too",
+        help=help_text("cli.help.serve.allow_host"),
     )
-    parser.add_argument("--keep", metavar="FOLDER", type=Path, help="keep recordings made in the page there")
+    parser.add_argument("--keep", metavar="FOLDER", type=Path, help=help_text("cli.help.serve.keep"))
     parser.add_argument(
         "--models",
         metavar="FOLDER",
         type=Path,
         action="append",
         default=[],
-        help="a folder with models of yours",
+        help=help_text("cli.help.serve.models"),
     )
-    parser.add_argument("--offline", action="store_true", help="never ask the Hugging Face hub for a model")
-    parser.add_argument("--no-models", action="store_true", help="show recordings only, run no models")
+    parser.add_argument("--offline", action="store_true", help=help_text("cli.help.serve.offline"))
+    parser.add_argument("--no-models", action="store_true", help=help_text("cli.help.serve.no_models"))
     parser.add_argument(
-        "--static", metavar="FOLDER", type=Path, default=os.environ.get("GLASSFORMER_STATIC"),
-        help="a page built elsewhere",
-    )  # fmt: skip
+        "--static",
+        metavar="FOLDER",
+        type=Path,
+        default=os.environ.get("GLASSFORMER_STATIC"),
+        help=help_text("cli.help.serve.static"),
+    )
 
 
-def serve_at_once(_: Arguments) -> None:
-    """What happens without a verb: serve with every default."""
-    parser = Parser(prog="glassformer serve")
-    add_serve(parser)
-    run_serve(parser.parse_args([]))
-
-
-def run_serve(arguments: Arguments) -> None:
+def run(arguments: Arguments) -> None:
     """Serve until Ctrl-C."""
     from glassformer.api.app import create_app
     from glassformer.api.library import Library
 
     for folder in arguments.models:
         if not Path(folder).expanduser().is_dir():
-            raise InputError(f"There is no folder {str(folder)!r} to take models from; check --models.")
-    lines, note = _listen(arguments.host, PORT if arguments.port is None else arguments.port)
+            raise InputError("cli.serve.no_folder", folder=str(folder))
+    sockets, note = _listen(arguments.host, arguments.port)
     library = None
     try:
-        settings = _settle(arguments)
+        settings = _build_settings(arguments)
         library = Library(arguments.keep)
-        for sentence in library.broken:
-            print(f"Left out: {sentence}", file=sys.stderr)
+        for broken in library.broken:
+            print(message("cli.serve.left_out", error=broken), file=sys.stderr)
         for file in arguments.files:
             library.open_file(file)
         workbench = None if arguments.no_models else _open_workbench(arguments, library, settings)
-        address = _spell_address(arguments.host, lines[0].getsockname()[1], settings.token)
-        print(f"{note}Glassformer is at {address}\nCtrl-C ends it.", flush=True)
+        address = _format_address(arguments.host, sockets[0].getsockname()[1], settings.token)
+        greeting = (note, message("cli.serve.address", address=address), message("cli.serve.end"))
+        print("\n".join(str(line) for line in greeting if line is not None), flush=True)
         app = create_app(library, workbench, settings)
-        _run(app, lines, None if arguments.no_browser else address)
+        _run_server(app, sockets, None if arguments.no_browser else address)
     finally:
-        for line in lines:
-            line.close()
+        for each in sockets:
+            each.close()
         if library is not None:
             library.close()
 
 
-def _listen(host: str, port: int) -> tuple[list[socket.socket], str]:
-    """Sockets at the port, or at the next free one; and a word about it where it is another."""
+def _listen(host: str, port: int) -> tuple[list[socket.socket], Message | None]:
+    """Sockets at the port, or at the next free one; and a note where it is another."""
     if not 0 <= port <= 65535:
-        raise InputError(f"There is no port {port}; choose one from 1 to 65535, or 0 for any.")
+        raise InputError("cli.serve.no_port", port=port)
     last = min(port + TRIES, 65536) if port else 1
     for number in range(port, last):
-        lines = _bind(host, number)
-        if lines:
-            busy = f"Port {port} is busy; this is the next free one.\n" if number != port else ""
-            return lines, busy
-    raise InputError(f"Ports {port} to {last - 1} are all busy; choose one with --port.")
+        sockets = _bind(host, number)
+        if sockets:
+            return sockets, message("cli.serve.busy", port=port) if number != port else None
+    raise InputError("cli.serve.all_busy", first=port, last=last - 1)
 
 
 def _bind(host: str, port: int) -> list[socket.socket]:
-    """Sockets that listen at this port; none where it is busy. Localhost has an older and a newer address."""
-    lines: list[socket.socket] = []
-    for each in ("127.0.0.1", "::1") if host in ("localhost", "127.0.0.1") else (host,):
-        line = socket.socket(socket.AF_INET6 if ":" in each else socket.AF_INET, socket.SOCK_STREAM)
+    """Sockets that listen at this port; none where it is busy. Localhost has two addresses: IPv4 and IPv6."""
+    sockets: list[socket.socket] = []
+    for address in ("127.0.0.1", "::1") if host in ("localhost", "127.0.0.1") else (host,):
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        opened = socket.socket(family, socket.SOCK_STREAM)
         if os.name == "posix":
-            line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            line.bind((each, lines[0].getsockname()[1] if lines else port))
-            line.listen(128)
-            lines.append(line)
+            opened.bind((address, sockets[0].getsockname()[1] if sockets else port))
+            opened.listen(128)
+            sockets.append(opened)
         except OSError as error:
-            line.close()
+            opened.close()
             if error.errno == errno.EADDRINUSE:
-                for other in lines:
+                for other in sockets:
                     other.close()
                 return []
-            if lines:  # this machine has no newer address
+            if sockets:  # this machine has no IPv6
                 continue
             raise InputError(
-                f"{host}:{port} cannot be listened at ({error.strerror or error}); "
-                "127.0.0.1 is this machine, 0.0.0.0 all its networks."
+                "cli.serve.cannot_listen", address=f"{host}:{port}", error=error.strerror or str(error)
             ) from None
-    return lines
+    return sockets
 
 
-def _settle(arguments: Arguments) -> "Settings":
+def _build_settings(arguments: Arguments) -> "Settings":
     from glassformer.api.settings import STATIC, Settings
 
-    lonely = _is_loopback(arguments.host)
+    local = _is_loopback(arguments.host)
     token = arguments.token
     if token is not None and not token.strip():
-        raise InputError("The token is empty; give a longer one, or leave --token out.")
-    if token is None and not lonely:
+        raise InputError("cli.serve.empty_token")
+    if token is None and not local:
         token = secrets.token_urlsafe(24)
-    names = [] if lonely else [socket.gethostname(), arguments.host]
+    names = [] if local else [socket.gethostname(), arguments.host]
     return Settings(
         token=token,
         hosts=(*arguments.allow_host, *names),
-        any_address=not lonely,
+        any_address=not local,
         static=STATIC if arguments.static is None else Path(arguments.static),
         offline=arguments.offline,
         why_no_workbench="This server was started with --no-models." if arguments.no_models else None,
@@ -175,7 +172,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _open_workbench(arguments: Arguments, library: "Library", settings: "Settings") -> "Workbench":
-    """Whoever runs models, in a process that starts when the first model is asked for."""
+    """Runs models, in a process that starts when the first model is needed."""
     from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 
     chosen = WorkbenchSettings(
@@ -193,14 +190,14 @@ def _open_workbench(arguments: Arguments, library: "Library", settings: "Setting
     return LocalWorkbench(chosen, folder=library.folder, add=add)
 
 
-def _spell_address(host: str, port: int, token: str | None) -> str:
+def _format_address(host: str, port: int, token: str | None) -> str:
     shown = "localhost" if _is_loopback(host) and ":" not in host else f"[{host}]" if ":" in host else host
     if host in ("0.0.0.0", "::"):
         shown = socket.gethostname()
     return f"http://{shown}:{port}/" + (f"?token={quote(token, safe='')}" if token else "")
 
 
-def _run(app: Any, lines: list[socket.socket], address: str | None) -> None:
+def _run_server(app: Any, sockets: list[socket.socket], address: str | None) -> None:
     """Run until a signal; the browser opens when the server answers."""
     import uvicorn
 
@@ -228,9 +225,9 @@ def _run(app: Any, lines: list[socket.socket], address: str | None) -> None:
     server = Server(config)
     if address is not None and _has_browser():
         threading.Thread(target=_open_browser, args=(server, address), daemon=True).start()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends us so wants order, too
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     with suppress(KeyboardInterrupt):
-        server.run(sockets=lines)
+        server.run(sockets=sockets)
 
 
 def _has_browser() -> bool:
@@ -247,5 +244,18 @@ def _open_browser(server: Any, address: str) -> None:
             break
         time.sleep(0.05)
     if server.started:
-        with suppress(Exception):  # whatever a browser does wrong, the server goes on
+        with suppress(Exception):  # the server goes on, whatever the browser does
             webbrowser.open(address)
+
+
+VERB = Verb(
+    "serve",
+    add_arguments,
+    run,
+    examples=(
+        "glassformer",
+        "glassformer serve tom.bundle --port 8000 --no-browser",
+        "glassformer serve --models my-models --keep my-recordings",
+    ),
+    position=10,
+)

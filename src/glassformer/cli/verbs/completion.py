@@ -1,39 +1,35 @@
-"""The verb that teaches a shell our words.
-
-In:   the name of a shell.
-Out:  a script for it, made from the parser itself: `eval "$(glassformer completion bash)"`.
-"""
+"""`glassformer completion`: a script that completes verbs and options in a shell, made from the parser."""
 
 import argparse
-from collections.abc import Callable
 
-from glassformer.cli.verb import Arguments, Parser
+from glassformer.cli.parser import Arguments, Parser, help_text
+from glassformer.cli.verb import Verb
 from glassformer.errors import InputError
 
 SHELLS = ("bash", "zsh", "fish")
 
 
-def add_completion(parser: Parser) -> None:
-    """The words of `completion`."""
-    parser.add_argument("shell", metavar="SHELL", help=" or ".join(SHELLS))
+def add_arguments(parser: Parser) -> None:
+    """The name of a shell."""
+    parser.add_argument("shell", metavar="SHELL", help=help_text("cli.help.completion.shell", shells=SHELLS))
 
 
-def complete(arguments: Arguments, build: Callable[[], Parser]) -> None:
+def run(arguments: Arguments) -> None:
     """Print the script for a shell."""
     if arguments.shell not in SHELLS:
-        raise InputError(f"There is no script for {arguments.shell!r}. Wanted {' or '.join(SHELLS)}.")
-    verbs = list_words(build())
+        raise InputError("cli.completion.unknown", shell=arguments.shell, shells=SHELLS)
+    verbs = list_options(arguments.parser)
     print({"bash": _for_bash, "zsh": _for_zsh, "fish": _for_fish}[arguments.shell](verbs))
 
 
-def list_words(parser: Parser) -> dict[str, tuple[str, list[str]]]:
+def list_options(parser: Parser) -> dict[str, tuple[str, list[str]]]:
     """Every verb with its summary and its options."""
     table = next(each for each in parser._actions if isinstance(each, argparse._SubParsersAction))
     summaries = {each.dest: each.help or "" for each in table._choices_actions}
     return {
         name: (
             summaries.get(name, ""),
-            [word for action in each._actions for word in action.option_strings if word.startswith("--")],
+            [name for action in each._actions for name in action.option_strings if name.startswith("--")],
         )
         for name, each in table.choices.items()
     }
@@ -66,10 +62,19 @@ def _for_zsh(verbs: dict[str, tuple[str, list[str]]]) -> str:
 def _for_fish(verbs: dict[str, tuple[str, list[str]]]) -> str:
     lines = ["complete -c glassformer -n __fish_use_subcommand -l help -l version"]
     for name, (summary, options) in verbs.items():
-        said = summary.replace("'", "\\'")
-        lines.append(f"complete -c glassformer -n __fish_use_subcommand -f -a {name} -d '{said}'")
+        quoted = summary.replace("'", "\\'")
+        lines.append(f"complete -c glassformer -n __fish_use_subcommand -f -a {name} -d '{quoted}'")
         lines += [
             f"complete -c glassformer -n '__fish_seen_subcommand_from {name}' -l {option[2:]}"
             for option in options
         ]
     return "\n".join(lines)
+
+
+VERB = Verb(
+    "completion",
+    add_arguments,
+    run,
+    examples=('eval "$(glassformer completion bash)"',),
+    position=190,
+)

@@ -1,0 +1,126 @@
+"""What the verbs read: models, texts, files and settings as a person writes them; options that verbs share.
+
+In:   arguments of a terminal, files, stdin.
+Out:  the same, checked.
+"""
+
+import io
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from glassformer.cli.parser import Parser, help_text
+from glassformer.errors import InputError
+from glassformer.messages import message
+
+
+def add_model(parser: Parser) -> None:
+    """The first argument of most verbs."""
+    parser.add_argument("model", metavar="MODEL", help=help_text("cli.help.model"))
+
+
+def add_language(parser: Parser) -> None:
+    """The language to translate into."""
+    parser.add_argument(
+        "--to",
+        "--target-language",
+        dest="target_language",
+        metavar="LANGUAGE",
+        help=help_text("cli.help.target_language"),
+    )
+
+
+def add_device(parser: Parser) -> None:
+    """Where the model runs."""
+    parser.add_argument("--device", help=help_text("cli.help.device"))
+
+
+def add_bundle(parser: Parser) -> None:
+    """A recording."""
+    parser.add_argument("file", metavar="FILE.bundle", type=Path, help=help_text("cli.help.bundle"))
+
+
+def add_place(parser: Parser, *, several: bool = False) -> None:
+    """The head that is drawn."""
+    parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help=help_text("cli.help.part"))
+    parser.add_argument("--layer", type=int, metavar="N", help=help_text("cli.help.layer"))
+    code = "cli.help.heads" if several else "cli.help.head"
+    parser.add_argument("--head", type=int, metavar="N", nargs="+" if several else None, help=help_text(code))
+
+
+def add_parameters(parser: Parser) -> None:
+    """Parameters of metrics."""
+    parser.add_argument(
+        "--set", metavar="NAME=VALUE", action="append", default=[], help=help_text("cli.help.set")
+    )
+
+
+def add_runs_folder(parser: Parser) -> None:
+    """Where training runs are."""
+    parser.add_argument(
+        "--folder", metavar="FOLDER", type=Path, default=Path("runs"), help=help_text("cli.help.runs_folder")
+    )
+
+
+def add_json(parser: Parser) -> None:
+    """Output for programs."""
+    parser.add_argument("--json", action="store_true", help=help_text("cli.help.json"))
+
+
+def require_model(name: str) -> str:
+    """The name of a model; a sentence in its place means that the model was left out."""
+    from glassformer.weights.hub import could_be_model
+
+    if not could_be_model(name):
+        raise InputError("cli.errors.not_a_model", name=name)
+    return name
+
+
+def require_text(text: str) -> str:
+    """The text, if there is any in it."""
+    if not text.strip():
+        raise InputError("cli.errors.empty_text")
+    return text
+
+
+def read_text(path: Path) -> str:
+    """All of a file, or of stdin where the path is `-`."""
+    return "".join(line for _, line in read_texts(path, ends=True)).replace("\r\n", "\n")
+
+
+def read_texts(path: Path, *, ends: bool = False) -> Iterator[tuple[int, str]]:
+    """Numbered lines of a file (`.gz` and `.xz` are unpacked), or of stdin where the path is `-`."""
+    from glassformer.text.files import Problems, decode_lines, read_lines
+
+    problems = Problems(advice=str(message("cli.errors.convert_file")))
+    if str(path) != "-":
+        yield from read_lines(path, problems, ends=ends)
+        return
+    for number, line in decode_lines(open_stdin(), Path("stdin"), problems, ends=ends):
+        assert line is not None  # it would have been refused
+        yield number, line
+
+
+def open_stdin() -> IO[bytes]:
+    """The bytes of stdin, whatever the encoding of the terminal is."""
+    if sys.stdin is None:  # closed by the calling process
+        raise InputError("cli.errors.no_stdin")
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        return sys.stdin.buffer
+    return io.BytesIO(sys.stdin.read().encode())
+
+
+def read_assignments(texts: Iterable[str]) -> dict[str, Any]:
+    """Settings such as `threshold=0.02`; values as in TOML, `True` and `False` as in Python; else text."""
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise InputError("cli.errors.not_an_assignment", text=text)
+        try:
+            found[name.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            found[name.strip()] = {"True": True, "False": False}.get(value.strip(), value)
+    return found

@@ -1,0 +1,69 @@
+"""What the verbs print: errors in one line, pictures as wide as the terminal, progress.
+
+In:   text, and the stream it goes to.
+Out:  text on stdout or stderr.
+"""
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TextIO, TypeVar
+
+from glassformer.messages import Message
+
+WIDEST = 160  # columns that a picture takes
+
+_LONG_WORD = re.compile(r"(\S{60})\S{200,}(\S{20})")
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # not tab, not line feed
+
+T = TypeVar("T")
+
+
+def print_error(text: str) -> int:
+    """Print an error as one line; the exit code of errors that a person can correct."""
+    shown = _LONG_WORD.sub(lambda word: f"{word[1]}…{word[2]}", text)
+    print(f"glassformer: {escape_controls(shown, sys.stderr)}", file=sys.stderr)
+    return 2
+
+
+def escape_controls(text: str, stream: TextIO) -> str:
+    """The text; for a terminal, characters that move its cursor or reverse its lines are spelt out."""
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text) if stream.isatty() else text
+
+
+def count_columns() -> int:
+    """How wide a picture may be."""
+    return min(shutil.get_terminal_size().columns, WIDEST)
+
+
+def has_colour() -> bool:
+    """Whether stdout shows colours."""
+    from glassformer.render.terminal.colours import wants_colour
+
+    return wants_colour(sys.stdout, os.environ)
+
+
+def with_progress(items: Iterable[T], label: Message, total: int | None = None) -> Iterator[T]:
+    """The same items, counted on stderr where that is a terminal."""
+    with show_progress(label, total) as report:
+        for count, item in enumerate(items, 1):
+            yield item
+            report(count)
+
+
+@contextmanager
+def show_progress(label: Message, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr, if that is a terminal; the function sets how much is done."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(str(label), total=total)
+        yield lambda done: progress.update(task, completed=done)

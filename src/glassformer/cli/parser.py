@@ -1,0 +1,118 @@
+"""The parser of the command line: argparse, in the reader's language.
+
+In:   the arguments of a terminal.
+Out:  the same, parsed; a help; an error of one sentence.
+"""
+
+import argparse
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from glassformer.cli.output import print_error
+from glassformer.messages import Message, message
+from glassformer.registry import suggestion
+from glassformer.render.terminal.text import measure, wrap
+
+Arguments = argparse.Namespace
+
+# What argparse says by itself: its texts, as it gives them to gettext, and ours.
+_TEXTS: Mapping[str, Message] = {
+    "usage: ": message("cli.argparse.usage"),
+    "options": message("cli.argparse.options"),
+    "positional arguments": message("cli.argparse.positionals"),
+    "show this help message and exit": message("cli.argparse.help"),
+    "argument %(argument_name)s: %(message)s": message(
+        "cli.argparse.argument", name="%(argument_name)s", message="%(message)s"
+    ),
+    "the following arguments are required: %s": message("cli.argparse.required", names="%s"),
+    "unrecognized arguments: %s": message("cli.argparse.unrecognized", names="%s"),
+    "ambiguous option: %(option)s could match %(matches)s": message(
+        "cli.argparse.ambiguous", option="%(option)s", matches="%(matches)s"
+    ),
+    "invalid choice: %(value)r (choose from %(choices)s)": message(
+        "cli.argparse.choice", value="%(value)r", choices="%(choices)s"
+    ),
+    "invalid %(type)s value: %(value)r": message("cli.argparse.type", type="%(type)s", value="%(value)r"),
+    "not allowed with argument %s": message("cli.argparse.exclusive", name="%s"),
+    "one of the arguments %s is required": message("cli.argparse.one_required", names="%s"),
+    "ignored explicit argument %r": message("cli.argparse.no_value", value="%r"),
+    "expected one argument": message("cli.argparse.one_value"),
+    "expected at most one argument": message("cli.argparse.at_most_one_value"),
+    "expected at least one argument": message("cli.argparse.some_values"),
+    "expected %s argument": message("cli.argparse.values", count="%s"),
+    "expected %s arguments": message("cli.argparse.values", count="%s"),
+}
+
+
+def help_text(code: str, /, default: str | None = None, **parameters: Any) -> str:
+    """The help of an option by its code; `default` is the English text of a plug-in without catalogues."""
+    return str(message(code, default, **parameters)).replace("%", "%%")
+
+
+def translate_argparse() -> None:
+    """Give argparse our translations instead of those of gettext."""
+    module: Any = argparse
+    module._ = lambda text: _translate(text)
+    module.ngettext = lambda one, many, count: _translate(one if count == 1 else many)
+
+
+def _translate(text: str) -> str:
+    if text not in _TEXTS:
+        return text
+    blank = " " if text.endswith(" ") else ""
+    return f"{_TEXTS[text]}{blank}"
+
+
+class Formatter(argparse.HelpFormatter):
+    """A help whose explanations begin in one column, behind the longest verb too."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28)
+        self._action_max_length = 14
+
+    def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None) -> str:
+        """argparse counts characters, not columns: lay it out with a prefix of as many characters."""
+        shown = _translate("usage: ") if prefix is None else prefix
+        counted = "x" * measure(shown)
+        return shown + super()._format_usage(usage, actions, groups, counted).removeprefix(counted)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrap(" ".join(text.split()), width).split("\n")
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Examples stay the lines that they are."""
+        return text if "\n" in text else wrap(text, width, indent=len(indent))
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence; options and other arguments come in any order."""
+
+    _intermixed = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """`translate MODEL --to fr TEXT` is `translate MODEL TEXT --to fr`; argparse alone refuses it."""
+        if self._intermixed or self._subparsers is not None:
+            return super().parse_known_args(args, namespace)
+        self._intermixed = True
+        self.usage = self.format_usage().removeprefix(_translate("usage: ")).replace("%", "%%")
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._intermixed, self.usage = False, None
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        return Formatter(self.prog)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Unknown verb: suggest the nearest."""
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            near = suggestion(value, action.choices)
+            raise argparse.ArgumentError(
+                None, str(message("cli.errors.unknown_verb", verb=value, suggestion=near))
+            )
+        super()._check_value(action, value)
+
+    def error(self, message_text: str) -> NoReturn:
+        """End with one sentence and the exit code 2."""
+        sentence = message_text.removesuffix(".").removesuffix("。")
+        self.exit(print_error(str(message("cli.errors.usage", error=sentence, program=self.prog))))

@@ -1,0 +1,55 @@
+"""`glassformer fill`: the likeliest words at [MASK]."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from glassformer.cli.answering import add_texts, run_answers
+from glassformer.cli.parser import Arguments, Parser, help_text
+from glassformer.cli.verb import Verb
+from glassformer.errors import InputError
+
+BEST = 5  # words that are shown for a gap
+
+
+def add_arguments(parser: Parser) -> None:
+    """Texts, and how many words for each gap."""
+    add_texts(parser, "zoo/bert")
+    parser.add_argument(
+        "--best",
+        type=int,
+        metavar="N",
+        default=BEST,
+        help=help_text("cli.help.fill.best", usual=BEST),
+    )
+
+
+def run(arguments: Arguments) -> None:
+    """Guess the words at [MASK]."""
+    from glassformer.tasks.masked_language_modelling import fill
+
+    if arguments.best < 1:
+        raise InputError("cli.answers.too_few_words", count=arguments.best)
+
+    def describe(text: str, found: Any) -> dict[str, Any]:
+        gaps = [[{"word": each.text, "probability": each.probability} for each in gap] for gap in found.gaps]
+        return {"text": text, "filled": found.text, "gaps": gaps}
+
+    def show(found: Any) -> str:
+        gaps = (
+            ", ".join(f"{each.text} {100 * each.probability:.0f} %" for each in gap) for gap in found.gaps
+        )
+        return "\t".join((found.text, *gaps))
+
+    def answer(texts: Iterable[str]) -> Iterator[Any]:
+        return fill(arguments.model, texts, best=arguments.best, device=arguments.device)
+
+    run_answers(arguments, answer, show, describe)
+
+
+VERB = Verb(
+    "fill",
+    add_arguments,
+    run,
+    examples=('glassformer fill "She opened the [MASK] and looked out."',),
+    position=150,
+)

@@ -1,0 +1,25 @@
+"""`glassformer generate`: text that continues a text."""
+
+from glassformer.cli.answering import add_generation, add_texts, run_generation
+from glassformer.cli.parser import Arguments, Parser
+from glassformer.cli.verb import Verb
+
+
+def add_arguments(parser: Parser) -> None:
+    """Texts, and how to decode."""
+    add_texts(parser, "zoo/gpt2")
+    add_generation(parser)
+
+
+def run(arguments: Arguments) -> None:
+    """Continue texts."""
+    run_generation(arguments, "decoder", "cli.answers.no_generator")
+
+
+VERB = Verb(
+    "generate",
+    add_arguments,
+    run,
+    examples=('glassformer generate "It was a dark night" --sample --seed 1',),
+    position=130,
+)

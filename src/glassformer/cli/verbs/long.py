@@ -1,0 +1,76 @@
+"""`glassformer long`: a recording of a very long text, as an example."""
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glassformer.cli.drawing import draw_recording
+from glassformer.cli.inputs import add_device
+from glassformer.cli.parser import Arguments, Parser, help_text
+from glassformer.cli.verb import Verb
+from glassformer.messages import message
+from glassformer.place import name_term
+
+if TYPE_CHECKING:
+    from glassformer.recorders.store import Keep
+
+
+def add_arguments(parser: Parser) -> None:
+    """How long, and where to write."""
+    parser.add_argument(
+        "--tokens", type=int, metavar="N", default=100_000, help=help_text("cli.help.long.tokens")
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE.bundle",
+        type=Path,
+        default=Path("long.bundle"),
+        help=help_text("cli.help.long.output"),
+    )
+    add_device(parser)
+
+
+def run(arguments: Arguments) -> None:
+    """Record a small rotary model on a text of any length."""
+    from glassformer.recorders.checks import check_device
+    from glassformer.recorders.destination import heading_for
+    from glassformer.recorders.long import invent_text, open_rotary
+
+    check_device(arguments.device)
+    subject = open_rotary()
+    if arguments.device is not None:
+        subject.network.to(arguments.device)
+    text = invent_text(subject, arguments.tokens)
+    print(message("cli.long.begin", model=subject.name, count=arguments.tokens), flush=True)
+    begun = time.monotonic()
+    with heading_for(arguments.output, subject) as destination:
+        subject.keep = _reporting(destination.keep)
+        recording = subject.record(text)
+        picture = draw_recording(recording)
+        destination.finish(recording)
+    size = arguments.output.stat().st_size / 2**20
+    seconds = time.monotonic() - begun
+    print(f"\n{picture}\n")
+    print(message("cli.long.end", path=arguments.output, size=size, seconds=seconds))
+
+
+def _reporting(keep: "Keep") -> "Keep":
+    """The same, and a line on the terminal for each layer that is done."""
+
+    def keep_and_report(name: str, tensor: Any) -> Any:
+        if name.endswith("/keys") and sys.stderr.isatty():
+            _, stack, _, layer, _ = name.split("/")
+            print(message("cli.long.layer", stack=name_term(stack), layer=int(layer)), file=sys.stderr)
+        return keep(name, tensor)
+
+    return keep_and_report
+
+
+VERB = Verb(
+    "long",
+    add_arguments,
+    run,
+    examples=("glassformer long --tokens 20000 --output long.bundle",),
+    position=90,
+)

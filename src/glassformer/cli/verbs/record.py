@@ -1,0 +1,182 @@
+"""`glassformer record`: one text, or many, through one model.
+
+In:   the name of a model, and a text.
+Out:  a picture and numbers in the terminal, or JSON; a bundle.
+"""
+
+import sys
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glassformer.cli.bulk import record_all
+from glassformer.cli.drawing import draw_recording
+from glassformer.cli.edits import read_decoding, read_edit
+from glassformer.cli.inputs import (
+    add_device,
+    add_language,
+    add_model,
+    add_place,
+    read_text,
+    require_model,
+    require_text,
+)
+from glassformer.cli.output import count_columns, escape_controls
+from glassformer.cli.parser import Arguments, Parser, help_text
+from glassformer.cli.verb import Verb
+from glassformer.errors import InputError
+from glassformer.messages import message
+from glassformer.render.terminal.text import wrap
+
+if TYPE_CHECKING:
+    from glassformer.recording import Recording
+
+WANTED = "weights,output"
+
+
+def add_arguments(parser: Parser) -> None:
+    """A model, a text, what to keep, what to draw."""
+    add_model(parser)
+    parser.add_argument("text", metavar="TEXT", nargs="?", help=help_text("cli.help.record.text"))
+    parser.add_argument("--file", metavar="FILE", type=Path, help=help_text("cli.help.record.file"))
+    add_device(parser)
+    parser.add_argument("--target", metavar="TEXT", help=help_text("cli.help.record.target"))
+    parser.add_argument("--second", metavar="TEXT", help=help_text("cli.help.record.second"))
+    add_language(parser)
+    parser.add_argument(
+        "--want", metavar="NAMES", default=WANTED, help=help_text("cli.help.record.want", usual=WANTED)
+    )
+    parser.add_argument(
+        "--edit", metavar="EDIT", action="append", default=[], help=help_text("cli.help.record.edit")
+    )
+    parser.add_argument("--decode", metavar="METHOD", nargs="+", help=help_text("cli.help.record.decode"))
+    parser.add_argument(
+        "--max-new-tokens", type=int, metavar="N", help=help_text("cli.help.record.max_new_tokens")
+    )
+    parser.add_argument("--kernel", choices=("exact", "fast"), help=help_text("cli.help.record.kernel"))
+    add_place(parser)
+    parser.add_argument("--texts", metavar="FILE", type=Path, help=help_text("cli.help.record.texts"))
+    parser.add_argument(
+        "--output", metavar="FILE.bundle", type=Path, help=help_text("cli.help.record.output")
+    )
+    parser.add_argument("--json", action="store_true", help=help_text("cli.help.record.json"))
+
+
+def run(arguments: Arguments) -> None:
+    """Record a model on a text, draw it, keep it."""
+    from glassformer.recorders.checks import check_want
+    from glassformer.recorders.destination import heading_for
+    from glassformer.recorders.record import load
+    from glassformer.render.summary import summarise, to_json
+
+    require_model(arguments.model)
+    text = None if arguments.texts else _find_text(arguments)
+    target = None if arguments.target is None else require_text(arguments.target)
+    want = check_want([name.strip() for name in arguments.want.split(",") if name.strip()], ours=True)
+    edits = [read_edit(edit) for edit in arguments.edit]
+    _check_texts(arguments)
+    subject: Any = load(arguments.model, device=arguments.device)
+    subject.kernel = arguments.kernel
+    decode = _find_decoding(arguments, subject)
+
+    def record(text: str) -> "Recording":
+        made: Recording = subject.record(
+            text,
+            target,
+            target_language=arguments.target_language,
+            second_text=arguments.second,
+            decode=decode,
+            want=want,
+            edits=edits,
+        )
+        return made
+
+    if text is None:
+        record_all(subject, arguments.texts, arguments.output, record)
+        return
+    kept = heading_for(arguments.output, subject) if arguments.output else nullcontext()
+    with kept as destination:
+        recording = record(text)
+        printed = to_json(summarise(recording)) if arguments.json else _describe(recording, arguments)
+        if destination is not None:
+            destination.finish(recording)
+    print(printed)
+    if arguments.output and not arguments.json:
+        print(f"\n{message('cli.record.kept', path=arguments.output)}")
+
+
+def _check_texts(arguments: Arguments) -> None:
+    if arguments.texts is None:
+        return
+    if arguments.text is not None or arguments.file is not None:
+        raise InputError("cli.record.text_and_texts")
+    if arguments.output is None:
+        raise InputError("cli.record.no_folder")
+    if arguments.output.is_file():
+        raise InputError("cli.record.not_a_folder", path=arguments.output)
+    if arguments.target is not None or arguments.second is not None or arguments.json:
+        raise InputError("cli.record.only_one_text")
+
+
+def _find_text(arguments: Arguments) -> str:
+    if arguments.text is None and arguments.file is None:
+        raise InputError("cli.record.no_text")
+    if arguments.text is not None and arguments.file is not None:
+        raise InputError("cli.record.text_and_file")
+    return require_text(arguments.text if arguments.file is None else read_text(arguments.file))
+
+
+def _find_decoding(arguments: Arguments, subject: Any) -> Any:
+    from glassformer.model.generate import GREEDY
+
+    habit = getattr(subject, "generation", GREEDY)
+    if arguments.max_new_tokens is not None:
+        habit = replace(habit, max_new_tokens=arguments.max_new_tokens)
+        shape = getattr(subject, "shape", None)  # a model of transformers has none and decides for itself
+        if arguments.decode is None and shape not in (None, "encoder-decoder"):
+            raise InputError("cli.record.no_decoding")
+    if arguments.decode is not None:
+        return read_decoding(arguments.decode, habit)
+    return None if arguments.max_new_tokens is None else habit
+
+
+def _describe(recording: "Recording", arguments: Arguments) -> str:
+    """What the model wrote, if it did; the picture; the notes about the numbers."""
+    label = message("cli.record.note_label")
+    hanging = len(f"{label}  ")
+    notes = [wrap(f"{label}  {note}.", count_columns(), hanging=hanging) for note in recording.evidence.notes]
+    picture = draw_recording(recording, part=arguments.part, layer=arguments.layer, head=arguments.head)
+    return "\n\n".join(filter(None, (_describe_generation(recording), picture, "\n".join(notes))))
+
+
+def _describe_generation(recording: "Recording") -> str:
+    generation = recording.generation
+    if generation is None:
+        return ""
+    text = (recording.target or recording.source).text or generation.text
+    written = message("cli.record.written", text=escape_controls(text, sys.stdout))
+    code = "cli.record.written_by_search" if generation.nodes else "cli.record.written_by"
+    method = message(
+        code,
+        method=generation.method,
+        steps=len(generation.steps),
+        hypotheses=len(generation.nodes),
+        log_probability=sum(step.log_probability for step in generation.steps),
+    )
+    return f"{written}\n          {method}"
+
+
+VERB = Verb(
+    "record",
+    add_arguments,
+    run,
+    examples=(
+        'glassformer record zoo/gpt2 "The quick brown fox" --layer 3',
+        'glassformer record zoo/translator "Where is Tom?" --to zh --output tom.bundle',
+        'glassformer record zoo/gpt2 "The quick" --decode beam 4 --max-new-tokens 8',
+        'glassformer record zoo/bert "It rained." --edit "zero encoder self 2 1"',
+        "glassformer record zoo/gpt2 --texts sentences.txt --output folder",
+    ),
+    position=30,
+)

@@ -1,0 +1,131 @@
+"""`glassformer score`: metrics of a recording.
+
+In:   a bundle, or a model and a text; names of metrics. Or a model and gold data (see cli/gold.py).
+Out:  tables for people; JSON or CSV for programs. A bundle is scored without torch.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glassformer.cli.gold import add_gold, run_gold
+from glassformer.cli.inputs import add_parameters, read_assignments, require_model, require_text
+from glassformer.cli.output import count_columns, has_colour
+from glassformer.cli.parser import Arguments, Parser, help_text
+from glassformer.cli.verb import Verb
+from glassformer.errors import InputError
+from glassformer.registry import suggestion
+
+if TYPE_CHECKING:
+    from glassformer.metrics import Score
+    from glassformer.recording import Recording
+
+
+def add_arguments(parser: Parser) -> None:
+    """A recording, or a model and a text; metrics."""
+    parser.add_argument("source", metavar="FILE.bundle | MODEL", help=help_text("cli.help.score.source"))
+    parser.add_argument("values", metavar="TEXT | METRIC", nargs="*", help=help_text("cli.help.score.values"))
+    parser.add_argument("--over", choices=("head", "layer", "model"), help=help_text("cli.help.score.over"))
+    add_parameters(parser)
+    parser.add_argument(
+        "--against", metavar="OTHER.bundle", type=Path, help=help_text("cli.help.score.against")
+    )
+    parser.add_argument("--device", help=help_text("cli.help.score.device"))
+    add_gold(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help=help_text("cli.help.score.json"))
+    form.add_argument("--csv", action="store_true", help=help_text("cli.help.score.csv"))
+
+
+def run(arguments: Arguments) -> None:
+    """Measure a recording; without names, the interpretability panel."""
+    from glassformer import bundle
+    from glassformer.metrics import METRICS, PANEL
+    from glassformer.render.summary import summarise_score, to_csv, to_json
+    from glassformer.render.terminal.tables import draw_scores
+
+    if arguments.links or arguments.trees:
+        run_gold(arguments)
+        return
+    values = list(arguments.values)
+    text = None if _is_bundle(arguments.source) else _take_text(arguments.source, values)
+    names = tuple(values) or PANEL
+    _refuse_gold(names)
+    parameters = _share(read_assignments(arguments.set), names)
+    other = None if arguments.against is None else bundle.open(arguments.against)
+    recording = bundle.open(arguments.source) if text is None else _record(arguments, text)
+    over = arguments.over or ("head" if len(names) == 1 else "model")
+    scores = []
+    for name in names:
+        fixed = METRICS[name].rule == "none"  # it has one level only
+        if fixed and arguments.over is not None and arguments.over != METRICS[name].over:
+            raise InputError("cli.score.one_level", metric=name, level=METRICS[name].over)
+        scores.append(_measure(recording, other, name, None if fixed else over, parameters[name]))
+    if arguments.json:
+        print(to_json([summarise_score(each) for each in scores]))
+    else:
+        table = to_csv(scores) if arguments.csv else None
+        print(table or draw_scores(scores, columns=count_columns(), colour=has_colour()))
+
+
+def _is_bundle(source: str) -> bool:
+    return source.endswith(".bundle") or Path(source).is_file()
+
+
+def _take_text(model: str, values: list[str]) -> str:
+    require_model(model)
+    if not values:
+        raise InputError("cli.score.no_text", model=model)
+    return require_text(values.pop(0))
+
+
+def _record(arguments: Arguments, text: str) -> "Recording":
+    from glassformer.recorders.record import record
+
+    return record(arguments.source, text, device=arguments.device)
+
+
+def _refuse_gold(names: tuple[str, ...]) -> None:
+    """Metrics that compare with annotations cannot be computed from one text."""
+    from glassformer.metrics import METRICS
+
+    for name in names:
+        if any(each.required for each in METRICS[name].parameters):
+            option = (
+                "--trees TREES.conllu" if name.startswith("dependency") else "--links LINKS SOURCE TARGET"
+            )
+            raise InputError("cli.score.needs_gold", metric=name, option=option)
+
+
+def _share(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Each metric's part of the parameters; one that none of them has is an error."""
+    from glassformer.metrics import METRICS
+
+    declared = {name: {each.name for each in METRICS[name].parameters} for name in names}
+    known = set().union(*declared.values())
+    for name in given:
+        if name not in known:
+            raise InputError("cli.score.unknown_parameter", name=name, suggestion=suggestion(name, known))
+    return {name: {each: given[each] for each in given if each in declared[name]} for name in names}
+
+
+def _measure(
+    recording: "Recording", other: "Recording | None", name: str, over: Any, parameters: dict[str, Any]
+) -> "Score":
+    from glassformer.metrics import difference, score
+
+    if other is None:
+        return score(recording, name, over=over, **parameters)
+    return difference(recording, other, name, over=over, **parameters)
+
+
+VERB = Verb(
+    "score",
+    add_arguments,
+    run,
+    examples=(
+        "glassformer score tom.bundle",
+        "glassformer score tom.bundle entropy --over layer",
+        'glassformer score zoo/gpt2 "a b c a b c" induction --json',
+    ),
+    position=70,
+)

@@ -1,0 +1,111 @@
+"""What is drawn of a recording: one map, one head; and the labels of its rows and columns.
+
+In:   a Recording; a Place, or a part and a layer; a head.
+Out:  the map and the head; labels for tokens.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import InputError
+from glassformer.place import Place, name_term
+from glassformer.recording import AttentionMap, Recording
+
+
+def choose_head(
+    recording: Recording,
+    *,
+    part: str | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+    place: Place | None = None,
+) -> tuple[AttentionMap, int]:
+    """The map and the head asked for; of those left open, the head with the least entropy for its keys.
+
+    `part` is encoder, decoder or cross; by default cross-attention where the model has it.
+    """
+    if place is not None:
+        maps = [find_map(recording, place)]
+    else:
+        parts = {name_part(each) for each in recording.maps}
+        wanted = "cross" if part is None and "cross" in parts else part
+        maps = choose_maps(recording.maps, recording.model, part=wanted, layer=layer)
+    heads = [range(each.heads) if head is None else (each.require_head(head),) for each in maps]
+    candidates = [(index, number) for index, numbers in enumerate(heads) for number in numbers]
+    entropies = [_entropy_share(each) for each in maps]
+    index, number = min(candidates, key=lambda pair: float(entropies[pair[0]][pair[1]]))
+    return maps[index], number
+
+
+def choose_maps(
+    maps: Sequence[AttentionMap], model: str, *, part: str | None = None, layer: int | None = None
+) -> list[AttentionMap]:
+    """The maps of a part and a layer; an error that lists what there is where none is left."""
+    found = [
+        each
+        for each in maps
+        if (part is None or name_part(each) == part) and (layer is None or each.layer == layer)
+    ]
+    if found:
+        return found
+    parts = sorted({name_part(each) for each in maps})
+    if part is not None and part not in parts:
+        raise InputError("render.no_part", model=model, part=part, parts=parts)
+    layers = sorted({each.layer for each in maps if part is None or name_part(each) == part})
+    others = [name for name in parts if name != part]
+    limits = {"layer": layer, "first": layers[0], "last": layers[-1]}
+    if part is None:
+        raise InputError("render.no_layer", model=model, **limits)
+    if not others:
+        raise InputError("render.no_layer_of_part", part=part, **limits)
+    raise InputError("render.no_layer_of_part_but_others", part=part, others=others, **limits)
+
+
+def find_map(recording: Recording, place: Place) -> AttentionMap:
+    """The map at a place."""
+    for each in recording.maps:
+        if (each.stack, each.kind, each.layer, each.step) == tuple(place):
+            return each
+    raise InputError("render.no_map", model=recording.model, place=place)
+
+
+def name_part(attention_map: AttentionMap) -> str:
+    """Encoder, decoder or cross: the name of a map's part, as the options have it."""
+    return "cross" if attention_map.kind == "cross" else attention_map.stack
+
+
+def label_part(attention_map: AttentionMap, language: str) -> str:
+    """A map by its part and layer, for a table or an axis."""
+    return f"{name_term(name_part(attention_map)).text(language)} {attention_map.layer}"
+
+
+def name_rows(recording: Recording, attention_map: AttentionMap) -> list[str]:
+    """Labels of the rows of a map: in cross-attention the token that was read, and the one that follows."""
+    read = [label(text) for text in attention_map.query.texts]
+    if attention_map.kind != "cross" or not read:
+        return read
+    last = label(recording.output.texts(-1)[0]) if recording.output else "…"
+    return [f"{token} → {following}" for token, following in zip(read, [*read[1:], last], strict=True)]
+
+
+def label(text: str) -> str:
+    """A token without the spaces around it; one that is nothing else, and what cannot be printed, as ␣."""
+    stripped = text.strip(" ") or "␣"
+    return "".join(character if character.isprintable() else "␣" for character in stripped)
+
+
+def mean_over_rows(attention_map: AttentionMap, values: NDArray[np.floating]) -> NDArray[np.float64]:
+    """(head,) the mean over real rows that look at any key; NaN where there is none (a silenced head)."""
+    statistics = attention_map.statistics
+    counted = statistics.rows & (statistics.allowed > 0) & (statistics.peak > 0)  # (head, query)
+    total = np.where(counted, values, 0.0).sum(axis=1, dtype=np.float64)
+    return np.where(counted.any(axis=1), total / np.maximum(counted.sum(axis=1), 1), np.nan)
+
+
+def _entropy_share(attention_map: AttentionMap) -> NDArray[np.float64]:
+    """(head,) mean entropy as a share of the largest possible."""
+    largest = np.log(np.maximum(attention_map.statistics.allowed, 2))  # (head, query)
+    shares = mean_over_rows(attention_map, attention_map.statistics.entropy / largest)
+    return np.where(np.isnan(shares), np.inf, shares)  # a head without a row is the last choice
