@@ -34,6 +34,11 @@ export function loadWords<M, K extends keyof M>(
     (loaded.get(language) ?? loaded.get("en") ?? [...loaded.values()][0]) as SameWords<M[K]>;
 }
 
+/** Words that are always those of the present language: `say.title` after a change is the title in the new one. */
+export function liveWords<T extends object>(words: (language: Language) => T, language: () => Language): T {
+  return new Proxy({} as T, { get: (_, name) => Reflect.get(words(language()), name) });
+}
+
 /** Wait until the words of a language, or of the last one asked for, are here: of all views that are here. */
 export async function learn(language: Language = wanted): Promise<void> {
   wanted = language;

@@ -6,7 +6,7 @@
  * Out:  an element, and `set` to show another value without calling back.
  */
 
-import { make, write } from "./make";
+import { make, relabel, type Text } from "./make";
 
 export interface Control<Value> {
   readonly element: HTMLElement;
@@ -15,15 +15,15 @@ export interface Control<Value> {
 
 export interface Option<Value extends string> {
   readonly value: Value;
-  readonly text: string;
-  readonly disabled?: string | undefined; // why it cannot be chosen
+  readonly text: Text;
+  readonly disabled?: Text | undefined; // why it cannot be chosen
 }
 
 let names = 0;
 
 /** One of a few, side by side. */
 export function choice<Value extends string>(
-  label: string,
+  label: Text,
   options: readonly Option<Value>[],
   value: Value,
   chosen: (value: Value) => void,
@@ -59,12 +59,12 @@ export function choice<Value extends string>(
 
 /** One of many, in a list; groups where there are several. */
 export function list<Value extends string>(
-  label: string,
-  groups: readonly { readonly label: string | null; readonly options: readonly Option<Value>[] }[],
+  label: Text,
+  groups: readonly { readonly label: Text | null; readonly options: readonly Option<Value>[] }[],
   value: Value,
   chosen: (value: Value) => void,
 ): Control<Value> {
-  const select = make("select", { onchange: () => chosen(select.value as Value) });
+  const select = make("select", { onchange: (): void => chosen(select.value as Value) });
   for (const group of groups) {
     const options = group.options.map((option) =>
       make(
@@ -87,7 +87,7 @@ export function list<Value extends string>(
 }
 
 export interface Slide {
-  readonly label: string;
+  readonly label: Text;
   readonly minimum: number;
   readonly maximum: number;
   readonly step: number | "any";
@@ -101,7 +101,8 @@ export function slider(
   moved: (value: number) => void,
   settled: (value: number) => void = () => {},
 ): Control<number> & { readonly input: HTMLInputElement } {
-  const output = make("output", {}, slide.text(slide.value));
+  let now = slide.value;
+  const said = (): string => slide.text(now);
   const input = make("input", {
     type: "range",
     min: slide.minimum,
@@ -109,32 +110,37 @@ export function slider(
     step: slide.step,
     value: slide.value,
     "aria-label": slide.label,
-    "aria-valuetext": slide.text(slide.value),
+    "aria-valuetext": said,
     oninput: () => {
       tell();
-      moved(Number(input.value));
+      moved(now);
     },
-    onchange: () => settled(Number(input.value)),
+    onchange: (): void => settled(Number(input.value)),
   });
-  const tell = () => {
-    const words = slide.text(Number(input.value));
-    write(output, words);
-    input.setAttribute("aria-valuetext", words);
+  const element = make(
+    "div",
+    { class: "control slide" },
+    make("span", {}, slide.label),
+    input,
+    make("output", {}, said),
+  );
+  const tell = (): void => {
+    now = Number(input.value);
+    relabel(element);
   };
-  const element = make("div", { class: "control slide" }, make("span", {}, slide.label), input, output);
   return {
     element,
     input,
-    set(now) {
-      input.value = String(now);
+    set(value) {
+      input.value = String(value);
       tell();
     },
   };
 }
 
 /** On or off. */
-export function tick(label: string, value: boolean, chosen: (value: boolean) => void): Control<boolean> {
-  const input = make("input", { type: "checkbox", onchange: () => chosen(input.checked) });
+export function tick(label: Text, value: boolean, chosen: (value: boolean) => void): Control<boolean> {
+  const input = make("input", { type: "checkbox", onchange: (): void => chosen(input.checked) });
   input.checked = value;
   const element = make("label", { class: "control tick" }, input, make("span", {}, label));
   return {
@@ -147,7 +153,7 @@ export function tick(label: string, value: boolean, chosen: (value: boolean) => 
 
 /** A whole number between bounds. */
 export function whole(
-  label: string,
+  label: Text,
   { minimum, maximum, value }: { minimum: number; maximum: number; value: number },
   chosen: (value: number) => void,
 ): Control<number> {
@@ -174,6 +180,6 @@ export function whole(
   };
 }
 
-export function button(text: string, pressed: () => void, title?: string): HTMLButtonElement {
+export function button(text: Text, pressed: () => void, title?: Text): HTMLButtonElement {
   return make("button", { type: "button", class: "button", title, onclick: pressed }, text);
 }

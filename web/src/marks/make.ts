@@ -2,11 +2,16 @@
  * Elements in one line, without markup in strings: what is data stays text.
  *
  * In:   a tag, attributes, children.
- * Out:  an element. `on…` names are listeners, true and false set or leave an attribute.
+ * Out:  an element. `on…` names are listeners, true and false set or leave an attribute. A text that depends on the
+ *       language is given as a function: `relabel` asks it again when the language has changed.
  */
 
-type Value = string | number | boolean | null | undefined | ((event: never) => void);
-type Child = Node | string | number | null | undefined | false;
+export type Text = string | (() => string);
+type Value = Text | number | boolean | null | undefined | ((event: never) => void);
+type Child = Node | Text | number | null | undefined | false;
+
+const texts = new WeakMap<Node, () => string>(); // of text nodes
+const labels = new WeakMap<Element, Map<string, () => string>>(); // of elements: attributes by name
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -36,20 +41,49 @@ export function write(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** Ask every text below an element again that was given as a function: the language has changed. */
+export function relabel(root: Element): void {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+  for (let node: Node | null = root; node; node = walker.nextNode()) {
+    const text = texts.get(node);
+    if (text) node.textContent = text();
+    if (node instanceof Element)
+      for (const [name, label] of labels.get(node) ?? []) node.setAttribute(name, label());
+  }
+}
+
 function dress(
   element: Element,
   attributes: Readonly<Record<string, Value>>,
   children: readonly Child[],
 ): void {
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") element.addEventListener(name.slice(2), value as EventListener);
-    else if (value === true) element.setAttribute(name, "");
+    if (typeof value === "function") {
+      if (name.startsWith("on")) element.addEventListener(name.slice(2), value as EventListener);
+      else setLabel(element, name, value as () => string);
+    } else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined)
       element.setAttribute(name, String(value));
   }
   for (const child of children) {
     if (child !== null && child !== undefined && child !== false) {
-      element.append(typeof child === "number" ? String(child) : child);
+      element.append(typeof child === "function" ? liveText(child) : asText(child));
     }
   }
+}
+
+function asText(child: Node | string | number): Node | string {
+  return typeof child === "number" ? String(child) : child;
+}
+
+function liveText(text: () => string): Node {
+  const node = document.createTextNode(text());
+  texts.set(node, text);
+  return node;
+}
+
+function setLabel(element: Element, name: string, label: () => string): void {
+  const all = labels.get(element) ?? new Map<string, () => string>();
+  labels.set(element, all.set(name, label));
+  element.setAttribute(name, label());
 }

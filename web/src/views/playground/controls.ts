@@ -155,7 +155,7 @@ function textField(
     maxlength: parameter.longest,
     spellcheck: "false",
     dir: "auto",
-    onchange: () => changed(input.value),
+    onchange: (): void => changed(input.value),
   });
   input.value = value;
   return {
