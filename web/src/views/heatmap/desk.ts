@@ -34,31 +34,34 @@ export class Desk {
     changed: (name: "scale" | "pool" | "leave", value: string) => void,
   ) {
     const scale = choice<Scale>(
-      say.colours,
+      () => say.colours,
       [
-        { value: "absolute", text: say.absolute },
-        { value: "map", text: say.perMap },
-        { value: "row", text: say.perRow },
+        { value: "absolute", text: () => say.absolute },
+        { value: "map", text: () => say.perMap },
+        { value: "row", text: () => say.perRow },
       ],
       options.scale,
       (value) => changed("scale", value),
     );
     const how = choice<How>(
-      say.pool,
+      () => say.pool,
       [
-        { value: "mean", text: say.mean },
-        { value: "max", text: say.max },
+        { value: "mean", text: () => say.mean },
+        { value: "max", text: () => say.max },
       ],
       options.how,
       (value) => changed("pool", value),
     );
     const leaves = [
-      { value: "none" as const, text: say.leaveNone },
-      { value: "first" as const, text: say.leaveFirst },
-      { value: "special" as const, text: say.leaveSpecial },
+      { value: "none" as const, text: () => say.leaveNone },
+      { value: "first" as const, text: () => say.leaveFirst },
+      { value: "special" as const, text: () => say.leaveSpecial },
     ];
-    const leave = list<Leave>(say.leave, [{ label: null, options: leaves }], options.leave, (value) =>
-      changed("leave", value),
+    const leave = list<Leave>(
+      () => say.leave,
+      [{ label: null, options: leaves }],
+      options.leave,
+      (value) => changed("leave", value),
     );
     this.put = (now) => {
       scale.set(now.scale);
@@ -67,7 +70,7 @@ export class Desk {
     };
     this.pool = how.element;
     this.pinned = new Readout(say);
-    this.hint = make("p", { class: "heat-hint" }, say.nothing);
+    this.hint = make("p", { class: "heat-hint" }, () => say.nothing);
     const side = make(
       "div",
       { class: "heat-side" },

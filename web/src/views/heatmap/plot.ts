@@ -29,8 +29,8 @@ export class Plot {
     this.corner = make(
       "div",
       { class: "heat-corner", "aria-hidden": "true" },
-      make("span", {}, `${say.keys} →`),
-      make("span", {}, `${say.queries} ↓`),
+      make("span", {}, () => `${say.keys} →`),
+      make("span", {}, () => `${say.queries} ↓`),
     );
     this.element.append(this.cells, this.axesLayer, this.overLayer, this.corner);
   }
@@ -85,6 +85,11 @@ export class Plot {
     if (context === null) return false;
     drawOverlay(context, { box, camera, axes, flat: this.flat, hover, selected }, this.readInks());
     return true;
+  }
+
+  /** Colours of another theme. */
+  forgetInks(): void {
+    this.inks = null;
   }
 
   private readInks(): ReturnType<typeof readInks> {

@@ -50,14 +50,14 @@ export class Readout {
       make(
         "div",
         { class: "readout-line" },
-        make("span", { class: "readout-side" }, words.query),
+        make("span", { class: "readout-side" }, () => words.query),
         this.query,
         this.queryNumber,
       ),
       make(
         "div",
         { class: "readout-line" },
-        make("span", { class: "readout-side" }, words.key),
+        make("span", { class: "readout-side" }, () => words.key),
         this.key,
         this.keyNumber,
       ),

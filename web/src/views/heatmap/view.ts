@@ -12,12 +12,12 @@ import { samePlace } from "../../core/place";
 import type { Selection } from "../../core/selection";
 import type { Mounted, Stage, TableData, View } from "../../core/view";
 import { openSupply } from "../../data/heat_supply";
-import { inBoth, introduce } from "../../i18n/core";
+import { inBoth, introduce, liveWords } from "../../i18n/core";
 import { sequential } from "../../marks/colours";
 import { ARROWS, listen, ZOOMS } from "../../marks/heat_gestures";
 import type { Cell } from "../../marks/heat_overlay";
 import { Surface } from "../../marks/heat_surface";
-import { make } from "../../marks/make";
+import { make, relabel } from "../../marks/make";
 import { AxisTokens, areNamed } from "./axes";
 import { Desk } from "./desk";
 import { Lens } from "./lens";
@@ -61,7 +61,7 @@ class Heatmap implements Mounted {
   private over = false;
 
   constructor(private readonly stage: Stage) {
-    this.say = words(stage.language);
+    this.say = liveWords(words, () => stage.language);
     const { say, lens } = this;
     const now = stage.selection.get();
     this.plot = new Plot(say);
@@ -149,12 +149,23 @@ class Heatmap implements Mounted {
       this.layout();
       this.lens.read(this.stage.selection.get().options[AT]);
     } else if (this.hover !== null) shown.exact.ask(this.hover.query, this.hover.key);
-    this.plot.element.setAttribute("aria-label", this.say.plot(shown.name(this.say)));
+    this.label(shown);
     void shown.learnMask();
     this.schedule(true);
   }
 
-  // Size and camera
+  private label(shown: ShownMap): void {
+    this.plot.element.setAttribute("aria-label", this.say.plot(shown.name(this.say)));
+  }
+
+  // Size, camera, language and theme
+
+  restyle(): void {
+    this.plot.forgetInks();
+    relabel(this.stage.element);
+    if (this.shown !== null) this.label(this.shown);
+    this.resize();
+  }
 
   resize(): void {
     const at = this.lens.write();
@@ -331,12 +342,6 @@ class Heatmap implements Mounted {
 
   private options(selection: Selection = this.stage.selection.get()): Options {
     return readOptions(selection, this.stage.source.description);
-  }
-
-  /** A move that no link states yet. */
-  keep(anew: boolean): null {
-    if (anew && this.timers.url !== 0) this.stage.selection.option(AT, this.lens.write());
-    return null;
   }
 
   unmount(): void {
