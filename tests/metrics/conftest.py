@@ -1,6 +1,8 @@
 """Attention maps made of numbers that a test wrote down, backed in every way a map can be."""
 
+import importlib.util
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -96,3 +98,13 @@ def tokens() -> Callable[..., Tokens]:
 @pytest.fixture(scope="session")
 def draw() -> Callable[..., Any]:
     return draw_weights
+
+
+@pytest.fixture
+def write_page() -> Callable[[str], str]:
+    """What docs/make_metrics.py makes of the page."""
+    path = Path(__file__).parents[2] / "docs" / "make_metrics.py"
+    spec = importlib.util.spec_from_file_location("make_metrics", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.write_page

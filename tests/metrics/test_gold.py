@@ -47,10 +47,10 @@ def test_trees_are_read_plain_and_packed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
-        ("1\ta\tb\n", "line 1: saw 3 columns"),
-        ("# x\n2\ta\t_\t_\t_\t_\t0\troot\t_\t_\n", "line 2: saw word '2'. Wanted word 1"),
-        ("1\ta\t_\t_\t_\t_\tx\troot\t_\t_\n", "line 1: saw head 'x'"),
-        ("\n\n1\ta\t_\t_\t_\t_\t7\tdep\t_\t_\n", "line 3: saw a head 7. Wanted at most 1"),
+        ("1\ta\tb\n", "line 1: There are 3 columns"),
+        ("# x\n2\ta\t_\t_\t_\t_\t0\troot\t_\t_\n", "line 2: The word has number '2'. Expected 1"),
+        ("1\ta\t_\t_\t_\t_\tx\troot\t_\t_\n", "line 1: The head is 'x'"),
+        ("\n\n1\ta\t_\t_\t_\t_\t7\tdep\t_\t_\n", "line 3: A head is word 7. Expected at most 1"),
     ],
 )
 def test_a_broken_tree_is_refused_with_its_line(tmp_path: Path, broken: str, message: str) -> None:
@@ -65,7 +65,7 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
         list(read_conllu(tmp_path / "nowhere.conllu"))
     bad = tmp_path / "bad.conllu"
     bad.write_bytes(b"# fine\n1\t\xff\n")
-    with pytest.raises(InputError, match="line 2: saw bytes that are not UTF-8"):
+    with pytest.raises(InputError, match="line 2: There are bytes that are not UTF-8"):
         list(read_conllu(bad))
     cut = tmp_path / "cut.gz"
     cut.write_bytes(gzip.compress(TREE.encode())[:-20])
@@ -93,9 +93,13 @@ def test_swapped_links_go_the_other_way() -> None:
 @pytest.mark.parametrize(
     ("links", "source", "message"),
     [
-        ("0\t0-0\n1\t0_1\n", "0\ta\n1\tb\n", "links.txt, line 2: saw '0_1'. Wanted links such as 3-4"),
-        ("0\t0-0\n", "0\ta\n1\tb\n", "source.txt, line 2: saw 2 lines. Wanted 1"),
-        ("0\t0-0\n1\t0-0\n", "0\ta\n7\tb\n", "source.txt, line 2: saw sentence"),
+        (
+            "0\t0-0\n1\t0_1\n",
+            "0\ta\n1\tb\n",
+            "links.txt, line 2: '0_1' is not a link. Expected links",
+        ),
+        ("0\t0-0\n", "0\ta\n1\tb\n", "source.txt, line 2: There are 2 lines. Expected 1"),
+        ("0\t0-0\n1\t0-0\n", "0\ta\n7\tb\n", "source.txt, line 2: The sentence is"),
         ("0\t3-0\n1\t\n", "0\ta\n1\tb\n", "links.txt, line 1: A link joins words 3 and 0"),
     ],
 )

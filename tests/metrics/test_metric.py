@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.metrics import METRICS, PANEL, About, Phrase, Wording, head_metric, pool, score
+from glassformer.messages.catalogues import find_template
+from glassformer.metrics import METRICS, PANEL, About, head_metric, pool, score
 from glassformer.metrics.parameters import declare
 from glassformer.place import Place
 from glassformer.recording import Tokens
@@ -25,7 +26,7 @@ def test_an_unknown_parameter_is_answered_with_the_nearest(make_map, record) -> 
     with pytest.raises(ConfigurationError, match=r"no parameter called 'treshold'. Did you mean 'threshold'"):
         score(record(make_map(HALF)), "nonzero_share", treshold=0.1)
     with pytest.raises(
-        ConfigurationError, match=r"entropy has no parameter called 'threshold'. It has none."
+        ConfigurationError, match=r"entropy has no parameter called 'threshold'. There are none."
     ):
         score(record(make_map(HALF)), "entropy", threshold=0.1)
 
@@ -38,18 +39,18 @@ def test_a_value_that_cannot_be_is_refused(make_map, record, value) -> None:
 
 def test_a_whole_number_does_for_a_float_but_not_for_a_bool(make_map, record) -> None:
     assert score(record(make_map(HALF)), "nonzero_share", threshold=0).parameters["threshold"] == 0.0
-    with pytest.raises(ConfigurationError, match="Wanted True or False"):
+    with pytest.raises(ConfigurationError, match="Expected True or False"):
         score(record(make_map(HALF)), "nonzero_share", relative=1)
 
 
 def test_a_level_that_a_metric_does_not_have_is_refused(make_map, record) -> None:
     recording = record(make_map(HALF))
-    with pytest.raises(ConfigurationError, match="Wanted query or head or layer or model"):
+    with pytest.raises(ConfigurationError, match="Expected query, head, layer or model"):
         score(recording, "entropy", over="pair")
-    with pytest.raises(ConfigurationError, match="speaks of whole heads"):
+    with pytest.raises(ConfigurationError, match="measures whole heads"):
         score(recording, "sink_mass", over="query")
     with pytest.raises(
-        ConfigurationError, match=r"attention_received was asked for over 'model'. Wanted token"
+        ConfigurationError, match=r"attention_received was asked for over 'model'. Expected token"
     ):
         score(recording, "attention_received", over="model")
 
@@ -83,13 +84,13 @@ def test_rows_that_are_padding_have_no_value_and_say_so(make_map, record) -> Non
     assert rows.part().axes == ("head", "query")
     assert rows.part().values[0, 0] == pytest.approx(np.log(2))
     assert np.isnan(rows.part().values[0, 1])
-    assert "padding" in str(rows.undefined)
+    assert "padding" in " ".join(map(str, rows.undefined))
     assert rows.roll_up("model").value == pytest.approx(np.log(2))
 
 
 def test_scores_roll_up_in_one_direction_only(make_map, record) -> None:
     whole = score(record(make_map(HALF)), "entropy", over="model")
-    with pytest.raises(InputError, match=r"is over model. Wanted it over head"):
+    with pytest.raises(InputError, match=r"is over model. It cannot be rolled up to head"):
         whole.roll_up("head")
 
 
@@ -106,7 +107,7 @@ def test_pooling_adds_up_texts(make_map, record) -> None:
     short, long = record(make_map(HALF)), record(make_map(np.full((1, 4, 4), 0.25)))
     both = pool([score(short, "entropy"), score(long, "entropy")])
     assert both.part().values == pytest.approx([(np.log(2) + 4 * np.log(4)) / 6])
-    with pytest.raises(InputError, match="Wanted one metric"):
+    with pytest.raises(InputError, match="Expected one metric"):
         pool([score(short, "entropy"), score(short, "distance")])
     with pytest.raises(InputError, match="at least one"):
         pool([])
@@ -130,18 +131,19 @@ def test_a_score_is_read_only_and_shows_itself(make_map, record) -> None:
 def test_every_metric_is_worded_in_both_languages() -> None:
     for name in METRICS:
         metric = METRICS[name]
-        readings = [phrase for phrase in (metric.wording.lower, metric.wording.higher) if phrase is not None]
+        readings = [text for text in (metric.lower, metric.higher) if text is not None]
         assert len(readings) == (0 if metric.unit == "cluster" else 2), (
             name
         )  # a cluster's number says nothing
-        for phrase in (metric.caption, metric.wording.label, *readings):
-            assert phrase.english
-            assert any("\u4e00" <= character <= "\u9fff" for character in phrase.chinese), (name, phrase)
-        assert metric.caption.english.endswith("."), name
+        for text in (metric.caption, metric.label, *readings):
+            assert find_template(text.code, "en")
+            assert any("\u4e00" <= character <= "\u9fff" for character in text.text("zh")), (name, text)
+        assert metric.caption.text("en") == metric.caption.default  # the catalogue says what the code says
+        assert metric.caption.text("en").endswith("."), name
 
 
 def test_the_panel_keeps_the_labels_of_its_first_description() -> None:
-    labels = [METRICS[name].wording.label.english for name in PANEL]
+    labels = [METRICS[name].label.text("en") for name in PANEL]
     assert labels == [
         "Overall Sparsity", "Overall Sparsity, share", "Avg. Token Sparsity", "Max Token Sparsity",
         "Entropy", "Entropy, share of its maximum", "KL Divergence with Softmax(QK^T)",
@@ -149,13 +151,11 @@ def test_the_panel_keeps_the_labels_of_its_first_description() -> None:
 
 
 def test_parameters_are_declared_in_the_signature() -> None:
-    def plain(
-        attention_map: object, *, cut: Annotated[int, About("where to cut", "在何处切分", 1, 3)]
-    ) -> None: ...
+    def plain(attention_map: object, *, cut: Annotated[int, About("where to cut", 1, 3)]) -> None: ...
 
     (cut,) = declare(plain)
     assert (cut.name, cut.type, cut.required, cut.default) == ("cut", int, True, inspect.Parameter.empty)
-    with pytest.raises(ConfigurationError, match="Wanted a whole number from 1 up to 3: where to cut"):
+    with pytest.raises(ConfigurationError, match="Expected a whole number from 1 to 3: where to cut"):
         cut.check("plain", 4)
 
     def bare(attention_map: object, *, cut: int = 0) -> None: ...
@@ -165,16 +165,15 @@ def test_parameters_are_declared_in_the_signature() -> None:
 
 
 def test_a_metric_needs_a_caption_and_a_name_of_its_own() -> None:
-    wording = Wording(Phrase("x", "某"), "某。")
     with pytest.raises(TypeError, match="caption"):
-        head_metric("something_new", wording, unit="share")(lambda attention_map: None)
+        head_metric("something_new", unit="share")(lambda attention_map: None)
 
     def take(attention_map: object) -> None:
         """Taken."""
 
     assert "entropy" in METRICS
     with pytest.raises(ConfigurationError, match="two metric entries called 'entropy'"):
-        head_metric("entropy", wording, unit="share")(take)
+        head_metric("entropy", unit="share")(take)
 
 
 WORDS, PADDING = (5, 6, 9, 5, 6, 7, 5, 6, 9, 7), 7  # the text has the token that fills it up, too

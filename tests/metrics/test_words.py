@@ -102,8 +102,8 @@ def test_cross_maps_have_words_of_their_own(make_map, tokens, text) -> None:
 def test_what_cannot_be_rolled_up_is_refused(make_map, text, monkeypatch) -> None:
     with pytest.raises(GlassformerError, match="only statistics"):
         roll_up_map(make_map(np.eye(4)[None], "statistics", query=text, key=text))
-    monkeypatch.setattr("glassformer.metrics.words.LONGEST", 3)
-    with pytest.raises(InputError, match=r"4 tokens\. Wanted at most 3"):
+    monkeypatch.setattr("glassformer.metrics.words.MOST_TOKENS", 3)
+    with pytest.raises(InputError, match=r"4 tokens\. Expected at most 3"):
         roll_up_map(make_map(np.eye(4)[None], query=text, key=text))
 
 
@@ -165,5 +165,5 @@ def test_words_must_be_those_of_the_text() -> None:
     assert find_spans(["I", "'m", "in"], " I'm  in ") == ((1, 2), (2, 4), (6, 8))
     with pytest.raises(InputError, match=r"Word 1 \('b'\) is not next in the text: 'c'"):
         find_spans(["a", "b"], "a c")
-    with pytest.raises(InputError, match="the text goes on 'c'"):
+    with pytest.raises(InputError, match="the text goes on: 'c'"):
         find_spans(["a"], "a c")

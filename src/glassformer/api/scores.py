@@ -15,9 +15,8 @@ from glassformer.api.chinese import translate_reason
 from glassformer.api.frames import Frame
 from glassformer.api.tiles import MOST_CELLS, Precision, convert
 from glassformer.errors import ApiError, InputError
-from glassformer.messages import literal
+from glassformer.messages import Message, literal
 from glassformer.metrics import METRICS, PANEL, Metric, Over, Parameter, Part, Score, score
-from glassformer.metrics import Phrase as Wordings
 from glassformer.metrics.scores import LEVELS
 from glassformer.place import Place
 from glassformer.recording import THRESHOLD, Recording
@@ -168,14 +167,13 @@ def _require_short(recording: Recording, metric: Metric, given: dict[str, str]) 
 
 
 def _describe(metric: Metric) -> MetricDescription:
-    wording = metric.wording
     return MetricDescription(
         name=metric.name,
         family=metric.family,
-        label=_phrase(wording.label),
+        label=_phrase(metric.label),
         caption=_phrase(metric.caption),
-        lower=None if wording.lower is None else _phrase(wording.lower),
-        higher=None if wording.higher is None else _phrase(wording.higher),
+        lower=None if metric.lower is None else _phrase(metric.lower),
+        higher=None if metric.higher is None else _phrase(metric.higher),
         unit=metric.unit,
         range=metric.range,
         over=metric.over,
@@ -189,7 +187,7 @@ def _describe(metric: Metric) -> MetricDescription:
 def _describe_parameter(knob: Parameter) -> MetricParameter:
     return MetricParameter(
         name=knob.name,
-        label=Phrase(en=knob.about.meaning, zh=knob.about.chinese),
+        label=_phrase(knob.about.meaning),
         kind="choice" if knob.choices else _KINDS[knob.type],
         default=None if knob.default is inspect.Parameter.empty else knob.default,
         minimum=knob.about.least,
@@ -263,5 +261,5 @@ def _is_plain(knob: Parameter) -> bool:
     return bool(knob.choices) or knob.type in _KINDS
 
 
-def _phrase(wording: Wordings) -> Phrase:
-    return Phrase(en=wording.english, zh=wording.chinese)
+def _phrase(text: Message) -> Phrase:
+    return Phrase(en=text.text("en"), zh=text.text("zh"))

@@ -10,10 +10,11 @@ is adding a folder of catalogues: here, or in a folder that GLASSFORMER_CATALOGU
 
 from glassformer.messages.catalogues import known_languages, read_catalogue
 from glassformer.messages.languages import detect_language, get_language, set_language
-from glassformer.messages.message import Message, literal, message
+from glassformer.messages.message import Message, as_message, literal, message
 
 __all__ = [
     "Message",
+    "as_message",
     "detect_language",
     "get_language",
     "known_languages",

@@ -91,6 +91,13 @@ def literal(text: str) -> Message:
     return Message("text.literal", {"text": text}, "{text}")
 
 
+def as_message(text: Message | str) -> Message:
+    """A message as it is, the message of a code, or a plain text."""
+    if isinstance(text, Message):
+        return text
+    return Message(text) if is_code(text) else literal(text)
+
+
 def is_code(text: str) -> bool:
     """Whether a text is the code of a message rather than a sentence."""
     return _CODE.fullmatch(text) is not None

@@ -7,7 +7,7 @@ Out:  Score. `score` measures, `METRICS` lists what there is; see docs/metrics.m
 from glassformer.metrics.differences import difference
 from glassformer.metrics.metric import METRICS, Metric, head_metric, recording_metric, score
 from glassformer.metrics.parameters import About, Parameter
-from glassformer.metrics.scores import Over, Part, Phrase, Rows, Score, UndefinedError, Wording, pool
+from glassformer.metrics.scores import Over, Part, Rows, Score, UndefinedError, pool
 
 # The interpretability panel, in its order.
 PANEL = (
@@ -28,11 +28,9 @@ __all__ = [
     "Over",
     "Parameter",
     "Part",
-    "Phrase",
     "Rows",
     "Score",
     "UndefinedError",
-    "Wording",
     "difference",
     "head_metric",
     "pool",

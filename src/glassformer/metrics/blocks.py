@@ -20,7 +20,7 @@ DIAGONAL = 64  # rows of a square that is computed for the sake of its diagonal
 def require_weights(attention_map: AttentionMap) -> None:
     """Refuse a map that kept only statistics."""
     if not attention_map.has_weights:
-        raise UndefinedError("The map kept only statistics; record again with 'weights' in want=.")
+        raise UndefinedError("metrics.only_statistics")
 
 
 def row_blocks(attention_map: AttentionMap) -> Iterator[tuple[slice, slice]]:
@@ -37,14 +37,12 @@ def row_blocks(attention_map: AttentionMap) -> Iterator[tuple[slice, slice]]:
 def find_offset(attention_map: AttentionMap) -> int:
     """Query i of a self-attention map stands at position i + offset among the keys."""
     if attention_map.kind == "cross":
-        raise UndefinedError("Cross-attention looks at another text: queries and keys share no positions.")
+        raise UndefinedError("metrics.no_shared_positions")
     if attention_map.factors is not None:
         return attention_map.factors.offset
     _, queries, keys = attention_map.shape
     if queries > keys:
-        raise UndefinedError(
-            "There are more queries than keys, so where queries stand among them is not known."
-        )
+        raise UndefinedError("metrics.more_queries_than_keys")
     return keys - queries  # with cached keys, the queries are the last tokens
 
 

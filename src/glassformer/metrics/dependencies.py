@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import InputError
+from glassformer.messages import message
 from glassformer.metrics.blocks import require_weights
 from glassformer.metrics.gold import Sentence
 from glassformer.metrics.metric import head_metric
 from glassformer.metrics.parameters import About
-from glassformer.metrics.scores import Phrase, Rows, UndefinedError, Wording
+from glassformer.metrics.scores import Rows, UndefinedError
 from glassformer.metrics.words import match_words, roll_up_head
 from glassformer.place import Place
 from glassformer.recording import AttentionMap, Recording
@@ -28,11 +29,11 @@ from glassformer.recording import AttentionMap, Recording
 Direction = Literal["head", "dependent"]
 Targets = dict[int, frozenset[int]]  # for each word that counts, the words that would be right
 
-Tree = Annotated[Sentence, About("the sentence with its dependency tree", "带依存树的句子")]
-Relation = Annotated[str, About("the relation to look for, or 'all'", "要查找的关系，'all' 为全部")]
+Tree = Annotated[Sentence, About("metrics.parameters.sentence")]
+Relation = Annotated[str, About("metrics.parameters.relation")]
 Towards = Annotated[
     Direction,
-    About("whether a word should look at its head, or at its dependents", "词应看向其支配词，还是其从属词"),
+    About("metrics.parameters.direction"),
 ]
 
 
@@ -51,32 +52,30 @@ class RelationRow:
 
 @head_metric(
     "dependency_accuracy",
-    Wording(
-        Phrase("Dependency accuracy", "依存关系准确率"),
-        "每个词最关注的其他词是其句法中心词（或从属词）的比例。",
-        lower=Phrase("Near 0: the head does not follow grammar.", "接近 0：该头不遵循句法。"),
-        higher=Phrase("Near 1: the head looks where grammar points.", "接近 1：该头关注句法所指的词。"),
-    ),
     unit="share",
     needs="weights",
 )
 def measure_accuracy(
     attention_map: AttentionMap, *, sentence: Tree, relation: Relation = "all", direction: Towards = "head"
 ) -> Rows:
-    """The share of words whose most attended other word is the one that grammar joins to them."""
+    """The share of words whose most attended other word is the one that grammar joins to them.
+
+    The share of words whose most attended *other* word is their head in the tree (or, with
+    `direction="dependent"`, one of their dependents), after Clark et al. 2019.
+    """
     targets = list_targets(sentence, direction).get(relation, {})
     hits = _count_hits(find_favourites(attention_map, sentence), targets)
     return Rows(
-        hits, np.full(len(hits), len(targets)), f"No word of the sentence has the relation {relation!r}."
+        hits, np.full(len(hits), len(targets)), message("metrics.no_such_relation", relation=relation)
     )
 
 
 def find_favourites(attention_map: AttentionMap, sentence: Sentence) -> NDArray[np.int64]:
     """The most attended other word of each word (head, word); -1 for a word that looks at no other."""
     if attention_map.kind != "self":
-        raise UndefinedError("Cross-attention looks at another text.")
+        raise UndefinedError("metrics.other_text")
     if attention_map.step is not None:
-        raise UndefinedError("A single generation step is no whole sentence.")
+        raise UndefinedError("metrics.single_step")
     require_weights(attention_map)
     queries = match_words(attention_map.query, sentence.forms)
     keys = match_words(attention_map.key, sentence.forms)
@@ -138,9 +137,7 @@ def table_relations(
                 before = places.get(each.place, np.zeros(each.heads, dtype=np.int64))
                 places[each.place] = before + _count_hits(favourites, targets)
     if counts and not hits:
-        raise InputError(
-            "No recording has a whole self-attention map. Wanted one. Record the sentences whole."
-        )
+        raise InputError("metrics.no_whole_map")
     rows = []
     for relation, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         place, found = max(hits[relation].items(), key=lambda item: int(item[1].max()))
@@ -164,6 +161,6 @@ def _count_offsets(targets: Targets) -> Counter[int]:
 def _best(offsets: Counter[int], count: int) -> tuple[int, float]:
     """Of equally good offsets, the shortest, and the one to the left."""
     if not offsets:
-        raise InputError("No word has this relation. Wanted one at least. Choose another, or more sentences.")
+        raise InputError("metrics.no_word_with_relation")
     offset = min(offsets, key=lambda each: (-offsets[each], abs(each), each))
     return offset, offsets[offset] / count

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from glassformer.errors import InputError
+from glassformer.messages import message
 from glassformer.metrics.metric import METRICS, score
-from glassformer.metrics.scores import Over, Part, Phrase, Score
+from glassformer.metrics.scores import Over, Part, Score
+from glassformer.place import name_term
 from glassformer.recording import Recording, Tokens
-
-_DO = "Record both with the same text and tokenizer, from models of one shape."
 
 
 def difference(
@@ -22,20 +22,14 @@ def difference(
 ) -> Score:
     """A metric of the first recording minus that of the second, at any level the metric has."""
     if METRICS[name].unit == "cluster":
-        raise InputError(
-            f"{name} gives names, not amounts, so there is no difference. Wanted another metric. "
-            "Compare 'head_divergence'."
-        )
+        raise InputError("metrics.no_difference", metric=name)
     require_alike(first, second)
     left, right = (score(each, name, over=over, **parameters) for each in (first, second))
     parts = tuple(_subtract(a, b) for a, b in zip(left.parts, right.parts, strict=True))
     low, high = left.range
     most = None if low is None or high is None else high - low
-    label = left.wording.label
-    wording = replace(left.wording, label=Phrase(f"{label.english}, difference", f"{label.chinese}之差"))
-    return replace(
-        left, wording=wording, parts=parts, rule="none", range=(None if most is None else -most, most)
-    )
+    label = message("metrics.difference", label=left.label)
+    return replace(left, label=label, parts=parts, rule="none", range=(None if most is None else -most, most))
 
 
 def require_alike(first: Recording, second: Recording) -> None:
@@ -46,29 +40,28 @@ def require_alike(first: Recording, second: Recording) -> None:
     for place in dict.fromkeys([*shapes[0], *shapes[1]]):
         seen = [known.get(place) for known in shapes]
         if seen[0] != seen[1]:
-            words = ["no such map" if shape is None else f"(head, query, key) {shape}" for shape in seen]
-            raise InputError(
-                f"The first recording has {words[0]} for {place}, the second {words[1]}. "
-                f"Wanted the same maps. {_DO}"
-            )
+            shapes_here = ["–" if shape is None else str(shape) for shape in seen]
+            raise InputError("metrics.other_maps", place=place, first=shapes_here[0], second=shapes_here[1])
     if list(shapes[0]) != list(shapes[1]):
-        raise InputError(f"The two recordings have their maps in another order. Wanted the same. {_DO}")
+        raise InputError("metrics.other_order")
 
 
 def _require_same_tokens(side: str, first: Tokens | None, second: Tokens | None) -> None:
     if first is None and second is None:
         return
-    counts = ["no" if each is None else str(len(each)) for each in (first, second)]
+    counts = [0 if each is None else len(each) for each in (first, second)]
     if first is None or second is None or len(first) != len(second):
-        raise InputError(
-            f"The first recording has {counts[0]} {side} tokens, the second {counts[1]}. "
-            f"Wanted the same tokens. {_DO}"
-        )
+        raise InputError("metrics.other_count", side=name_term(side), first=counts[0], second=counts[1])
     for index, pair in enumerate(zip(first.texts, second.texts, strict=True)):
         if pair[0] != pair[1] or first.ids[index] != second.ids[index]:
             raise InputError(
-                f"Token {index} of the {side} is {pair[0]!r} ({first.ids[index]}) in the first recording, "
-                f"{pair[1]!r} ({second.ids[index]}) in the second. Wanted the same tokens. {_DO}"
+                "metrics.other_token",
+                token=index,
+                side=name_term(side),
+                first=pair[0],
+                second=pair[1],
+                first_id=first.ids[index],
+                second_id=second.ids[index],
             )
 
 

@@ -8,23 +8,20 @@ import numpy as np
 
 from glassformer.metrics.blocks import find_offset, find_whole_heads
 from glassformer.metrics.metric import head_metric
-from glassformer.metrics.scores import Phrase, Rows, Wording
+from glassformer.metrics.scores import Rows
 from glassformer.recording import AttentionMap
 
 
 @head_metric(
     "distance",
-    Wording(
-        Phrase("Attention distance", "注意力距离"),
-        "查询与其所关注的键之间的平均距离（以词元计）。",
-        lower=Phrase("Lower means that the head looks nearby.", "越低的值代表该头关注邻近的词元。"),
-        higher=Phrase("Higher means that the head looks far away.", "越高的值代表该头关注远处的词元。"),
-    ),
     unit="tokens",
     range=(0.0, None),
 )
 def measure_distance(attention_map: AttentionMap) -> Rows:
-    """How many tokens away a query looks, averaged by weight and over rows."""
+    """How many tokens away a query looks, averaged by weight and over rows.
+
+    Σ wⱼ |i − j| / Σ wⱼ over keys and rows. Undefined for cross-attention.
+    """
     find_offset(attention_map)  # refuses maps whose axes share no positions
     distance = attention_map.statistics.distance
     attended = np.ones(distance.shape)  # the weight of a row that went to keys
@@ -34,5 +31,5 @@ def measure_distance(attention_map: AttentionMap) -> Rows:
     return Rows(
         np.where(known, distance, 0.0),
         np.where(known, attended, 0.0),
-        "No row looks anywhere, its distance was not recorded, or its weights were edited after the softmax.",
+        "metrics.no_distance",
     )

@@ -10,47 +10,39 @@ import numpy as np
 
 from glassformer.metrics.blocks import count_outcomes, find_whole_heads
 from glassformer.metrics.metric import head_metric
-from glassformer.metrics.scores import Numbers, Phrase, Rows, UndefinedError, Wording
+from glassformer.metrics.scores import Numbers, Rows, UndefinedError
 from glassformer.recording import AttentionMap
 
-_NO_ROW = "No row looks anywhere."
-_EDITED = "An edit after the softmax left rows that do not sum to one."
+_NO_ROW = "metrics.no_row"
+_EDITED = "metrics.edited_rows"
 
 
 @head_metric(
     "entropy",
-    Wording(
-        Phrase("Entropy", "熵"),
-        "每行注意力权重的香农熵，对各行取平均。",
-        lower=Phrase("Lower means more focused.", "越低的值代表注意力越集中。"),
-        higher=Phrase("Higher means more random.", "越高的值代表随机性越强。"),
-    ),
     unit="nats",
     range=(0.0, None),
 )
 def measure_entropy(attention_map: AttentionMap) -> Rows:
-    """The Shannon entropy of a row of weights, averaged over rows."""
+    """The Shannon entropy of a row of weights, averaged over rows.
+
+    H = −Σⱼ wⱼ log wⱼ, averaged over rows.
+    """
     entropy, defined = _read(attention_map)
     return Rows(entropy * defined, defined, _explain(defined))
 
 
 @head_metric(
     "entropy_share",
-    Wording(
-        Phrase("Entropy, share of its maximum", "熵（占最大值的比例）"),
-        "熵占其最大值（均匀分布的熵）的比例。",
-        lower=Phrase("Lower means more focused.", "越低的值代表注意力越集中。"),
-        higher=Phrase(
-            "Higher means more random; 1 is an even spread.", "越高的值代表随机性越强；1 表示完全均匀。"
-        ),
-    ),
     unit="share",
 )
 def share_entropy(attention_map: AttentionMap) -> Rows:
-    """Entropy as a share of what it would be if every row were spread evenly over its allowed keys."""
+    """Entropy as a share of what it would be if every row were spread evenly over its allowed keys.
+
+    Σ H / Σ log n. Undefined where every row may look at one key only.
+    """
     entropy, defined = _read(attention_map)
     most = np.log(np.maximum(count_outcomes(attention_map), 1))
-    reason = "Every row may look at one key only, so the largest entropy is zero."
+    reason = "metrics.one_key_only"
     return Rows(
         np.minimum(entropy, most) * defined,
         most * defined,
@@ -60,20 +52,14 @@ def share_entropy(attention_map: AttentionMap) -> Rows:
 
 @head_metric(
     "uniform_divergence",
-    Wording(
-        Phrase("KL Divergence with Softmax(QK^T)", "注意力权重与均匀分布的 KL 散度"),
-        "每行注意力权重相对于均匀分布的 KL 散度，对各行取平均。",
-        lower=Phrase("Lower means closer to an even spread.", "越低的值代表越接近均匀分布。"),
-        higher=Phrase(
-            "Too high means that attention is over-concentrated on some positions: training gets harder.",
-            "如果值过高，说明模型对某些位置的注意力过度集中，导致训练难度增加。",
-        ),
-    ),
     unit="nats",
     range=(0.0, None),
 )
 def measure_divergence(attention_map: AttentionMap) -> Rows:
-    """The Kullback-Leibler divergence of a row from an even spread over allowed keys, averaged over rows."""
+    """The Kullback-Leibler divergence of a row from an even spread over allowed keys, averaged over rows.
+
+    KL = log n − H, averaged over rows.
+    """
     entropy, defined = _read(attention_map)
     most = np.log(np.maximum(count_outcomes(attention_map), 1))
     return Rows(np.maximum(most - entropy, 0.0) * defined, defined, _explain(defined))

@@ -13,50 +13,43 @@ from typing import Annotated
 import numpy as np
 
 from glassformer.errors import InputError
-from glassformer.messages import literal
+from glassformer.messages import message
 from glassformer.metrics.metric import recording_metric
 from glassformer.metrics.parameters import About
 from glassformer.metrics.rollout import Residual, find_stacks, mix
-from glassformer.metrics.scores import Numbers, Part, Phrase, Wording
+from glassformer.metrics.scores import Numbers, Part
 from glassformer.recording import Recording
 
-LARGEST = 10_000_000  # pipes times problems: some ten seconds
+MOST_WORK = 10_000_000  # pipes times problems: some ten seconds
 TINY = 1e-12  # a pipe with less left is full
 
 Query = Annotated[
     int,
-    About("the output token to start from; -1 for all of them", "从哪个输出词元开始；-1 为全部", least=-1),
+    About("metrics.parameters.query", least=-1),
 ]
 
 
 @recording_metric(
     "flow",
-    Wording(
-        Phrase("Attention flow", "注意力流"),
-        "从顶层的一个词元到输入的一个词元，经各层所能通过的最大流量。",
-        lower=Phrase("Near 0: hardly any way leads there.", "接近 0：几乎没有通路。"),
-        higher=Phrase("Near 1: all attention could end there.", "接近 1：全部注意力都能到达。"),
-    ),
     unit="share",
     over="pair",
 )
 def measure_flow(recording: Recording, *, query: Query = -1, residual: Residual = 0.5) -> tuple[Part, ...]:
-    """How much attention can flow from a token of the last layer to each token of the input."""
+    """How much attention can flow from a token of the last layer to each token of the input.
+
+    Maximum flow from token i above the last layer to token j of the input, each pipe as wide as Mₗ(i,
+    j) (Abnar and Zuidema 2020). Layers × tokens² × pairs of tokens may be at most 10,000,000; more is
+    refused.
+    """
     parts = []
     for maps in find_stacks(recording):
         count = len(maps[0].query)
         if query >= count:
-            raise InputError(
-                f"Token {query} was asked for. Wanted 0 to {count - 1}, or -1 for all. Choose one of them."
-            )
+            raise InputError("metrics.no_such_token", token=query, last=count - 1)
         chosen = range(count) if query < 0 else range(query, query + 1)
         work = len(maps) * count**2 * count * len(chosen)
-        if work > LARGEST:
-            raise InputError(
-                f"{len(maps)} layers of {count} tokens make {len(chosen) * count} problems of "
-                f"{len(maps) * count**2} pipes each. Wanted at most {LARGEST} in all. "
-                + ("Choose one token with query=, or a shorter text." if query < 0 else "Use a shorter text.")
-            )
+        if work > MOST_WORK:
+            raise InputError("metrics.long_flow", layers=len(maps), tokens=count, work=work, most=MOST_WORK)
         layers = [mix(each, residual) for each in maps]
         flows = np.array([[find_flow(layers, start, end) for end in range(count)] for start in chosen])
         real = maps[-1].statistics.rows[list(chosen)]
@@ -66,7 +59,7 @@ def measure_flow(recording: Recording, *, query: Query = -1, residual: Residual 
                 maps[-1].place,
                 ("query", "key"),
                 np.where(real[:, None], flows, np.nan),
-                undefined=() if real.all() else (literal("Padded rows have no value."),),
+                undefined=() if real.all() else (message("metrics.padded_rows"),),
                 labels=labels,
             )
         )

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
 from glassformer.errors import InputError
+from glassformer.messages import Message
 
 _LINK = re.compile(r"(\d+)([-p])(\d+)")
 
@@ -53,9 +54,11 @@ class AlignedPair:
         for link in sorted(self.possible):
             if not (0 <= link[0] < len(self.source) and 0 <= link[1] < len(self.target)):
                 raise InputError(
-                    f"A link joins words {link[0]} and {link[1]} of sentences of {len(self.source)} and "
-                    f"{len(self.target)} words. Wanted words that are there, from 0. "
-                    "Look at the order of the two sides."
+                    "metrics.gold.wrong_link",
+                    first=link[0],
+                    second=link[1],
+                    source=len(self.source),
+                    target=len(self.target),
                 )
 
     def swapped(self) -> "AlignedPair":
@@ -77,7 +80,7 @@ def read_conllu(path: str | Path) -> Iterator[Sentence]:
             start = start if words else number
             fields = line.split("\t")
             if len(fields) != 10:
-                _refuse(path, number, f"{len(fields)} columns", "10, parted by tabs")
+                raise _wrong_line(path, number, "columns", seen=len(fields))
             if "-" not in fields[0] and "." not in fields[0]:
                 words.append(_read_word(path, number, fields, len(words)))
         elif words:
@@ -92,41 +95,43 @@ def read_alignments(links: str | Path, source: str | Path, target: str | Path) -
     lines = [list(_read_lines(path)) for path in (links, source, target)]
     for path, each in zip((source, target), lines[1:], strict=True):
         if len(each) != len(lines[0]):
-            _refuse(path, len(each), f"{len(each)} lines", f"{len(lines[0])}, as in {links}")
+            raise _wrong_line(
+                path, len(each), "lines", seen=len(each), wanted=len(lines[0]), links=str(links)
+            )
     pairs = []
     for (number, text), *sentences in zip(*lines, strict=True):
         name, _, written = text.partition("\t")
         for path, (_, sentence) in zip((source, target), sentences, strict=True):
             if sentence.partition("\t")[0] != name:
-                _refuse(path, number, f"sentence {sentence[:20]!r}", f"number {name!r}, as in {links}")
+                raise _wrong_line(path, number, "number", seen=sentence[:20], wanted=name, links=str(links))
         first, second = (tuple(sentence.partition("\t")[2].split()) for _, sentence in sentences)
         found: dict[str, set[tuple[int, int]]] = {"-": set(), "p": set()}
         for link in written.split():
             match = _LINK.fullmatch(link)
             if match is None:
-                _refuse(links, number, f"{link!r}", "links such as 3-4 or 3p4")
+                raise _wrong_line(links, number, "link", seen=link)
             found[match[2]].add((int(match[1]), int(match[3])))
         try:
             pairs.append(AlignedPair(first, second, frozenset(found["-"]), frozenset(found["p"])))
         except InputError as error:
-            raise InputError(f"{links}, line {number}: {error}") from None
+            raise InputError(
+                "metrics.gold.wrong_line", path=links, number=number, reason=error.message
+            ) from None
     return tuple(pairs)
 
 
 def _read_word(path: str | Path, number: int, fields: list[str], known: int) -> Word:
     if fields[0] != str(known + 1):
-        _refuse(path, number, f"word {fields[0]!r}", f"word {known + 1}")
+        raise _wrong_line(path, number, "word", seen=fields[0], wanted=known + 1)
     if not fields[6].isdecimal():
-        _refuse(path, number, f"head {fields[6]!r}", "a word's number, or 0 for the root")
+        raise _wrong_line(path, number, "head", seen=fields[6])
     return Word(fields[1], fields[3], int(fields[6]) - 1, fields[7])
 
 
 def _finish(path: str | Path, start: int, comments: dict[str, str], words: list[Word]) -> Sentence:
     for word in words:
         if word.head >= len(words):
-            _refuse(
-                path, start, f"a head {word.head + 1}", f"at most {len(words)}, the words of the sentence"
-            )
+            raise _wrong_line(path, start, "far_head", seen=word.head + 1, most=len(words))
     text = comments.get("text") or " ".join(word.form for word in words)
     return Sentence(comments.get("sent_id", f"line {start}"), text, tuple(words))
 
@@ -140,12 +145,11 @@ def _read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
             for number, line in enumerate(file, 1):
                 yield number, line.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError:
-        _refuse(path, number, "bytes that are not UTF-8", "UTF-8 text")
+        raise _wrong_line(path, number, "bytes") from None
     except (OSError, EOFError) as error:
-        raise InputError(
-            f"{path} cannot be read ({error}). Wanted a text file, or .gz. Check the path."
-        ) from None
+        raise InputError("metrics.gold.unreadable", path=path, error=str(error)) from None
 
 
-def _refuse(path: str | Path, number: int, saw: str, wanted: str) -> NoReturn:
-    raise InputError(f"{path}, line {number}: saw {saw}. Wanted {wanted}. Mend the line.")
+def _wrong_line(path: str | Path, number: int, fault: str, **details: Any) -> InputError:
+    reason = Message(f"metrics.gold.{fault}", details)
+    return InputError("metrics.gold.wrong_line", path=path, number=number, reason=reason)

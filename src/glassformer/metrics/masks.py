@@ -21,10 +21,7 @@ def find_allowed(attention_map: AttentionMap, head: int) -> NDArray[np.bool_]:
     for allowed in _explain(attention_map, head):
         if (allowed.sum(axis=1)[looking] == counts[looking]).all():
             return allowed & (counts > 0)[:, None]
-    raise InputError(
-        f"Which keys {attention_map.name}, head {head} may look at does not follow from its weights. "
-        "Wanted scores, or weights above zero on every allowed key. Record again with 'scores' in want=."
-    )
+    raise InputError("metrics.unknown_mask", place=attention_map.place, head=head)
 
 
 def _explain(attention_map: AttentionMap, head: int) -> Iterator[NDArray[np.bool_]]:

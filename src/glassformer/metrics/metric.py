@@ -5,16 +5,18 @@ Out:  Score.
 
 A metric is a function in a file of this folder:
 
-    @head_metric("peak", Wording(Phrase("Peak", "峰值"), "每行最大权重的平均值。"), unit="share")
+    @head_metric("peak", unit="share")
     def measure_peak(attention_map: AttentionMap) -> Rows:
         '''The largest weight of a row, averaged over rows.'''
         peak = attention_map.statistics.peak
         return Rows(peak, np.ones(peak.shape), "No row looks anywhere.")
 
-The first line of its docstring is its caption in the page and in the documents. Padded rows, and rows that
-may look nowhere, are left out here, for every metric that speaks of rows.
+That is all a plug-in needs. The first line of its docstring is its caption; the rest, a formula and the like,
+is for the documents. Texts in the catalogues (metrics.peak.label, .caption, .lower, .higher) go before those
+in the code. Padded rows, and rows that may look nowhere, are left out here, for every metric that has rows.
 """
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -22,16 +24,19 @@ from typing import Any, Literal
 import numpy as np
 
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.messages import literal
+from glassformer.messages import Message, message
+from glassformer.messages.catalogues import FALLBACK, find_template
 from glassformer.metrics.parameters import Parameter, declare, settle
-from glassformer.metrics.scores import LEVELS, Over, Part, Phrase, Rows, Rule, Score, UndefinedError, Wording
+from glassformer.metrics.scores import LEVELS, Over, Part, Rows, Rule, Score, UndefinedError
+from glassformer.place import name_term
 from glassformer.recording import AttentionMap, Recording
 from glassformer.registry import Registry
 
 Bounds = tuple[float | None, float | None]
 Needs = Literal["statistics", "weights"]
+Measure = Callable[[Recording, Over, dict[str, Any]], tuple[Part, ...]]
 
-_NO_ROW = literal("Rows that are padding, or may look at no key, have no value.")
+_NO_VALUE = message("metrics.no_value_of_row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +44,11 @@ class Metric:
     """What is known about a metric before it runs."""
 
     name: str
-    caption: Phrase
-    wording: Wording
+    label: Message
+    caption: Message
+    details: str  # how it is computed, in English: the rest of the docstring
+    lower: Message | None  # what a low value means
+    higher: Message | None
     unit: str
     range: Bounds
     over: Over  # what its values are over, before any roll-up
@@ -48,7 +56,7 @@ class Metric:
     needs: Needs  # "weights": reads rows of weights, and takes longer on long texts
     parameters: tuple[Parameter, ...]
     family: str  # the file it lives in
-    measure: Callable[[Recording, Over, dict[str, Any]], tuple[Part, ...]]
+    measure: Measure
 
 
 METRICS: Registry[Metric] = Registry("metric", "glassformer.metrics")
@@ -56,11 +64,12 @@ METRICS: Registry[Metric] = Registry("metric", "glassformer.metrics")
 
 def head_metric(
     name: str,
-    wording: Wording,
+    *,
     unit: str,
     range: Bounds = (0.0, 1.0),
     rule: Rule = "mean",
     needs: Needs = "statistics",
+    label: str | None = None,
 ) -> Callable[[Callable[..., Rows]], Callable[..., Rows]]:
     """Register a function of one map, (map, parameters) -> Rows, that is then measured on every map."""
 
@@ -68,20 +77,7 @@ def head_metric(
         def measure(recording: Recording, over: Over, settled: dict[str, Any]) -> tuple[Part, ...]:
             return tuple(_measure_map(function, each, over, rule, settled) for each in recording.maps)
 
-        metric = Metric(
-            name,
-            _caption(function, wording),
-            wording,
-            unit,
-            range,
-            "head",
-            rule,
-            needs,
-            declare(function),
-            function.__module__.rpartition(".")[2],
-            measure,
-        )
-        METRICS.register(name)(metric)
+        _register(function, measure, name, label, unit, range, "head", rule, needs)
         return function
 
     return keep
@@ -89,11 +85,12 @@ def head_metric(
 
 def recording_metric(
     name: str,
-    wording: Wording,
+    *,
     unit: str,
     over: Over,
     range: Bounds = (0.0, 1.0),
     needs: Needs = "weights",
+    label: str | None = None,
 ) -> Callable[[Callable[..., tuple[Part, ...]]], Callable[..., tuple[Part, ...]]]:
     """Register a function of a whole recording, (recording, parameters) -> parts; it is not rolled up."""
 
@@ -101,23 +98,53 @@ def recording_metric(
         def measure(recording: Recording, _over: Over, settled: dict[str, Any]) -> tuple[Part, ...]:
             return function(recording, **settled)
 
-        metric = Metric(
-            name,
-            _caption(function, wording),
-            wording,
-            unit,
-            range,
-            over,
-            "none",
-            needs,
-            declare(function),
-            function.__module__.rpartition(".")[2],
-            measure,
-        )
-        METRICS.register(name)(metric)
+        _register(function, measure, name, label, unit, range, over, "none", needs)
         return function
 
     return keep
+
+
+def _register(  # noqa: PLR0913 (what both decorators were given)
+    function: Callable[..., Any],
+    measure: Measure,
+    name: str,
+    label: str | None,
+    unit: str,
+    range: Bounds,
+    over: Over,
+    rule: Rule,
+    needs: Needs,
+) -> None:
+    """Put a metric into the registry; its texts are those of the catalogues, or else those of the code."""
+    documented = inspect.cleandoc(function.__doc__ or "").partition("\n")
+    if not documented[0]:
+        raise TypeError(f"{function.__name__}: the first line of the docstring is the metric's caption")
+    readings = {
+        key: message(f"metrics.{name}.{key}") if find_template(f"metrics.{name}.{key}", FALLBACK) else None
+        for key in ("lower", "higher")
+    }
+    metric = Metric(
+        name,
+        message(f"metrics.{name}.label", default=_escape(label or name.replace("_", " ").capitalize())),
+        message(f"metrics.{name}.caption", default=_escape(documented[0])),
+        " ".join(documented[2].split()),
+        readings["lower"],
+        readings["higher"],
+        unit,
+        range,
+        over,
+        rule,
+        needs,
+        declare(function),
+        function.__module__.rpartition(".")[2],
+        measure,
+    )
+    METRICS.register(name)(metric)
+
+
+def _escape(text: str) -> str:
+    """A text as a template."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def score(recording: Recording, name: str, /, *, over: Over | None = None, **parameters: Any) -> Score:
@@ -126,19 +153,28 @@ def score(recording: Recording, name: str, /, *, over: Over | None = None, **par
     level = metric.over if over is None else over
     possible = (metric.over,) if metric.rule == "none" else LEVELS
     if level not in possible:
-        raise ConfigurationError(
-            f"{name} was asked for over {level!r}. Wanted {' or '.join(possible)}. Choose one of these."
-        )
+        levels = tuple(map(name_term, possible))
+        raise ConfigurationError("metrics.no_such_level", metric=name, over=level, levels=levels)
     settled = settle(name, metric.parameters, parameters)
     if not recording.maps:
-        raise InputError("The recording has no attention map. Wanted at least one. Record with attention.")
+        raise InputError("recording.no_maps")
     signed = next((each for each in recording.maps if each.content == "signed"), None)
     if signed is not None and metric.rule == "none":
         raise InputError("metrics.signed", place=signed.place)
     parts = metric.measure(recording, level, settled)
     measured: Over = "query" if level == "query" else metric.over
     result = Score(
-        name, metric.caption, metric.wording, metric.unit, metric.range, measured, metric.rule, parts, settled
+        name,
+        metric.label,
+        metric.caption,
+        metric.unit,
+        metric.range,
+        measured,
+        metric.rule,
+        parts,
+        settled,
+        metric.lower,
+        metric.higher,
     )
     return result.roll_up(level)
 
@@ -162,22 +198,13 @@ def _measure_map(
         return Part.from_sums(place, axes, nothing, nothing, rule, (error.message,))
     if rows.totals.ndim == 1:
         if over == "query":
-            raise ConfigurationError(
-                f"{function.__name__} speaks of whole heads. Wanted values per row. Ask for it over 'head'."
-            )
+            raise ConfigurationError("metrics.whole_heads", metric=function.__name__)
         return Part.from_sums(place, ("head",), rows.totals, rows.counts, rule, rows.reasons)
     statistics = attention_map.statistics
     looking = statistics.rows & (statistics.allowed > 0)  # (head, query)
     totals, counts = np.where(looking, rows.totals, 0.0), np.where(looking, rows.counts, 0.0)
     if over == "query":
-        reasons = rows.reasons if looking.all() else (*rows.reasons, _NO_ROW)
+        reasons = rows.reasons if looking.all() else (*rows.reasons, _NO_VALUE)
         return Part.from_sums(place, ("head", "query"), totals, counts, rule, reasons)
     summed = totals.sum(axis=1) if rule == "mean" else totals.max(axis=1, initial=0.0)
     return Part.from_sums(place, ("head",), summed, counts.sum(axis=1), rule, rows.reasons)
-
-
-def _caption(function: Callable[..., Any], wording: Wording) -> Phrase:
-    """The first line of the docstring, and what the wording says in Chinese."""
-    if not function.__doc__:
-        raise TypeError(f"{function.__name__}: the first line of the docstring is the metric's caption")
-    return Phrase(function.__doc__.strip().splitlines()[0], wording.caption)

@@ -1,4 +1,4 @@
-"""The knobs of a metric: declared in its signature, checked before it runs.
+"""The parameters of a metric: declared in its signature, checked before it runs.
 
 In:   a function whose keyword-only arguments are annotated, and what a person asked for.
 Out:  Parameters with type, default, bounds and meaning (for controls and documents); checked values.
@@ -11,17 +11,21 @@ from math import isfinite
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from glassformer.errors import ConfigurationError
-from glassformer.registry import suggest
+from glassformer.messages import Message, as_message, message
+from glassformer.registry import suggestion
 
 
 @dataclass(frozen=True, slots=True)
 class About:
     """What an argument means, and its bounds (both included); used as Annotated[float, About(...)]."""
 
-    meaning: str
-    chinese: str  # the same, for the page
+    text: str  # in English, or the code of a message
     least: float | None = None
     most: float | None = None
+
+    @property
+    def meaning(self) -> Message:
+        return as_message(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +47,38 @@ class Parameter:
         if self.choices:
             if value in self.choices:
                 return value
-            raise self._refuse(metric, value, "one of " + ", ".join(self.choices))
+            raise self._refuse(metric, value, message("metrics.one_of", choices=self.choices))
         if self.type is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         fits = isinstance(value, self.type) and (self.type is bool or not isinstance(value, bool))
         if not fits or (self.type is float and not isfinite(value)):
-            raise self._refuse(metric, value, _spell(self.type))
+            raise self._refuse(metric, value, _name_type(self.type))
         least, most = self.about.least, self.about.most
         if (least is not None and value < least) or (most is not None and value > most):
-            bounds = f"from {least:g}" if least is not None else ""
-            bounds += f" up to {most:g}" if most is not None else ""
-            raise self._refuse(metric, value, f"{_spell(self.type)} {bounds.strip()}")
+            raise self._refuse(metric, value, self._name_bounds())
         return value
 
-    def _refuse(self, metric: str, value: Any, wanted: str) -> ConfigurationError:
+    def _name_bounds(self) -> Message:
+        kind, least, most = _name_type(self.type), self.about.least, self.about.most
+        if most is None:
+            return message("metrics.at_least", type=kind, least=least)
+        if least is None:
+            return message("metrics.at_most", type=kind, most=most)
+        return message("metrics.between", type=kind, least=least, most=most)
+
+    def _refuse(self, metric: str, value: Any, wanted: Message) -> ConfigurationError:
         return ConfigurationError(
-            f"The {self.name} of {metric} is {value!r}. Wanted {wanted}: {self.about.meaning}. Change it."
+            "metrics.wrong_parameter",
+            metric=metric,
+            name=self.name,
+            value=value,
+            wanted=wanted,
+            meaning=self.about.meaning,
         )
 
 
-def _spell(kind: Any) -> str:
-    words = {float: "a number", int: "a whole number", bool: "True or False", str: "a string"}
-    return words.get(kind, f"a {kind.__name__}")
+def _name_type(kind: type) -> Message:
+    return message(f"metrics.types.{kind.__name__}", default=kind.__name__)
 
 
 def declare(function: Callable[..., Any]) -> tuple[Parameter, ...]:
@@ -88,16 +102,15 @@ def settle(metric: str, declared: tuple[Parameter, ...], given: Mapping[str, Any
     known = {parameter.name: parameter for parameter in declared}
     for name in given:
         if name not in known:
-            hint = suggest(name, known) if known else " It has none."
-            raise ConfigurationError(f"{metric} has no parameter called {name!r}.{hint}")
+            near = suggestion(name, known)
+            raise ConfigurationError("metrics.unknown_parameter", metric=metric, name=name, suggestion=near)
     settled = {}
     for name, parameter in known.items():
         if name in given:
             settled[name] = parameter.check(metric, given[name])
         elif parameter.required:
-            raise ConfigurationError(
-                f"{metric} was given no {name}. Wanted {parameter.about.meaning}. Pass {name}=."
-            )
+            meaning = parameter.about.meaning
+            raise ConfigurationError("metrics.missing_parameter", metric=metric, name=name, meaning=meaning)
         else:
             settled[name] = parameter.default
     return settled

@@ -10,64 +10,61 @@ import numpy as np
 
 from glassformer.metrics.blocks import count_outcomes, find_real_keys, read_diagonal
 from glassformer.metrics.metric import head_metric
-from glassformer.metrics.scores import Phrase, Rows, UndefinedError, Wording
+from glassformer.metrics.scores import Rows, UndefinedError
 from glassformer.recording import AttentionMap
 
-_NO_ROW = "No row has such a token and a choice where to look."
-
-
-def _word(english: str, chinese: str, place: str, place_in_chinese: str) -> Wording:
-    """Labels of one pattern; all four read alike."""
-    return Wording(
-        Phrase(english, chinese),
-        f"落在{place_in_chinese}上的平均权重。",
-        lower=Phrase(f"Near 0: {place} is ignored.", f"接近 0：忽略{place_in_chinese}。"),
-        higher=Phrase(
-            f"Near 1: the head always looks at {place}.", f"接近 1：该头总是关注{place_in_chinese}。"
-        ),
-    )
+_NO_ROW = "metrics.no_choice"
 
 
 @head_metric(
     "previous_token",
-    _word("Previous token", "前一词元", "the token before", "前一个词元"),
     unit="share",
     needs="weights",
 )
 def look_back(attention_map: AttentionMap) -> Rows:
-    """The weight on the token just before, averaged over rows."""
+    """The weight on the token just before, averaged over rows.
+
+    w(i, i − 1), averaged over rows that have such a key and a choice.
+    """
     return _along(attention_map, -1)
 
 
 @head_metric(
     "next_token",
-    _word("Next token", "后一词元", "the token after", "后一个词元"),
     unit="share",
     needs="weights",
 )
 def look_ahead(attention_map: AttentionMap) -> Rows:
-    """The weight on the token just after, averaged over rows; 0 where a causal mask hides it."""
+    """The weight on the token just after, averaged over rows; 0 where a causal mask hides it.
+
+    w(i, i + 1), averaged likewise.
+    """
     return _along(attention_map, 1)
 
 
 @head_metric(
     "self_token",
-    _word("Self", "自身", "the token itself", "词元自身"),
     unit="share",
     needs="weights",
 )
 def look_at_self(attention_map: AttentionMap) -> Rows:
-    """The weight on the token itself (the diagonal), averaged over rows."""
+    """The weight on the token itself (the diagonal), averaged over rows.
+
+    w(i, i), averaged likewise.
+    """
     return _along(attention_map, 0)
 
 
-@head_metric("first_token", _word("First token", "首个词元", "the first token", "第一个词元"), unit="share")
+@head_metric("first_token", unit="share")
 def look_at_first(attention_map: AttentionMap) -> Rows:
-    """The weight on the first key, averaged over rows."""
+    """The weight on the first key, averaged over rows.
+
+    w(i, 0), averaged over rows that have a choice; for cross-attention, too.
+    """
     statistics = attention_map.statistics
     real = np.flatnonzero(find_real_keys(attention_map))
     if len(real) == 0:
-        raise UndefinedError("There is no key.")
+        raise UndefinedError("metrics.no_key")
     first = real[0]  # padding may stand before it
     looking = statistics.rows & (statistics.allowed > 0)
     choosing = looking & (count_outcomes(attention_map) > 1)

@@ -12,10 +12,11 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.messages import message
 from glassformer.metrics.blocks import find_offset, find_real_keys, read_diagonal, row_blocks
 from glassformer.metrics.metric import head_metric
 from glassformer.metrics.parameters import About
-from glassformer.metrics.scores import Numbers, Phrase, Rows, UndefinedError, Wording
+from glassformer.metrics.scores import Numbers, Rows, UndefinedError
 from glassformer.recording import AttentionMap
 
 _PADDING = -3  # in place of ids that say nothing
@@ -23,8 +24,7 @@ _PADDING = -3  # in place of ids that say nothing
 Period = Annotated[
     int,
     About(
-        "after how many tokens the text repeats; 0 finds it out",
-        "文本隔多少个词元重复一次；0 为自动判断",
+        "metrics.parameters.period",
         least=0,
     ),
 ]
@@ -32,64 +32,55 @@ Period = Annotated[
 
 @head_metric(
     "duplicate_token",
-    Wording(
-        Phrase("Duplicate token", "重复词元"),
-        "落在同一词元先前出现处的平均权重。",
-        lower=Phrase("Near 0: repetitions are ignored.", "接近 0：忽略重复。"),
-        higher=Phrase("Near 1: the head finds the same token again.", "接近 1：该头会找到先前相同的词元。"),
-    ),
     unit="share",
     needs="weights",
 )
 def find_duplicates(attention_map: AttentionMap) -> Rows:
-    """The weight on earlier occurrences of the same token, averaged over the rows whose token has one."""
-    return _collect(attention_map, 0, "No token of the text occurred before.")
+    """The weight on earlier occurrences of the same token, averaged over the rows whose token has one.
+
+    Σ w(i, j) over j < i with tokenⱼ = tokenᵢ, averaged over the rows i that have such a j. Special
+    tokens are not sought.
+    """
+    return _collect(attention_map, 0, "metrics.no_repeated_token")
 
 
 @head_metric(
     "induction",
-    Wording(
-        Phrase("Induction", "归纳"),
-        "落在当前词元先前出现处的后一个词元上的平均权重。",
-        lower=Phrase("Near 0: no induction.", "接近 0：没有归纳行为。"),
-        higher=Phrase(
-            "Near 1: the head looks at what followed the same token before, as if to copy it.",
-            "接近 1：该头关注同一词元上次出现后的内容，仿佛要复制它。",
-        ),
-    ),
     unit="share",
     needs="weights",
 )
 def find_successors(attention_map: AttentionMap) -> Rows:
-    """The weight on what followed earlier occurrences of the current token, averaged over such rows."""
-    return _collect(attention_map, 1, "No token of the text occurred before with another after it.")
+    """The weight on what followed earlier occurrences of the current token, averaged over such rows.
+
+    Σ w(i, j) over j < i with tokenⱼ₋₁ = tokenᵢ, averaged over the rows i that have such a j: the
+    prefix-matching score on any text.
+    """
+    return _collect(attention_map, 1, "metrics.no_repeated_pair")
 
 
 @head_metric(
     "induction_on_repeats",
-    Wording(
-        Phrase("Induction on a repeated sequence", "重复序列上的归纳"),
-        "在重复的（随机）序列上，落在上一遍中后一个词元上的平均权重。",
-        lower=Phrase("Near 0: no induction head.", "接近 0：不是归纳头。"),
-        higher=Phrase("Near 1: an induction head.", "接近 1：是归纳头。"),
-    ),
     unit="share",
     needs="weights",
 )
 def follow_repeats(attention_map: AttentionMap, *, period: Period = 0) -> Rows:
-    """In a sequence said twice or more, the weight on the token after the current one's last occurrence."""
+    """In a sequence said twice or more, the weight on the token after the current one's last occurrence.
+
+    w(i, i − p + 1), averaged over the rows with tokenᵢ = tokenᵢ₋ₚ, for a sequence (of random tokens,
+    usually) that repeats after p: the prefix-matching score of Olsson et al. 2022.
+    """
     offset, ids = find_offset(attention_map), attention_map.key.ids
     special = attention_map.key.special
     distance = period or find_period(ids[~special & find_real_keys(attention_map)])
     if distance < 2:
-        raise UndefinedError("The text is not one sequence repeated, so there is nothing to follow.")
+        raise UndefinedError("metrics.not_repeated")
     weights, inside = read_diagonal(attention_map, 1 - distance)
     positions = np.arange(len(attention_map.query)) + offset
     before = positions - distance
     repeated = inside & (before >= 0)
     repeated[repeated] = (ids[positions[repeated]] == ids[before[repeated]]) & ~special[positions[repeated]]
     counts = np.broadcast_to(repeated, weights.shape)
-    return Rows(np.where(counts, weights, 0.0), counts, f"No token occurred {distance} tokens before.")
+    return Rows(np.where(counts, weights, 0.0), counts, message("metrics.no_token_before", distance=distance))
 
 
 def find_period(ids: NDArray[np.int64]) -> int:

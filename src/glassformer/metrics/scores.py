@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import GlassformerError, InputError
-from glassformer.messages import Message, literal, message
+from glassformer.messages import Message, as_message, message
 from glassformer.place import Place, match_places, name_term
 from glassformer.recording import Kind
 
@@ -37,35 +37,17 @@ class UndefinedError(GlassformerError):
     """Raised by a metric that has no value for a map; the score then shows the reason instead of a number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """One thing said in both languages of the page."""
-
-    english: str
-    chinese: str
-
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """What a metric is called and how its values read; the English caption is the metric's docstring."""
-
-    label: Phrase
-    caption: str  # in Chinese
-    lower: Phrase | None = None  # what a low value means
-    higher: Phrase | None = None
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """What a head metric finds in a map: for each head and row, or for each head, a total and a count."""
 
     totals: NDArray[Any]  # (head, query) or (head,)
     counts: NDArray[Any]  # the same shape
-    undefined: Message | str  # why there is no value where counts add up to zero
+    undefined: Message | str  # why there is no value where counts add up to zero: a code or a text
 
     @property
     def reasons(self) -> tuple[Message, ...]:
-        return (self.undefined if isinstance(self.undefined, Message) else literal(self.undefined),)
+        return (as_message(self.undefined),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,14 +94,16 @@ class Score:
     """One metric of one recording, part by part."""
 
     name: str
-    caption: Phrase
-    wording: Wording
+    label: Message
+    caption: Message
     unit: str
     range: tuple[float | None, float | None]  # None: no bound
     over: Over
     rule: Rule
     parts: tuple[Part, ...]
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    lower: Message | None = None  # what a low value means
+    higher: Message | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))
@@ -134,10 +118,7 @@ class Score:
     def value(self) -> float:
         """The one number of a score that has one: of the whole model, or of a single layer."""
         if len(self.parts) != 1 or self.parts[0].values.ndim:
-            raise InputError(
-                f"{self.name} over {self.over} has many values. Wanted one. "
-                "Roll it up to 'model', or choose a part."
-            )
+            raise InputError("metrics.many_values", metric=self.name, over=name_term(self.over))
         return float(self.parts[0].values)
 
     @property
@@ -190,20 +171,18 @@ class Score:
         sums = all(part.totals is not None and part.counts is not None for part in self.parts)
         if over not in LEVELS[1:] or self.over not in LEVELS or LEVELS.index(over) < LEVELS.index(self.over):
             raise InputError(
-                f"{self.name} is over {self.over}. Wanted it over {over}. "
-                "Scores roll up from query to head, layer and model, in this order."
+                "metrics.wrong_level", metric=self.name, over=name_term(self.over), wanted=name_term(over)
             )
         if self.rule == "none" or not sums:
             raise InputError(
-                f"{self.name} cannot be rolled up to {over}: its values do not add up. "
-                f"Read it over {self.over}, or roll up before taking a difference."
+                "metrics.no_roll_up", metric=self.name, over=name_term(self.over), wanted=name_term(over)
             )
         return replace(self, over=over, parts=tuple(_roll_up(self.parts, over, self.rule)))
 
     def __repr__(self) -> str:
-        lines = [f"{self.wording.label.english} ({self.name}) over {self.over}, {self.unit}"]
+        lines = [f"{self.label} ({self.name}) over {self.over}, {self.unit}"]
         for part in self.parts[:12]:
-            place = "whole model" if part.place is None else str(part.place)
+            place = message("metrics.whole_model") if part.place is None else part.place
             shown = f"{float(part.values):.4g}" if part.values.ndim == 0 else _spell(part.values)
             lines.append(f"  {place}: {shown}")
         if len(self.parts) > 12:
@@ -217,19 +196,19 @@ def pool(scores: Iterable[Score]) -> Score:
     """The score of several texts together: totals and counts of each place are added up."""
     given = list(scores)
     if not given:
-        raise InputError("There is no score to pool. Wanted at least one. Score a recording first.")
+        raise InputError("metrics.nothing_to_pool")
     first = given[0]
     strange = next((each for each in given if (each.name, each.over) != (first.name, first.over)), None)
     if strange is not None:
         raise InputError(
-            f"{first.name} over {first.over} and {strange.name} over {strange.over} were given together. "
-            "Wanted one metric at one level. Pool them separately."
+            "metrics.pool_of_several",
+            metric=first.name,
+            over=name_term(first.over),
+            other=strange.name,
+            other_over=name_term(strange.over),
         )
     if first.rule == "none" or first.over not in LEVELS[1:]:
-        raise InputError(
-            f"{first.name} over {first.over} cannot be pooled: its values do not add up across texts. "
-            "Compare its parts one by one."
-        )
+        raise InputError("metrics.no_pool", metric=first.name, over=name_term(first.over))
     parts = [part for each in given for part in each.parts]
     return replace(first, parts=tuple(_roll_up(parts, first.over, first.rule)))
 
@@ -246,10 +225,7 @@ def _roll_up(parts: Sequence[Part], over: Over, rule: Rule) -> Iterable[Part]:
     for place, group in groups.items():
         reduced = [_reduce(part, len(axes), rule) for part in group]
         if len({totals.shape for totals, _ in reduced}) > 1:
-            raise InputError(
-                f"The maps of {place} have different numbers of heads. Wanted one number. "
-                "Pool recordings of one model only."
-            )
+            raise InputError("metrics.uneven_heads", place=place)
         totals = _combine(np.stack([totals for totals, _ in reduced]), rule)
         counts = np.sum([counts for _, counts in reduced], axis=0)
         yield Part.from_sums(place, axes, totals, counts, rule, _collect(group))

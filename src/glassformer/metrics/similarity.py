@@ -16,25 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import InputError
-from glassformer.messages import Message, literal
+from glassformer.messages import Message, message
 from glassformer.metrics.blocks import BLOCK, find_whole_heads, read_rows, require_weights
 from glassformer.metrics.linkage import cut, link
 from glassformer.metrics.metric import recording_metric
 from glassformer.metrics.parameters import About
-from glassformer.metrics.scores import Numbers, Part, Phrase, UndefinedError, Wording
+from glassformer.metrics.scores import Numbers, Part, UndefinedError
 from glassformer.recording import AttentionMap, Recording
 from glassformer.recording.arrays import choose
 
-LARGEST = 5 * 10**9  # logarithms that one comparison may take: some ten seconds
+MOST_LOGARITHMS = 5 * 10**9  # logarithms that one comparison may take: some ten seconds
 
-RowLimit = Annotated[
-    int, About("how many rows, spread evenly, are compared at most", "最多比较多少行（均匀选取）", least=1)
-]
+RowLimit = Annotated[int, About("metrics.parameters.rows", least=1)]
 Clusters = Annotated[
     int,
     About(
-        "how many clusters to cut the heads of a stack into, at most",
-        "同一堆叠的注意力头最多分成几类",
+        "metrics.parameters.clusters",
         least=1,
     ),
 ]
@@ -53,18 +50,17 @@ class Group:
 
 @recording_metric(
     "head_divergence",
-    Wording(
-        Phrase("Divergence between heads", "注意力头之间的散度"),
-        "两个头在同一行上的 Jensen-Shannon 散度，对各行取平均。",
-        lower=Phrase("Near 0: the two heads look at the same places.", "接近 0：两个头关注相同的位置。"),
-        higher=Phrase("Near log 2: they have nothing in common.", "接近 log 2：两个头毫无共同之处。"),
-    ),
     unit="nats",
     over="pair",
     range=(0.0, log(2)),
 )
 def compare_heads(recording: Recording, *, rows: RowLimit = 256) -> tuple[Part, ...]:
-    """The Jensen-Shannon divergence between the rows of two heads, averaged over rows."""
+    """The Jensen-Shannon divergence between the rows of two heads, averaged over rows.
+
+    JS(p, q) = H((p + q) / 2) − (H(p) + H(q)) / 2, averaged over rows, at most `rows` of them, spread
+    evenly. Heads of all layers whose maps have the same axes are compared; an attention sink is one
+    more outcome.
+    """
     parts = []
     for group in group_maps(recording):
         divergences, undefined = measure_divergences(group, rows)
@@ -75,13 +71,16 @@ def compare_heads(recording: Recording, *, rows: RowLimit = 256) -> tuple[Part, 
 
 @recording_metric(
     "head_clusters",
-    Wording(Phrase("Clusters of heads", "注意力头的聚类"), "每个头所属的类别；同类的头关注相似的位置。"),
     unit="cluster",
     over="head",
     range=(0.0, None),
 )
 def cluster_heads(recording: Recording, *, clusters: Clusters = 8, rows: RowLimit = 256) -> tuple[Part, ...]:
-    """The cluster a head belongs to, by average linkage of the divergences between heads."""
+    """The cluster a head belongs to, by average linkage of the divergences between heads.
+
+    Average linkage of `head_divergence`, cut into at most `clusters`; the same on every machine.
+    `glassformer.metrics.linkage` gives the tree and an order of leaves.
+    """
     parts, taken = [], 0
     for group in group_maps(recording):
         divergences, undefined = measure_divergences(group, rows)
@@ -119,13 +118,16 @@ def measure_divergences(group: Group, most: int) -> tuple[Numbers, tuple[Message
         return nothing, (error.message,)
     rows = _choose_rows(group, most)
     if len(rows) == 0:
-        return nothing, (literal("No row looks somewhere in every head."),)
+        return nothing, (message("metrics.no_common_row"),)
     keys = group.maps[0].shape[2] + 1
     work = heads * heads // 2 * len(rows) * keys
-    if work > LARGEST:
+    if work > MOST_LOGARITHMS:
         raise InputError(
-            f"Comparing {heads} heads over {len(rows)} rows of {keys - 1} keys takes {work:.1e} logarithms. "
-            f"Wanted at most {LARGEST:.0e}. Compare fewer rows: rows={max(1, len(rows) * LARGEST // work)}."
+            "metrics.long_comparison",
+            heads=heads,
+            rows=len(rows),
+            keys=keys - 1,
+            fewer=max(1, len(rows) * MOST_LOGARITHMS // work),
         )
     mixed = np.zeros((heads, heads))  # entropies of the means of two heads, summed over rows
     height = max(1, BLOCK // (heads * keys))
@@ -139,8 +141,7 @@ def measure_divergences(group: Group, most: int) -> tuple[Numbers, tuple[Message
     divergences = np.triu(divergences) + np.triu(divergences, 1).T
     whole = np.concatenate([find_whole_heads(each) for each in group.maps])
     divergences[~whole] = divergences[:, ~whole] = np.nan
-    reason = literal("An edit after the softmax left rows that do not sum to one.")
-    return divergences, () if whole.all() else (reason,)
+    return divergences, () if whole.all() else (message("metrics.edited_rows"),)
 
 
 def _choose_rows(group: Group, most: int) -> NDArray[np.int64]:

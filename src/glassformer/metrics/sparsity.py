@@ -15,98 +15,71 @@ from numpy.typing import NDArray
 from glassformer.metrics.blocks import row_blocks
 from glassformer.metrics.metric import head_metric
 from glassformer.metrics.parameters import About
-from glassformer.metrics.scores import Phrase, Rows, Wording
+from glassformer.metrics.scores import Rows
 from glassformer.recording import THRESHOLD, AttentionMap
 
-Threshold = Annotated[
-    float, About("a weight greater than this is non-zero", "大于此值的权重算作非零", least=0.0)
-]
+Threshold = Annotated[float, About("metrics.parameters.threshold", least=0.0)]
 Relative = Annotated[
     bool,
     About(
-        "whether the threshold is a multiple of 1/n, for n allowed keys in a row",
-        "阈值是否按 1/n 的倍数计（n 为该行允许的键数）",
+        "metrics.parameters.relative",
     ),
 ]
 
-_NO_ROW = "No row looks anywhere."
+_NO_ROW = "metrics.no_row"
 
 
 @head_metric(
     "overall_sparsity",
-    Wording(
-        Phrase("Overall Sparsity", "整体稀疏度"),
-        "非零权重与零权重个数之比。",
-        lower=Phrase("Lower means sparser.", "越低的值代表越稀疏。"),
-        higher=Phrase("Higher means denser.", "越高的值代表越稠密。"),
-    ),
     unit="non-zero : zero",
     range=(0.0, None),
 )
 def compare_nonzero(
     attention_map: AttentionMap, *, threshold: Threshold = THRESHOLD, relative: Relative = False
 ) -> Rows:
-    """How many weights are not zero for each one that is."""
+    """How many weights are not zero for each one that is.
+
+    Σ z / Σ (n − z), where z is the number of weights of a row greater than τ among its n allowed keys.
+    `totals` and `counts` hold both numbers, for "6 : 5". Undefined where no allowed weight is zero.
+    """
     above = count_above(attention_map, threshold, relative)
     zeros = attention_map.statistics.allowed - above
-    return Rows(above, zeros, "No allowed weight is zero, so there is nothing to divide by.")
+    return Rows(above, zeros, "metrics.no_zero")
 
 
 @head_metric(
     "nonzero_share",
-    Wording(
-        Phrase("Overall Sparsity, share", "整体稀疏度（占比）"),
-        "非零权重占允许关注的键的比例。",
-        lower=Phrase("Lower means sparser.", "越低的值代表越稀疏。"),
-        higher=Phrase("Higher means denser.", "越高的值代表越稠密。"),
-    ),
     unit="share",
 )
 def share_nonzero(
     attention_map: AttentionMap, *, threshold: Threshold = THRESHOLD, relative: Relative = False
 ) -> Rows:
-    """The share of allowed keys whose weight is not zero."""
+    """The share of allowed keys whose weight is not zero.
+
+    Σ z / Σ n.
+    """
     above = count_above(attention_map, threshold, relative)
     return Rows(above, attention_map.statistics.allowed, _NO_ROW)
 
 
 @head_metric(
     "average_nonzero",
-    Wording(
-        Phrase("Avg. Token Sparsity", "平均词元稀疏度"),
-        "每行非零权重个数的平均值。",
-        lower=Phrase(
-            "Lower means that attention is more concentrated in the average row.",
-            "越低的值代表平均每个词的注意力集中度越高。",
-        ),
-        higher=Phrase(
-            "Higher means that the average row looks at more keys.", "越高的值代表平均每个词关注的键越多。"
-        ),
-    ),
     unit="keys",
     range=(0.0, None),
 )
 def average_nonzero(
     attention_map: AttentionMap, *, threshold: Threshold = THRESHOLD, relative: Relative = False
 ) -> Rows:
-    """The number of weights in a row that are not zero, averaged over rows."""
+    """The number of weights in a row that are not zero, averaged over rows.
+
+    Σ z / rows.
+    """
     above = count_above(attention_map, threshold, relative)
     return Rows(above, np.ones(above.shape), _NO_ROW)
 
 
 @head_metric(
     "maximum_nonzero",
-    Wording(
-        Phrase("Max Token Sparsity", "最大词元稀疏度"),
-        "任意一行中非零权重个数的最大值。",
-        lower=Phrase(
-            "Lower means that attention is more concentrated in every row.",
-            "越低的值代表每个词的注意力集中度越高。",
-        ),
-        higher=Phrase(
-            "Higher means that at least one row looks widely.", "越高的值代表至少有一个词的注意力很分散。"
-        ),
-    ),
     unit="keys",
     range=(0.0, None),
     rule="maximum",
@@ -114,7 +87,10 @@ def average_nonzero(
 def maximum_nonzero(
     attention_map: AttentionMap, *, threshold: Threshold = THRESHOLD, relative: Relative = False
 ) -> Rows:
-    """The largest number of weights in any row that are not zero."""
+    """The largest number of weights in any row that are not zero.
+
+    max z; also the maximum over heads and layers.
+    """
     above = count_above(attention_map, threshold, relative)
     return Rows(above, np.ones(above.shape), _NO_ROW)
 

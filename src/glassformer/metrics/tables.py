@@ -34,10 +34,7 @@ def make_frame(score: "Score") -> "pandas.DataFrame":
     try:
         import pandas
     except ModuleNotFoundError as error:
-        raise InputError(
-            "Tables need pandas, which is not installed. Install it (pip install pandas), "
-            "or read the arrays: score.parts[0].values."
-        ) from error
+        raise InputError("metrics.no_pandas") from error
     frame = pandas.DataFrame(list(list_rows(score)))
     if "step" in frame and frame["step"].isna().all():
         frame = frame.drop(columns="step")

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import InputError
-from glassformer.messages import literal
+from glassformer.messages import message
 from glassformer.metrics.blocks import require_weights, row_blocks
 from glassformer.metrics.masks import find_allowed
 from glassformer.metrics.scores import Numbers
+from glassformer.place import name_term
 from glassformer.recording import AttentionMap, Recording, Tokens, measure
 
-LONGEST = 4096  # tokens: a map of words is kept whole
-_ROLLED_UP = literal("sub-words rolled up to words")
+MOST_TOKENS = 4096  # tokens: a map of words is kept whole
+_ROLLED_UP = message("metrics.rolled_up")
 
 Groups = NDArray[np.int64]  # (token,) the word of each token from 0, -1 for none
 
@@ -46,11 +47,9 @@ def roll_up_head(attention_map: AttentionMap, head: int, queries: Groups, keys: 
 def roll_up_map(attention_map: AttentionMap) -> AttentionMap:
     """A map between words; a token that belongs to no word, such as [CLS], stays as it is."""
     require_weights(attention_map)
-    if max(attention_map.shape[1:]) > LONGEST:
-        raise InputError(
-            f"{attention_map.name} has {max(attention_map.shape[1:])} tokens. Wanted at most {LONGEST}: "
-            "a map of words is kept whole. Take a part of the text."
-        )
+    if max(attention_map.shape[1:]) > MOST_TOKENS:
+        tokens = max(attention_map.shape[1:])
+        raise InputError("metrics.long_roll_up", place=attention_map.place, tokens=tokens, most=MOST_TOKENS)
     queries, keys = find_words(attention_map.query), find_words(attention_map.key)
     real = attention_map.statistics.rows
     rows = np.bincount(queries[real], minlength=_count(queries)) > 0
@@ -94,9 +93,7 @@ def roll_up_recording(recording: Recording) -> Recording:
     target = recording.target
     return Recording(
         recording.model,
-        replace(
-            recording.evidence, notes=(*recording.evidence.notes, literal("sub-words rolled up to words"))
-        ),
+        replace(recording.evidence, notes=(*recording.evidence.notes, _ROLLED_UP)),
         join_tokens(recording.source, find_words(recording.source)),
         None if target is None else join_tokens(target, find_words(target)),
         tuple(roll_up_map(each) for each in recording.maps),
@@ -106,10 +103,7 @@ def roll_up_recording(recording: Recording) -> Recording:
 def find_words(tokens: Tokens) -> Groups:
     """The word of each token, every token in one: neighbours with the same word, or a token by itself."""
     if tokens.words is None:
-        raise InputError(
-            f"The {tokens.side} tokens do not say which words they belong to. Wanted a word for each token. "
-            "Record with a tokenizer that knows words."
-        )
+        raise InputError("metrics.no_words", side=name_term(tokens.side))
     new = np.ones(len(tokens), dtype=bool)
     new[1:] = (np.diff(tokens.words) != 0) | (tokens.words[1:] < 0)
     return np.cumsum(new) - 1
@@ -145,10 +139,7 @@ def join_tokens(tokens: Tokens, groups: Groups) -> Tokens:
 def match_words(tokens: Tokens, words: Sequence[str]) -> Groups:
     """The word of each token among words that others marked in the same text; special tokens have none."""
     if tokens.offsets is None or tokens.text is None:
-        raise InputError(
-            f"The {tokens.side} tokens do not say where in the text they stand. Wanted character offsets. "
-            "Record with a tokenizer that gives them."
-        )
+        raise InputError("metrics.no_offsets", side=name_term(tokens.side))
     spans = find_spans(words, tokens.text)
     ends = np.array([end for _, end in spans] or [0])
     groups = np.full(len(tokens), -1, dtype=np.int64)
@@ -157,10 +148,9 @@ def match_words(tokens: Tokens, words: Sequence[str]) -> Groups:
             groups[index] = np.searchsorted(ends, first, side="right")  # the first word that ends after it
     missing = sorted(set(range(len(words))) - set(groups.tolist()))
     if missing:
-        raise InputError(
-            f"Word {missing[0]} ({words[missing[0]]!r}) of the {tokens.side} text has no token. "
-            "Wanted one at least. Was the text cut short?"
-        )
+        number = missing[0]
+        side = name_term(tokens.side)
+        raise InputError("metrics.word_without_token", number=number, word=words[number], side=side)
     return groups
 
 
@@ -170,17 +160,12 @@ def find_spans(words: Sequence[str], text: str) -> tuple[tuple[int, int], ...]:
     for number, word in enumerate(words):
         start = place + len(text[place:]) - len(text[place:].lstrip())
         if not word or not text.startswith(word, start):
-            raise InputError(
-                f"Word {number} ({word!r}) is not next in the text: {text[start : start + 20]!r}. "
-                "Wanted the words of the text, in order. Record the words joined by single spaces."
-            )
+            rest = text[start : start + 20]
+            raise InputError("metrics.word_not_next", number=number, word=word, rest=rest)
         place = start + len(word)
         spans.append((start, place))
     if text[place:].strip():
-        raise InputError(
-            f"After the last word the text goes on {text[place:].strip()[:20]!r}. Wanted its end. "
-            "Record the words joined by single spaces."
-        )
+        raise InputError("metrics.text_goes_on", rest=text[place:].strip()[:20])
     return tuple(spans)
 
 

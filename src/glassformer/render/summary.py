@@ -80,8 +80,8 @@ def summarise_score(measured: Score) -> dict[str, Any]:
     """A score with its caption and all its values."""
     return {
         "metric": measured.name,
-        "label": measured.wording.label.english,
-        "caption": measured.caption.english,
+        "label": str(measured.label),
+        "caption": str(measured.caption),
         "unit": measured.unit,
         "over": measured.over,
         "parameters": {name: _plain(value) for name, value in measured.parameters.items()},

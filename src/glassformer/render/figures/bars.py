@@ -28,7 +28,7 @@ def draw(sheet: Sheet) -> None:
         filter(
             None,
             (
-                result.caption.english,
+                sheet.text(result.caption),
                 f"({settled})." if settled else "",
                 *map(sheet.text, result.undefined),
                 describe_evidence(sheet),
@@ -37,10 +37,10 @@ def draw(sheet: Sheet) -> None:
     )
     names = [_name(part, sheet.language) for part in parts]
     legend = [sheet.text(message("render.figures.head_number", head=head)) for head in range(heads)]
-    metric = result.wording.label.english.lower()
+    metric = sheet.text(result.label).lower()
     title = message("render.figures.of_each_head", model=sheet.recording.model, metric=metric)
     layer = sheet.text(message("render.figures.layer"))
-    sheet.choose_fonts(sheet.text(title), *names, *legend, layer)
+    sheet.choose_fonts(sheet.text(title), metric, *names, *legend, layer)
     axes = sheet.canvas.add_subplot()
     sheet.set_size(2.2)
     thick = 0.84 / heads
@@ -55,7 +55,7 @@ def draw(sheet: Sheet) -> None:
     axes.set_xticks(range(len(parts)), names, rotation=0 if len(parts) <= 6 else 60)
     axes.tick_params(axis="x", length=0)
     axes.set_xlabel(layer)
-    axes.set_ylabel(f"{result.wording.label.english}, {result.unit}".lower())
+    axes.set_ylabel(f"{metric}, {result.unit}")
     if heads <= 16:
         sheet.canvas.legend(loc="outside right upper", handlelength=0.8)
     write_title(sheet, axes, title)

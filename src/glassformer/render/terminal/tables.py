@@ -97,7 +97,7 @@ def draw_metrics(metrics: Iterable[Metric], *, columns: int = 80) -> str:
     for family, group in families.items():
         lines += ["", family]
         for metric in group:
-            lines += [wrap(metric.name, columns, indent=2), wrap(metric.caption.english, columns, indent=6)]
+            lines += [wrap(metric.name, columns, indent=2), wrap(str(metric.caption), columns, indent=6)]
             for each in metric.parameters:
                 value = message("render.from_python") if each.required else each.default
                 lines.append(wrap(f"{each.name}={value}: {each.about.meaning}", columns, indent=6))
@@ -113,7 +113,7 @@ def _draw_models(scores: Sequence[Score], columns: int) -> str:
     """A number for each metric, and below it how to read it."""
     if not scores:
         return ""
-    rows = [(each.wording.label.english, format_value(each.value), each.unit) for each in scores]
+    rows = [(str(each.label), format_value(each.value), each.unit) for each in scores]
     table = draw_table(rows, right={1}, columns=columns, header=False).splitlines()
     if len(table) != len(scores):  # too narrow for one line each
         table = ["\n".join((name, f"  {value} {unit}")) for name, value, unit in rows]
@@ -138,7 +138,7 @@ def _draw_layers(scores: Sequence[Score], columns: int, colour: bool) -> str:
 
 def _draw_parts(score: Score, columns: int, colour: bool) -> str:
     """One metric: a line for each map, a column for each head."""
-    title = f"{score.wording.label.english} ({score.name}), {score.unit}: {score.caption.english}"
+    title = f"{score.label} ({score.name}), {score.unit}: {score.caption}"
     whole = str(message("render.whole_model"))
     rows = [(whole if part.place is None else str(part.place), *_format_values(part)) for part in score.parts]
     widest = max(map(len, rows))
@@ -164,5 +164,4 @@ def _format_values(part: Part) -> tuple[str, ...]:
 
 def _describe_ends(score: Score) -> str:
     """What a low and a high value mean."""
-    readings = (score.wording.lower, score.wording.higher)
-    return " ".join(phrase.english for phrase in readings if phrase is not None)
+    return " ".join(str(text) for text in (score.lower, score.higher) if text is not None)
