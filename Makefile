@@ -8,10 +8,14 @@ NPM    := PATH="$(abspath $(BIN)):$$PATH" npm --prefix web --silent
 PAGE   := src/glassformer/api/static/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run install page test check docs format clean
+.PHONY: help run install page test test-avx2 test-long check docs format clean
+
+# The smaller vector instructions of processors without AVX-512, for the tests of numbers.
+AVX2 := ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 OPENBLAS_CORETYPE=Haswell
 
 help:  ## this list
-	@awk -F':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "Without make: \`pip install .\`, then \`glassformer\` (the same as make run)."
 
 run: $(VENV)/.installed $(PAGE)  ## install if needed, then open the product
 	@$(BIN)/python -m glassformer
@@ -23,6 +27,12 @@ page: $(PAGE)  ## build the page, if its sources have changed
 test: $(VENV)/.developing $(PAGE) web/node_modules/.package-lock.json  ## run every test this machine can run; skips are listed with their reasons
 	$(NPM) run test
 	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+test-avx2: $(VENV)/.developing  ## the tests of numbers again, as on a processor without AVX-512
+	$(AVX2) $(BIN)/python -m pytest -n 2 -m "numeric and not slow and not browser" $(ARGS)
+
+test-long: $(VENV)/.developing $(PAGE)  ## long campaigns, whole: mutants by the ten thousand, fifty kills (hours)
+	GLASSFORMER_LONG=1 $(BIN)/python -m pytest -n 2 -m long $(ARGS)
 
 check: $(VENV)/.developing web/node_modules/.package-lock.json  ## lint, format, types, import contracts and cycles
 	$(BIN)/ruff check .

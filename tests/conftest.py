@@ -17,12 +17,27 @@ hypothesis.settings.register_profile(
     max_examples=30,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
-hypothesis.settings.load_profile("house")
+hypothesis.settings.register_profile("long", hypothesis.settings.get_profile("house"), max_examples=2000)
+hypothesis.settings.load_profile("long" if os.environ.get("GLASSFORMER_LONG") == "1" else "house")
+
+
+NUMERIC = {"assert_near", "rounding", "prove"}  # a module with one of these compares float32 results
 
 
 def find_browser() -> str | None:
     """The Chromium on this machine, if any."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses by marker
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what can be seen from a test itself: comparisons within rounding, and properties of Hypothesis."""
+    for item in items:
+        if isinstance(item, pytest.Function):
+            if NUMERIC & vars(item.module).keys():
+                item.add_marker("numeric")
+            if hypothesis.is_hypothesis_test(item.obj):
+                item.add_marker("long")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

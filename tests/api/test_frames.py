@@ -82,6 +82,8 @@ def test_small_weights_are_scaled_by_the_largest() -> None:
     assert plane.maximum == pytest.approx(4e-6)
     assert plane.array.tolist() == [0, 128, 255]
     assert quantise(np.zeros(3), None).maximum == 1.0
+    denormal = quantise(np.array([0.0, 1e-45], dtype=np.float32), None)  # 1 / 1e-45 is no float32
+    assert (denormal.maximum, denormal.array.tolist()) == (1.0, [0, 1])
     assert quantise(np.array([np.nan, 0.5])).array.tolist() == [0, 180]
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
+from campaigns import campaign
 from glassformer.bundle.layout import read_header
 
 ROUTES = (
@@ -65,7 +65,7 @@ def spoil(path: Path, seed: int) -> bytes:
     return bytes(data)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@campaign("seed", range(10_000), sample=40)
 def test_strange_numbers_break_nothing(site: Any, invented: dict[str, Path], seed: int) -> None:
     added = site.client.post("/api/recordings", content=spoil(invented["decoder"], seed))
     assert added.status_code in (201, 422), added.text
@@ -75,7 +75,7 @@ def test_strange_numbers_break_nothing(site: Any, invented: dict[str, Path], see
             assert answer.status_code in (200, 404, 422), (route, answer.text)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@campaign("seed", range(10_000), sample=20)
 def test_strange_bytes_break_nothing(site: Any, invented: dict[str, Path], seed: int) -> None:
     chance = random.Random(seed)
     data = bytearray(invented["single"].read_bytes())

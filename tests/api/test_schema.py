@@ -12,7 +12,9 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis.checks import content_type_conformance, not_a_server_error, response_schema_conformance
 from schemathesis.specs.openapi.checks import status_code_conformance
 
-EXAMPLES = 8  # for each address
+from campaigns import rounds
+
+EXAMPLES = rounds(8, 200)  # for each address
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
 
 settings = hypothesis.settings(
@@ -26,6 +28,7 @@ settings = hypothesis.settings(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_no_question_breaks_the_server(build_site: Callable[..., Any]) -> None:
     site = build_site(waiting=10_000)
     schema = schemathesis.openapi.from_asgi("/api/openapi.json", site.app, headers={"host": "localhost"})

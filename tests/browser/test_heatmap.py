@@ -163,7 +163,7 @@ def test_averages(served: Served, open_page: Callable[..., Page]) -> None:
     expect(page.locator(".tooltip .readout")).to_have_attribute("data-kind", re.compile("exact|masked"))
 
 
-def fetch_tile(served: Served, path: str) -> frames.Plane:
+def fetch_tile(served: Served, path: str) -> frames.FrameArray:
     url = f"{served.url}/api/recordings/{served.ids['long']}/maps/0/tiles/{path}"
     with urllib.request.urlopen(url) as answer:
         return frames.decode(answer.read()).arrays["tile"]

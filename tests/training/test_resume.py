@@ -17,6 +17,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from campaigns import rounds
 from glassformer.errors import CheckpointError
 from glassformer.runlog import SCALARS, RunLog, read_run
 from glassformer.tasks.language_modelling import LanguageModelling
@@ -60,19 +61,21 @@ def assert_same(run: Path, reference: Path) -> None:
         ("translation", ["task.word_dropout=0.1"]),
     ],
 )
+@pytest.mark.long
 def test_killed_at_any_moment_it_resumes_to_the_same_losses(
     request: pytest.FixtureRequest, tmp_path: Path, kind: str, average: list[str]
 ) -> None:
     recipe: Path = request.getfixturevalue(kind)
-    overrides = ["train.steps=40", *average]
+    kills = rounds(3, 50)
+    overrides = [f"train.steps={10 * kills}", *average]
     train(recipe, overrides, runs=tmp_path, name="whole", silent=True)
     moments = random.Random(len(average))
     killed = 0
-    for attempt in range(30):
+    for attempt in range(kills + 26):
         arguments = {"resume": True, "runs": tmp_path, "name": "killed", "silent": True}
         process = CONTEXT.Process(target=train, args=(recipe, overrides), kwargs=arguments)
         process.start()
-        if attempt < 4:
+        if attempt < kills:
             wait_for_lines(tmp_path / "killed" / SCALARS, moments.randint(3, 12), process)
             time.sleep(moments.random() * 0.03)  # anywhere: in a step, in a checkpoint, between two writes
             os.kill(process.pid or 0, signal.SIGKILL)
@@ -80,7 +83,7 @@ def test_killed_at_any_moment_it_resumes_to_the_same_losses(
         killed += process.exitcode == -signal.SIGKILL
         if process.exitcode == 0:
             break
-    assert killed >= 1
+    assert killed >= (kills + 3) // 4
     assert process.exitcode == 0
     assert_same(tmp_path / "killed", tmp_path / "whole")
 

@@ -31,6 +31,7 @@ Scale = Literal["sqrt", "linear"]
 
 _START = len(MAGIC) + 4  # bytes before the header
 _PIECE = 1 << 16  # weights quantised at once: they stay in the cache
+_SMALLEST = float(np.finfo(np.float32).tiny)  # of a maximum: the reciprocal of a smaller one is infinite
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +97,7 @@ def quantise(weights: AnyArray, maximum: float | None = 1.0) -> FrameArray:
     """Weights as bytes on a square-root scale; without a maximum, that of the largest weight."""
     if maximum is None:
         largest = float(weights.max(initial=0.0))
-        maximum = largest if 0.0 < largest < np.inf else 1.0
+        maximum = largest if _SMALLEST <= largest < np.inf else 1.0
     result = np.empty(weights.shape, dtype=np.uint8)
     flat, out = np.ascontiguousarray(weights).reshape(-1), result.reshape(-1)
     for start in range(0, flat.size, _PIECE):

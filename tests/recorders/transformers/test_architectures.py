@@ -13,8 +13,10 @@ import torch
 import transformers as hf
 from torch import Tensor, nn
 
+from campaigns import campaign
 from glassformer.errors import RecordingError
 from glassformer.recorders.call import Call
+from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
 from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.recorder import HuggingFaceSubject
@@ -422,6 +424,60 @@ def test_architectures_off_the_interface_are_asked_for_eager_attention(name: str
             if mine.shape != expected.shape:  # a band
                 expected = spread_by_hand(expected)
             assert np.array_equal(mine, expected)
+
+
+EDITS = ("zero", "mean", "cut", "scale", "first layers")
+
+
+@campaign("name, how", [(name, how) for name in ROUTED if name != "Swin" for how in EDITS], sample=15)
+def test_every_edit_does_what_it_says(name: str, how: str) -> None:
+    model, inputs = build(ROUTED[name]), second(feed(ROUTED[name]))
+    subject = HuggingFaceSubject(model, name=name)
+    plain = subject.record(inputs, want=("weights", "scores"))
+    before = next(each for each in plain.maps if each.layer == 1)
+    rows = np.flatnonzero(before.statistics.rows & (before.statistics.allowed[0] > 1))
+    query, key = int(rows[-1]), int(before.dense[1, rows[-1]].argmax())
+    edit = {
+        "zero": AblateHead(before.stack, before.kind, 1, 1),
+        "mean": AblateHead(before.stack, before.kind, 1, 1, "mean"),
+        "cut": CutEdge(before.stack, before.kind, 1, 1, query, key),
+        "scale": ScaleScores(0.0, before.stack, before.kind, 1),
+        "first layers": FirstLayers(1, before.stack),
+    }[how]
+    edited = subject.record(inputs, want=("weights", "scores"), edits=[edit])
+    assert [str(each) for each in edited.evidence.edits] == [str(edit)]
+    if how == "first layers":
+        layers = [
+            each.layer for each in edited.maps if (each.stack, each.kind) == (before.stack, before.kind)
+        ]
+        assert layers == [0]
+    else:
+        (after,) = [each for each in edited.maps if each.name == before.name]
+        check_edit(how, before, after, query, key)
+    again = subject.record(inputs, want=("weights",))
+    for one, other in zip(plain.maps, again.maps, strict=True):
+        assert np.array_equal(one.dense, other.dense)
+
+
+def check_edit(how: str, before: Any, after: Any, query: int, key: int) -> None:
+    """What an edit of head 1 in layer 1 leaves of the weights."""
+    others = [head for head in range(len(before.dense)) if head != 1]
+    rows = np.flatnonzero(before.statistics.rows & (before.statistics.allowed[0] > 0))
+    if how == "scale":
+        allowed = before.scores()[:, rows] > -np.inf
+        shares = np.where(allowed, after.dense[:, rows], np.nan)
+        assert_near(np.nanmax(shares, axis=-1), np.nanmin(shares, axis=-1))
+        return
+    assert_near(after.dense[others], before.dense[others])
+    if how == "zero":
+        assert (after.dense[1] == 0).all()
+    elif how == "mean":
+        assert_near(np.ptp(after.dense[1, rows], axis=0), 0)
+    else:
+        expected = before.dense[1, query].copy()
+        expected[key] = 0
+        sink = 0.0 if before.sink_weights is None else before.sink_weights[1, query]
+        assert_near(after.dense[1, query], expected / (expected.sum() + sink))
 
 
 def spread_by_hand(band: np.ndarray) -> np.ndarray:

@@ -38,7 +38,8 @@ class CallScores(Scores):
         call.scale *= factor
         self.arguments["scaling"] = call.scale
         if call.softcap is not None:  # f * c * tanh(x / c) is c' * tanh(f * x / c') with c' = f * c
-            self.arguments["softcap"] = call.softcap = call.softcap * factor
+            call.softcap = call.softcap * factor or None  # of scores that are all 0 nothing is capped
+            self.arguments["softcap"] = call.softcap
         if call.bias is not None:
             self.arguments["position_bias"] = call.bias = call.bias * factor
         if self.bias is not None:
