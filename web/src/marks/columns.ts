@@ -6,7 +6,7 @@
  */
 
 import type { TokenSlice } from "../api/types";
-import { make, write } from "./make";
+import { make, type Text, write } from "./make";
 
 export type Axis = "query" | "key";
 export interface Place {
@@ -15,7 +15,7 @@ export interface Place {
 }
 
 export interface ColumnsOptions {
-  readonly labels: Readonly<Record<Axis, string>>; // for screen readers
+  readonly labels: Readonly<Record<Axis, Text>>; // for screen readers
   readonly left?: Axis; // the axis on the left: queries, if nothing is said
   point(place: Place | null): void;
   choose(place: Place): void;

@@ -110,7 +110,7 @@ function stand(values: number[] | null = null) {
   const pointed: (number | null)[] = [];
   const passage = new Passage({
     label: "Text",
-    theme: "light",
+    theme: () => "light",
     choose: (token) => chosen.push(token),
     point: (token) => pointed.push(token),
   });
@@ -146,7 +146,7 @@ test("arrow keys and clicks choose tokens of the whole text", () => {
 });
 
 test("markup in a token stays text", () => {
-  const passage = new Passage({ label: "Text", theme: "light", choose: () => {}, point: () => {} });
+  const passage = new Passage({ label: "Text", theme: () => "light", choose: () => {}, point: () => {} });
   passage.setTokens(slice({ texts: ["<img src=x onerror=alert(1)>"] }), null, 1);
   expect(passage.element.querySelector("img")).toBeNull();
   expect(passage.element.textContent).toContain("<img");

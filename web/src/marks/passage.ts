@@ -8,7 +8,7 @@
 import type { TokenSlice } from "../api/types";
 import type { Theme } from "../core/view";
 import { pick, sequential, wantsDarkInk } from "./colours";
-import { make } from "./make";
+import { make, type Text } from "./make";
 import { escapeText, figure } from "./paper";
 
 /** One token in running text: blanks stay outside of what is coloured. */
@@ -66,8 +66,8 @@ function fromShown(slice: TokenSlice, index: number): Piece {
 }
 
 export interface PassageOptions {
-  readonly label: string;
-  readonly theme: Theme;
+  readonly label: Text;
+  readonly theme: () => Theme;
   choose(token: number): void;
   point(token: number | null): void;
 }
@@ -130,7 +130,7 @@ export class Passage {
   colour(values: ArrayLike<number> | null, maximum: number): void {
     this.values = values;
     this.maximum = maximum;
-    const table = sequential(this.options.theme);
+    const table = sequential(this.options.theme());
     this.spans.forEach((span, index) => {
       const place = this.placeOf(index);
       if (place <= 0) {
@@ -175,7 +175,7 @@ export class Passage {
     height: number;
   } {
     const box = this.element.getBoundingClientRect();
-    const table = sequential(this.options.theme);
+    const table = sequential(this.options.theme());
     const size = Number.parseFloat(getComputedStyle(this.element).fontSize) || 16;
     let height = 0;
     const body = this.spans.map((span, index) => {

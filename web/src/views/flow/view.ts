@@ -11,10 +11,10 @@ import { findStreams, mix } from "../../core/maths/rollout";
 import { placeOf } from "../../core/place";
 import type { Mounted, Stage, TableData, View } from "../../core/view";
 import { readAxis, readMatrix } from "../../data/weights";
-import { introduce } from "../../i18n/core";
+import { introduce, liveWords } from "../../i18n/core";
 import type { Grid } from "../../marks/bands";
 import { Columns, type Place } from "../../marks/columns";
-import { make, write } from "../../marks/make";
+import { make, relabel, write } from "../../marks/make";
 import { layGrid, nameLayers, nodeAt, paintFlow } from "./drawing";
 import { writePicture } from "./picture";
 import { canFlow, stacksOf, whyNot } from "./stacks";
@@ -52,13 +52,13 @@ class FlowView implements Mounted {
   private gone = false;
 
   constructor(private readonly stage: Stage) {
-    this.word = words(stage.language);
+    this.word = liveWords(words, () => stage.language);
     const { word } = this;
     this.stacks = new Map(
       [...stacksOf(stage.source.description.maps)].filter(([, layers]) => whyNot(layers) === null),
     );
     this.columns = new Columns({
-      labels: { query: word.tops, key: word.inputs },
+      labels: { query: () => word.tops, key: () => word.inputs },
       left: "key",
       point: (place) => this.point(place),
       choose: (place) => this.choose(place),
@@ -91,11 +91,11 @@ class FlowView implements Mounted {
         onchange: () => this.setStack(stack),
       });
       this.choices.set(stack, input);
-      return make("label", {}, input, name(stack));
+      return make("label", {}, input, () => name(stack));
     });
     return make(
       "div",
-      { class: "flow-stacks", role: "radiogroup", "aria-label": this.word.stack },
+      { class: "flow-stacks", role: "radiogroup", "aria-label": () => this.word.stack },
       ...labels,
     );
   }
@@ -150,6 +150,12 @@ class FlowView implements Mounted {
 
   resize(): void {
     this.columns.resize();
+    this.changed();
+  }
+
+  restyle(): void {
+    relabel(this.stage.element);
+    write(this.readout, this.summary());
     this.changed();
   }
 

@@ -6,6 +6,7 @@
  */
 
 import type { SideName, TokenSlice } from "../../api/types";
+import type { Theme } from "../../core/view";
 import { make, write } from "../../marks/make";
 import { inks } from "../../marks/paper";
 import { Passage } from "../../marks/passage";
@@ -26,7 +27,7 @@ export class Text {
     private readonly name: string,
     choose: (token: number) => void,
   ) {
-    const { theme } = context.stage;
+    const theme = (): Theme => context.stage.theme;
     this.passage = new Passage({ label: name, theme, choose, point: () => {} });
     this.element = make(
       "div",

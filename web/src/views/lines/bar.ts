@@ -26,8 +26,14 @@ export class Bar {
     private readonly store: SelectionStore,
   ) {
     this.heads = new HeadRow(word, (heads) => chooseHeads(store, heads, this.count));
-    this.average = make("span", { class: "lines-average" }, word.modelAverage);
-    this.slider = make("input", { type: "range", min: 0, max: 100, step: 1, "aria-label": word.threshold });
+    this.average = make("span", { class: "lines-average" }, () => word.modelAverage);
+    this.slider = make("input", {
+      type: "range",
+      min: 0,
+      max: 100,
+      step: 1,
+      "aria-label": () => word.threshold,
+    });
     this.slider.addEventListener("input", () =>
       chooseThreshold(store, (this.slider.valueAsNumber / 100) ** 2),
     );
@@ -35,15 +41,15 @@ export class Bar {
     const slider = make(
       "label",
       { class: "lines-slider" },
-      make("span", {}, word.threshold),
+      make("span", {}, () => word.threshold),
       this.slider,
       this.threshold,
     );
     const scale = make(
       "label",
-      { class: "lines-scale", title: word.relativeHint },
+      { class: "lines-scale", title: () => word.relativeHint },
       this.scale,
-      word.relative,
+      () => word.relative,
     );
     this.element = make(
       "div",

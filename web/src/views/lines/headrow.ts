@@ -25,19 +25,19 @@ export class HeadRow {
     private readonly words: HeadRowWords,
     private readonly choose: (heads: readonly number[]) => void,
   ) {
-    this.row = make("div", { class: "headrow-heads", role: "toolbar", "aria-label": words.heads });
+    this.row = make("div", { class: "headrow-heads", role: "toolbar", "aria-label": () => words.heads });
     this.row.addEventListener("keydown", (event) => this.press(event));
     this.element = make(
       "div",
       { class: "headrow" },
-      make("span", { class: "headrow-title" }, words.heads),
+      make("span", { class: "headrow-title" }, () => words.heads),
       this.row,
       make(
         "button",
         { type: "button", class: "headrow-word", onclick: () => choose(this.every()) },
-        words.all,
+        () => words.all,
       ),
-      make("button", { type: "button", class: "headrow-word", onclick: () => choose([]) }, words.none),
+      make("button", { type: "button", class: "headrow-word", onclick: () => choose([]) }, () => words.none),
     );
   }
 
@@ -51,8 +51,8 @@ export class HeadRow {
         {
           type: "button",
           class: "headrow-head",
-          "aria-label": this.words.head(head),
-          title: `${this.words.head(head)}. ${this.words.headHint}`,
+          "aria-label": () => this.words.head(head),
+          title: () => `${this.words.head(head)}. ${this.words.headHint}`,
           tabindex: head === 0 ? 0 : -1,
           onclick: (event: MouseEvent) => this.click(head, event.shiftKey || event.ctrlKey || event.metaKey),
         },

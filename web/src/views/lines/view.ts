@@ -9,11 +9,11 @@ import { chooseMap, selectedRows } from "../../core/maps";
 import type { Selection } from "../../core/selection";
 import type { Mounted, Stage, TableData, View } from "../../core/view";
 import { readAxis } from "../../data/weights";
-import { introduce } from "../../i18n/core";
+import { introduce, liveWords } from "../../i18n/core";
 import { type Brush, fan, gather, type Lines } from "../../marks/arcs";
 import { headColour } from "../../marks/colours";
 import { type Axis, Columns, type Place } from "../../marks/columns";
-import { make, write } from "../../marks/make";
+import { make, relabel, write } from "../../marks/make";
 import { inks } from "../../marks/paper";
 import { Bar } from "./bar";
 import { paintFocus, paintLines } from "./drawing";
@@ -63,10 +63,10 @@ class LinesView implements Mounted {
 
   constructor(private readonly stage: Stage) {
     const { selection } = stage;
-    this.word = words(stage.language);
+    this.word = liveWords(words, () => stage.language);
     this.bar = new Bar(this.word, selection);
     this.columns = new Columns({
-      labels: { query: this.word.queries, key: this.word.keys },
+      labels: { query: () => this.word.queries, key: () => this.word.keys },
       point: (place) => this.point(place),
       choose: (place) => this.choose(place),
       leave: () => selection.set({ query: null, key: null }),
@@ -88,16 +88,12 @@ class LinesView implements Mounted {
 
   /** A new map: its tokens, heads and weights. */
   private open(): void {
-    const { source, theme } = this.stage;
+    const { source } = this.stage;
     const { looking } = this;
-    const { map, model, blocks } = looking;
+    const { map } = looking;
     this.tokens = null;
     this.pointed = null;
-    const heads = Array.from({ length: blocks.heads }, (_, head) => head);
-    this.colours = model ? [inks(theme).accent] : heads.map((head) => headColour(head, theme));
-    this.bar.setHeads(this.colours, model);
-    for (const axis of ["query", "key"] as const)
-      this.axes[axis].replaceChildren(...nameAxis(axis, map, this.word));
+    this.dress();
     this.ready = Promise.all([readAxis(source, map, "query"), readAxis(source, map, "key")]).then(
       ([query, key]) => {
         if (this.gone || this.looking !== looking) return;
@@ -109,6 +105,17 @@ class LinesView implements Mounted {
       },
     );
     this.ready.catch(this.failed);
+  }
+
+  /** Colours of heads and names of axes. */
+  private dress(): void {
+    const { theme } = this.stage;
+    const { map, model, blocks } = this.looking;
+    const heads = Array.from({ length: blocks.heads }, (_, head) => head);
+    this.colours = model ? [inks(theme).accent] : heads.map((head) => headColour(head, theme));
+    this.bar.setHeads(this.colours, model);
+    for (const axis of ["query", "key"] as const)
+      this.axes[axis].replaceChildren(...nameAxis(axis, map, this.word));
   }
 
   private readonly failed = (error: unknown): void => {
@@ -125,6 +132,12 @@ class LinesView implements Mounted {
 
   resize(): void {
     this.columns.resize();
+    this.changed();
+  }
+
+  restyle(): void {
+    relabel(this.stage.element);
+    this.dress();
     this.changed();
   }
 

@@ -14,24 +14,34 @@ import type { words } from "./words";
 export class Bar {
   readonly element: HTMLElement;
   readonly largest = make("span", { class: "text-largest" });
+  private readonly legend: HTMLCanvasElement;
   private readonly radios: ReadonlyMap<Mode, HTMLInputElement>;
 
-  constructor(word: ReturnType<typeof words>, theme: Theme, choose: (mode: Mode) => void) {
+  constructor(
+    word: ReturnType<typeof words>,
+    private readonly theme: () => Theme,
+    choose: (mode: Mode) => void,
+  ) {
     const radio = (mode: Mode) =>
       make("input", { type: "radio", name: "text-show", value: mode, onchange: () => choose(mode) });
     this.radios = new Map(MODES.map((mode) => [mode, radio(mode)]));
     const choices = [...this.radios].map(([mode, input]) =>
-      make("label", mode === "received" ? { title: word.receivedHint } : {}, input, word[mode]),
+      make("label", mode === "received" ? { title: () => word.receivedHint } : {}, input, () => word[mode]),
     );
     const size = { width: 120, height: 10 };
-    const legend = make("canvas", { class: "text-legend", ...size, "aria-hidden": "true" });
-    paintLegend(legend, theme);
+    this.legend = make("canvas", { class: "text-legend", ...size, "aria-hidden": "true" });
+    this.paint();
     this.element = make(
       "div",
       { class: "text-bar" },
-      make("div", { class: "text-modes", role: "radiogroup", "aria-label": word.show }, ...choices),
-      make("div", { class: "text-scale" }, "0", legend, this.largest),
+      make("div", { class: "text-modes", role: "radiogroup", "aria-label": () => word.show }, ...choices),
+      make("div", { class: "text-scale" }, "0", this.legend, this.largest),
     );
+  }
+
+  /** The legend, in the colours of the theme. */
+  paint(): void {
+    paintLegend(this.legend, this.theme());
   }
 
   /** Without weights only what is received in all can be chosen. */

@@ -34,12 +34,12 @@ export class Pane {
   constructor(
     readonly axis: Axis,
     private readonly word: ReturnType<typeof words>,
-    private readonly theme: Theme,
+    private readonly theme: () => Theme,
     { choose, point, page, jump }: PaneActs,
   ) {
-    const label = axis === "query" ? word.queries : word.keys;
+    const label = (): string => (axis === "query" ? word.queries : word.keys);
     this.passage = new Passage({ label, theme, choose, point });
-    const whole = word.strip;
+    const whole = (): string => word.strip;
     const look = { class: "text-strip", height: 14, role: "img", "aria-label": whole, title: whole };
     const strip = make("canvas", look);
     strip.addEventListener("click", (event) => jump(event.offsetX / Math.max(1, strip.clientWidth)));
@@ -47,9 +47,9 @@ export class Pane {
     this.pager = make(
       "div",
       { class: "text-pager" },
-      make("button", { type: "button", onclick: () => page(-1) }, word.earlier),
+      make("button", { type: "button", onclick: () => page(-1) }, () => word.earlier),
       this.range,
-      make("button", { type: "button", onclick: () => page(1) }, word.later),
+      make("button", { type: "button", onclick: () => page(1) }, () => word.later),
       strip,
     );
     this.element = make("section", { class: "text-pane" }, this.heading, this.pager, this.passage.element);
@@ -75,6 +75,6 @@ export class Pane {
 
   /** The whole text in a line of colour, with a frame round the window (from 0 to 1). */
   paintStrip(values: ArrayLike<number> | null, frame: () => readonly [number, number]): void {
-    if (!this.pager.hidden) paintStrip(this.strip, values, frame(), this.theme);
+    if (!this.pager.hidden) paintStrip(this.strip, values, frame(), this.theme());
   }
 }

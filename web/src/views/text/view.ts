@@ -11,8 +11,8 @@ import { axisOf, chooseMap } from "../../core/maps";
 import type { Selection } from "../../core/selection";
 import type { Mounted, Stage, TableData, View } from "../../core/view";
 import { readAxis, readColumn, readMass, readRow } from "../../data/weights";
-import { inBoth, introduce } from "../../i18n/core";
-import { make, write } from "../../marks/make";
+import { inBoth, introduce, liveWords } from "../../i18n/core";
+import { make, relabel, write } from "../../marks/make";
 import { Bar } from "./bar";
 import { Pane } from "./pane";
 import { writePicture } from "./picture";
@@ -51,8 +51,12 @@ class TextView implements Mounted {
   private map;
 
   constructor(private readonly stage: Stage) {
-    this.word = words(stage.language);
-    this.bar = new Bar(this.word, stage.theme, (mode) => chooseMode(stage.selection, mode));
+    this.word = liveWords(words, () => stage.language);
+    this.bar = new Bar(
+      this.word,
+      () => stage.theme,
+      (mode) => chooseMode(stage.selection, mode),
+    );
     stage.element.replaceChildren(
       make("div", { class: "text" }, this.bar.element, this.note, this.readout, this.body),
     );
@@ -75,6 +79,13 @@ class TextView implements Mounted {
     this.paintStrips();
   }
 
+  restyle(): void {
+    this.bar.paint();
+    relabel(this.stage.element);
+    this.namePanes();
+    this.follow();
+  }
+
   private mode(): Mode {
     return modeOf(this.stage.selection.get(), this.map);
   }
@@ -92,12 +103,11 @@ class TextView implements Mounted {
       this.body.replaceChildren(...this.panes.map((pane) => pane.element));
       this.body.toggleAttribute("data-two", cross);
     }
-    const { map, word } = this;
+    const { map } = this;
+    this.namePanes();
     for (const pane of this.panes) {
       const [side, start, count] = axisOf(map, pane.axis);
       const [first, last] = this.windowOf(pane.axis);
-      pane.name(cross ? (side === "source" ? word.source : word.target) : null);
-      pane.showRange([first, last], start, start + count);
       readAxis(this.stage.source, map, pane.axis, [first - start, last - start]).then((slice) => {
         if (this.gone || this.map !== map) return;
         pane.slice = slice;
@@ -107,15 +117,25 @@ class TextView implements Mounted {
     }
   }
 
+  private namePanes(): void {
+    const { map, word } = this;
+    const cross = map.query_side !== map.key_side;
+    for (const pane of this.panes) {
+      const [side, start, count] = axisOf(map, pane.axis);
+      pane.name(cross ? (side === "source" ? word.source : word.target) : null);
+      pane.showRange(this.windowOf(pane.axis), start, start + count);
+    }
+  }
+
   private textOf(side: SideName): string | null {
     const { description } = this.stage.source;
     return (side === "source" ? description.source : description.target)?.text ?? null;
   }
 
   private makePane(axis: Axis): Pane {
-    const { selection, theme } = this.stage;
+    const { selection } = this.stage;
     const move = (first: number) => moveWindow(selection, this.map, axis, first);
-    return new Pane(axis, this.word, theme, {
+    return new Pane(axis, this.word, () => this.stage.theme, {
       choose: (token) => this.choose(axis, token),
       point: (token) => this.point(axis, token),
       page: (direction) => move(this.windowOf(axis)[0] + direction * WINDOW),
