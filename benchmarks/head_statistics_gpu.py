@@ -26,13 +26,14 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from glassformer.loaded.opening import load
 from glassformer.recorders import maps
 from glassformer.recorders.statistics.gpu import _run_cudnn, _run_flash, find_log_sum_exp, measure_weights
 from glassformer.recorders.statistics.gpu_results import pack
 from glassformer.recorders.statistics.measure import Measured, attend_and_measure
 from glassformer.recorders.statistics.scoring import Scoring
 from glassformer.recorders.statistics.transfer_pool import FETCHERS
-from glassformer.recorders.transformers.recorder import HuggingFaceSubject
+from glassformer.recorders.transformers.inputs import InputBuilder
 from glassformer.recording import THRESHOLD, AttentionMap, Tokens
 
 SHAPES = ((144, 1024), (48, 4096), (12, 16384), (12, 65536), (4, 131072))  # heads, tokens; head width 64
@@ -115,7 +116,7 @@ class Pass:
         self.model = GPT2LMHeadModel(GPT2Config(n_positions=tokens)).eval().to("cuda", torch.bfloat16)
         self.ids = torch.randint(0, 50257, (1, tokens), device="cuda")
         self.numbers = self.ids[0].tolist()
-        self.subject = HuggingFaceSubject(self.model)
+        self.loaded = load(self.model)
         self.kept: list[Measured] = []
 
     def attend(
@@ -142,7 +143,7 @@ class Pass:
 
     def record(self, *also: str) -> None:
         self.model.set_attn_implementation("sdpa")
-        recording = self.subject.record(self.numbers, want=("statistics", *also))
+        recording = self.loaded.record(self.numbers, want=("statistics", *also))
         assert len(recording.maps) == self.model.config.n_layer
 
 
@@ -225,8 +226,8 @@ def show_parts(model: Pass, tokens: int, rounds: int) -> None:
     for name, seen in seconds.items():
         print(f"    {name}: {1e3 * statistics.median(seen):.2f}")
     before: dict[str, Callable[[], object]] = {
-        "read ids": lambda: model.subject._give(model.numbers, None, None, None),
-        "glance at the weights": model.subject.identity.hash,
+        "read ids": lambda: model.loaded.reader.read_source(model.numbers),
+        "glance at the weights": model.loaded.identity.hash,
     }
     print("  before the first kernel, ms:")
     for timing in compare(before, repeats=rounds, settle=torch.cuda.synchronize):
@@ -257,7 +258,7 @@ def profile_recordings(model: Pass, recordings: int = 3) -> None:
 
 def show_moments(model: Pass) -> None:
     """Milliseconds from the start of a recording at which its steps begin and end, of three in a row."""
-    subject, moments = model.subject, []
+    loaded, moments = model.loaded, []
 
     def watch(thing: Any, name: str, label: str) -> None:
         inner = getattr(thing, name)
@@ -273,8 +274,8 @@ def show_moments(model: Pass) -> None:
         undone.append((thing, name, inner))
 
     undone: list[tuple[Any, str, Any]] = []
-    watch(subject, "_give", "reading ids")
-    watch(subject.identity, "hash", "glance at the weights")
+    watch(InputBuilder, "build", "reading ids")
+    watch(loaded.identity, "hash", "glance at the weights")
     watch(model.model, "forward", "the model's launches")
     watch(maps.MapMaker, "receive", "a layer's launches")
     watch(maps.MapMaker, "_make", "a map")

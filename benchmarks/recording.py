@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import torch
 from measure import compare, print_rows
@@ -18,8 +19,8 @@ from tokenizers.models import WordLevel
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 from transformers import logging as transformers_logging
 
-from glassformer.recorders.native.recorder import OurSubject
-from glassformer.recorders.transformers.recorder import HuggingFaceSubject
+from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.opening import load
 from glassformer.weights.checkpoint import adopt
 
 Variant = Callable[[], object]
@@ -38,20 +39,19 @@ def list_ours(tokens: int, ids: list[int]) -> dict[str, Variant]:
     network = adopt(theirs)
     batch = torch.tensor([ids])
 
-    def record(subject: OurSubject | HuggingFaceSubject, kernel: str, want: tuple[str, ...]) -> Variant:
-        subject.kernel = kernel
-        return lambda: subject.record(ids, want=want)
+    def record(model: LoadedModel, kernel: Literal["exact", "fast"], want: tuple[str, ...]) -> Variant:
+        return lambda: model.record(ids, want=want, kernel=kernel)
 
     variants: dict[str, Variant] = {
         "glassformer, plain forward": lambda: network(batch),
-        "glassformer, statistics": record(OurSubject(network), "fast", ()),
-        "glassformer, statistics of the transformers model": record(HuggingFaceSubject(theirs), "fast", ()),
+        "glassformer, statistics": record(load(network), "fast", ()),
+        "glassformer, statistics of the transformers model": record(load(theirs), "fast", ()),
     }
     if tokens <= 2048:
         maps = ("weights",)
-        variants["glassformer, statistics and maps"] = record(OurSubject(network), "fast", maps)
+        variants["glassformer, statistics and maps"] = record(load(network), "fast", maps)
         variants["glassformer, bit-identical maps of the transformers model"] = record(
-            HuggingFaceSubject(theirs), "exact", maps
+            load(theirs), "exact", maps
         )
     return variants
 

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
+from glassformer.loaded.opening import load
 from glassformer.metrics.gold import AlignedPair, read_alignments
 from glassformer.metrics.metric import score
 from glassformer.metrics.scores import Score, pool
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
-from glassformer.recorders.record import load
 from glassformer.tasks.answers import open_model
 from glassformer.tasks.classification import classify
 from glassformer.tasks.language_modelling import LanguageModelling

@@ -11,12 +11,17 @@ __version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
     from glassformer.config import ModelConfig as ModelConfig
+    from glassformer.loaded.model import LoadedModel as LoadedModel
+    from glassformer.loaded.opening import load as load
     from glassformer.metrics import difference as difference
     from glassformer.metrics import score as score
     from glassformer.model.generation_settings import GenerationSettings as GenerationSettings
     from glassformer.model.transformer import Transformer as Transformer
     from glassformer.place import Place as Place
-    from glassformer.recorders.record import load as load
+    from glassformer.recorders.edits import AblateHead as AblateHead
+    from glassformer.recorders.edits import CutEdge as CutEdge
+    from glassformer.recorders.edits import FirstLayers as FirstLayers
+    from glassformer.recorders.edits import ScaleScores as ScaleScores
     from glassformer.recorders.record import record as record
     from glassformer.recording import AttentionMap as AttentionMap
     from glassformer.recording import Recording as Recording
@@ -33,7 +38,7 @@ if TYPE_CHECKING:
 
 # The module of each public name, imported when the name is first used.
 _MODULES = {
-    "load": "glassformer.recorders.record",
+    "load": "glassformer.loaded.opening",
     "record": "glassformer.recorders.record",
     "score": "glassformer.metrics",
     "difference": "glassformer.metrics",
@@ -46,21 +51,31 @@ _MODULES = {
     "fill": "glassformer.tasks.masked_language_modelling",
     "train": "glassformer.training.recipe",
     "from_arrays": "glassformer.recording",
-    "Place": "glassformer.place",
     "Recording": "glassformer.recording",
     "AttentionMap": "glassformer.recording",
     "ModelConfig": "glassformer.config",
     "GenerationSettings": "glassformer.model.generation_settings",
     "Transformer": "glassformer.model.transformer",
     "build_words": "glassformer.text.builders",
+    "LoadedModel": "glassformer.loaded.model",
+    "Place": "glassformer.place",
+    "AblateHead": "glassformer.recorders.edits",
+    "CutEdge": "glassformer.recorders.edits",
+    "FirstLayers": "glassformer.recorders.edits",
+    "ScaleScores": "glassformer.recorders.edits",
 }
 
 __all__ = [
+    "AblateHead",
     "AttentionMap",
+    "CutEdge",
+    "FirstLayers",
     "GenerationSettings",
+    "LoadedModel",
     "ModelConfig",
     "Place",
     "Recording",
+    "ScaleScores",
     "Transformer",
     "__version__",
     "build_words",

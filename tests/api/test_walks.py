@@ -28,8 +28,8 @@ torch = pytest.importorskip("torch")
 @pytest.fixture(scope="module")
 def traced() -> Recording:
     from glassformer.config import ModelConfig
+    from glassformer.loaded.opening import load
     from glassformer.model.transformer import Transformer
-    from glassformer.recorders.record import load
 
     torch.manual_seed(0)
     words: dict[str, Any] = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 24, "max_length": 20}
@@ -213,8 +213,8 @@ def test_a_text_that_is_too_long_for_a_trace_says_so(
 
 def test_a_recurrent_network_has_cells_and_looks_back() -> None:
     from glassformer.config import RecurrentConfig
+    from glassformer.loaded.opening import load
     from glassformer.model.recurrent import RecurrentTranslator
-    from glassformer.recorders.record import load
 
     torch.manual_seed(0)
     config = RecurrentConfig(vocabulary_size=50, width=8, embedding_width=6, start_id=2, end_id=3)
@@ -256,8 +256,8 @@ def slim(recording: Recording) -> Recording:
 @pytest.fixture(scope="module")
 def full() -> Recording:
     from glassformer.config import ModelConfig
+    from glassformer.loaded.opening import load
     from glassformer.model.transformer import Transformer
-    from glassformer.recorders.record import load
 
     torch.manual_seed(1)
     words: dict[str, Any] = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 24, "activation": "silu"}

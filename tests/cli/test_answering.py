@@ -248,7 +248,7 @@ def test_an_interrupt_on_the_way_leaves_no_file(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glassformer.tasks.answers.generate", interrupt)
+    monkeypatch.setattr("glassformer.loaded.native.generate", interrupt)
     folder = tmp_path / "answers"
     folder.mkdir()
     assert cli.main(["generate", str(decoder), *TEXTS, "--output", str(folder / "a.txt")]) == 130

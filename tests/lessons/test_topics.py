@@ -17,7 +17,7 @@ from glassformer.lessons.outcome import Models, Outcome, Words, say
 from glassformer.lessons.playing import play
 from glassformer.lessons.schema import Play, read_saved
 from glassformer.lessons.topics import find_topic, read_parameters, read_topics
-from glassformer.recorders.record import load
+from glassformer.loaded.opening import load
 from tolerances import assert_near
 
 Array = NDArray[np.float64]

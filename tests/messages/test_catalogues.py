@@ -18,6 +18,7 @@ FOUND_BY_NAME = ("term.", "list.")  # codes that are put together at run time
 # Packages whose errors all come from the catalogues. Goal: every one of them.
 CONVERTED: tuple[str, ...] = (
     "cli",
+    "loaded",
     "metrics",
     "model",
     "place",

@@ -13,17 +13,16 @@ import transformers as hf
 from glassformer import bundle
 from glassformer.config import ModelConfig
 from glassformer.errors import RecordingError
+from glassformer.loaded.opening import load
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
 from glassformer.recorders import destination
 from glassformer.recorders import store as keeping
 from glassformer.recorders.edits import AblateHead, CutEdge
 from glassformer.recorders.maps import SHORTEST_PYRAMID
-from glassformer.recorders.native.recorder import OurSubject
 from glassformer.recorders.statistics import transfer
 from glassformer.recorders.statistics.measure import attend_and_measure
 from glassformer.recorders.statistics.scoring import Scoring
-from glassformer.recorders.transformers.recorder import HuggingFaceSubject
 from glassformer.recording import Recording, tile
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
@@ -46,8 +45,8 @@ def ids_of(count: int) -> list[int]:
 
 
 def record_both(model: Any, device: str, *places: Any, **words: Any) -> tuple[Recording, Recording]:
-    there = HuggingFaceSubject(copy.deepcopy(model).to(device)).record(*places, **words)
-    return there, HuggingFaceSubject(model).record(*places, **words)
+    there = load(copy.deepcopy(model).to(device)).record(*places, **words)
+    return there, load(model).record(*places, **words)
 
 
 def compare(there: Recording, here: Recording, tolerance: float = 1e-4) -> None:
@@ -170,11 +169,11 @@ def test_large_states_are_kept_piece_by_piece(
     for module in (keeping, destination):
         monkeypatch.setattr(module, "LARGE", 1000)
     model, want = make_gpt2(), ("queries", "keys", "values")
-    wanted = HuggingFaceSubject(model).record(ids_of(LONG), want=want)
-    subject = HuggingFaceSubject(copy.deepcopy(model).to(device))
+    wanted = load(model).record(ids_of(LONG), want=want)
+    subject = load(copy.deepcopy(model).to(device))
     if to_file:
-        with destination.heading_for(tmp_path / "a.bundle", subject) as heading:
-            heading.finish(subject.record(ids_of(LONG), want=want))
+        with destination.heading_for(tmp_path / "a.bundle") as heading:
+            heading.finish(subject.record(ids_of(LONG), want=want, keep=heading.keep))
         seen = bundle.open(tmp_path / "a.bundle")
     else:
         seen = subject.record(ids_of(LONG), want=want)
@@ -186,7 +185,7 @@ def test_large_states_are_kept_piece_by_piece(
 @pytest.mark.parametrize("device", DEVICES)
 def test_states_that_overflow_are_refused_by_the_name_of_their_layer(device: str) -> None:
     model = make_gpt2().to(device)
-    subject = HuggingFaceSubject(model)
+    subject = load(model)
     subject.record(ids_of(LONG), want=("statistics",))
     hook = model.transformer.h[1].ln_1.register_forward_hook(lambda _, __, output: output * torch.inf)
     with pytest.raises(RecordingError, match="decoder layer 1, self was given NaN or infinity"):
@@ -224,7 +223,7 @@ def test_our_own_networks_are_recorded_alike(device: str, count: int) -> None:
     config = ModelConfig(60, shape="decoder", layers=2, width=32, heads=4, positions="rotary", dropout=0.0)
     network = Transformer(config).eval()
     there, here = (
-        OurSubject(copy.deepcopy(network).to(each), None, name="tiny").record(ids_of(count))
+        load(copy.deepcopy(network).to(each), None, name="tiny").record(ids_of(count))
         for each in (device, "cpu")
     )
     compare(there, here)

@@ -6,9 +6,10 @@ from typing import Any, TypeAlias
 import pytest
 
 from glassformer.errors import InputError
+from glassformer.loaded.native import NativeModel
+from glassformer.loaded.opening import load
 from glassformer.model.generation_settings import GenerationSettings
-from glassformer.recorders.record import load
-from glassformer.tasks.answers import Model, open_model, stream_answer
+from glassformer.tasks.answers import open_model, stream_answer
 from glassformer.tasks.classification import classify
 from glassformer.tasks.language_modelling import generate
 from glassformer.tasks.masked_language_modelling import fill
@@ -20,14 +21,15 @@ MARIAN = {"positions": "sinusoidal-halves", "output_bias": True, "decoder_layers
 
 
 @pytest.fixture
-def translator(school: School, book: Path) -> Model:
+def translator(school: School, book: Path) -> NativeModel:
     """A translator as Marian has it; it has not learnt anything."""
     files = [{"path": "{split}.tsv", "languages": ["en", "fr"]}]
     task = school.make_task({"name": "translation", "folder": str(book), "files": files})
-    return Model(school.make_network(task, **MARIAN), task.tokenizer, GenerationSettings(max_new_tokens=6))
+    network, settings = school.make_network(task, **MARIAN), GenerationSettings(max_new_tokens=6)
+    return NativeModel(network, task.tokenizer, generation=settings)
 
 
-def test_a_saved_translator_answers_as_before(translator: Model, tmp_path: Path) -> None:
+def test_a_saved_translator_answers_as_before(translator: NativeModel, tmp_path: Path) -> None:
     from transformers import AutoTokenizer, MarianMTModel
 
     texts = ["the cat sees the dog", "the boy"]
@@ -48,21 +50,21 @@ def test_a_saved_translator_answers_as_before(translator: Model, tmp_path: Path)
         assert tokenizer.decode(written, skip_special_tokens=True).strip() == answer
 
 
-def test_what_cannot_answer_says_so(translator: Model) -> None:
-    with pytest.raises(InputError, match="does not go on writing; choose a decoder"):
-        next(generate(translator, ["the cat"]))
+def test_what_cannot_answer_says_so(translator: NativeModel) -> None:
+    with pytest.raises(InputError, match="does not continue texts; choose a decoder"):
+        generate(translator, ["the cat"])[0]
     with pytest.raises(InputError, match="has no classes"):
-        next(classify(translator, ["the cat"]))
+        classify(translator, ["the cat"])[0]
     with pytest.raises(InputError, match="does not fill gaps"):
-        next(fill(translator, ["the [MASK]"]))
-    with pytest.raises(InputError, match="A Transformer cannot answer"):
+        fill(translator, ["the [MASK]"])[0]
+    with pytest.raises(InputError, match="Transformer was loaded without a tokenizer"):
         open_model(translator.network)
-    with pytest.raises(InputError, match="A list cannot answer"):
+    with pytest.raises(InputError, match="A list is not a model"):
         open_model([translator])
 
 
-def test_many_texts_are_answered_in_order_whatever_their_lengths(translator: Model) -> None:
+def test_many_texts_are_answered_in_order_whatever_their_lengths(translator: NativeModel) -> None:
     texts = ["the cat " * (1 + number % 5) for number in range(12)]
     settings = GenerationSettings(max_new_tokens=5, beams=2)
     together = list(translate(translator, texts, settings=settings))
-    assert together == [next(translate(translator, [text], settings=settings)) for text in texts]
+    assert together == [translate(translator, [text], settings=settings)[0] for text in texts]

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.tasks.answers import Model
+from glassformer.loaded.native import NativeModel
 from glassformer.tasks.classification import Labelled, classify
 from tolerances import assert_near
 
@@ -38,13 +38,13 @@ def test_thirty_two_labels_are_learnt_by_heart(school: School, rows: dict[str, A
     scores = task.evaluate(network, "dev")
     assert scores["loss"] < 0.1
     assert scores["accuracy"] == scores["macro_f1"] == 1.0
-    model = Model(network, task.tokenizer, labels=task.labels)
+    model = NativeModel(network, task.tokenizer, labels=task.labels)
     texts = [one for one, _ in school.PAIRS]
     found = list(classify(model, texts))
     assert [each.label for each in found] == [one.split()[1] for one in texts]
     assert found[0].probability == found[0].probabilities["cat"] > 0.9
     assert sum(found[0].probabilities.values()) == pytest.approx(1)
-    assert next(classify(network, texts, tokenizer=task.tokenizer)).label == "LABEL_1"
+    assert classify(network, texts, tokenizer=task.tokenizer)[0].label == "LABEL_1"
 
 
 def test_folders_named_after_labels_are_classes(school: School, tmp_path: Path) -> None:
@@ -130,18 +130,18 @@ def test_what_does_not_fit_is_refused(school: School, rows: dict[str, Any]) -> N
     ):
         with pytest.raises(ConfigurationError, match=next(iter(wrong))):
             school.make_task(rows | wrong)
-    model = Model(school.make_network(task), task.tokenizer)
+    model = NativeModel(school.make_network(task), task.tokenizer)
     with pytest.raises(InputError, match=r"Text 1 has .* tokens, and the model reads 64 at most"):
-        next(classify(model, [LONG * 4]))
+        classify(model, [LONG * 4])[0]
 
 
 def test_long_and_short_texts_are_classified_together_as_alone(school: School, rows: dict[str, Any]) -> None:
     task = school.make_task(rows)
-    model = Model(school.make_network(task, pooling="mean"), task.tokenizer)
+    model = NativeModel(school.make_network(task, pooling="mean"), task.tokenizer)
     texts = ["the cat", LONG * 4, "the dog sees the boy", "le chat"]
     together = list(classify(model, texts, long="start"))
     for text, found in zip(texts, together, strict=True):
-        alone = next(classify(model, [text], long="start"))
+        alone = classify(model, [text], long="start")[0]
         assert found.probabilities.keys() == alone.probabilities.keys()
         assert_near([*found.probabilities.values()], [*alone.probabilities.values()])
     assert list(classify(model, [])) == []

@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from glassformer.errors import ConfigurationError, InputError
+from glassformer.loaded.native import NativeModel
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.loss import IGNORED
-from glassformer.tasks.answers import Model, stream_answer
+from glassformer.tasks.answers import stream_answer
 from glassformer.tasks.language_modelling import LanguageModelling, Windows, generate
 
 School: TypeAlias = Any  # the fixture of conftest.py
@@ -126,7 +127,7 @@ def test_a_short_text_is_learnt_by_heart_and_written_again(school: School, text:
     school.learn(task, network, 80)
     after = task.evaluate(network, "dev")
     assert after["bits_per_byte"] < 0.3 < 3 < before["bits_per_byte"]
-    model = Model(network, task.tokenizer, GenerationSettings(max_new_tokens=40))
+    model = NativeModel(network, task.tokenizer, generation=GenerationSettings(max_new_tokens=40))
     assert list(generate(model, ["Pack my", "", "Pack my box"])) == [line, "", line]
     assert "".join(stream_answer(model, "Pack my")) == line
 

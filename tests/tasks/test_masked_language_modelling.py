@@ -10,9 +10,9 @@ import torch
 from torch.nn import functional as F
 
 from glassformer.errors import ConfigurationError, InputError
+from glassformer.loaded.native import NativeModel
 from glassformer.model.loss import IGNORED
 from glassformer.model.transformer import Transformer
-from glassformer.tasks.answers import Model
 from glassformer.tasks.masked_language_modelling import fill
 from glassformer.tasks.task import TaskModule
 
@@ -101,13 +101,13 @@ def test_gaps_are_learnt_and_filled(school: School, text: dict[str, Any]) -> Non
     assert after["loss"] < 0.3 < 3 < before["loss"]
     assert after["accuracy"] > 0.9 > before["accuracy"]
     sentence = f"{line} the [MASK] brown fox jumps [MASK] the lazy dog ."
-    found = next(fill(Model(network, task.tokenizer), [sentence], best=3))
+    found = fill(NativeModel(network, task.tokenizer), [sentence], best=3)[0]
     assert [gap[0].text for gap in found.gaps] == ["quick", "over"]
     assert all(len(gap) == 3 and gap[0].probability > gap[1].probability for gap in found.gaps)
     assert found.text == f"{line} {line}".replace(" .", ".")
     texts = ["the [MASK] brown", sentence, "[MASK] dog ."]
-    together = list(fill(Model(network, task.tokenizer), texts))
-    alone = [next(fill(Model(network, task.tokenizer), [text])) for text in texts]
+    together = list(fill(NativeModel(network, task.tokenizer), texts))
+    alone = [fill(NativeModel(network, task.tokenizer), [text])[0] for text in texts]
     assert [answer.text for answer in together] == [answer.text for answer in alone]
 
 
@@ -117,7 +117,7 @@ def test_special_tokens_that_are_guessed_are_named(school: School, text: dict[st
     separator = task.tokenizer.roles["separator"]
     with torch.no_grad():
         network.get_parameter("head.bias")[separator] = 1e3
-    found = next(fill(Model(network, task.tokenizer), ["the [MASK] dog"]))
+    found = fill(NativeModel(network, task.tokenizer), ["the [MASK] dog"])[0]
     assert found.gaps[0][0].text == "[SEP]"
     assert found.text == "the [SEP] dog"
 
@@ -143,7 +143,7 @@ def test_the_second_head_learns_too(school: School, text: dict[str, Any]) -> Non
 
 def test_what_cannot_fill_gaps_is_refused(school: School, text: dict[str, Any]) -> None:
     task = school.make_task(text)
-    model = Model(school.make_network(task), task.tokenizer)
+    model = NativeModel(school.make_network(task), task.tokenizer)
     with pytest.raises(InputError, match=r"Text 2 has no gap; write \[MASK\]"):
         list(fill(model, ["the [MASK]", "the cat"]))
     with pytest.raises(ConfigurationError, match="set head = 'masked' and segments = 2"):

@@ -10,10 +10,11 @@ from torch.nn import functional as F
 
 from glassformer.config import RecurrentConfig
 from glassformer.errors import ConfigurationError, InputError
+from glassformer.loaded.native import NativeModel
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.loss import IGNORED
 from glassformer.model.recurrent import RecurrentTranslator
-from glassformer.tasks.answers import Model, stream_answer
+from glassformer.tasks.answers import stream_answer
 from glassformer.tasks.pairs import PairFile, Pairs, TranslationSettings
 from glassformer.tasks.task import known_words
 from glassformer.tasks.translation import Translation, translate
@@ -43,7 +44,7 @@ def test_thirty_two_pairs_are_learnt_by_heart_in_both_directions(school: School,
     after = task.evaluate(network, "dev")
     assert after["loss"] < 0.02 < 3 < before["loss"]
     assert after["bleu_en-fr"] == after["bleu_fr-en"] == pytest.approx(100)
-    model = Model(network, task.tokenizer)
+    model = NativeModel(network, task.tokenizer)
     english, french = ([pair[side] for pair in school.PAIRS] for side in (0, 1))
     assert list(translate(model, english, target_language="fr")) == french
     assert (
@@ -302,18 +303,18 @@ def test_what_cannot_translate_is_refused(school: School, book: Path) -> None:
         school.make_network(task, shape="decoder")
     with pytest.raises(ConfigurationError, match="does this tokenizer belong to this model"):
         school.make_network(task, vocabulary_size=task.tokenizer.size - 1)
-    model = Model(school.make_network(task), task.tokenizer)
+    model = NativeModel(school.make_network(task), task.tokenizer)
     with pytest.raises(InputError, match="no token for the language 'de'"):
-        next(translate(model, ["the cat"], target_language="de"))
+        translate(model, ["the cat"], target_language="de")[0]
     with pytest.raises(InputError, match=r"Text 2 has .* tokens, and the model reads 64 at most"):
         list(translate(model, ["the cat", "the cat " * 60]))
 
 
 def test_blank_texts_stay_blank_and_in_their_place(school: School, book: Path) -> None:
     task = school.make_task(table(book))
-    model = Model(school.make_network(task), task.tokenizer)
+    model = NativeModel(school.make_network(task), task.tokenizer)
     texts = ["the cat sees the dog", " ", "the boy"]
     settings = GenerationSettings(max_new_tokens=4)
     together = list(translate(model, texts, settings=settings))
-    assert together == [next(translate(model, [text], settings=settings)) for text in texts]
+    assert together == [translate(model, [text], settings=settings)[0] for text in texts]
     assert together[1] == ""

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from glassformer.errors import ConfigurationError
-from glassformer.recorders.record import load
+from glassformer.loaded.opening import load
 from glassformer.rounding import rounding
 from glassformer.runlog import read_run
 from glassformer.training.clock import Clock

@@ -10,7 +10,7 @@ import pytest
 
 from glassformer import bundle
 from glassformer.api.library import SHIPPED
-from glassformer.recorders.record import load
+from glassformer.loaded.opening import load
 from glassformer.recording import Recording, Tokens
 from glassformer.walk import follow, list_arrays
 from glassformer.weights.hub import ZOO

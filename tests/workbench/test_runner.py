@@ -16,7 +16,6 @@ from glassformer.errors import CheckpointError
 from glassformer.workbench import gallery
 from glassformer.workbench.gallery import Piece, make_gallery
 from glassformer.workbench.layers import find_layers, reporting
-from glassformer.workbench.reading import network_of
 from glassformer.workbench.running import Runner, choose_want
 from glassformer.workbench.worker import StoppedError, Teller, _explain
 
@@ -39,12 +38,12 @@ def test_models_are_kept_as_long_as_there_is_room(zoo: Path) -> None:
     for runner in (generous, narrow):
         for name in names:
             runner.open(name, str(zoo / name))
-    assert [Path(key).name for key in generous.subjects] == list(names)
-    assert [Path(key).name for key in narrow.subjects] == ["encoder"]
+    assert [Path(key).name for key in generous.models] == list(names)
+    assert [Path(key).name for key in narrow.models] == ["encoder"]
     generous.open("decoder", str(zoo / "decoder"))
-    assert Path(next(reversed(generous.subjects))).name == "decoder"
+    assert Path(next(reversed(generous.models))).name == "decoder"
     generous.forget()
-    assert not generous.subjects
+    assert not generous.models
 
 
 def test_a_model_that_has_changed_is_opened_again(build: Build, tmp_path: Path) -> None:
@@ -76,7 +75,7 @@ def test_layers_are_found_in_every_kind_of_network(zoo: Path) -> None:
     runner = Runner(1 << 30)
     counts = {"decoder": 2, "translator": 4, "theirs": 2}
     for name, count in counts.items():
-        assert len(find_layers(network_of(runner.open(name, str(zoo / name))))) == count
+        assert len(find_layers(runner.open(name, str(zoo / name)).network)) == count
 
 
 def test_progress_is_told_layer_by_layer_and_hooks_are_gone(
@@ -93,7 +92,7 @@ def test_progress_is_told_layer_by_layer_and_hooks_are_gone(
         ("running", "2/2"),
         ("statistics", None),
     ]
-    for layer in find_layers(network_of(subject)):
+    for layer in find_layers(subject.network):
         assert not layer._forward_pre_hooks
         assert not layer._forward_hooks
 

@@ -94,8 +94,8 @@ def test_a_decoder_writes_and_every_word_is_told(run: Run) -> None:
 
 
 def test_what_is_written_is_what_record_writes(run: Run, zoo: Path) -> None:
+    from glassformer.loaded.opening import load
     from glassformer.model.generation_settings import GenerationSettings
-    from glassformer.recorders.record import load
 
     recording, _ = run(kind="generate", decode={"method": "beam", "beams": 3, "max_new_tokens": 4})
     again = load(zoo / "decoder").record(

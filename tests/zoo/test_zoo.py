@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 import torch
 
+from glassformer.loaded.model import LoadedModel
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
-from glassformer.tasks.answers import Model, open_model
+from glassformer.tasks.answers import open_model
 from glassformer.tasks.classification import classify
 from glassformer.tasks.language_modelling import generate
 from glassformer.tasks.masked_language_modelling import fill
@@ -72,11 +73,11 @@ def test_transformers_says_the_same(name: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def translator() -> Model:
+def translator() -> LoadedModel:
     return open_model("zoo/translator")
 
 
-def test_the_translator_speaks_four_languages(translator: Model) -> None:
+def test_the_translator_speaks_four_languages(translator: LoadedModel) -> None:
     greedy = GenerationSettings(max_new_tokens=30)
 
     def say(text: str, language: str) -> str:

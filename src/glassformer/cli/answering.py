@@ -22,8 +22,8 @@ from glassformer.errors import CheckpointError, InputError
 from glassformer.messages import message
 
 if TYPE_CHECKING:
+    from glassformer.loaded.model import Capability, LoadedModel
     from glassformer.model.generation_settings import GenerationSettings
-    from glassformer.tasks.answers import Model
 
 
 def add_texts(parser: Parser, usual: str) -> None:
@@ -76,7 +76,8 @@ def run_answers(
                 waiting.append(text)
             yield text
 
-    answers = answer(remember(_read_texts(arguments)))
+    with _explained(arguments):
+        answers = answer(remember(_read_texts(arguments)))
     if arguments.output is not None or not sys.stdout.isatty():  # elsewhere the answers show the progress
         answers = with_progress(answers, message("cli.answers.answered"))
     with _explained(arguments), _open_output(arguments.output) as output:
@@ -89,7 +90,7 @@ def run_answers(
             output.write(escape_controls(f"{line}\n", output))
 
 
-def run_generation(arguments: Arguments, shape: str, refusal: str) -> None:
+def run_generation(arguments: Arguments, capability: "Capability") -> None:
     """Texts answered by texts: streamed where there is one, in batches where there are many."""
     from glassformer.tasks.answers import answer, open_model, stream_answer, write_answer
 
@@ -97,9 +98,7 @@ def run_generation(arguments: Arguments, shape: str, refusal: str) -> None:
     if len(arguments.texts) == 1:
         require_text(arguments.texts[0])
     with _explained(arguments):
-        model = open_model(arguments.model, device=arguments.device)
-    if model.shape != shape:
-        raise InputError(refusal, shape=model.shape)
+        model = open_model(arguments.model, device=arguments.device, capability=capability)
     settings = _choose_settings(arguments, model)
     language = getattr(arguments, "target_language", None)
     alone = len(arguments.texts) == 1 and not arguments.json and settings.n_best == 1
@@ -125,7 +124,7 @@ def run_generation(arguments: Arguments, shape: str, refusal: str) -> None:
     run_answers(arguments, reply, show, describe)
 
 
-def _choose_settings(arguments: Arguments, model: "Model") -> "GenerationSettings":
+def _choose_settings(arguments: Arguments, model: "LoadedModel") -> "GenerationSettings":
     from glassformer.model.generation_settings import GenerationSettings
 
     names = {field.name for field in fields(GenerationSettings)}
@@ -136,7 +135,7 @@ def _choose_settings(arguments: Arguments, model: "Model") -> "GenerationSetting
         asked["sample"] = False
     settings = replace(model.generation, **asked)
     _refuse_unused(asked, settings)
-    if settings.beams > (most := model.tokenizer.size):
+    if settings.beams > (most := model.require_tokenizer().size):
         raise InputError("cli.answers.too_many_beams", beams=settings.beams, most=most)
     return settings
 
@@ -165,7 +164,7 @@ def _read_texts(arguments: Arguments) -> Iterator[str]:
 
 def _check_request(arguments: Arguments) -> None:
     """Determine the model, and refuse impossible requests before it is opened."""
-    from glassformer.recorders.checks import check_device
+    from glassformer.loaded.opening import check_device
 
     _choose_model(arguments)
     if arguments.texts and arguments.input is not None:

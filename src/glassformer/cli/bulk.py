@@ -1,6 +1,6 @@
 """Recording many texts: a file with one per line becomes a folder with one bundle each.
 
-In:   a subject, a file of texts, a folder.
+In:   a file of texts, a folder, a way to record one.
 Out:  FOLDER/00001-3fa9c1d2.bundle … : the number of the line, and a hash of its text.
 
 What exists already is not recorded again, so that an interrupted command continues where it stopped. A line
@@ -20,7 +20,7 @@ from glassformer.messages import Message, message
 REPORTED = 5  # failures that are listed
 
 
-def record_all(subject: Any, texts: Path, folder: Path, record: Callable[[str], Any]) -> None:
+def record_all(texts: Path, folder: Path, record: Callable[[str, Any], Any]) -> None:
     """Record every line, and print how many were recorded."""
     from glassformer.recorders.destination import heading_for
 
@@ -39,8 +39,8 @@ def record_all(subject: Any, texts: Path, folder: Path, record: Callable[[str], 
             kept += 1
             continue
         try:
-            with heading_for(path, subject) as destination:
-                destination.finish(record(text))
+            with heading_for(path) as destination:
+                destination.finish(record(text, destination.keep))
             made += 1
         except GlassformerError as error:
             failed.append(message("cli.bulk.line", line=number, error=error.message))

@@ -206,13 +206,13 @@ def _write_relations(rows: Iterable["RelationRow"]) -> str:
 
 def _open(arguments: Arguments) -> Any:
     """A function that records a text, with its translation if there is one."""
-    from glassformer.recorders.record import load
+    from glassformer.loaded.opening import load
 
-    subject = load(arguments.source, device=arguments.device)
+    model = load(arguments.source, device=arguments.device)
 
     def record(text: str, target: str | None) -> "Recording":
         try:
-            return subject.record(text, target, target_language=arguments.target_language, want=("weights",))
+            return model.record(text, target, target_language=arguments.target_language, want=("weights",))
         except InputError as error:
             raise InputError("cli.gold.of_text", text=text[:60], error=error.message) from error
 

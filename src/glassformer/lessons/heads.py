@@ -27,17 +27,17 @@ MOST = 40  # tokens
 
 def play(words: Words, models: Models) -> Outcome:
     """Record the sentence, and lay the heads side by side."""
-    subject = models.find(lambda network: network.config.shape == "encoder", "a Transformer of BERT's kind")
-    tokens = subject.reader.read_source(words.text("text"), None)
+    model = models.find(lambda network: network.config.shape == "encoder", "a Transformer of BERT's kind")
+    tokens = model.reader.read_source(words.text("text"), None)
     if len(tokens) > MOST:
         raise InputError(f"The sentence has {len(tokens)} tokens; at most {MOST} can be shown. Shorten it.")
-    assert isinstance(subject.network, Transformer)
-    layer = min(words.integer("layer"), subject.network.config.layers - 1)
+    assert isinstance(model.network, Transformer)
+    layer = min(words.integer("layer"), model.network.config.layers - 1)
     query = min(words.integer("query"), len(tokens) - 1)
-    weights = look(subject.network, tokens.ids, layer)  # (H, T, S)
+    weights = look(model.network, tokens.ids, layer)  # (H, T, S)
     rows = weights[:, query]
     mean = rows.mean(0)
-    labels = label_tokens(subject, tokens.ids)
+    labels = label_tokens(model, tokens.ids)
     word = labels[query]
     entropies = torch.special.entr(torch.cat((rows, mean[None]))).sum(-1)
     apart = differ(weights)
@@ -91,9 +91,9 @@ def play(words: Words, models: Models) -> Outcome:
     )
     ranges = {
         "query": Range(maximum=len(labels) - 1, labels=tuple(labels)),
-        "layer": Range(maximum=subject.network.config.layers - 1),
+        "layer": Range(maximum=model.network.config.layers - 1),
     }
-    return Outcome(found, figures, subject.name, {"layer": layer, "query": query}, ranges)
+    return Outcome(found, figures, model.name, {"layer": layer, "query": query}, ranges)
 
 
 @torch.no_grad()

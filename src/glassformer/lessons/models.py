@@ -7,14 +7,15 @@ Out:  the first that fits.
 from collections.abc import Callable, Sequence
 
 from glassformer.errors import GlassformerError, InputError
+from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.native import find_transformer
+from glassformer.loaded.opening import load
 from glassformer.model.transformer import Transformer
-from glassformer.recorders.native.recorder import OurSubject
-from glassformer.recorders.record import load
 
-Open = Callable[[str, str], object]  # name and folder → subject
+Open = Callable[[str, str], LoadedModel]  # by name and folder
 
 
-def open_model(name: str, folder: str) -> object:
+def open_model(name: str, folder: str) -> LoadedModel:
     """As a job opens it, once for each question."""
     return load(folder, name=name)
 
@@ -26,15 +27,14 @@ class Zoo:
         self.candidates = candidates
         self.open = open
 
-    def find(self, fits: Callable[[Transformer], bool], what: str) -> OurSubject:
+    def find(self, fits: Callable[[Transformer], bool], what: str) -> LoadedModel:
         """The first whose network fits."""
         for name, folder in self.candidates:
             try:
-                subject = self.open(name, folder)
+                model = self.open(name, folder)
             except GlassformerError:  # one that cannot be opened is no reason to look no further
                 continue
-            if not isinstance(subject, OurSubject) or not isinstance(subject.network, Transformer):
-                continue
-            if fits(subject.network):
-                return subject
+            network = find_transformer(model)
+            if network is not None and fits(network):
+                return model
         raise InputError(f"This topic looks into {what}, and none is here. Install the zoo, and try again.")

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from glassformer.lessons.schema import Axis, Figure, Matrix, Range, Row, Series, Value
+from glassformer.loaded.model import LoadedModel
 from glassformer.model.transformer import Transformer
-from glassformer.recorders.native.recorder import OurSubject
 from glassformer.schema import Phrase
 
 DIGITS = 7  # that single precision has
@@ -42,7 +42,7 @@ class Words:
 class Models(Protocol):
     """The models that ship; a topic that wants real numbers takes one."""
 
-    def find(self, fits: Callable[[Transformer], bool], what: str) -> OurSubject:
+    def find(self, fits: Callable[[Transformer], bool], what: str) -> LoadedModel:
         """The first whose network fits; InputError where none does."""
 
 
@@ -123,9 +123,9 @@ def matrix(
     )
 
 
-def label_tokens(subject: OurSubject, ids: Sequence[int]) -> list[str]:
+def label_tokens(model: LoadedModel, ids: Sequence[int]) -> list[str]:
     """Tokens as short labels: without the space in front that many vocabularies spell."""
-    tokenizer = subject.reader.tokenizer
+    tokenizer = model.tokenizer
     if tokenizer is None:
         return [str(id) for id in ids]
     return [text.strip() or "␣" for text in tokenizer.display(ids)]

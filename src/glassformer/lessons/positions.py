@@ -102,11 +102,11 @@ def learned_table(models: Models, length: int) -> tuple[Tensor, str]:
         config: ModelConfig = network.config
         return config.positions == "learned" and config.max_length >= length
 
-    subject = models.find(fits, "a model with learned positions")
-    assert isinstance(subject.network, Transformer)
-    table = subject.network.embeddings.positions
+    model = models.find(fits, "a model with learned positions")
+    assert isinstance(model.network, Transformer)
+    table = model.network.embeddings.positions
     assert isinstance(table, nn.Embedding)
-    return table.weight.detach()[:length].float(), subject.name
+    return table.weight.detach()[:length].float(), model.name
 
 
 def turn(pair: int, shift: int, length: int, kind: str) -> list[Figure]:

@@ -31,19 +31,19 @@ MOST = 40  # tokens
 @torch.no_grad()
 def play(words: Words, models: Models) -> Outcome:
     """Compare every word of a sentence with every word."""
-    subject = models.find(_fits, "the word vectors of a Transformer")
-    assert isinstance(subject.network, Transformer)
-    tokens = subject.reader.read_source(words.text("text"), None)
+    model = models.find(_fits, "the word vectors of a Transformer")
+    assert isinstance(model.network, Transformer)
+    tokens = model.reader.read_source(words.text("text"), None)
     if len(tokens) > MOST:
         raise InputError(f"The sentence has {len(tokens)} tokens; at most {MOST} can be shown. Shorten it.")
-    vectors = embed(subject.network, torch.tensor(tokens.ids))
-    function, head = words.text("function"), min(words.integer("head"), subject.network.config.heads - 1)
-    scores = compare(function, vectors, subject.network, head)
+    vectors = embed(model.network, torch.tensor(tokens.ids))
+    function, head = words.text("function"), min(words.integer("head"), model.network.config.heads - 1)
+    scores = compare(function, vectors, model.network, head)
     weights = soft(scores)
     entropy = float(torch.special.entr(weights).sum(-1).mean())
     most = float(torch.tensor(float(len(tokens))).log())
     own = float(weights.diagonal().mean())
-    labels = label_tokens(subject, tokens.ids)
+    labels = label_tokens(model, tokens.ids)
     rows, columns = axis(labels, say("query", "查询")), axis(labels, say("key", "键"))
     notes = {
         "bilinear": say(f"W of head {head}, as it was learnt.", f"第 {head} 头学到的 W。"),
@@ -81,8 +81,8 @@ def play(words: Words, models: Models) -> Outcome:
         f"得分从 {low} 到 {high}：一个词平均把 {percent(own)} 的注意力给自己，每行的熵平均是最大可能的 "
         f"{spread}（{percent(1)} 表示对所有词一视同仁）。",
     )
-    ranges = {"head": Range(maximum=subject.network.config.heads - 1)}
-    return Outcome(found, figures, subject.name, {"head": head}, ranges)
+    ranges = {"head": Range(maximum=model.network.config.heads - 1)}
+    return Outcome(found, figures, model.name, {"head": head}, ranges)
 
 
 def embed(network: Transformer, ids: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """A recording on its way into a file: what is large goes there while the model runs.
 
-In:   a subject and the path of a bundle.
+In:   the path of a bundle.
 Out:  the bundle, whole or not at all. A short text is written when all is known; of a long one queries and
       keys are written layer by layer, so that memory holds one layer and disk the rest.
 """
@@ -8,7 +8,6 @@ Out:  the bundle, whole or not at all. A short text is written when all is known
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
-from typing import Any
 
 from torch import Tensor
 
@@ -43,13 +42,11 @@ class Destination:
 
 
 @contextmanager
-def heading_for(path: str | PathLike[str], subject: Any) -> Iterator[Destination]:
-    """Inside this context what the subject records goes to a file; without `finish` nothing of it stays."""
-    destination, before = Destination(path), subject.keep
-    subject.keep = destination.keep
+def heading_for(path: str | PathLike[str]) -> Iterator[Destination]:
+    """A file for `record(…, keep=destination.keep)` inside this context; without `finish` nothing stays."""
+    destination = Destination(path)
     try:
         yield destination
     finally:
-        subject.keep = before
         if destination.writer is not None:
             destination.writer.discard()

@@ -1,7 +1,7 @@
 """A long text for a small model with rotary positions, so that anyone can see a long recording.
 
 In:   a number of tokens.
-Out:  a subject and that many tokens for it to read. The zoo's rotary model where it is there; otherwise one
+Out:  a model and that many tokens for it to read. The zoo's rotary model where it is there; otherwise one
       with random weights, whose heads look for letters like their own.
 """
 
@@ -11,10 +11,11 @@ import torch
 
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError
+from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.native import NativeModel, open_native
 from glassformer.model.attention import SelfAttention
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.demo import invent_pair
-from glassformer.recorders.native.recorder import OurSubject, open_ours
 from glassformer.text.builders import build_bytes
 from glassformer.weights.hub import ZOO
 
@@ -23,10 +24,10 @@ LAYERS, HEADS, WIDTH = 2, 4, 128  # of the random model
 CONTRAST = 2.0  # times the usual queries and keys: otherwise a random head looks everywhere alike
 
 
-def open_rotary() -> OurSubject:
+def open_rotary() -> LoadedModel:
     """The model to be recorded."""
     if (ZOO / "rotary" / "config.json").is_file():
-        return open_ours(ZOO / "rotary", "zoo/rotary")
+        return open_native(ZOO / "rotary", "zoo/rotary")
     tokenizer = build_bytes(end=False)
     config = ModelConfig(
         vocabulary_size=tokenizer.size,
@@ -47,19 +48,19 @@ def open_rotary() -> OurSubject:
             if isinstance(module, SelfAttention) and module.qkv is not None:
                 queries, keys, _ = module.qkv.weight.chunk(3)
                 keys.copy_(queries.mul_(CONTRAST))
-    return OurSubject(network, tokenizer, name="random rotary model")
+    return NativeModel(network, tokenizer, name="random rotary model")
 
 
-def invent_text(subject: OurSubject, tokens: int) -> str | tuple[int, ...]:
+def invent_text(model: LoadedModel, tokens: int) -> str | tuple[int, ...]:
     """So many tokens of made-up sentences: as a text where it is split the same way again, else as ids."""
     if not 1 <= tokens <= MOST_TOKENS:
         raise InputError(f"{tokens} tokens cannot be recorded here; choose from 1 to {MOST_TOKENS}.")
-    assert subject.tokenizer is not None
+    tokenizer = model.require_tokenizer()
     random, sentences, known = Random(0), [], 0
     while known <= tokens:
         more = [invent_pair(random)[0].capitalize() + "." for _ in range(1000)]
         sentences += more
-        known += len(subject.tokenizer.encode(" ".join(more), special=False).ids)
-    ids = subject.tokenizer.encode(" ".join(sentences), special=False).ids[:tokens]
-    text = subject.tokenizer.decode(ids)
-    return text if subject.tokenizer.encode(text).ids == ids else ids
+        known += len(tokenizer.encode(" ".join(more), special=False).ids)
+    ids = tokenizer.encode(" ".join(sentences), special=False).ids[:tokens]
+    text = tokenizer.decode(ids)
+    return text if tokenizer.encode(text).ids == ids else ids

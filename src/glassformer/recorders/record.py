@@ -1,139 +1,171 @@
-"""The front of the door: from a name, a folder or a live network to something that can be recorded.
+"""`record`: one text through one model, once; the network is left exactly as it was found.
 
-In:   `load("zoo/translator")`, `load("gpt2")`, `load("path/")`, `load(network, tokenizer)`.
-Out:  a `Subject`, whose `record` runs the network once and hands out a Recording.
+In:   a model that `load` opens, a text, what to keep, what to change.
+Out:  a Recording with its evidence. Requests are checked here, for every kind of model; the recorders
+      (native/, transformers/) only run the network and collect.
 """
 
-import importlib
-from collections.abc import Collection, Sequence
-from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+import platform
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import torch
-from torch import nn
 
+from glassformer import __version__
 from glassformer.errors import InputError
+from glassformer.loaded.model import Decode, LoadedModel
+from glassformer.loaded.opening import load
+from glassformer.loaded.reading import Inputs
 from glassformer.model.generation_settings import GenerationSettings
-from glassformer.recorders.checks import USUAL, check_device, name_path
+from glassformer.place import name_term
+from glassformer.recorders.call import Kernel
+from glassformer.recorders.checks import TRACES, USUAL, check_edits, check_want
 from glassformer.recorders.edits.edit import Edit
-from glassformer.recording import Recording
+from glassformer.recorders.native.recorder import NativeRecorder
+from glassformer.recorders.request import Recorder, Request, Run
+from glassformer.recorders.store import Keep, keep_aside
+from glassformer.recorders.transformers.recorder import TransformersRecorder
+from glassformer.recording import Evidence, Recording
+
+RECORDERS = {"native": NativeRecorder, "transformers": TransformersRecorder}
 
 
-@runtime_checkable
-class Subject(Protocol):
-    """A network, its tokenizer and its name: what can be recorded."""
-
-    name: str
-
-    def record(
-        self,
-        inputs: str | Sequence[int],
-        target: str | Sequence[int] | None = None,
-        *,
-        source_language: str | None = None,
-        target_language: str | None = None,
-        second_text: str | None = None,
-        decode: GenerationSettings | None = None,
-        want: Collection[str] = USUAL,
-        edits: Sequence[Edit] = (),
-    ) -> Recording:
-        """Run the network once on a text and keep what is wanted; the network is left exactly as found."""
-
-
-def load(
-    model: Any, tokenizer: Any = None, *, name: str | None = None, device: str | torch.device | None = None
-) -> Subject:
-    """Something to record: a zoo name, folder or hub name; a network of ours; a live one of transformers.
-
-    What is opened here runs on `device` (the CPU); a live network stays where it is.
-    """
-    from glassformer.recorders.native.recorder import OurSubject, is_ours, open_ours
-    from glassformer.weights.hub import find_folder
-
-    if isinstance(model, (str, Path)):
-        if tokenizer is not None:
-            raise InputError("A folder or a name brings its own tokenizer; leave `tokenizer` out.")
-        check_device(device)
-        folder = find_folder(model)
-        called = name or name_path(model)
-        if _is_theirs(folder):
-            return _open_theirs(folder, called, device)
-        subject = open_ours(folder, called)
-        if device is not None:
-            subject.network.to(device)
-        return subject
-    if device is not None:
-        raise InputError("A live network is recorded where it is; move it yourself, and leave `device` out.")
-    model = getattr(model, "_orig_mod", model)  # what torch.compile wraps
-    if is_ours(model):
-        return OurSubject(model, tokenizer, name=name)
-    if isinstance(model, nn.Module):
-        return _load_live(model, tokenizer, name)
-    if isinstance(model, Subject):
-        return model
-    raise InputError(
-        f"A {type(model).__name__} cannot be recorded; "
-        "give a name, a folder, or a network with its tokenizer."
-    )
-
-
-def record(  # noqa: PLR0913 - the same form as a subject's
+def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
     model: Any,
-    inputs: str | Sequence[int],
-    target: str | Sequence[int] | None = None,
+    inputs: Inputs,
+    target: Inputs | None = None,
     *,
     tokenizer: Any = None,
     device: str | torch.device | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
     second_text: str | None = None,
-    decode: GenerationSettings | None = None,
+    decode: Decode = None,
     want: Collection[str] = USUAL,
     edits: Sequence[Edit] = (),
+    kernel: Kernel | None = None,
+    keep: Keep | None = None,
 ) -> Recording:
-    """`load` and `record` in one word."""
-    return load(model, tokenizer, device=device).record(
-        inputs,
-        target,
-        source_language=source_language,
-        target_language=target_language,
-        second_text=second_text,
-        decode=decode,
-        want=want,
-        edits=edits,
+    """Run a model once on a text and keep what is wanted; the model is left exactly as found.
+
+    Arguments:
+        model: whatever `load` opens: a zoo name, a folder, a hub name, one of our networks, a live model of
+            transformers, or a `LoadedModel`.
+        inputs: a text; token ids (list, array or tensor, also a batch of one row); or a mapping, such as the
+            output of a tokenizer of transformers (input_ids, attention_mask, token_type_ids) or, for a model
+            of transformers, any of its inputs (pixel_values, input_features …) as a batch of one.
+        target: what the decoder of an encoder-decoder reads; without it the model writes its own.
+        tokenizer, device: see `load`.
+        target_language: what to translate into, where the vocabulary names languages ("fr").
+        second_text: for models that read pairs of texts (BERT).
+        decode: let the model write first: `GenerationSettings`, a dictionary in our names or in those of
+            transformers ({"do_sample": True, "max_new_tokens": 20}), or a `transformers.GenerationConfig`.
+        want: what to keep; statistics of every map always are:
+            "weights"     attention weights (head, query, key)
+            "scores"      what the softmax was given
+            "queries", "keys", "values"   of every head
+            "hidden"      hidden states after every layer
+            "output"      the likeliest tokens or classes
+            "statistics"  nothing else
+            "trace", "parameters"   every step of the pass and the weights (our own Transformers)
+        edits: changes for this recording only:
+            AblateHead(stack, kind, layer, head, how="zero" | "mean")   silence a head
+            CutEdge(stack, kind, layer, head, query, key)               hide a key from a query
+            ScaleScores(factor, layer=None, stack=None, kind=None)      sharpen or flatten attention
+            FirstLayers(count, stack=None)                              run the first layers only
+        kernel: "exact" forms the attention matrices, "fast" never does; by default the length decides.
+        keep: where large arrays go (see `glassformer.recorders.store`).
+
+    Examples:
+        >>> recording = record("zoo/translator", "The cat sleeps.", target_language="fr")
+        >>> record("zoo/gpt2", "Once upon a time", decode={"max_new_tokens": 20})
+        >>> record("zoo/bert", "The cat", edits=[AblateHead("encoder", "self", 3, 5)], want=("hidden",))
+        >>> record(live_model, tokenizer("The cat", return_tensors="pt"), tokenizer=tokenizer)
+    """
+    loaded = load(model, tokenizer, device=device)
+    loaded.require("records")
+    wanted, changes, settings = check_want(want), check_edits(edits), loaded.read_settings(decode)
+    if wanted & set(TRACES):
+        loaded.require("traces")
+    if changes:
+        loaded.require("edits")
+    _check_sides(loaded, target, settings, source_language)
+    request = Request(
+        source=_read_source(loaded, inputs, target, second_text, target_language),
+        target=None if target is None else loaded.reader.read_target(target),
+        decode=settings,
+        want=wanted,
+        edits=changes,
+        kernel=kernel,
+        keep=keep or keep_aside,
+        model_hash=loaded.identity.hash(),
+    )
+    run = find_recorder(loaded).run(request)
+    return Recording(
+        model=loaded.name,
+        evidence=_make_evidence(loaded, request, run),
+        source=run.source,
+        target=run.target,
+        maps=tuple(run.maps),
+        hidden=run.hidden,
+        output=run.output,
+        generation=run.generation,
+        architecture=run.architecture,
+        trace=run.trace,
     )
 
 
-def _is_theirs(folder: Path) -> bool:
-    """Whether a folder holds an architecture that transformers knows and we have no network for."""
-    from glassformer.weights.family import FAMILIES
-    from glassformer.weights.native import KINDS
-    from glassformer.weights.tensors import read_json
-
-    kind = read_json(folder / "config.json").get("model_type")
-    if not isinstance(kind, str) or kind in KINDS or kind in FAMILIES:
-        return False
-    from transformers import CONFIG_MAPPING
-
-    return kind in CONFIG_MAPPING
-
-
-def _open_theirs(folder: Path, name: str, device: str | torch.device | None) -> Subject:
-    from glassformer.recorders.transformers.opening import open_pretrained
-
-    subject = open_pretrained(folder, name)
-    if device is not None:
-        subject.model.to(device)
-    return subject
+def _check_sides(
+    model: LoadedModel, target: Inputs | None, decode: GenerationSettings | None, source_language: str | None
+) -> None:
+    """Refuse a target, a way to write or a language that this model has no use for."""
+    shape = name_term(model.shape)
+    if target is not None and model.shape != "encoder-decoder":
+        raise InputError("record.no_target_side", name=model.name, shape=shape)
+    if decode is not None and target is not None:
+        raise InputError("record.target_and_decode")
+    if decode is not None and not (model.can("generates") or model.can("translates")):
+        raise InputError("record.cannot_decode", name=model.name, shape=shape)
+    if source_language is not None:
+        raise InputError("record.source_language", name=model.name)
 
 
-def _load_live(model: nn.Module, tokenizer: Any, name: str | None) -> Subject:
-    try:
-        room = importlib.import_module("glassformer.recorders.transformers.recorder")
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"A live {type(model).__name__} cannot be recorded by this version; save it with "
-            "save_pretrained() and load that folder."
-        ) from error
-    subject: Subject = room.load_live(model, tokenizer, name=name)
-    return subject
+def _read_source(
+    model: LoadedModel,
+    inputs: Inputs,
+    target: Inputs | None,
+    second_text: str | None,
+    target_language: str | None,
+) -> Any:
+    """Tokens; or, where the model's library takes inputs by name, a mapping as it is."""
+    if isinstance(inputs, Mapping) and model.takes_named_inputs:
+        if target is not None or second_text is not None or target_language is not None:
+            raise InputError("record.mapping_and_texts")
+        return inputs
+    return model.reader.read_source(inputs, second_text, target_language)
+
+
+def find_recorder(model: LoadedModel) -> Recorder:
+    """One for each model: it keeps what its self-check found."""
+    if Recorder not in model.cache:
+        model.cache[Recorder] = RECORDERS[model.library](model)
+    found: Recorder = model.cache[Recorder]
+    return found
+
+
+def _make_evidence(model: LoadedModel, request: Request, run: Run) -> Evidence:
+    versions = {"glassformer": __version__}
+    versions |= {package: sys.modules[package].__version__ for package in model.packages}
+    return Evidence(
+        model=model.name,
+        model_hash=request.model_hash,
+        kernel=run.kernel,
+        dtype=str(next(model.network.parameters()).dtype).removeprefix("torch."),
+        exact=run.exact,
+        largest_error=run.error,
+        reference=run.reference,
+        edits=tuple(edit.as_message() for edit in request.edits),
+        versions={**versions, "python": platform.python_version()},
+        notes=tuple(dict.fromkeys((*model.notes, *run.notes))),
+    )

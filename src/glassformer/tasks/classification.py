@@ -6,7 +6,7 @@ Out:  loss, accuracy and macro F1. How a network makes one vector of many tokens
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 import torch
@@ -16,10 +16,10 @@ from torch.nn import functional as F
 
 from glassformer.config import ModelConfig, check_types, read_settings
 from glassformer.errors import ConfigurationError, InputError
+from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message
 from glassformer.model.generate import at_inference
-from glassformer.model.transformer import Transformer
-from glassformer.tasks.answers import encode_chunks, open_model, run_encoder
+from glassformer.tasks.answers import encode_chunks, open_model
 from glassformer.tasks.corpus import find_path
 from glassformer.tasks.pieces import MoreLabelled
 from glassformer.tasks.scores import compute_accuracy, compute_macro_f1
@@ -302,6 +302,7 @@ class Classified:
     probabilities: dict[str, float]  # of every label
 
 
+@overload
 def classify(
     model: Any,
     texts: Iterable[str],
@@ -309,18 +310,47 @@ def classify(
     tokenizer: Any = None,
     long: Literal["refuse", "start"] = "refuse",
     device: str | torch.device | None = None,
+    stream: Literal[False] = False,
+) -> list[Classified]: ...
+
+
+@overload
+def classify(
+    model: Any,
+    texts: Iterable[str],
+    *,
+    tokenizer: Any = None,
+    long: Literal["refuse", "start"] = "refuse",
+    device: str | torch.device | None = None,
+    stream: Literal[True],
+) -> Iterator[Classified]: ...
+
+
+def classify(
+    model: Any,
+    texts: Iterable[str],
+    *,
+    tokenizer: Any = None,
+    long: Literal["refuse", "start"] = "refuse",
+    device: str | torch.device | None = None,
+    stream: bool = False,
+) -> list[Classified] | Iterator[Classified]:
+    """The label of each text, in order; of a text that is too long the start is read, if `long` says so.
+
+    `stream=True` gives an iterator.
+
+    >>> classify("zoo/sentiment", ["A wonderful film."])[0].label
+    """
+    opened = open_model(model, tokenizer, device=device, capability="classifies")
+    found = _classify(opened, texts, long)
+    return found if stream else list(found)
+
+
+def _classify(
+    model: LoadedModel, texts: Iterable[str], long: Literal["refuse", "start"]
 ) -> Iterator[Classified]:
-    """The label of each text, in order; of a text that is too long the start is read, if `long` says so."""
-    opened = open_model(model, tokenizer, device=device)
-    network = opened.network
-    if not isinstance(network, Transformer) or network.config.head != "classes":
-        raise InputError("This model has no classes; choose one that was trained for classification.")
-    names = opened.labels or tuple(f"LABEL_{number}" for number in range(network.config.classes))
-    for rows in encode_chunks(opened, texts, long):
-        chances = torch.zeros(len(rows), len(names))
-        with at_inference(network):
-            for places, hidden, real in run_encoder(opened, rows):
-                chances[places] = network.logits(hidden, real).float().softmax(-1).cpu()
-        for row in chances.tolist():
+    for rows in encode_chunks(model, texts, long):
+        for row in model.classify(rows):
+            names = model.labels or tuple(f"LABEL_{number}" for number in range(len(row)))
             best = int(np.argmax(row))
             yield Classified(names[best], row[best], dict(zip(names, row, strict=True)))

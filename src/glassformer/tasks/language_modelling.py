@@ -9,7 +9,7 @@ what text alone teaches small networks too slowly: to look for what followed the
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import torch
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.config import ModelConfig
-from glassformer.errors import ConfigurationError, InputError
+from glassformer.errors import ConfigurationError
+from glassformer.loaded.model import Decode
 from glassformer.model.generate import at_inference
-from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.loss import IGNORED
-from glassformer.tasks.answers import answer, open_model, write_answer
+from glassformer.tasks.answers import answer_texts, open_model
 from glassformer.tasks.corpus import CorpusSettings, Stream, read_pieces, read_stream
 from glassformer.tasks.scores import compute_bits_per_byte, compute_perplexity
 from glassformer.tasks.task import (
@@ -202,17 +202,47 @@ class LanguageModelling(Task):
         return np.resize(span, length).astype(np.int32), len(span) - 1
 
 
+@overload
 def generate(
     model: Any,
     texts: Iterable[str],
     *,
     tokenizer: Any = None,
-    settings: GenerationSettings | None = None,
+    settings: Decode = None,
     device: str | torch.device | None = None,
-) -> Iterator[str]:
-    """Each text with its continuation, in order. Without `settings`: as the model wants."""
-    opened = open_model(model, tokenizer, device=device)
-    if opened.shape != "decoder":
-        raise InputError(f"A model with the shape {opened.shape!r} does not go on writing; choose a decoder.")
-    for prompt, hypotheses in answer(opened, texts, settings):
-        yield write_answer(opened, prompt, hypotheses[0]) if hypotheses else ""
+    stream: Literal[False] = False,
+) -> list[str]: ...
+
+
+@overload
+def generate(
+    model: Any,
+    texts: Iterable[str],
+    *,
+    tokenizer: Any = None,
+    settings: Decode = None,
+    device: str | torch.device | None = None,
+    stream: Literal[True],
+) -> Iterator[str]: ...
+
+
+def generate(
+    model: Any,
+    texts: Iterable[str],
+    *,
+    tokenizer: Any = None,
+    settings: Decode = None,
+    device: str | torch.device | None = None,
+    stream: bool = False,
+) -> list[str] | Iterator[str]:
+    """Each text with its continuation, in order.
+
+    `settings` are those of `record(decode=…)`; without any, the model generates as its files say.
+    `stream=True` gives an iterator, whose texts come as soon as they are written.
+
+    >>> generate("zoo/gpt2", ["Once upon a time"], settings={"max_new_tokens": 20})
+    >>> generate(live_llama, ["The animal was"], tokenizer=tokenizer, settings={"do_sample": True, "seed": 1})
+    """
+    opened = open_model(model, tokenizer, device=device, capability="generates")
+    answers = answer_texts(opened, texts, opened.read_settings(settings))
+    return answers if stream else list(answers)

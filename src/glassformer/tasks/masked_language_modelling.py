@@ -10,7 +10,7 @@ sentence order). The stretches begin anywhere in the text.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 import torch
@@ -19,10 +19,11 @@ from torch.nn import functional as F
 
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError, InputError
+from glassformer.loaded.model import LoadedModel
 from glassformer.model.generate import at_inference
 from glassformer.model.loss import IGNORED
 from glassformer.model.transformer import Transformer
-from glassformer.tasks.answers import Model, encode_chunks, open_model, run_encoder
+from glassformer.tasks.answers import encode_chunks, open_model
 from glassformer.tasks.corpus import CorpusSettings, read_pieces, read_stream
 from glassformer.tasks.language_modelling import Windows
 from glassformer.tasks.scores import compute_perplexity
@@ -234,6 +235,7 @@ class Filled:
     gaps: tuple[tuple[Guess, ...], ...]  # for each gap its words, likeliest first
 
 
+@overload
 def fill(
     model: Any,
     texts: Iterable[str],
@@ -241,40 +243,72 @@ def fill(
     tokenizer: Any = None,
     best: int = 5,
     device: str | torch.device | None = None,
-) -> Iterator[Filled]:
-    """Guess what stands at [MASK] (or the model's own mask token) in each text, in order."""
-    opened = open_model(model, tokenizer, device=device)
-    network, mask = opened.network, opened.tokenizer.roles.get("mask")
-    if not isinstance(network, Transformer) or network.config.head != "masked" or mask is None:
-        raise InputError("This model does not fill gaps; choose a masked language model, such as a BERT.")
-    spelling = opened.tokenizer.decode([mask], special=True).strip()
+    stream: Literal[False] = False,
+) -> list[Filled]: ...
+
+
+@overload
+def fill(
+    model: Any,
+    texts: Iterable[str],
+    *,
+    tokenizer: Any = None,
+    best: int = 5,
+    device: str | torch.device | None = None,
+    stream: Literal[True],
+) -> Iterator[Filled]: ...
+
+
+def fill(
+    model: Any,
+    texts: Iterable[str],
+    *,
+    tokenizer: Any = None,
+    best: int = 5,
+    device: str | torch.device | None = None,
+    stream: bool = False,
+) -> list[Filled] | Iterator[Filled]:
+    """Guess the tokens at [MASK] (or the model's own mask token) in each text, in order.
+
+    `best` guesses are kept for each gap. `stream=True` gives an iterator.
+
+    >>> fill("zoo/bert", ["The capital of France is [MASK]."])[0].text
+    """
+    opened = open_model(model, tokenizer, device=device, capability="fills")
+    mask = opened.require_tokenizer().roles.get("mask")
+    if mask is None:
+        raise InputError("tasks.no_mask_token", name=opened.name)
+    found = _fill(opened, require_many(texts), mask, best)
+    return found if stream else list(found)
+
+
+def _fill(model: LoadedModel, texts: Iterable[str], mask: int, best: int) -> Iterator[Filled]:
+    tokenizer = model.require_tokenizer()
+    spelling = tokenizer.decode([mask], special=True).strip()
     number = 0
-    for rows in encode_chunks(opened, (text.replace("[MASK]", spelling) for text in require_many(texts))):
+    for rows in encode_chunks(model, (text.replace("[MASK]", spelling) for text in texts)):
         gaps = [[place for place, token in enumerate(row) if token == mask] for row in rows]
         for found in gaps:
             number += 1
             if not found:
-                raise InputError(f"Text {number} has no gap; write {spelling} where a word is to be guessed.")
-        answers: list[Filled | None] = [None] * len(rows)
-        with at_inference(network):
-            for places, hidden, _ in run_encoder(opened, rows):
-                for row, place in enumerate(places):
-                    logits = network.logits(hidden[row, gaps[place]]).float().cpu()  # (gap, vocabulary)
-                    answers[place] = _fill_gaps(opened, rows[place], gaps[place], logits, best)
-        yield from filter(None, answers)
+                raise InputError("tasks.no_gap", number=number, mask=spelling)
+        for row, places, logits in zip(rows, gaps, model.fill(rows, gaps), strict=True):
+            yield _fill_gaps(tokenizer, row, places, logits, best)
 
 
-def _fill_gaps(model: Model, row: Sequence[int], places: list[int], logits: Tensor, best: int) -> Filled:
+def _fill_gaps(
+    tokenizer: Tokenizer, row: Sequence[int], places: list[int], logits: Tensor, best: int
+) -> Filled:
     values, tokens = logits.softmax(-1).topk(min(best, logits.shape[-1]))
     gaps = tuple(
-        tuple(Guess(_name(model.tokenizer, token), token, value) for token, value in zip(*gap, strict=True))
+        tuple(Guess(_name(tokenizer, token), token, value) for token, value in zip(*gap, strict=True))
         for gap in zip(tokens.tolist(), values.tolist(), strict=True)
     )
     whole = list(row)
     for place, guesses in zip(places, gaps, strict=True):
         whole[place] = guesses[0].token
-    before, after = find_frame(model.tokenizer)
-    return Filled(model.tokenizer.decode(whole[len(before) : len(whole) - len(after)], special=True), gaps)
+    before, after = find_frame(tokenizer)
+    return Filled(tokenizer.decode(whole[len(before) : len(whole) - len(after)], special=True), gaps)
 
 
 def _name(tokenizer: Tokenizer, token: int) -> str:

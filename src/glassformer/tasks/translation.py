@@ -9,7 +9,7 @@ questions and answers are the same task without such tags.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import torch
@@ -18,12 +18,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from glassformer.config import ModelConfig
-from glassformer.errors import ConfigurationError, InputError
+from glassformer.errors import ConfigurationError
+from glassformer.loaded.model import Decode
+from glassformer.loaded.native import NativeModel
 from glassformer.model.generate import at_inference
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.loss import IGNORED, two_pass_loss
 from glassformer.model.transformer import Transformer
-from glassformer.tasks.answers import Model, answer, open_model, write_answer
+from glassformer.tasks.answers import answer_texts, open_model
 from glassformer.tasks.pairs import Direction, Pairs, TranslationSettings, tag
 from glassformer.tasks.scores import (
     TranslationScore,
@@ -179,11 +181,11 @@ class Translation(Task):
         limit: int | None = None,
     ) -> Iterator[Scored]:
         """Translate a split, or its first `limit` sentences, in every direction, and score the result."""
-        model = Model(network, self.tokenizer, settings or GenerationSettings())
+        model = NativeModel(network, self.tokenizer, generation=settings or GenerationSettings())
         for direction in self.settings.directions():
             pairs = self._direction_texts(split, direction)[:limit]
             language = direction[1] if self.settings.tags else None
-            written = list(translate(model, [source for source, _ in pairs], target_language=language))
+            written = translate(model, [source for source, _ in pairs], target_language=language)
             wanted = [target for _, target in pairs]
             bleu = score_bleu(written, wanted, language=direction[1])
             yield Scored(direction, bleu, score_chrf(written, wanted), written)
@@ -262,20 +264,51 @@ def _sum_consistent_loss(network: Network, batch: Batch, settings: TranslationSe
     return (loss + settings.consistency * (apart - apart.detach())) * batch.count
 
 
+@overload
 def translate(
     model: Any,
     texts: Iterable[str],
     *,
     tokenizer: Any = None,
     target_language: str | None = None,
-    settings: GenerationSettings | None = None,
+    settings: Decode = None,
     device: str | torch.device | None = None,
-) -> Iterator[str]:
-    """Each text translated, in order; blank ones stay blank. Without `settings`: as the model wants."""
-    opened = open_model(model, tokenizer, device=device)
-    if opened.shape != "encoder-decoder":
-        raise InputError(
-            f"A model with the shape {opened.shape!r} does not translate; choose an encoder-decoder."
-        )
-    for prompt, hypotheses in answer(opened, texts, settings, target_language):
-        yield write_answer(opened, prompt, hypotheses[0]) if hypotheses else ""
+    stream: Literal[False] = False,
+) -> list[str]: ...
+
+
+@overload
+def translate(
+    model: Any,
+    texts: Iterable[str],
+    *,
+    tokenizer: Any = None,
+    target_language: str | None = None,
+    settings: Decode = None,
+    device: str | torch.device | None = None,
+    stream: Literal[True],
+) -> Iterator[str]: ...
+
+
+def translate(
+    model: Any,
+    texts: Iterable[str],
+    *,
+    tokenizer: Any = None,
+    target_language: str | None = None,
+    settings: Decode = None,
+    device: str | torch.device | None = None,
+    stream: bool = False,
+) -> list[str] | Iterator[str]:
+    """What an encoder-decoder makes of each text, in order: a translation, a summary; blank texts stay blank.
+
+    `target_language` is for vocabularies that name languages. `settings` are those of `record(decode=…)`;
+    without any, the model generates as its files say. `stream=True` gives an iterator, whose texts come as
+    soon as they are written.
+
+    >>> translate("zoo/translator", ["The cat sleeps."], target_language="fr")
+    >>> translate("path/of/a/t5", ["summarize: …"], settings={"num_beams": 4})
+    """
+    opened = open_model(model, tokenizer, device=device, capability="translates")
+    answers = answer_texts(opened, texts, opened.read_settings(settings), target_language)
+    return answers if stream else list(answers)

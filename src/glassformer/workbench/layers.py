@@ -1,6 +1,6 @@
 """How far a network is, told layer by layer while it runs.
 
-In:   a subject and someone to tell.
+In:   a model and someone to tell.
 Out:  progress; and a place in every layer where a cancelled job stops.
 """
 
@@ -11,16 +11,16 @@ from typing import Any
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from glassformer.workbench.reading import Subject, network_of
+from glassformer.loaded.model import LoadedModel
 from glassformer.workbench.worker import Teller
 
 CHECK = 16  # tokens of a self-check, whose passes are not worth telling
 
 
 @contextmanager
-def reporting(subject: Subject, count: int, teller: Teller) -> Iterator[None]:
+def reporting(model: LoadedModel, count: int, teller: Teller) -> Iterator[None]:
     """Hooks on every layer inside this context, gone after it; the text has so many tokens."""
-    layers = find_layers(network_of(subject))
+    layers = find_layers(model.network)
     handles: list[RemovableHandle] = []
 
     def before(number: int) -> Any:

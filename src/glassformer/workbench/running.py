@@ -15,12 +15,14 @@ from glassformer.api.jobs import EditRequest, JobRequest
 from glassformer.errors import CheckpointError, InputError
 from glassformer.lessons.models import Zoo
 from glassformer.lessons.playing import play
+from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.opening import load
 from glassformer.recorders.destination import heading_for
 from glassformer.recorders.edits import AblateHead, CutEdge, Edit, FirstLayers, ScaleScores
-from glassformer.recorders.record import load
+from glassformer.recorders.store import Keep
 from glassformer.recording import Recording
 from glassformer.workbench.layers import reporting
-from glassformer.workbench.reading import Given, Subject, network_of, read_given, shape_of
+from glassformer.workbench.reading import Given, read_given
 from glassformer.workbench.worker import Teller
 from glassformer.workbench.writing import choose_settings, tell_answers, write
 
@@ -38,18 +40,18 @@ class Runner:
 
     def __init__(self, loaded: int) -> None:
         self.loaded = loaded  # bytes
-        self.subjects: OrderedDict[str, tuple[float, Subject]] = OrderedDict()
+        self.models: OrderedDict[str, tuple[float, LoadedModel]] = OrderedDict()
 
     def run(self, task: dict[str, Any], teller: Teller) -> None:
         """From a task to a bundle."""
         request = JobRequest.model_validate(task["request"])
         teller.progress("loading", detail=task["name"])
-        subject = self.open(task["name"], task["folder"])
+        model = self.open(task["name"], task["folder"])
         teller.progress("tokenising")
-        given = read_given(subject, request, task)
+        given = read_given(model, request, task)
         teller.progress("running", 0.0)
-        with heading_for(task["path"], subject) as destination, reporting(subject, given.count, teller):
-            recording = self._record(subject, request, given, task, teller)
+        with heading_for(task["path"]) as destination, reporting(model, given.count, teller):
+            recording = self._record(model, request, given, task, teller, destination.keep)
             teller.progress("saving")
             destination.finish(recording)
 
@@ -61,54 +63,61 @@ class Runner:
         played = play(task["topic"], task["parameters"], zoo, tell)
         teller.say("played", play=played.model_dump(mode="json"))
 
-    def open(self, name: str, folder: str | None) -> Subject:
+    def open(self, name: str, folder: str | None) -> LoadedModel:
         """A model, from memory if it is there and its files have not changed."""
         changed = 0.0 if folder is None else (Path(folder) / "config.json").stat().st_mtime
         key = folder or name
-        if key in self.subjects and self.subjects[key][0] == changed:
-            self.subjects.move_to_end(key)
-            return self.subjects[key][1]
-        self.subjects.pop(key, None)
+        if key in self.models and self.models[key][0] == changed:
+            self.models.move_to_end(key)
+            return self.models[key][1]
+        self.models.pop(key, None)
         try:
-            subject: Any = load(folder or name, name=name)
+            model = load(folder or name, name=name)
         except CheckpointError as error:
             raise CheckpointError(str(error).replace(str(Path(folder or name).parent) + "/", "")) from error
-        self.subjects[key] = (changed, subject)
+        self.models[key] = (changed, model)
         self._make_room()
-        return subject
+        return model
 
     def forget(self) -> None:
         """Give all models back."""
-        self.subjects.clear()
+        self.models.clear()
         gc.collect()
 
     def _make_room(self) -> None:
-        while len(self.subjects) > 1 and sum(map(_weigh, self.subjects.values())) > self.loaded:
-            self.subjects.popitem(last=False)
+        while len(self.models) > 1 and sum(map(_weigh, self.models.values())) > self.loaded:
+            self.models.popitem(last=False)
             gc.collect()
 
     def _record(
-        self, subject: Subject, request: JobRequest, given: Given, task: dict[str, Any], teller: Teller
+        self,
+        model: LoadedModel,
+        request: JobRequest,
+        given: Given,
+        task: dict[str, Any],
+        teller: Teller,
+        keep: Keep,
     ) -> Recording:
         edits = read_edits(request)
         want = request.want or choose_want(given.count)
-        writes = shape_of(subject) != "encoder" and request.target is None
+        writes = model.shape != "encoder" and request.target is None
         asked = request.kind == "generate" or request.decode is not None
-        if writes and (asked or shape_of(subject) == "encoder-decoder"):
-            settings = choose_settings(subject, request.decode, task["new_tokens"])
-            return write(subject, given, settings, want, edits, teller)
+        if writes and (asked or model.shape == "encoder-decoder"):
+            settings = choose_settings(model, request.decode, task["new_tokens"])
+            return write(model, given, settings, want, edits, teller, keep)
         if request.kind == "generate" and request.target is not None:
             raise InputError("The target is given, so there is nothing to write; leave it out, or record.")
-        recording = subject.record(
+        recording = model.record(
             given.inputs,
             given.target,
             target_language=given.language,
             second_text=given.second_text,
             want=want,
             edits=edits,
+            keep=keep,
         )
         if request.kind == "generate":
-            tell_answers(subject, recording, teller)
+            tell_answers(model, recording, teller)
         return recording
 
 
@@ -145,6 +154,6 @@ def _read_edit(edit: EditRequest) -> Edit:
             return FirstLayers(said.count, said.stack)
 
 
-def _weigh(kept: tuple[float, Subject]) -> int:
+def _weigh(kept: tuple[float, LoadedModel]) -> int:
     """Bytes of a model's parameters."""
-    return sum(each.numel() * each.element_size() for each in network_of(kept[1]).parameters())
+    return kept[1].size

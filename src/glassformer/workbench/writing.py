@@ -12,15 +12,17 @@ import torch
 
 from glassformer.api.description import describe_step
 from glassformer.api.jobs import DecodeRequest
+from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.native import Network, find_network
 from glassformer.model.generate import at_inference, open_search
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import ROOT, Generated, Node
 from glassformer.recorders.edits.edit import Edit, check_generation, needs_numbered_queries
 from glassformer.recorders.native.edits import applying_edits
-from glassformer.recorders.native.recorder import OurSubject
 from glassformer.recorders.outputs import read_generation
+from glassformer.recorders.store import Keep
 from glassformer.recording import Alternative, Recording, Step
-from glassformer.workbench.reading import Given, Subject, shape_of, tokenizer_of
+from glassformer.workbench.reading import Given
 from glassformer.workbench.worker import Teller
 
 ALTERNATIVES = 10  # told for each word
@@ -29,11 +31,10 @@ BEAMS = 4
 TEMPERATURE = 1.0
 
 
-def choose_settings(subject: Subject, decode: DecodeRequest | None, most: int) -> GenerationSettings:
+def choose_settings(model: LoadedModel, decode: DecodeRequest | None, most: int) -> GenerationSettings:
     """How to write: as asked, otherwise as the model likes to."""
-    habit = subject.generation if isinstance(subject, OurSubject) else GenerationSettings()
-    habit = replace(habit, alternatives=ALTERNATIVES, n_best=1)
-    usual = habit.max_new_tokens if shape_of(subject) == "encoder-decoder" else USUAL
+    habit = replace(model.generation, alternatives=ALTERNATIVES, n_best=1)
+    usual = habit.max_new_tokens if model.shape == "encoder-decoder" else USUAL
     if decode is None:
         return replace(habit, max_new_tokens=min(usual, most))
     words = replace(habit, max_new_tokens=min(decode.max_new_tokens or usual, most), min_new_tokens=0)
@@ -53,44 +54,49 @@ def choose_settings(subject: Subject, decode: DecodeRequest | None, most: int) -
 
 
 def write(
-    subject: Subject,
+    model: LoadedModel,
     given: Given,
     settings: GenerationSettings,
     want: Collection[str],
     edits: Sequence[Edit],
     teller: Teller,
+    keep: Keep,
 ) -> Recording:
     """Let the model write, and record what it reads in the end."""
     teller.writing = True
-    at_once = not isinstance(subject, OurSubject) or needs_numbered_queries(edits)
-    if at_once:  # an edge to cut has to be met in one go; others write behind closed doors
-        recording = subject.record(
-            given.inputs, target_language=given.language, decode=settings, want=want, edits=edits
+    network = find_network(model)  # whose search can be followed
+    if network is None or needs_numbered_queries(edits):  # an edge is cut in one pass only
+        recording = model.record(
+            given.inputs,
+            target_language=given.language,
+            decode=settings,
+            want=want,
+            edits=edits,
+            keep=keep,
         )
         generation = recording.generation
         for step in () if generation is None else (generation.nodes or generation.steps):
             teller.step(describe_step(step).model_dump(mode="json"))
         return recording
-    assert isinstance(subject, OurSubject)
     check_generation(edits)
-    prompt = _open_end(subject, given.ids)
-    generated = _generate(subject, prompt, settings, edits, teller)
+    prompt = _open_end(model, given.ids)
+    generated = _generate(model, network, prompt, settings, edits, teller)
     teller.writing = False
     teller.progress("running", 0.0)
-    if shape_of(subject) == "encoder-decoder":
-        target = _as_read(subject, generated.words, target=True)
-        recording = subject.record(
-            given.inputs, target, target_language=given.language, want=want, edits=edits
+    if model.shape == "encoder-decoder":
+        target = _as_read(model, generated.words, target=True)
+        recording = model.record(
+            given.inputs, target, target_language=given.language, want=want, edits=edits, keep=keep
         )
     else:
-        whole = _as_read(subject, (*prompt, *generated.words), target=False)
-        recording = subject.record(whole, want=want, edits=edits)
-    return replace(recording, generation=read_generation(generated, settings, subject.reader.show))
+        whole = _as_read(model, (*prompt, *generated.words), target=False)
+        recording = model.record(whole, want=want, edits=edits, keep=keep)
+    return replace(recording, generation=read_generation(generated, settings, model.reader.show))
 
 
-def tell_answers(subject: Subject, recording: Recording, teller: Teller) -> None:
+def tell_answers(model: LoadedModel, recording: Recording, teller: Teller) -> None:
     """What a model predicts that does not write: the words at its masks, or the class of the text."""
-    output, tokenizer = recording.output, tokenizer_of(subject)
+    output, tokenizer = recording.output, model.tokenizer
     if output is None:
         return
     places = [0]
@@ -111,13 +117,13 @@ def tell_answers(subject: Subject, recording: Recording, teller: Teller) -> None
 
 
 def _generate(
-    subject: OurSubject,
+    model: LoadedModel,
+    network: Network,
     prompt: tuple[int, ...],
     settings: GenerationSettings,
     edits: Sequence[Edit],
     teller: Teller,
 ) -> Generated:
-    network = subject.network
     with ExitStack() as changes:
         changes.enter_context(applying_edits(network, edits))
         changes.enter_context(at_inference(network))
@@ -129,8 +135,8 @@ def _generate(
             for rank, node in enumerate(search.trace.nodes(step).get(0, ())):
                 parent = None if node.parent == ROOT or settings.beams == 1 else places[node.parent]
                 places[node.id] = len(places)
-                text = subject.reader.show([node.token])[0]
-                known = (node.token, text, node.log_probability, _alternatives(subject, node))
+                text = model.reader.show([node.token])[0]
+                known = (node.token, text, node.log_probability, _alternatives(model, node))
                 score = node.total if settings.beams > 1 else None
                 teller.step(describe_step(Step(step, *known, rank, parent, score)).model_dump(mode="json"))
             step += 1
@@ -139,15 +145,15 @@ def _generate(
         return search.results()[0]
 
 
-def _open_end(subject: OurSubject, ids: tuple[int, ...]) -> tuple[int, ...]:
+def _open_end(model: LoadedModel, ids: tuple[int, ...]) -> tuple[int, ...]:
     """A prompt of a decoder without its end: that is not the end of the text."""
-    ends = shape_of(subject) == "decoder" and len(ids) > 1 and ids[-1] == subject.network.config.end_id
+    ends = model.shape == "decoder" and len(ids) > 1 and ids[-1] in model.end_ids
     return ids[:-1] if ends else ids
 
 
-def _as_read(subject: OurSubject, ids: tuple[int, ...], *, target: bool) -> str | tuple[int, ...]:
+def _as_read(model: LoadedModel, ids: tuple[int, ...], *, target: bool) -> str | tuple[int, ...]:
     """Ids as text, where the tokenizer would read the same ids from it: a text knows where its words are."""
-    tokenizer = subject.tokenizer
+    tokenizer = model.tokenizer
     if tokenizer is None or not ids:
         return ids
     text = tokenizer.decode(ids)
@@ -155,8 +161,8 @@ def _as_read(subject: OurSubject, ids: tuple[int, ...], *, target: bool) -> str 
     return text if again.ids == ids else ids
 
 
-def _alternatives(subject: OurSubject, node: Node) -> tuple[Alternative, ...]:
-    texts = subject.reader.show([choice.token for choice in node.alternatives])
+def _alternatives(model: LoadedModel, node: Node) -> tuple[Alternative, ...]:
+    texts = model.reader.show([choice.token for choice in node.alternatives])
     return tuple(
         Alternative(choice.token, text, choice.log_probability)
         for choice, text in zip(node.alternatives, texts, strict=True)

@@ -13,12 +13,11 @@ from torch import Tensor, nn
 
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import InputError
+from glassformer.loaded.opening import load
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
-from glassformer.recorders.native.recorder import OurSubject
-from glassformer.recorders.transformers.recorder import HuggingFaceSubject
 from glassformer.recording import Recording
 from tolerances import assert_near
 
@@ -62,12 +61,12 @@ def make_ours(shape: str, **changes: Any) -> Transformer:
 def make_subject(kind: str) -> tuple[Any, tuple[list[int], ...]]:
     """Something to record, and what it reads."""
     if kind == "GPT-2":
-        return HuggingFaceSubject(make_theirs("decoder")), (SOURCE,)
+        return load(make_theirs("decoder")), (SOURCE,)
     if kind == "BART":
-        return HuggingFaceSubject(make_theirs("encoder-decoder")), (SOURCE, TARGET)
+        return load(make_theirs("encoder-decoder")), (SOURCE, TARGET)
     if kind == "our decoder":
-        return OurSubject(make_ours("decoder")), (SOURCE,)
-    return OurSubject(make_ours("encoder-decoder")), (SOURCE, TARGET)
+        return load(make_ours("decoder")), (SOURCE,)
+    return load(make_ours("encoder-decoder")), (SOURCE, TARGET)
 
 
 KINDS = ["GPT-2", "BART", "our decoder", "our translator"]
@@ -76,12 +75,12 @@ CROSSING = ["BART", "our translator"]
 
 def find_projection(subject: Any, stack: str, kind: str, layer: int) -> nn.Module:
     """The module that reads the heads side by side, (…, token, head · width)."""
-    if isinstance(subject, OurSubject):
+    if subject.library == "native":
         block = getattr(subject.network, stack).block(layer)
         return (block.attention if kind == "self" else block.cross).output
-    if isinstance(subject.model, hf.GPT2LMHeadModel):
-        return subject.model.transformer.h[layer].attn.c_proj
-    block = getattr(subject.model.model, stack).layers[layer]
+    if isinstance(subject.network, hf.GPT2LMHeadModel):
+        return subject.network.transformer.h[layer].attn.c_proj
+    block = getattr(subject.network.model, stack).layers[layer]
     return (block.self_attn if kind == "self" else block.encoder_attn).out_proj
 
 
@@ -168,7 +167,7 @@ def test_a_cut_edge_is_renormalised(kind: str) -> None:
 
 def test_an_edge_cut_everywhere_is_a_hole_in_the_mask() -> None:
     model = make_theirs("decoder")
-    edited = HuggingFaceSubject(model).record(SOURCE, edits=[CutEdge("decoder", "self", None, None, 4, 1)])
+    edited = load(model).record(SOURCE, edits=[CutEdge("decoder", "self", None, None, 4, 1)])
     allowed = torch.ones(6, 6, dtype=torch.bool).tril()
     allowed[4, 1] = False
     mask = torch.where(allowed, 0.0, torch.finfo(torch.float32).min)[None, None]
@@ -177,9 +176,7 @@ def test_an_edge_cut_everywhere_is_a_hole_in_the_mask() -> None:
         reference = model(torch.tensor([SOURCE]), attention_mask=mask, output_attentions=True)
     for each, weights in zip(edited.maps, reference.attentions, strict=True):
         assert np.array_equal(each.dense, weights[0].numpy())
-    ours = OurSubject(make_ours("decoder")).record(
-        SOURCE, edits=[CutEdge("decoder", "self", None, None, 4, 1)]
-    )
+    ours = load(make_ours("decoder")).record(SOURCE, edits=[CutEdge("decoder", "self", None, None, 4, 1)])
     assert all(not each.dense[:, 4, 1].any() for each in ours.maps)
 
 
@@ -189,10 +186,10 @@ def test_scaled_scores_are_those_of_scaled_queries(kind: str) -> None:
     edit = ScaleScores(0.25, layer=1, stack="decoder", kind="self")
     plain = subject.record(*reads, want=(*EVERYTHING, "scores"))
     edited = subject.record(*reads, want=(*EVERYTHING, "scores"), edits=[edit])
-    network = subject.network if isinstance(subject, OurSubject) else subject.model
+    network = subject.network
     changed = copy.deepcopy(network)
     scale_queries(changed, 0.25)
-    by_hand = type(subject)(changed).record(*reads, want=EVERYTHING)
+    by_hand = load(changed).record(*reads, want=EVERYTHING)
     same_output(edited, by_hand)
     differs(edited, plain)
     before, after = plain.map("decoder", 1), edited.map("decoder", 1)
@@ -226,9 +223,9 @@ def test_scores_are_scaled_with_their_soft_cap_and_their_bias() -> None:
         "vocab_size": 30, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "head_dim": 8,
         "num_key_value_heads": 2, "intermediate_size": 32, "attn_logit_softcapping": 3.0,
     }  # fmt: skip
-    gemma = HuggingFaceSubject(sharpen(hf.Gemma2ForCausalLM(hf.Gemma2Config(**settings)), 8.0))
+    gemma = load(sharpen(hf.Gemma2ForCausalLM(hf.Gemma2Config(**settings)), 8.0))
     config = hf.T5Config(vocab_size=30, d_model=32, d_kv=8, num_layers=2, num_heads=4, d_ff=32)
-    t5 = HuggingFaceSubject(sharpen(hf.T5EncoderModel(config), 1.5))
+    t5 = load(sharpen(hf.T5EncoderModel(config), 1.5))
     for subject in (gemma, t5):
         plain = subject.record(SOURCE, want=("weights", "scores")).maps[0]
         edited = subject.record(SOURCE, want=("weights", "scores"), edits=[ScaleScores(2.0)]).maps[0]
@@ -241,7 +238,7 @@ def test_scores_are_scaled_with_their_soft_cap_and_their_bias() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_first_layers_are_a_network_that_has_no_more(kind: str) -> None:
     subject, reads = make_subject(kind)
-    network = subject.network if isinstance(subject, OurSubject) else subject.model
+    network = subject.network
     edited = subject.record(*reads, want=EVERYTHING, edits=[FirstLayers(2, "decoder")])
     shorter = copy.deepcopy(network)
     if isinstance(shorter, Transformer):
@@ -251,7 +248,7 @@ def test_the_first_layers_are_a_network_that_has_no_more(kind: str) -> None:
         stack = shorter.transformer if isinstance(shorter, hf.GPT2LMHeadModel) else shorter.model.decoder
         name = "h" if isinstance(shorter, hf.GPT2LMHeadModel) else "layers"
         setattr(stack, name, getattr(stack, name)[:2])
-    by_hand = type(subject)(shorter).record(*reads, want=EVERYTHING)
+    by_hand = load(shorter).record(*reads, want=EVERYTHING)
     same_output(edited, by_hand)
     assert [each.layer for each in edited.maps if (each.stack, each.kind) == ("decoder", "self")] == [0, 1]
     assert edited.hidden["decoder"].shape[0] == 3
@@ -266,8 +263,8 @@ def test_a_block_that_is_used_again_and_again_is_edited_at_one_depth() -> None:
         vocab_size=30, hidden_size=32, embedding_size=16, num_hidden_layers=3, num_attention_heads=HEADS,
         intermediate_size=32, max_position_embeddings=32,
     )  # fmt: skip
-    theirs = HuggingFaceSubject(sharpen(hf.AlbertModel(config)))
-    ours = OurSubject(make_ours("encoder", share_layers=True, head="none"))
+    theirs = load(sharpen(hf.AlbertModel(config)))
+    ours = load(make_ours("encoder", share_layers=True, head="none"))
     for subject in (theirs, ours):
         plain = subject.record(SOURCE)
         edited = subject.record(SOURCE, edits=[AblateHead("encoder", "self", 1, 2)])
@@ -419,7 +416,7 @@ def test_an_edit_that_cannot_be_is_refused(make: Any) -> None:
 def test_a_recurrent_decoder_is_silenced_but_not_cut() -> None:
     torch.manual_seed(0)
     config = RecurrentConfig(vocabulary_size=30, width=16, embedding_width=16, start_id=3, end_id=2)
-    subject = OurSubject(RecurrentTranslator(config).eval())
+    subject = load(RecurrentTranslator(config).eval())
     plain = subject.record(SOURCE, TARGET)
     edited = subject.record(SOURCE, TARGET, edits=[AblateHead("decoder", "cross", 0, 0)])
     assert not edited.maps[0].dense.any()
@@ -431,7 +428,7 @@ def test_a_recurrent_decoder_is_silenced_but_not_cut() -> None:
 
 def test_hooks_are_gone_after_an_edit() -> None:
     network = make_ours("encoder-decoder")
-    subject = OurSubject(network)
+    subject = load(network)
     edits = [CutEdge("decoder", "cross", 0, 1, 3, 2), AblateHead("encoder", "self", 0, 0), FirstLayers(2)]
     subject.record(SOURCE, TARGET, edits=edits)
     with pytest.raises(InputError):

@@ -11,11 +11,12 @@ from glassformer.bundle import BundleWriter
 from glassformer.bundle import open as open_bundle
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError
+from glassformer.loaded.opening import load
 from glassformer.model.attention import Attention, fused_product
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.checks import WANTS
 from glassformer.recorders.edits import AblateHead
-from glassformer.recorders.native.recorder import SHORT, OurSubject
+from glassformer.recorders.native.recorder import SHORT
 from glassformer.recorders.store import keep_in
 from tolerances import assert_near
 
@@ -28,7 +29,7 @@ def build(**changes):
     for name, parameter in network.named_parameters():
         if name.endswith(("qkv.weight", "cross.q.weight", "kv.weight")):
             parameter.data.mul_(2)  # sharper maps: a mix-up would show
-    return OurSubject(network)
+    return load(network)
 
 
 def ids(length, seed=0):
@@ -42,8 +43,7 @@ def test_same_maps_as_through_windows(shape, positions, kernel):
     subject = build(shape=shape, positions=positions, head="masked" if shape == "encoder" else "language")
     target = ids(9, seed=1) if shape == "encoder-decoder" else None
     opened = subject.record(ids(23), target, want=WANTS)
-    subject.kernel = kernel
-    lent = subject.record(ids(23), target, want=WANTS)
+    lent = subject.record(ids(23), target, want=WANTS, kernel=kernel)
     assert [each.name for each in lent.maps] == [each.name for each in opened.maps]
     assert lent.evidence.kernel != opened.evidence.kernel or kernel == "exact"
     for one, other in zip(opened.maps, lent.maps, strict=True):
@@ -62,8 +62,7 @@ def test_same_maps_as_through_windows(shape, positions, kernel):
 
 def test_a_shared_block_is_numbered_by_call():
     subject = build(shape="encoder", share_layers=True, layers=3, head="none")
-    subject.kernel = "fast"
-    recording = subject.record(ids(12))
+    recording = subject.record(ids(12), kernel="fast")
     assert [each.layer for each in recording.maps] == [0, 1, 2]
     assert np.abs(recording.maps[0].weights() - recording.maps[1].weights()).max() > 1e-3
 
@@ -73,8 +72,7 @@ def test_long_texts_are_kept_as_queries_and_keys_and_give_the_weights_of_any_til
     text = ids(1100)
     recording = subject.record(text, want=("weights",))
     assert all(each.dense is None and each.factors is not None for each in recording.maps)
-    subject.kernel = "exact"
-    dense = subject.record(text, want=("weights",))
+    dense = subject.record(text, want=("weights",), kernel="exact")
     for one, other in zip(recording.maps, dense.maps, strict=True):
         rows, columns = slice(900, 980), slice(100, 980)
         assert_near(one.weights(2, rows, columns), other.weights(2, rows, columns))
@@ -91,7 +89,7 @@ CHILD = """
 import resource, torch, transformers
 from glassformer.config import ModelConfig
 from glassformer.model.transformer import Transformer
-from glassformer.recorders.record import load
+from glassformer.loaded.opening import load
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # MiB
@@ -122,8 +120,7 @@ def test_large_arrays_can_stream_into_a_bundle(tmp_path, monkeypatch):
     monkeypatch.setattr("glassformer.recorders.store.LARGE", 1000)
     subject = build(shape="decoder", positions="rotary")
     with BundleWriter(tmp_path / "long.bundle") as writer:
-        subject.keep = keep_in(writer)
-        recording = subject.record(ids(1100), want=("weights",))
+        recording = subject.record(ids(1100), want=("weights",), keep=keep_in(writer))
         writer.finish(recording)
     found = open_bundle(tmp_path / "long.bundle")
     np.testing.assert_array_equal(
@@ -134,27 +131,24 @@ def test_large_arrays_can_stream_into_a_bundle(tmp_path, monkeypatch):
 
 def test_products_are_given_back_also_after_an_error(monkeypatch):
     subject = build(shape="decoder")
-    subject.kernel = "fast"
-    subject.record(ids(10))
+    subject.record(ids(10), kernel="fast")
     attentions = [module for module in subject.network.modules() if isinstance(module, Attention)]
     assert all(each.product is fused_product for each in attentions)
     monkeypatch.setattr(
         "glassformer.recorders.maps.MapMaker.receive", lambda *_: (_ for _ in ()).throw(MemoryError())
     )
     with pytest.raises(MemoryError):
-        subject.record(ids(10))
+        subject.record(ids(10), kernel="fast")
     assert all(each.product is fused_product for each in attentions)
 
 
 def test_the_fast_kernel_refuses_what_it_cannot_do():
     subject = build(shape="decoder")
-    subject.kernel = "fast"
     with pytest.raises(InputError, match="fast kernel"):
-        subject.record(ids(10), edits=[AblateHead("decoder", "self", 0, 0)])
+        subject.record(ids(10), edits=[AblateHead("decoder", "self", 0, 0)], kernel="fast")
     other = build(shape="decoder", similarity="cosine")
-    other.kernel = "fast"
     with pytest.raises(InputError, match="fast kernel"):
-        other.record(ids(10))
+        other.record(ids(10), kernel="fast")
 
 
 def test_the_limit_of_positions_is_named_before_any_limit_of_memory():
@@ -165,5 +159,5 @@ def test_the_limit_of_positions_is_named_before_any_limit_of_memory():
 def test_a_subject_says_what_it_is():
     assert (
         repr(build())
-        == "OurSubject('Transformer': encoder-decoder, 2+2 layers, 4 heads, width 32, 0.0M parameters)"
+        == "LoadedModel('Transformer': encoder-decoder, 2+2 layers, 4 heads, width 32, 0.0M parameters)"
     )

@@ -1,8 +1,6 @@
 """Recording our networks: the numbers are theirs, the maps are where they belong, nothing is left behind."""
 
-import sys
 import threading
-import types
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,9 @@ from torch import Tensor, nn
 import glassformer
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import CheckpointError, InputError, RecordingError
+from glassformer.loaded.identity import Identity
+from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.opening import load
 from glassformer.messages import Message, message
 from glassformer.model.generate import generate
 from glassformer.model.generation_settings import GenerationSettings
@@ -23,10 +24,8 @@ from glassformer.model.transformer import Transformer
 from glassformer.place import Place
 from glassformer.recorders.checks import WANTS
 from glassformer.recorders.edits import AblateHead, Edit, Scores, Weights
-from glassformer.recorders.identity import Identity
 from glassformer.recorders.native import recorder as ours
-from glassformer.recorders.native.recorder import OurSubject
-from glassformer.recorders.record import Subject, load, record
+from glassformer.recorders.record import record
 from glassformer.recording import Recording
 from glassformer.rounding import rounding
 from glassformer.text.builders import build_words
@@ -472,7 +471,7 @@ def test_the_hash_follows_every_change_of_the_weights() -> None:
 def test_the_hash_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     identity = Identity(build())
     first = identity.hash()
-    monkeypatch.setattr("glassformer.recorders.identity._hash", lambda weights: pytest.fail("read again"))
+    monkeypatch.setattr("glassformer.loaded.identity._hash", lambda weights: pytest.fail("read again"))
     assert identity.hash() == first
 
 
@@ -546,27 +545,11 @@ def test_a_folder_is_loaded_with_its_tokenizer(tmp_path: Path) -> None:
         load("zoo/nothing-of-this-name")
 
 
-def test_a_live_model_goes_to_the_other_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = OurSubject(build(), WORDS)
-    room = types.ModuleType("glassformer.recorders.transformers.recorder")
-    calls: list[tuple[Any, ...]] = []
-
-    def load_live(model: nn.Module, tokenizer: Any, *, name: str | None) -> OurSubject:
-        calls.append((model, tokenizer, name))
-        return answer
-
-    room.load_live = load_live  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "glassformer.recorders.transformers.recorder", room)
-    model = nn.Linear(2, 2)
-    assert load(model, WORDS, name="theirs") is answer
-    assert calls == [(model, WORDS, "theirs")]
-
-
 def test_what_cannot_be_loaded_is_said() -> None:
-    with pytest.raises(InputError, match="A dict cannot be recorded"):
+    with pytest.raises(InputError, match="A dict is not a model"):
         load({})
     subject = load(build(), WORDS)
-    assert isinstance(subject, Subject)
+    assert isinstance(subject, LoadedModel)
     assert load(subject) is subject
     assert glassformer.load is load
 
@@ -591,7 +574,7 @@ def test_bad_input_is_refused_in_words() -> None:
         subject.record(TEXT, "le", decode=GenerationSettings())
     with pytest.raises(InputError, match="one stack and no target side"):
         load(build(shape="decoder"), WORDS).record(TEXT, "le")
-    with pytest.raises(InputError, match="an encoder and cannot generate"):
+    with pytest.raises(InputError, match=r"\(encoder\) cannot generate"):
         load(build(shape="encoder"), WORDS).record(TEXT, decode=GenerationSettings())
     with pytest.raises(InputError, match="segments"):
         load(build(shape="encoder", segments=1), WORDS).record(TEXT, second_text="cat")
@@ -602,14 +585,14 @@ def test_bad_input_is_refused_in_words() -> None:
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        (None, "A NoneType is no text"),
-        (7, "A int is no text"),
-        (b"cat", "A bytes is no text"),
-        ({"input_ids": [1]}, "A dict is no text"),
+        (None, "A NoneType is not a text"),
+        (7, "A int is not a text"),
+        (b"cat", "A bytes is not a text"),
+        ({"ids": [1]}, "The inputs are named ids; expected `input_ids`"),
         (["cat"], "Among the token ids is 'cat'"),
         ([1.5], r"Among the token ids is '1\.5'"),
         ([True], "Among the token ids is 'True'"),
-        (torch.tensor([[5, 6]]), r"Among the token ids is '\[5, 6\]'"),
+        (torch.tensor([[5, 6], [7, 8]]), "There are 2 rows of token ids"),
         ([-1], "Token id -1 is not in any vocabulary"),
         ([2**70], "is not in any vocabulary"),
     ],
@@ -631,12 +614,12 @@ def test_ids_may_be_an_array_and_special() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"want": None}, "What to record is None"),
-        ({"want": 3}, "What to record is 3"),
-        ({"edits": None}, "The edits are None"),
-        ({"edits": "zero"}, "The edits are 'zero'"),
-        ({"edits": AblateHead("decoder", "self", 0, 0)}, "give a list of them, also of one"),
-        ({"edits": [None]}, "None is no edit"),
+        ({"want": None}, "`want` is None"),
+        ({"want": 3}, "`want` is 3"),
+        ({"edits": None}, "`edits` is None"),
+        ({"edits": "zero"}, "`edits` is 'zero'"),
+        ({"edits": AblateHead("decoder", "self", 0, 0)}, "give a list of edits, also for a single one"),
+        ({"edits": [None]}, "None is not an edit"),
     ],
 )
 def test_requests_that_are_no_lists_are_said(words: dict[str, Any], message: str) -> None:
@@ -659,7 +642,7 @@ def test_weights_that_are_not_numbers_are_named(wrong: float) -> None:
 
 def test_maps_that_no_memory_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = load(build(shape="decoder"), WORDS)
-    monkeypatch.setattr(ours, "LARGEST", 4 * 2 * 7 * 7)  # bytes of one layer's weights
+    monkeypatch.setattr(ours, "LARGEST_MAPS", 4 * 2 * 7 * 7)  # bytes of one layer's weights
     assert subject.record(TEXT, want=()).maps
     with pytest.raises(InputError, match="leave weights and scores out"):
         subject.record(TEXT)

@@ -11,10 +11,10 @@ from torch import nn
 from glassformer import bundle
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import InputError
+from glassformer.loaded.opening import load
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.edits import FirstLayers, ScaleScores
-from glassformer.recorders.record import load
 from glassformer.recording import Recording
 from glassformer.walk import make_plan
 from proof import prove, prove_cells, prove_steps
@@ -195,15 +195,14 @@ def test_a_long_text_is_refused() -> None:
 
 def test_the_fast_kernel_and_a_trace_exclude_each_other() -> None:
     subject: Any = load(build(**DECODER))
-    subject.kernel = "fast"
-    with pytest.raises(InputError, match="let the exact one run"):
-        subject.record(SOURCE, want=("trace",))
+    with pytest.raises(InputError, match="without edits or traces"):
+        subject.record(SOURCE, want=("trace",), kernel="fast")
 
 
 def test_recurrent_networks_have_no_steps_to_show() -> None:
     config = RecurrentConfig(vocabulary_size=40, width=8, embedding_width=6, start_id=2, end_id=3)
     subject = load(RecurrentTranslator(config))
-    with pytest.raises(InputError, match="recurrent"):
+    with pytest.raises(InputError, match="our own Transformers only"):
         subject.record(SOURCE, TARGET, want=("trace",))
     plan = make_plan(subject.record(SOURCE, TARGET, want=("weights", "scores", "hidden", "output")))
     assert plan.recurrent
@@ -249,7 +248,7 @@ LOOKED_AT = ("weights", "scores", "queries", "keys", "values", "hidden", "output
 
 
 def test_a_model_of_transformers_has_no_trace_and_is_told_so() -> None:
-    with pytest.raises(InputError, match="'trace' is kept of our own networks"):
+    with pytest.raises(InputError, match="recorded of our own Transformers only"):
         load(build_llama()).record(SOURCE, want=("trace",))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import glassformer
-from glassformer.recorders.record import load
+from glassformer.loaded.opening import load
 from glassformer.text.languages import list_languages
 from glassformer.walk import make_plan
 from proof import prove

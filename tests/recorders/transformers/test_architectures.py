@@ -15,11 +15,11 @@ from torch import Tensor, nn
 
 from campaigns import campaign
 from glassformer.errors import RecordingError
+from glassformer.loaded.opening import load
 from glassformer.recorders.call import Call
 from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
 from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
-from glassformer.recorders.transformers.recorder import HuggingFaceSubject
 from glassformer.recording import Recording, measure
 from glassformer.rounding import rounding
 from tolerances import assert_near, largest
@@ -327,7 +327,7 @@ def test_routed_maps_are_those_of_eager_to_the_last_bit(name: str) -> None:
 def test_a_subject_records_the_padded_text_exactly(name: str) -> None:
     model, inputs = build(ROUTED[name]), second(feed(ROUTED[name]))
     reference = ask_eager(model, inputs)
-    subject = HuggingFaceSubject(model, name=name)
+    subject = load(model, name=name)
     recording = subject.record(
         inputs, want=("weights", "scores", "queries", "keys", "values", "hidden", "output")
     )
@@ -379,9 +379,8 @@ def test_the_fast_kernel_forms_no_matrix_and_says_the_same(
     monkeypatch.setattr("glassformer.recorders.maps.LONGEST_DENSE", 4)
     model, inputs = build(ROUTED[name]), second(feed(ROUTED[name]))
     reference = ask_eager(model, inputs)
-    subject = HuggingFaceSubject(model, name=name)
-    subject.kernel = "fast"
-    recording = subject.record(inputs, want=("weights", "hidden"))
+    subject = load(model, name=name)
+    recording = subject.record(inputs, want=("weights", "hidden"), kernel="fast")
     assert str(recording.evidence.kernel).startswith("blocks of rows")
     sharpest = max(largest(each.scores()) for each in recording.maps)
     assert 0 < recording.evidence.largest_error < rounding(layers=2, scores=sharpest)
@@ -405,7 +404,7 @@ def test_architectures_off_the_interface_are_asked_for_eager_attention(name: str
     reference = ask_eager(build(FALLEN[name], "eager"), inputs)
     with torch.no_grad():
         plain = first_output(model(**inputs))
-    subject = HuggingFaceSubject(model, name=name)
+    subject = load(model, name=name)
     recording = subject.record(inputs, want=("weights", "hidden", "output", "scores"))
     assert str(recording.evidence.kernel) == "eager, as the model reports it"
     assert any("scores cannot be seen" in str(note) for note in recording.evidence.notes)
@@ -495,7 +494,7 @@ def spread_by_hand(band: np.ndarray) -> np.ndarray:
 def test_no_attention_is_said_plainly(name: str) -> None:
     model, inputs = build(WITHOUT[name]), second(feed(WITHOUT[name]))
     with pytest.raises(RecordingError, match="There is no attention to record"):
-        HuggingFaceSubject(model, name=name).record(inputs)
+        load(model, name=name).record(inputs)
 
 
 def test_attention_within_pieces_of_a_text_is_left_out_by_name() -> None:
@@ -506,7 +505,7 @@ def test_attention_within_pieces_of_a_text_is_left_out_by_name() -> None:
     blocks = {"block_size": 8, "num_global_tokens": 4}
     pegasus = Case("PegasusXForConditionalGeneration", "PegasusXConfig", BOTH | blocks, "both")
     for case in (long, pegasus):
-        recording = HuggingFaceSubject(build(case)).record(second(feed(case)), want=("weights", "hidden"))
+        recording = load(build(case)).record(second(feed(case)), want=("weights", "hidden"))
         assert {each.stack for each in recording.maps} == {"decoder"}
         assert any(
             "no map of queries and keys: encoder self" in str(note) for note in recording.evidence.notes
@@ -521,7 +520,7 @@ def test_attention_within_pieces_alone_is_refused() -> None:
     }  # fmt: skip
     case = Case("ReformerForMaskedLM", "ReformerConfig", local)
     with pytest.raises(RecordingError, match=r"no map of queries and keys \(self\): it looks at pieces"):
-        HuggingFaceSubject(build(case), name="Reformer").record(feed(case)["input_ids"][0, :16].tolist())
+        load(build(case), name="Reformer").record(feed(case)["input_ids"][0, :16].tolist())
 
 
 def test_all_were_tried() -> None:

@@ -12,12 +12,11 @@ from torch import Tensor, nn
 
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError, RecordingError
+from glassformer.loaded.opening import load
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
-from glassformer.recorders.native.recorder import OurSubject
 from glassformer.recorders.transformers import generation as generating
 from glassformer.recorders.transformers.peaks import Peaks
-from glassformer.recorders.transformers.recorder import HuggingFaceSubject
 from glassformer.recording import Generation, Recording
 from glassformer.rounding import rounding
 from tolerances import assert_near
@@ -92,7 +91,7 @@ def words_of(recording: Recording) -> list[int]:
 @pytest.mark.parametrize("kind", DECODERS)
 def test_each_row_is_what_eager_gave_at_its_step(kind: str) -> None:
     model = make(kind)
-    recording = HuggingFaceSubject(model).record(PROMPT, decode=FULL)
+    recording = load(model).record(PROMPT, decode=FULL)
     reference = generate_eager(model, **FULL_WORDS)
     assert words_of(recording) == reference.sequences[0, len(PROMPT) :].tolist()
     assert recording.source.ids.tolist() == reference.sequences[0].tolist()
@@ -112,7 +111,7 @@ def test_each_row_is_what_eager_gave_at_its_step(kind: str) -> None:
 @pytest.mark.parametrize("kind", TRANSLATORS)
 def test_a_translator_is_recorded_with_its_cross_attention(kind: str) -> None:
     model = make(kind)
-    recording = HuggingFaceSubject(model).record(PROMPT, decode=FULL)
+    recording = load(model).record(PROMPT, decode=FULL)
     reference = generate_eager(model, **FULL_WORDS)
     assert words_of(recording) == reference.sequences[0, 1:].tolist()
     for step, (selves, crosses) in enumerate(
@@ -132,7 +131,7 @@ def test_a_translator_is_recorded_with_its_cross_attention(kind: str) -> None:
 @pytest.mark.parametrize("settings", [GREEDY, BEAMS, SAMPLING], ids=["greedy", "beams", "sampling"])
 def test_the_maps_are_those_of_one_pass_over_the_text(kind: str, settings: GenerationSettings) -> None:
     model = make(kind)
-    subject = HuggingFaceSubject(model)
+    subject = load(model)
     recording = subject.record(PROMPT, decode=settings, want=("weights", "output", "hidden"))
     inputs = {"input_ids": torch.tensor([PROMPT])}
     if kind in TRANSLATORS:
@@ -154,7 +153,7 @@ def test_the_maps_are_those_of_one_pass_over_the_text(kind: str, settings: Gener
 @pytest.mark.parametrize("kind", ["GPT-2", "Llama", "BART", "T5"])
 def test_beams_grow_the_tree_that_transformers_searched(kind: str) -> None:
     model = make(kind)
-    recording = HuggingFaceSubject(model).record(PROMPT, decode=BEAMS)
+    recording = load(model).record(PROMPT, decode=BEAMS)
     reference = generate_eager(
         model, max_new_tokens=7, min_new_tokens=3, num_beams=3, num_return_sequences=3, do_sample=False
     )
@@ -209,7 +208,7 @@ def find_path(generation: Generation, words: list[int]) -> int:
 def test_words_that_were_drawn_are_those_of_the_seed() -> None:
     model = make("GPT-2")
     state = torch.get_rng_state()
-    subject = HuggingFaceSubject(model)
+    subject = load(model)
     first = subject.record(PROMPT, decode=SAMPLING)
     assert torch.equal(torch.get_rng_state(), state), "the generator of the caller is left alone"
     torch.manual_seed(11)
@@ -223,7 +222,7 @@ def test_words_that_were_drawn_are_those_of_the_seed() -> None:
 
 def test_steps_carry_the_likeliest_words() -> None:
     model = make("GPT-2")
-    recording = HuggingFaceSubject(model).record(PROMPT, decode=GREEDY)
+    recording = load(model).record(PROMPT, decode=GREEDY)
     ids = list(PROMPT)
     for step in recording.generation.steps:
         with torch.no_grad():
@@ -238,10 +237,10 @@ def test_steps_carry_the_likeliest_words() -> None:
 def test_an_end_is_not_read_but_told() -> None:
     model = make("Llama")
     settings = GenerationSettings(max_new_tokens=7, forbidden=(2,))
-    words = words_of(HuggingFaceSubject(model).record(PROMPT, decode=settings))
+    words = words_of(load(model).record(PROMPT, decode=settings))
     model.generation_config.eos_token_id = words[1]
     assert words[1] not in (*PROMPT, words[0])
-    recording = HuggingFaceSubject(model).record(PROMPT, decode=settings)
+    recording = load(model).record(PROMPT, decode=settings)
     assert words_of(recording) == words[:2]
     assert recording.source.ids.tolist() == [*PROMPT, words[0]]
     assert recording.maps[0].shape == (4, 6, 6)
@@ -249,7 +248,7 @@ def test_an_end_is_not_read_but_told() -> None:
 
 def test_a_prompt_may_end_in_the_end_token() -> None:
     model = make("GPT-2")
-    subject = HuggingFaceSubject(model)
+    subject = load(model)
     one, other = (subject.record(prompt, decode=GREEDY) for prompt in (PROMPT, [*PROMPT, 2]))
     assert words_of(one) == words_of(other)
     assert one.source.ids.tolist() == other.source.ids.tolist()
@@ -257,7 +256,7 @@ def test_a_prompt_may_end_in_the_end_token() -> None:
 
 def test_without_a_cache_the_same_is_written() -> None:
     for kind in ("GPT-2", "BART"):
-        subject = HuggingFaceSubject(make(kind))
+        subject = load(make(kind))
         cached = subject.record(PROMPT, decode=GREEDY)
         plain = subject.record(PROMPT, decode=GenerationSettings(max_new_tokens=7, cache=False))
         assert words_of(cached) == words_of(plain)
@@ -269,7 +268,7 @@ def test_a_translator_without_a_target_writes_one_as_its_folder_says() -> None:
     model = make("BART")
     model.generation_config.num_beams = 2
     model.generation_config.max_new_tokens = 4
-    recording = HuggingFaceSubject(model).record(PROMPT)
+    recording = load(model).record(PROMPT)
     assert recording.generation.method == "beam"
     assert len(recording.generation.steps) <= 4
     assert recording.target.ids[0] == 3
@@ -278,7 +277,7 @@ def test_a_translator_without_a_target_writes_one_as_its_folder_says() -> None:
 
 def test_rules_are_passed_on() -> None:
     model = make("GPT-2")
-    subject = HuggingFaceSubject(model)
+    subject = load(model)
     free = words_of(subject.record(PROMPT, decode=GREEDY))
     settings = GenerationSettings(
         max_new_tokens=7, forbidden=(free[0],), no_repeat_ngram=1, repetition_penalty=1.3
@@ -290,12 +289,10 @@ def test_rules_are_passed_on() -> None:
 
 def test_generation_stops_where_positions_end() -> None:
     model = make("GPT-2")
-    recording = HuggingFaceSubject(model).record(
-        [7] * 60, decode=GenerationSettings(max_new_tokens=50, min_new_tokens=4)
-    )
+    recording = load(model).record([7] * 60, decode=GenerationSettings(max_new_tokens=50, min_new_tokens=4))
     assert len(recording.generation.steps) == 4
     with pytest.raises(InputError, match="The prompt fills all 64 positions"):
-        HuggingFaceSubject(model).record([7] * 64, decode=GREEDY)
+        load(model).record([7] * 64, decode=GREEDY)
 
 
 @pytest.mark.parametrize("settings", [FULL, BEAMS], ids=["greedy", "beams"])
@@ -304,7 +301,7 @@ def test_a_long_prompt_is_watched_by_its_peaks(
     kind: str, settings: GenerationSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = make(kind)
-    exact = HuggingFaceSubject(model).record(PROMPT, decode=settings)
+    exact = load(model).record(PROMPT, decode=settings)
     monkeypatch.setattr("glassformer.recorders.transformers.recorder.LONGEST_DENSE", 3)
     monkeypatch.setattr("glassformer.recorders.maps.LONGEST_DENSE", 3)
     calls: list[int] = []
@@ -315,7 +312,7 @@ def test_a_long_prompt_is_watched_by_its_peaks(
         return receive(self, call)
 
     monkeypatch.setattr(Peaks, "receive", count)
-    long = HuggingFaceSubject(model).record(PROMPT, decode=settings)
+    long = load(model).record(PROMPT, decode=settings)
     assert words_of(long) == words_of(exact)
     assert calls.count(1) >= len(long.generation.steps) - 1  # every step with its cache
     [note] = [str(note) for note in long.evidence.notes if "maps are those of one pass" in str(note)]
@@ -331,7 +328,7 @@ def test_a_text_that_grows_long_is_held_to_its_steps(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("glassformer.recorders.transformers.recorder.LONGEST_DENSE", len(PROMPT))
     monkeypatch.setattr("glassformer.recorders.maps.LONGEST_DENSE", len(PROMPT))
     model = make("Llama")
-    recording = HuggingFaceSubject(model).record(PROMPT, decode=FULL)
+    recording = load(model).record(PROMPT, decode=FULL)
     assert recording.maps[0].dense is None
     assert any("steps are at most" in str(note) for note in recording.evidence.notes)
     find = generating._find_peaks
@@ -341,7 +338,7 @@ def test_a_text_that_grows_long_is_held_to_its_steps(monkeypatch: pytest.MonkeyP
         lambda steps: {place: [each * 0.5 for each in p] for place, p in find(steps).items()},
     )
     with pytest.raises(RecordingError, match="The attention of single steps is"):
-        HuggingFaceSubject(model).record(PROMPT, decode=FULL)
+        load(model).record(PROMPT, decode=FULL)
 
 
 @pytest.mark.parametrize(
@@ -361,7 +358,7 @@ def test_half_precision_has_a_wider_seam(
     )
     refusal = nullcontext() if fits else pytest.raises(RecordingError, match="The attention of single steps")
     with refusal:
-        recording = HuggingFaceSubject(model).record(PROMPT, decode=FULL)
+        recording = load(model).record(PROMPT, decode=FULL)
         assert any("steps are at most" in str(note) for note in recording.evidence.notes)
 
 
@@ -371,9 +368,7 @@ def test_what_is_off_the_interface_writes_first_and_is_read_then(beams: int) -> 
     model = sharpen(
         hf.BloomForCausalLM(hf.BloomConfig(vocab_size=30, hidden_size=32, n_layer=2, n_head=4)), 4.0
     )
-    recording = HuggingFaceSubject(model).record(
-        PROMPT, decode=GenerationSettings(max_new_tokens=5, beams=beams)
-    )
+    recording = load(model).record(PROMPT, decode=GenerationSettings(max_new_tokens=5, beams=beams))
     assert recording.source.ids.tolist()[: len(PROMPT)] == PROMPT
     assert len(recording.maps) == 2
     assert recording.generation.method == ("beam" if beams > 1 else "greedy")
@@ -383,7 +378,7 @@ def test_speech_is_written_down() -> None:
     torch.manual_seed(0)
     config = hf.WhisperConfig(**BOTH, num_mel_bins=20, max_source_positions=30, max_target_positions=40)
     model = sharpen(hf.WhisperForConditionalGeneration(config), 3.0)
-    recording = HuggingFaceSubject(model).record(
+    recording = load(model).record(
         {"input_features": torch.randn(1, 20, 60)}, decode=GenerationSettings(max_new_tokens=4)
     )
     assert recording.source.texts[0] == "frame 0"
@@ -395,7 +390,7 @@ def test_an_encoder_cannot_write() -> None:
         hf.BertConfig(vocab_size=30, hidden_size=32, num_hidden_layers=1, num_attention_heads=4)
     )
     with pytest.raises(InputError, match="cannot generate"):
-        HuggingFaceSubject(model).record(PROMPT, decode=GREEDY)
+        load(model).record(PROMPT, decode=GREEDY)
 
 
 @pytest.mark.parametrize("shape", ["decoder", "encoder-decoder"])
@@ -406,7 +401,7 @@ def test_our_networks_record_the_text_they_write(shape: Any, settings: Generatio
         vocabulary_size=30, shape=shape, layers=2, width=32, heads=4, feed_forward=32, max_length=32,
         start_id=3, end_id=2,
     )  # fmt: skip
-    subject = OurSubject(sharpen(Transformer(config), 2.0))
+    subject = load(sharpen(Transformer(config), 2.0))
     recording = subject.record(PROMPT, decode=settings)
     words = [step.token for step in recording.generation.steps]
     read = words[:-1] if words[-1] == 2 else words

@@ -18,16 +18,16 @@ from torch._dynamo import eval_frame
 
 from glassformer import bundle
 from glassformer.errors import CheckpointError, InputError, RecordingError
+from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.opening import load
+from glassformer.loaded.transformers import open_pretrained
 from glassformer.metrics import score
 from glassformer.recorders import store as keeping
 from glassformer.recorders.edits import AblateHead
-from glassformer.recorders.native.recorder import OurSubject
 from glassformer.recorders.preserve import HOOKS, configurations
-from glassformer.recorders.record import Subject, load
+from glassformer.recorders.record import find_recorder
 from glassformer.recorders.transformers import interface
 from glassformer.recorders.transformers.interface import NAMES
-from glassformer.recorders.transformers.opening import open_pretrained
-from glassformer.recorders.transformers.recorder import HuggingFaceSubject, load_live
 from glassformer.recording import Recording
 from glassformer.rounding import rounding
 from glassformer.weights.checkpoint import adopt
@@ -150,9 +150,8 @@ def test_the_model_is_left_exactly_as_found(make: Callable[[], Any], kernel: Any
     list(model.modules())[5].eval()  # a mode of its own
     handle = model.register_forward_hook(lambda *_: None)
     before = snapshot(model)
-    subject = HuggingFaceSubject(model)
-    subject.kernel = kernel
-    subject.record(ids_of(8), want=("weights", "hidden", "output", "values"))
+    subject = load(model)
+    subject.record(ids_of(8), want=("weights", "hidden", "output", "values"), kernel=kernel)
     same(before, snapshot(model))
     handle.remove()
     assert not model._forward_hooks
@@ -161,13 +160,13 @@ def test_the_model_is_left_exactly_as_found(make: Callable[[], Any], kernel: Any
 def test_a_subject_says_what_it_is() -> None:
     model = make_gpt2()
     count = sum(parameter.numel() for parameter in model.parameters()) / 1e6
-    said = repr(HuggingFaceSubject(model, name="mine"))
-    assert said == f"HuggingFaceSubject('mine': GPT2LMHeadModel, {count:.1f}M parameters)"
+    said = repr(load(model, name="mine"))
+    assert said == f"LoadedModel('mine': GPT2LMHeadModel, {count:.1f}M parameters)"
 
 
 def test_the_model_is_left_as_found_after_an_exception() -> None:
     model = make_gpt2()
-    subject = HuggingFaceSubject(model)
+    subject = load(model)
     subject.record(ids_of(8))  # the self-check is over
     broken = model.transformer.h[1].mlp.register_forward_hook(raise_error)
     before = snapshot(model)
@@ -184,7 +183,7 @@ def raise_error(*_: Any) -> None:
 
 def test_compiled_models_are_recorded_as_they_are_written() -> None:
     ids = torch.tensor([ids_of(8)])
-    expected = HuggingFaceSubject(make_gpt2()).record(ids_of(8))
+    expected = load(make_gpt2()).record(ids_of(8))
     wrapped, in_place, one_part = make_gpt2(), make_gpt2(), make_gpt2()
     in_place.compile(backend="aot_eager")
     one_part.transformer.h[1].attn.compile(backend="aot_eager")
@@ -219,15 +218,13 @@ def under(setting: str) -> Iterator[None]:
 @pytest.mark.parametrize("kernel", ["exact", "fast"])
 @pytest.mark.parametrize("setting", ["float64", "elsewhere", "deterministic", "autocast", "inference"])
 def test_the_settings_of_torch_change_nothing(setting: str, kernel: Any) -> None:
-    subjects = HuggingFaceSubject(make_gpt2()), OurSubject(adopt(make_gpt2()))
+    subjects = load(make_gpt2()), load(adopt(make_gpt2()))
     ids = ids_of(8)
     for subject in subjects:
-        subject.kernel = kernel
-        expected = subject.record(ids)
-        fresh = type(subject)(subject.model if isinstance(subject, HuggingFaceSubject) else subject.network)
-        fresh.kernel = kernel
+        expected = subject.record(ids, kernel=kernel)
+        fresh = load(subject.network)
         with under(setting), torch.inference_mode(setting == "inference"):
-            recording = fresh.record(ids)
+            recording = fresh.record(ids, kernel=kernel)
             assert torch.is_autocast_enabled("cpu") == (setting == "autocast")
         assert recording.evidence.dtype == recording.maps[0].dtype == "float32"
         for seen, wanted in zip(recording.maps, expected.maps, strict=True):
@@ -240,19 +237,17 @@ def test_the_settings_of_torch_change_nothing(setting: str, kernel: Any) -> None
 def test_a_quantized_model_has_a_hash() -> None:
     plain = make_llama()
     quantized = torch.ao.quantization.quantize_dynamic(make_llama(), {nn.Linear}, dtype=torch.qint8)
-    recordings = [HuggingFaceSubject(model).record(ids_of(8)) for model in (plain, quantized)]
+    recordings = [load(model).record(ids_of(8)) for model in (plain, quantized)]
     assert recordings[0].evidence.model_hash != recordings[1].evidence.model_hash
     again = torch.ao.quantization.quantize_dynamic(make_llama(), {nn.Linear}, dtype=torch.qint8)
-    assert HuggingFaceSubject(again).record(ids_of(8)).evidence.model_hash == (
-        recordings[1].evidence.model_hash
-    )
+    assert load(again).record(ids_of(8)).evidence.model_hash == (recordings[1].evidence.model_hash)
 
 
 def test_a_model_that_gives_tuples_is_recorded_and_goes_on_to() -> None:
     for make in (make_gpt2, make_bert):
         model = make(return_dict=False)
-        expected = HuggingFaceSubject(make()).record(ids_of(8), want=("weights", "hidden", "output"))
-        recording = HuggingFaceSubject(model).record(ids_of(8), want=("weights", "hidden", "output"))
+        expected = load(make()).record(ids_of(8), want=("weights", "hidden", "output"))
+        recording = load(model).record(ids_of(8), want=("weights", "hidden", "output"))
         assert model.config.return_dict is False
         assert np.array_equal(recording.maps[1].dense, expected.maps[1].dense)
         assert recording.hidden.keys() == expected.hidden.keys()
@@ -260,7 +255,7 @@ def test_a_model_that_gives_tuples_is_recorded_and_goes_on_to() -> None:
 
 def test_training_goes_on_after_recording() -> None:
     model = make_gpt2()
-    HuggingFaceSubject(model).record(ids_of(8), want=("weights", "hidden"))
+    load(model).record(ids_of(8), want=("weights", "hidden"))
     ids = torch.tensor([ids_of(8)])
     model(ids, labels=ids).loss.backward()
     assert float(model.transformer.h[0].attn.c_attn.weight.grad.abs().sum()) > 0
@@ -268,8 +263,8 @@ def test_training_goes_on_after_recording() -> None:
 
 def test_two_threads_do_not_mix() -> None:
     models = [make_gpt2(), make_gpt2(n_layer=3)]
-    alone = [HuggingFaceSubject(model).record(ids_of(12, seed)) for seed, model in enumerate(models)]
-    subjects = [HuggingFaceSubject(model) for model in models]
+    alone = [load(model).record(ids_of(12, seed)) for seed, model in enumerate(models)]
+    subjects = [load(model) for model in models]
     subjects.append(subjects[0])  # and one model recorded twice at once
     results: dict[tuple[int, int], Recording] = {}
     barrier = threading.Barrier(len(subjects))
@@ -303,9 +298,9 @@ def test_another_thread_that_only_runs_the_model_is_not_recorded() -> None:
         with torch.no_grad():
             results.append(model(ids).logits)
 
-    subject = HuggingFaceSubject(model)
+    subject = load(model)
     for kernel in ("exact", "fast"):
-        capture = interface.Capture(subject.stacks, kernel, seen.append)  # type: ignore[arg-type]
+        capture = interface.Capture(find_recorder(subject).stacks, kernel, seen.append)  # type: ignore
         with interface.capturing(model, capture):
             thread = threading.Thread(target=run)
             thread.start()
@@ -328,7 +323,7 @@ def test_another_thread_does_not_disturb_the_numbers_of_layers() -> None:
             thread.start()
             thread.join()
 
-    capture = interface.Capture(HuggingFaceSubject(model).stacks, "exact", receive)
+    capture = interface.Capture(find_recorder(load(model)).stacks, "exact", receive)
     with interface.capturing(model, capture):
         model(ids)
     assert layers == [0, 1]
@@ -342,7 +337,7 @@ def test_without_a_mask_function_of_its_own_the_self_check_would_notice(
 ) -> None:
     # transformers then drops the mask: a decoder sees the future, and nothing is said.
     monkeypatch.setattr(hf.masking_utils.AttentionMaskInterface, "register", lambda *_: None)
-    subject = HuggingFaceSubject(make_gpt2())
+    subject = load(make_gpt2())
     recording = subject.record(ids_of(10))
     assert str(recording.evidence.kernel) == "eager, as the model reports it"
     assert any("weights were off by" in str(note) for note in recording.evidence.notes)
@@ -354,7 +349,7 @@ def test_a_model_that_runs_fused_is_recorded_and_stays_fused() -> None:
     ids = torch.tensor([ids_of(10)])
     assert model.config._attn_implementation == "sdpa"
     assert not model(ids, output_attentions=True).attentions  # asked so, it reports nothing
-    assert len(HuggingFaceSubject(model).record(ids[0].tolist()).maps) == 2
+    assert len(load(model).record(ids[0].tolist()).maps) == 2
     assert model.config._attn_implementation == "sdpa"
 
 
@@ -362,7 +357,7 @@ def test_layers_without_a_number_are_counted_by_call() -> None:
     torch.manual_seed(0)
     settings = {"vocab_size": 40, "dim": 32, "n_layers": 3, "n_heads": 4, "hidden_dim": 48}
     model = sharpen(hf.DistilBertModel(hf.DistilBertConfig(**settings)))
-    recording = HuggingFaceSubject(model).record(ids_of(9))
+    recording = load(model).record(ids_of(9))
     assert [(each.stack, each.layer, each.kind) for each in recording.maps] == [
         ("encoder", layer, "self") for layer in range(3)
     ]
@@ -371,7 +366,7 @@ def test_layers_without_a_number_are_counted_by_call() -> None:
 def test_one_module_used_again_and_again_is_as_many_layers() -> None:
     torch.manual_seed(0)
     model = sharpen(hf.AlbertModel(hf.AlbertConfig(**SMALL, embedding_size=16)))
-    recording = HuggingFaceSubject(model).record(ids_of(9), want=("weights", "hidden"))
+    recording = load(model).record(ids_of(9), want=("weights", "hidden"))
     assert [each.layer for each in recording.maps] == [0, 1, 2]
     assert not np.allclose(recording.maps[0].dense, recording.maps[2].dense)
     assert recording.hidden["encoder"].shape == (4, 9, 32)
@@ -403,9 +398,9 @@ def make_marian() -> Any:
 def test_cross_attention_is_told_from_self_attention_where_lengths_cannot(make: Callable[[], Any]) -> None:
     model = make()
     source, target = ids_of(9), ids_of(8, 1)
-    subject = HuggingFaceSubject(model)
+    subject = load(model)
     recording = subject.record(source, target)
-    read = [subject.giver.find_start(), *target]  # nine tokens on both sides
+    read = [subject.start_id, *target]  # nine tokens on both sides
     reported = eager_maps(model, input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([read]))
     for layer, weights in enumerate(reported.cross_attentions):
         each = recording.map("decoder", layer, "cross")
@@ -417,9 +412,7 @@ def test_cross_attention_is_told_from_self_attention_where_lengths_cannot(make: 
 
 
 def test_grouped_queries_keep_their_keys_unrepeated() -> None:
-    recording = HuggingFaceSubject(make_llama()).record(
-        ids_of(11), want=("weights", "keys", "queries", "values")
-    )
+    recording = load(make_llama()).record(ids_of(11), want=("weights", "keys", "queries", "values"))
     each = recording.maps[1]
     assert (each.queries.shape, each.keys.shape, each.values.shape) == ((4, 11, 8), (2, 11, 8), (2, 11, 8))
     repeated = each.keys.repeat(2, axis=0)
@@ -431,9 +424,8 @@ def test_grouped_queries_keep_their_keys_unrepeated() -> None:
 
 
 def record_fast(model: Any, ids: list[int], target: list[int] | None = None) -> Recording:
-    subject = HuggingFaceSubject(model)
-    subject.kernel = "fast"
-    return subject.record(ids, target, want=("weights", "scores"))
+    subject = load(model)
+    return subject.record(ids, target, want=("weights", "scores"), kernel="fast")
 
 
 def test_a_window_is_recognised_in_the_mask() -> None:
@@ -461,7 +453,7 @@ def test_soft_caps_positions_and_sinks_are_kept() -> None:
     assert each.factors.softcap == 2.0
     assert np.abs(each.scores(0)[np.tril_indices(12)]).max() <= 2.0
     oss = sharpen(hf.GptOssForCausalLM(hf.GptOssConfig(**grouped, num_local_experts=4)))
-    for recording in (record_fast(oss, ids_of(12)), HuggingFaceSubject(oss).record(ids_of(12))):
+    for recording in (record_fast(oss, ids_of(12)), load(oss).record(ids_of(12))):
         each = recording.maps[0]
         sums = each.weights().sum(-1)
         assert (sums < 1 - 1e-4).any()
@@ -480,7 +472,7 @@ def make_oss() -> Any:
 
 @pytest.mark.parametrize("want", [(), ("output",), ("queries", "values"), ("hidden",)])
 def test_statistics_alone_know_their_sink(want: tuple[str, ...]) -> None:
-    subject = HuggingFaceSubject(make_oss())
+    subject = load(make_oss())
     alone, whole = subject.record(ids_of(12), want=want), subject.record(ids_of(12))
     assert str(alone.evidence.kernel).startswith("blocks of rows")
     for each, other in zip(alone.maps, whole.maps, strict=True):
@@ -490,7 +482,7 @@ def test_statistics_alone_know_their_sink(want: tuple[str, ...]) -> None:
 
 
 def test_a_silenced_head_takes_no_sink_from_the_others() -> None:
-    subject = HuggingFaceSubject(make_oss())
+    subject = load(make_oss())
     whole = subject.record(ids_of(12))
     silenced = subject.record(ids_of(12), edits=[AblateHead("decoder", "self", 0, 1)])
     before, after = (score(each, "entropy").parts[0].values for each in (whole, silenced))
@@ -507,7 +499,7 @@ def test_latent_attention_has_values_of_another_width() -> None:
         "topk_group": 1, "num_experts_per_tok": 2, "n_shared_experts": 1, "first_k_dense_replace": 1,
     }  # fmt: skip
     model = sharpen(hf.DeepseekV3ForCausalLM(hf.DeepseekV3Config(**settings)))
-    each = HuggingFaceSubject(model).record(ids_of(9), want=("weights", "keys", "values")).maps[0]
+    each = load(model).record(ids_of(9), want=("weights", "keys", "values")).maps[0]
     assert (each.keys.shape, each.values.shape) == ((4, 9, 8), (4, 9, 6))
 
 
@@ -520,12 +512,11 @@ def test_an_argument_that_nobody_knows_is_not_verified() -> None:
         return forward(*places, **words, novelty=3)
 
     layer.forward = with_word
-    subject = HuggingFaceSubject(model)
+    subject = load(model)
     assert "not verified: attention was given 'novelty', which is not known here" in map(
         str, subject.record(ids_of(9)).evidence.notes
     )
-    subject.kernel = "fast"
-    assert subject.record(ids_of(9)).evidence.exact is False
+    assert subject.record(ids_of(9), kernel="fast").evidence.exact is False
 
 
 def test_weights_that_do_not_follow_from_queries_and_keys_are_measured_by_themselves() -> None:
@@ -542,7 +533,7 @@ def test_weights_that_do_not_follow_from_queries_and_keys_are_measured_by_themse
         )
 
     with replaced("eager_attention_forward", other, hf.models.llama.modeling_llama):
-        recording = HuggingFaceSubject(model).record(ids_of(9), want=("weights", "scores"))
+        recording = load(model).record(ids_of(9), want=("weights", "scores"))
     assert any("decoder layer 1, self do not follow" in str(note) for note in recording.evidence.notes)
     assert np.isnan(recording.maps[1].statistics.log_sum_exp).all()
     assert recording.maps[1].dense_scores is None
@@ -565,7 +556,7 @@ def test_windows_of_a_picture_are_no_map_of_the_whole() -> None:
         embed_dim=16, depths=[2, 2], num_heads=[2, 4], image_size=32, patch_size=2, window_size=4
     )
     with pytest.raises(RecordingError, match=r"16 sequences of 16 tokens.*cuts it into windows"):
-        HuggingFaceSubject(hf.SwinModel(config)).record({"pixel_values": torch.randn(1, 3, 32, 32)})
+        load(hf.SwinModel(config)).record({"pixel_values": torch.randn(1, 3, 32, 32)})
 
 
 def test_numbers_that_are_no_weights_are_left_out_by_name() -> None:
@@ -575,7 +566,7 @@ def test_numbers_that_are_no_weights_are_left_out_by_name() -> None:
         num_encoder_attention_heads=4, num_decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48,
     )  # fmt: skip
     model = hf.ProphetNetForConditionalGeneration(config)
-    recording = HuggingFaceSubject(model).record(ids_of(9), ids_of(6))
+    recording = load(model).record(ids_of(9), ids_of(6))
     assert {(each.stack, each.kind) for each in recording.maps} == {("decoder", "self")}
     assert any("no weights: decoder cross, encoder self" in str(note) for note in recording.evidence.notes)
 
@@ -589,7 +580,7 @@ def test_global_tokens_of_a_banded_model_get_whole_rows_and_columns() -> None:
     marked = torch.zeros_like(ids)
     marked[0, [0, 7]] = 1
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "global_attention_mask": marked}
-    each = HuggingFaceSubject(model).record(inputs).maps[1]
+    each = load(model).record(inputs).maps[1]
     reported = eager_maps(model, **inputs)
     band, rows = reported.attentions[1][0].numpy(), reported.global_attentions[1][0].numpy()
     assert np.array_equal(each.dense[:, 7], rows[:, :13, 1])  # beyond it the model pads for itself
@@ -619,7 +610,7 @@ def test_no_layer_is_forgotten_where_only_a_part_uses_the_interface() -> None:
 
     layer.forward = own
     config.decoder_start_token_id = 1
-    recording = HuggingFaceSubject(model).record(ids_of(9), ids_of(6))
+    recording = load(model).record(ids_of(9), ids_of(6))
     assert str(recording.evidence.kernel) == "eager, as the model reports it"
     assert len([each for each in recording.maps if (each.stack, each.kind) == ("decoder", "self")]) == 2
 
@@ -630,7 +621,7 @@ def test_no_layer_is_forgotten_where_only_a_part_uses_the_interface() -> None:
 def test_a_text_brings_its_tokens(tokenizer: Any) -> None:
     model = make_bert(num_labels=3, id2label={0: "bad", 1: "so so", 2: "good"})
     subject = load(model, tokenizer, name="critic")
-    assert isinstance(subject, Subject)
+    assert isinstance(subject, LoadedModel)
     recording = subject.record(TEXT, want=("weights", "hidden", "output"))
     assert recording.model == "critic"
     assert recording.source.texts == ("[CLS]", *TEXT.split(), "[SEP]")
@@ -645,10 +636,10 @@ def test_a_text_brings_its_tokens(tokenizer: Any) -> None:
 
 
 def test_a_second_text_is_another_segment(tokenizer: Any) -> None:
-    subject = HuggingFaceSubject(make_bert(), tokenizer)
+    subject = load(make_bert(), tokenizer)
     pair = subject.record("the cat", second_text="a dog", want=("weights",))
     reported = eager_maps(
-        subject.model,
+        subject.network,
         input_ids=torch.tensor([[1, 5, 6, 2, 9, 12, 2]]),
         token_type_ids=torch.tensor([[0, 0, 0, 0, 1, 1, 1]]),
     )
@@ -656,7 +647,7 @@ def test_a_second_text_is_another_segment(tokenizer: Any) -> None:
 
 
 def test_a_target_is_read_behind_the_start_token(tokenizer: Any) -> None:
-    subject = HuggingFaceSubject(make_bart(), tokenizer)
+    subject = load(make_bart(), tokenizer)
     recording = subject.record("the cat sat", "a dog saw", want=("weights", "output", "hidden"))
     assert recording.target.texts == ("[SEP]", "a", "dog", "saw")  # the configuration starts with id 2
     assert recording.map("decoder", 1, "cross").key is recording.source
@@ -675,9 +666,7 @@ def test_pictures_and_words_are_stacks_of_their_own() -> None:
     }  # fmt: skip
     model = hf.CLIPModel(hf.CLIPConfig(text_config=text, vision_config=vision, projection_dim=16))
     ids = torch.tensor([ids_of(17)])  # as many words as patches: only the path tells them apart
-    recording = HuggingFaceSubject(model).record(
-        {"input_ids": ids, "pixel_values": torch.randn(1, 3, 32, 32)}
-    )
+    recording = load(model).record({"input_ids": ids, "pixel_values": torch.randn(1, 3, 32, 32)})
     assert [each.layer for each in recording.maps if each.stack == "text"] == [0, 1]
     assert [each.layer for each in recording.maps if each.stack == "vision"] == [0, 1, 2]
     assert recording.map("text").query.ids.tolist() == ids[0].tolist()
@@ -689,7 +678,7 @@ def test_sound_is_counted_in_frames() -> None:
     config = hf.WhisperConfig(**BOTH, num_mel_bins=20, max_source_positions=30, max_target_positions=40)
     model = sharpen(hf.WhisperForConditionalGeneration(config))
     inputs = {"input_features": torch.randn(1, 20, 60), "decoder_input_ids": torch.tensor([[2, 7, 8]])}
-    recording = HuggingFaceSubject(model).record(inputs)
+    recording = load(model).record(inputs)
     assert recording.source.texts[:2] == ("frame 0", "frame 1")
     assert recording.map("decoder", 0, "cross").shape == (4, 3, 30)
     assert recording.target.ids.tolist() == [2, 7, 8]
@@ -697,7 +686,7 @@ def test_sound_is_counted_in_frames() -> None:
 
 def test_statistics_alone_need_no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     model = make_gpt2()
-    subject = HuggingFaceSubject(model)
+    subject = load(model)
     recording = subject.record(ids_of(20), want=())
     assert str(recording.evidence.kernel).startswith("blocks of rows")
     assert all(not each.has_weights and each.queries is None for each in recording.maps)
@@ -713,7 +702,7 @@ def test_statistics_alone_need_no_matrix(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_only_what_is_wanted_is_kept() -> None:
-    subject = HuggingFaceSubject(make_gpt2())
+    subject = load(make_gpt2())
     each = subject.record(ids_of(8), want=("scores",)).maps[0]
     assert (each.dense, each.queries, each.keys, each.values) == (None, None, None, None)
     assert each.scores(0).shape == (8, 8)
@@ -727,13 +716,11 @@ def test_large_arrays_go_to_disk_and_straight_into_a_bundle(
 ) -> None:
     monkeypatch.setattr(keeping, "LARGE", 64)
     monkeypatch.setattr("glassformer.recorders.maps.LONGEST_DENSE", 4)
-    subject = HuggingFaceSubject(make_gpt2())
-    subject.kernel = "fast"
-    expected = subject.record(ids_of(20))
+    subject = load(make_gpt2())
+    expected = subject.record(ids_of(20), kernel="fast")
     assert not expected.maps[0].factors.queries.flags.owndata
     with bundle.BundleWriter(tmp_path / "long.bundle") as writer:
-        subject.keep = keeping.keep_in(writer)
-        writer.finish(subject.record(ids_of(20)))
+        writer.finish(subject.record(ids_of(20), kernel="fast", keep=keeping.keep_in(writer)))
     opened = bundle.open(tmp_path / "long.bundle")
     for ours, theirs in zip(opened.maps, expected.maps, strict=True):
         assert np.array_equal(ours.weights(), theirs.weights())
@@ -745,45 +732,43 @@ def test_large_arrays_go_to_disk_and_straight_into_a_bundle(
 
 def test_a_text_that_is_too_long_is_refused() -> None:
     with pytest.raises(InputError, match="65 tokens, but GPT2LMHeadModel has positions for 64"):
-        HuggingFaceSubject(make_gpt2()).record(ids_of(65))
+        load(make_gpt2()).record(ids_of(65))
     torch.manual_seed(0)
     model = hf.RobertaModel(hf.RobertaConfig(**SMALL | {"max_position_embeddings": 20, "pad_token_id": 1}))
     with pytest.raises(
-        InputError, match=r"could not look something up.*more tokens than it has positions"
+        InputError, match=r"could not look up an embedding.*more tokens than the model has positions"
     ):  # two of its positions are never used
-        HuggingFaceSubject(model).record(ids_of(20))
+        load(model).record(ids_of(20))
 
 
 def test_matrices_that_no_memory_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glassformer.recorders.transformers.recorder.LARGEST", 4 * 4 * 20 * 20 * 2)
-    subject = HuggingFaceSubject(make_gpt2())
+    monkeypatch.setattr("glassformer.recorders.transformers.recorder.LARGEST_MAPS", 4 * 4 * 20 * 20 * 2)
+    subject = load(make_gpt2())
     subject.record(ids_of(20))
     with pytest.raises(InputError, match=r"Matrices of 21 tokens would take .* let the fast kernel run"):
         subject.record(ids_of(21))
     subject.record(ids_of(28), want=("statistics",))
-    subject.kernel = "exact"
-    subject.record(ids_of(28), want=("statistics",))  # one layer at a time
+    subject.record(ids_of(28), want=("statistics",), kernel="exact")  # one layer at a time
     config = hf.BloomConfig(vocab_size=40, hidden_size=32, n_layer=2, n_head=4)
-    off = HuggingFaceSubject(hf.BloomForCausalLM(config).eval())
+    off = load(hf.BloomForCausalLM(config).eval())
     off.record(ids_of(20), want=())
     with pytest.raises(InputError, match=r"Matrices of 21 tokens would take .* shorten the text\.$"):
         off.record(ids_of(21), want=())  # off the interface all layers report their weights at once
-    off.kernel = "fast"
     with pytest.raises(InputError, match="there is no fast kernel for it"):
-        off.record(ids_of(8))
+        off.record(ids_of(8), kernel="fast")
 
 
 def test_a_rotary_model_reads_on_and_says_so() -> None:
-    recording = HuggingFaceSubject(make_llama(max_position_embeddings=8)).record(ids_of(12))
+    recording = load(make_llama(max_position_embeddings=8)).record(ids_of(12))
     assert "the text has 12 tokens, and the model was made for 8" in map(str, recording.evidence.notes)
 
 
 def test_a_foreign_tokenizer_is_refused(tokenizer: Any) -> None:
     with pytest.raises(InputError, match=r"Token id 10 is not in the vocabulary.*Does this tokenizer belong"):
-        HuggingFaceSubject(make_bert(vocab_size=10), tokenizer).record("the mat")
-    [note] = HuggingFaceSubject(make_bert(vocab_size=40), tokenizer).record("the mat").evidence.notes
+        load(make_bert(vocab_size=10), tokenizer).record("the mat")
+    [note] = load(make_bert(vocab_size=40), tokenizer).record("the mat").evidence.notes
     assert str(note) == "the tokenizer has 14 tokens and the model 40: it may belong to another model"
-    assert HuggingFaceSubject(make_bert(vocab_size=15), tokenizer).record("the mat").evidence.notes == ()
+    assert load(make_bert(vocab_size=15), tokenizer).record("the mat").evidence.notes == ()
 
 
 def test_weights_that_are_not_numbers_are_refused() -> None:
@@ -791,12 +776,12 @@ def test_weights_that_are_not_numbers_are_refused() -> None:
     with torch.no_grad():
         model.transformer.h[1].attn.c_attn.weight[3, 3] = torch.nan
     with pytest.raises(RecordingError, match=r"h\.1\.attn\.c_attn\.weight holds 1 of"):
-        HuggingFaceSubject(model).record(ids_of(8))
+        load(model).record(ids_of(8))
 
 
 def test_states_that_overflow_are_refused() -> None:
     model = make_gpt2()
-    subject = HuggingFaceSubject(model)
+    subject = load(model)
     subject.record(ids_of(8))
     hook = model.transformer.h[0].ln_1.register_forward_hook(lambda _, __, output: output * torch.inf)
     with pytest.raises(RecordingError, match="decoder layer 0, self was given NaN or infinity"):
@@ -811,35 +796,35 @@ def test_states_that_overflow_are_refused() -> None:
         ([], {}, "The text is empty"),
         ([7], {"target": [8]}, "has one stack and no target side"),
         ([7], {"source_language": "de"}, "leave `source_language` out"),
-        ([7], {"edits": ["cut"]}, "'cut' is no edit; make one of AblateHead"),
-        ({"input_ids": [[7]]}, {}, "is a list; give a tensor"),
+        ([7], {"edits": ["cut"]}, "'cut' is not an edit; use AblateHead"),
+        ({"input_ids": "seven"}, {}, "is a str; give a tensor"),
         ({"input_ids": torch.tensor([[7], [8]])}, {}, "Give a batch of one"),
         ({"input_ids": torch.tensor([[7]])}, {"second_text": "no"}, "A mapping holds all"),
         ({"inputs_embeds": torch.full((1, 2, 32), torch.nan)}, {}, "holds NaN or infinity"),
-        ({}, {}, r"takes none of the inputs \(there are none\); name them .* as input_ids"),
+        ({}, {}, r"takes none of the inputs \(\); name them .* as input_ids"),
         ({"ids": torch.tensor([[7]])}, {}, r"takes none of the inputs \(ids\)"),
         (
             {"input_ids": torch.tensor([[7, 8]]), "attention_mask": torch.tensor([[1]])},
             {},
-            "for 1 tokens, and",
+            "has 1 numbers, and there are 2",
         ),
         ({"input_ids": torch.tensor([[7]]), "attention_mask": torch.tensor([[0]])}, {}, "hides every token"),
-        ([7], {"decode": "greedy"}, r"How to decode is 'greedy'; give GenerationSettings"),
+        ([7], {"decode": "greedy"}, r"`decode` is 'greedy'; give GenerationSettings"),
     ],
 )
 def test_bad_requests_are_said_in_a_sentence(inputs: Any, words: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        HuggingFaceSubject(make_gpt2()).record(inputs, **words)
+        load(make_gpt2()).record(inputs, **words)
 
 
 def test_something_else_is_no_model() -> None:
     with pytest.raises(InputError, match="neither one of our networks nor a model of transformers"):
-        load_live(nn.Linear(2, 2))
+        load(nn.Linear(2, 2))
 
 
 def test_one_token_is_enough() -> None:
     for model in (make_gpt2(), make_bert(), make_bart()):
-        recording = HuggingFaceSubject(model).record([7], *([[8]] if model.config.is_encoder_decoder else []))
+        recording = load(model).record([7], *([[8]] if model.config.is_encoder_decoder else []))
         assert recording.maps[0].shape == (4, 1, 1)
         assert recording.maps[0].stack == ("decoder" if model.config.model_type == "gpt2" else "encoder")
 
@@ -849,11 +834,11 @@ def test_a_folder_of_any_architecture_is_opened(tokenizer: Any, tmp_path: Any) -
     model.save_pretrained(tmp_path / "lama")
     tokenizer.save_pretrained(tmp_path / "lama")
     subject = open_pretrained(tmp_path / "lama")
-    assert (subject.name, type(subject.model)) == ("lama", hf.LlamaForCausalLM)
-    assert HuggingFaceSubject(subject.model).name == "lama"  # not the whole path
+    assert (subject.name, type(subject.network)) == ("lama", hf.LlamaForCausalLM)
+    assert load(subject.network).name == "lama"  # not the whole path
     recording = subject.record(TEXT)
     assert recording.source.texts[1] == "the"
-    expected = HuggingFaceSubject(model, tokenizer).record(TEXT)
+    expected = load(model, tokenizer).record(TEXT)
     assert np.array_equal(recording.maps[1].dense, expected.maps[1].dense)
     assert recording.evidence.model_hash == expected.evidence.model_hash
     for name in ("tokenizer.json", "tokenizer_config.json"):
@@ -896,7 +881,7 @@ def test_what_is_opened_can_be_moved_and_what_is_live_stays(tmp_path: Any) -> No
     for device in ("nowhere", "meta"):
         with pytest.raises(InputError, match=rf"Nothing runs on '{device}' here \(.*\); try cpu"):
             load(tmp_path / "lama", device=device)
-    with pytest.raises(InputError, match="live network is recorded where it is"):
+    with pytest.raises(InputError, match="live network is used where it is"):
         load(make_llama(), device="cpu")
 
 
@@ -909,7 +894,7 @@ def test_a_link_is_called_by_its_own_name(tmp_path: Any) -> None:
 def test_a_mask_may_be_one_row_for_all_queries() -> None:
     model = make_bert()
     inputs = {"input_ids": torch.tensor([ids_of(9)]), "attention_mask": torch.tensor([[0, 0] + [1] * 7])}
-    subject = HuggingFaceSubject(model)
+    subject = load(model)
     expected = subject.record(inputs, want=("weights", "scores"))
     created = hf.masking_utils.eager_mask
 
@@ -936,12 +921,11 @@ def test_real_weights_are_recorded_to_the_last_bit() -> None:
         "The animal didn't cross the street because it was too tired.", want=("weights",)
     )
     ids = torch.tensor(recording.source.ids[None])
-    reported = eager_maps(subject.model, input_ids=ids)
+    reported = eager_maps(subject.network, input_ids=ids)
     assert len(recording.maps) == 6
     for each, weights in zip(recording.maps, reported.attentions, strict=True):
         assert np.array_equal(each.dense, weights[0].numpy())
-    subject.kernel = "fast"
-    fast = subject.record(recording.source.ids.tolist(), want=("statistics",))
+    fast = subject.record(recording.source.ids.tolist(), want=("statistics",), kernel="fast")
     assert fast.evidence.largest_error < rounding(layers=6, summands=384)
     for one, other in zip(recording.maps, fast.maps, strict=True):
         assert_near(one.statistics.entropy, other.statistics.entropy, layers=6, summands=384)

@@ -12,10 +12,11 @@ import transformers as hf
 from torch import Tensor, nn
 
 from glassformer.errors import InputError, RecordingError
+from glassformer.loaded.opening import load
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
+from glassformer.recorders.record import find_recorder
 from glassformer.recorders.transformers import softmaxes
-from glassformer.recorders.transformers.recorder import HuggingFaceSubject
 from glassformer.recording import Recording
 from tolerances import assert_near
 
@@ -135,7 +136,7 @@ def same_output(one: Recording, other: Recording) -> None:
 @pytest.mark.parametrize("kind", PROJECTIONS)
 def test_an_ablated_head_is_one_whose_result_is_taken_away(kind: str, how: Any) -> None:
     model = make(kind)
-    subject = HuggingFaceSubject(model)
+    subject = load(model)
     plain = subject.record(IDS, want=EVERYTHING)
     assert str(plain.evidence.kernel) == "eager, as the model reports it"
     edit = AblateHead(stack_of(plain), "self", 1, 2, how)
@@ -164,7 +165,7 @@ def test_an_ablated_head_is_one_whose_result_is_taken_away(kind: str, how: Any) 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_cut_edge_is_renormalised(kind: str) -> None:
-    subject = HuggingFaceSubject(make(kind))
+    subject = load(make(kind))
     plain = subject.record(IDS)
     key = int(plain.map(layer=0).dense[1, 3].argmax())
     edited = subject.record(IDS, edits=[CutEdge(stack_of(plain), "self", 0, 1, 3, key)])
@@ -184,7 +185,7 @@ def test_a_cut_edge_is_renormalised(kind: str) -> None:
 @pytest.mark.parametrize("factor", [0.5, -1.0, 0.0])
 @pytest.mark.parametrize("kind", KINDS)
 def test_scaled_scores_are_powers_of_weights(kind: str, factor: float) -> None:
-    subject = HuggingFaceSubject(make(kind))
+    subject = load(make(kind))
     plain = subject.record(IDS)
     edited = subject.record(IDS, edits=[ScaleScores(factor, layer=0)])
     before, after = plain.map(layer=0), edited.map(layer=0)
@@ -201,7 +202,7 @@ def test_scaled_scores_are_powers_of_weights(kind: str, factor: float) -> None:
 
 @pytest.mark.parametrize("kind", GENERATING)
 def test_what_is_written_under_an_edit_is_what_the_edited_model_says(kind: str) -> None:
-    subject = HuggingFaceSubject(make(kind))
+    subject = load(make(kind))
     settings = GenerationSettings(max_new_tokens=5)
     for edit in (AblateHead("decoder", "self", 0, 1), CutEdge("decoder", "self", None, None, 4, 1)):
         edited = subject.record(IDS, decode=settings, edits=[edit])
@@ -220,7 +221,7 @@ def test_what_is_written_under_an_edit_is_what_the_edited_model_says(kind: str) 
 def test_a_long_prompt_is_written_under_its_edits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glassformer.recorders.transformers.recorder.LONGEST_DENSE", 4)
     torch.manual_seed(0)
-    subject = HuggingFaceSubject(hf.GPT2LMHeadModel(hf.GPT2Config(**SHORT)).eval())
+    subject = load(hf.GPT2LMHeadModel(hf.GPT2Config(**SHORT)).eval())
     settings = GenerationSettings(max_new_tokens=3)
     edits = [ScaleScores(-40.0)]
     edited = subject.record(IDS, decode=settings, edits=edits)
@@ -233,7 +234,7 @@ def test_a_long_prompt_is_written_under_its_edits(monkeypatch: pytest.MonkeyPatc
 
 
 def test_edits_add_up_with_first_layers() -> None:
-    subject = HuggingFaceSubject(make("BLOOM"))
+    subject = load(make("BLOOM"))
     edits = [FirstLayers(2), AblateHead("decoder", "self", 1, 0), ScaleScores(0.5, layer=0)]
     edited = subject.record(IDS, edits=edits)
     assert len(edited.maps) == 2
@@ -242,7 +243,7 @@ def test_edits_add_up_with_first_layers() -> None:
 
 
 def test_a_map_that_no_softmax_gives_is_named() -> None:
-    subject = HuggingFaceSubject(make("LED"))
+    subject = load(make("LED"))
     reads = (IDS, [9, 5, 6])
     cut = subject.record(*reads, edits=[CutEdge("decoder", "cross", 0, None, 1, 1)])
     assert not cut.map("decoder", 0, "cross").dense[:, 1, 1].any()
@@ -270,16 +271,16 @@ def test_a_map_that_no_softmax_gives_is_named() -> None:
 def test_an_edit_that_meets_nothing_is_refused(edit: Any, message: str) -> None:
     model = make("BLOOM")
     with pytest.raises(InputError, match=message):
-        HuggingFaceSubject(model).record(IDS, edits=[edit])
+        load(model).record(IDS, edits=[edit])
     assert not any(module._forward_pre_hooks for module in model.modules())
     (torch.zeros(2, 3, 4) + 1).softmax(-1)  # nobody meets it any more
 
 
 def test_what_was_edited_is_what_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = HuggingFaceSubject(make("BLOOM"))
-    stacks = subject.stacks
+    subject = load(make("BLOOM"))
+    stacks = find_recorder(subject).stacks  # type: ignore[attr-defined]
     subject.record(IDS)
-    spots, places = softmaxes.find_spots(subject.model, stacks, {"input_ids": torch.tensor([IDS])})
+    spots, places = softmaxes.find_spots(subject.network, stacks, {"input_ids": torch.tensor([IDS])})
     assert [spot.place for _, spot in sorted(spots.items())] == places
     wrong = {0: spots[1], 1: spots[0], 2: spots[2]}  # as if the long pass had another order
     monkeypatch.setattr(softmaxes, "find_spots", lambda *_: (wrong, places))
@@ -288,9 +289,10 @@ def test_what_was_edited_is_what_is_reported(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_an_attention_that_goes_past_the_softmax_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    subject = HuggingFaceSubject(make("BLOOM"))
+    subject = load(make("BLOOM"))
     subject.record(IDS)
-    spots, places = softmaxes.find_spots(subject.model, subject.stacks, {"input_ids": torch.tensor([IDS])})
+    stacks = find_recorder(subject).stacks  # type: ignore[attr-defined]
+    spots, places = softmaxes.find_spots(subject.network, stacks, {"input_ids": torch.tensor([IDS])})
     later = {number + 3: spot for number, spot in spots.items()}
     monkeypatch.setattr(softmaxes, "find_spots", lambda *_: (later, places))
     with pytest.raises(RecordingError, match=r"went past the softmax of decoder layer 0, self"):
@@ -299,7 +301,7 @@ def test_an_attention_that_goes_past_the_softmax_is_noticed(monkeypatch: pytest.
 
 def test_another_thread_does_not_disturb_an_edit() -> None:
     model = make("BLOOM")
-    subject = HuggingFaceSubject(model)
+    subject = load(model)
     edits = [AblateHead("decoder", "self", 2, 1), ScaleScores(0.5, layer=1)]
     alone = subject.record(IDS, edits=edits)
     with torch.no_grad():

@@ -27,7 +27,7 @@ def run(arguments: Arguments) -> None:
         return f"{found.label}\t{found.probability:.4f}"
 
     def answer(texts: Iterable[str]) -> Iterator[Any]:
-        return classify(arguments.model, texts, long=arguments.long, device=arguments.device)
+        return classify(arguments.model, texts, long=arguments.long, device=arguments.device, stream=True)
 
     run_answers(arguments, answer, show, describe)
 

@@ -15,8 +15,8 @@ from glassformer.render.terminal.text import wrap
 
 def run(_: Arguments) -> None:
     """Train a tiny translator and draw where it looks."""
+    from glassformer.loaded.opening import load
     from glassformer.recorders.demo import SENTENCE, STEPS, teach_translator
-    from glassformer.recorders.record import load
 
     print(message("cli.demo.begin"))
     last = 0.0
@@ -28,9 +28,9 @@ def run(_: Arguments) -> None:
             last = loss
             show_step(step + 1)
 
-        subject = load(*teach_translator(report), name="demo")
+        model = load(*teach_translator(report), name="demo")
     print(f"  {message('cli.demo.trained', steps=STEPS, loss=last)}")
-    recording = subject.record(SENTENCE)
+    recording = model.record(SENTENCE)
     assert recording.target is not None
     print(f"\n  {SENTENCE}\n  {recording.target.text}\n")
     print(draw_recording(recording))

@@ -41,7 +41,7 @@ def run(arguments: Arguments) -> None:
         return "\t".join((found.text, *gaps))
 
     def answer(texts: Iterable[str]) -> Iterator[Any]:
-        return fill(arguments.model, texts, best=arguments.best, device=arguments.device)
+        return fill(arguments.model, texts, best=arguments.best, device=arguments.device, stream=True)
 
     run_answers(arguments, answer, show, describe)
 

@@ -13,7 +13,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> None:
     """Continue texts."""
-    run_generation(arguments, "decoder", "cli.answers.no_generator")
+    run_generation(arguments, "generates")
 
 
 VERB = Verb(

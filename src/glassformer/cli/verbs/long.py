@@ -33,20 +33,19 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> None:
     """Record a small rotary model on a text of any length."""
-    from glassformer.recorders.checks import check_device
+    from glassformer.loaded.opening import check_device
     from glassformer.recorders.destination import heading_for
     from glassformer.recorders.long import invent_text, open_rotary
 
     check_device(arguments.device)
-    subject = open_rotary()
+    model = open_rotary()
     if arguments.device is not None:
-        subject.network.to(arguments.device)
-    text = invent_text(subject, arguments.tokens)
-    print(message("cli.long.begin", model=subject.name, count=arguments.tokens), flush=True)
+        model.to(arguments.device)
+    text = invent_text(model, arguments.tokens)
+    print(message("cli.long.begin", model=model.name, count=arguments.tokens), flush=True)
     begun = time.monotonic()
-    with heading_for(arguments.output, subject) as destination:
-        subject.keep = _reporting(destination.keep)
-        recording = subject.record(text)
+    with heading_for(arguments.output) as destination:
+        recording = model.record(text, keep=_reporting(destination.keep))
         picture = draw_recording(recording)
         destination.finish(recording)
     size = arguments.output.stat().st_size / 2**20

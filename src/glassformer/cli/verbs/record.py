@@ -30,6 +30,8 @@ from glassformer.messages import message
 from glassformer.render.terminal.text import wrap
 
 if TYPE_CHECKING:
+    from glassformer.loaded.model import LoadedModel
+    from glassformer.recorders.store import Keep
     from glassformer.recording import Recording
 
 WANTED = "weights,output"
@@ -65,23 +67,22 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> None:
     """Record a model on a text, draw it, keep it."""
+    from glassformer.loaded.opening import load
     from glassformer.recorders.checks import check_want
     from glassformer.recorders.destination import heading_for
-    from glassformer.recorders.record import load
     from glassformer.render.summary import summarise, to_json
 
     require_model(arguments.model)
     text = None if arguments.texts else _find_text(arguments)
     target = None if arguments.target is None else require_text(arguments.target)
-    want = check_want([name.strip() for name in arguments.want.split(",") if name.strip()], ours=True)
+    want = check_want([name.strip() for name in arguments.want.split(",") if name.strip()])
     edits = [read_edit(edit) for edit in arguments.edit]
     _check_texts(arguments)
-    subject: Any = load(arguments.model, device=arguments.device)
-    subject.kernel = arguments.kernel
-    decode = _find_decoding(arguments, subject)
+    model = load(arguments.model, device=arguments.device)
+    decode = _find_decoding(arguments, model)
 
-    def record(text: str) -> "Recording":
-        made: Recording = subject.record(
+    def record(text: str, keep: "Keep | None" = None) -> "Recording":
+        return model.record(
             text,
             target,
             target_language=arguments.target_language,
@@ -89,15 +90,16 @@ def run(arguments: Arguments) -> None:
             decode=decode,
             want=want,
             edits=edits,
+            kernel=arguments.kernel,
+            keep=keep,
         )
-        return made
 
     if text is None:
-        record_all(subject, arguments.texts, arguments.output, record)
+        record_all(arguments.texts, arguments.output, record)
         return
-    kept = heading_for(arguments.output, subject) if arguments.output else nullcontext()
+    kept = heading_for(arguments.output) if arguments.output else nullcontext()
     with kept as destination:
-        recording = record(text)
+        recording = record(text, None if destination is None else destination.keep)
         printed = to_json(summarise(recording)) if arguments.json else _describe(recording, arguments)
         if destination is not None:
             destination.finish(recording)
@@ -127,14 +129,11 @@ def _find_text(arguments: Arguments) -> str:
     return require_text(arguments.text if arguments.file is None else read_text(arguments.file))
 
 
-def _find_decoding(arguments: Arguments, subject: Any) -> Any:
-    from glassformer.model.generate import GREEDY
-
-    habit = getattr(subject, "generation", GREEDY)
+def _find_decoding(arguments: Arguments, model: "LoadedModel") -> Any:
+    habit = model.generation
     if arguments.max_new_tokens is not None:
         habit = replace(habit, max_new_tokens=arguments.max_new_tokens)
-        shape = getattr(subject, "shape", None)  # a model of transformers has none and decides for itself
-        if arguments.decode is None and shape not in (None, "encoder-decoder"):
+        if arguments.decode is None and not model.can("translates"):
             raise InputError("cli.record.no_decoding")
     if arguments.decode is not None:
         return read_decoding(arguments.decode, habit)

@@ -15,7 +15,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> None:
     """Translate texts."""
-    run_generation(arguments, "encoder-decoder", "cli.answers.no_translator")
+    run_generation(arguments, "translates")
 
 
 VERB = Verb(

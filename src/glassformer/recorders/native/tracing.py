@@ -22,7 +22,6 @@ from glassformer.errors import InputError
 from glassformer.model.attention import Attention, CrossAttention, SelfAttention
 from glassformer.model.heads import ClassifierHead, LanguageHead
 from glassformer.model.layers import FeedForward, Residual
-from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.similarity import ProductSimilarity, ScaledDotSimilarity, dot
 from glassformer.model.transformer import Embeddings, Stack, Transformer
 from glassformer.recorders.edits.edit import Edit, inside_attention
@@ -40,14 +39,9 @@ def complete_want(want: frozenset[str]) -> frozenset[str]:
 
 
 def check_traceable(
-    network: nn.Module, want: Collection[str], edits: Sequence[Edit], sides: Sequence[Sequence[int] | Any]
+    want: Collection[str], edits: Sequence[Edit], sides: Sequence[Sequence[int] | Any]
 ) -> None:
     """Refuse a trace that cannot be true, or that nobody could follow."""
-    if isinstance(network, RecurrentTranslator) and {"trace", "parameters"} & set(want):
-        raise InputError(
-            "The cells of a recurrent network are computed by torch in one go and have no steps to show; "
-            "leave 'trace' and 'parameters' out: its attention is recorded all the same."
-        )
     if "trace" not in want:
         return
     for edit in inside_attention(edits):

@@ -19,13 +19,13 @@ import torch
 from torch import Tensor
 
 from glassformer.errors import InputError, RecordingError
+from glassformer.loaded.reading import as_array
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.place import Place
 from glassformer.recorders.call import Call
 from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.preserve import on_loan
-from glassformer.recorders.reading import as_array
-from glassformer.recorders.transformers.inputs import Given, Giver
+from glassformer.recorders.transformers.inputs import InputBuilder, ModelInputs
 from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.peaks import Peak, Peaks
@@ -34,7 +34,6 @@ from glassformer.recording import AttentionMap, Generation
 from glassformer.recording.attention_map import HALVES
 
 ALTERNATIVES = 5  # kept for each word where nothing else is said
-MOST_NEW = 128  # words where neither the settings nor the model say
 SEAM = 1e-3  # how far steps may be from one pass
 HALF_SEAM = 2e-2  # the same in half precision, where one row is not computed as many are
 ONE_PASS = "maps are those of one pass over the finished text"
@@ -44,7 +43,7 @@ ONE_PASS = "maps are those of one pass over the finished text"
 class Written:
     """What a model wrote, and the attention of every step."""
 
-    given: Given  # the whole text
+    given: ModelInputs  # the whole text
     generation: Generation
     steps: dict[Place, list[Tensor]]  # for each pass of the decoder the rows that it computed (H, new, S)
     read: list[int]  # how many tokens the decoder had read after each pass
@@ -98,8 +97,8 @@ class Written:
 
 
 def write(
-    giver: Giver,
-    given: Given,
+    builder: InputBuilder,
+    given: ModelInputs,
     decode: GenerationSettings | None,
     *,
     inside: AbstractContextManager[object],
@@ -110,12 +109,12 @@ def write(
 
     Without a cache a query's number is its place in the text.
     """
-    model: Any = giver.model
+    model: Any = builder.model
     if not model.can_generate():
-        raise InputError(f"{giver.reader.name} cannot generate; give it a target to read.")
-    given = _open_end(giver, given)
-    words = _settings(model, decode, _find_room(giver, given))
-    compared = 0 if words["do_sample"] else max(2, 1 + len(_end_ids(model)))  # as transformers does
+        raise InputError(f"{builder.reader.name} cannot generate; give it a target to read.")
+    given = _open_end(builder, given)
+    words = builder.loaded.generation_arguments(decode, _count_prompt(given))
+    compared = 0 if words["do_sample"] else max(2, 1 + len(builder.loaded.end_ids))  # as transformers does
     search = Search(decode.alternatives if decode else ALTERNATIVES, compared)
     if not cache:
         words["use_cache"] = False
@@ -124,13 +123,13 @@ def write(
         if words["do_sample"] and decode is not None and decode.seed is not None:
             contexts.enter_context(torch.random.fork_rng())
             torch.manual_seed(decode.seed)
-        contexts.enter_context(giver.looking_up())
+        contexts.enter_context(builder.explaining_lookups())
         result = model.generate(**given.tensors, **words, logits_processor=search.processors())
     rows = search.finish(result)
-    generation = search.read(giver.reader.show, _method(words))
+    generation = search.read(builder.reader.show, _method(words))
     steps = watcher.choose(rows, search.prompt.shape[1]) if isinstance(watcher, Passes) else {}
     return Written(
-        given=_append(giver, given, search.prompt, search.words(_end_ids(model))),
+        given=_append(builder, given, search.prompt, search.words(builder.loaded.end_ids)),
         generation=generation,
         steps=steps,
         read=[search.prompt.shape[1] + step for step in range(len(rows))],
@@ -197,50 +196,9 @@ def _find_peaks(steps: dict[Place, list[Tensor]]) -> dict[Place, list[Peak]]:
     }
 
 
-def _find_room(giver: Giver, given: Given) -> int | None:
-    """How many words there are positions for; None: as many as one likes."""
-    limit, ids = giver.find_limit(), given.tensors.get("input_ids")
-    if limit is None:
-        return None
-    room = limit - (1 if giver.translates or ids is None else ids.shape[1])
-    if room < 1:
-        raise InputError(f"The prompt fills all {limit} positions of {giver.reader.name}; shorten it.")
-    return room
-
-
-def _settings(model: Any, decode: GenerationSettings | None, room: int | None) -> dict[str, Any]:
-    """Our settings in the words of transformers; without any, those that the model brings."""
-    own = model.generation_config
-    words: dict[str, Any] = {"return_dict_in_generate": True, "output_scores": True}
-    if own.pad_token_id is None:
-        ends = _end_ids(model)
-        words["pad_token_id"] = min(ends) if ends else 0
-    if decode is None:
-        beams, sample = own.num_beams or 1, bool(own.do_sample)
-        if own.max_new_tokens is None and own.max_length in (None, 20):  # 20 stands for nothing said
-            words["max_new_tokens"] = min(MOST_NEW, room or MOST_NEW)
-        return words | {
-            "num_beams": beams,
-            "do_sample": sample,
-            "num_return_sequences": beams if beams > 1 else 1,
-        }
-    words |= {
-        "max_new_tokens": min(decode.max_new_tokens, room or decode.max_new_tokens),
-        "min_new_tokens": decode.min_new_tokens or None,
-        "num_beams": decode.beams,
-        "num_return_sequences": decode.beams,
-        "do_sample": decode.sample,
-        "repetition_penalty": decode.repetition_penalty,
-        "no_repeat_ngram_size": decode.no_repeat_ngram,
-        "use_cache": decode.cache,
-    }
-    if decode.forbidden:
-        words["suppress_tokens"] = [*(own.suppress_tokens or ()), *decode.forbidden]
-    if decode.beams > 1:
-        words |= {"length_penalty": decode.length_penalty, "early_stopping": decode.early_stopping}
-    if decode.sample:
-        words |= {"temperature": decode.temperature, "top_k": decode.top_k or 0, "top_p": decode.top_p}
-    return words
+def _count_prompt(given: ModelInputs) -> int:
+    ids = given.tensors.get("input_ids")
+    return 1 if ids is None else int(ids.shape[1])
 
 
 def _method(words: dict[str, Any]) -> str:
@@ -249,35 +207,28 @@ def _method(words: dict[str, Any]) -> str:
     return "sampling" if words["do_sample"] else "greedy"
 
 
-def _end_ids(model: Any) -> set[int]:
-    ends = model.generation_config.eos_token_id
-    if ends is None:
-        return set()
-    return {ends} if isinstance(ends, int) else set(ends)
-
-
-def _open_end(giver: Giver, given: Given) -> Given:
+def _open_end(builder: InputBuilder, given: ModelInputs) -> ModelInputs:
     """A prompt without its end token: the end of the prompt is not the end of the text."""
     ids = given.tensors.get("input_ids")
-    if giver.translates or ids is None or ids.shape[1] < 2 or int(ids[0, -1]) not in _end_ids(giver.model):
+    if builder.translates or ids is None or ids.shape[1] < 2 or int(ids[0, -1]) not in builder.loaded.end_ids:
         return given
     count = ids.shape[1]
     tensors = {
         name: each[:, :-1] if each.shape[1:] == (count,) else each for name, each in given.tensors.items()
     }
-    return Given(tensors, None if given.source is None else given.source.take(slice(count - 1)))
+    return ModelInputs(tensors, None if given.source is None else given.source.take(slice(count - 1)))
 
 
-def _append(giver: Giver, given: Given, prompt: Tensor, words: Sequence[int]) -> Given:
+def _append(builder: InputBuilder, given: ModelInputs, prompt: Tensor, words: Sequence[int]) -> ModelInputs:
     """The whole text as one pass reads it."""
-    ids = torch.cat((prompt, giver.tensor(as_array(words))), dim=1)
+    ids = torch.cat((prompt, builder.tensor(as_array(words))), dim=1)
     names = tuple(ids[0].tolist())
-    if giver.translates:
-        target = giver.name_target(names)
+    if builder.translates:
+        target = builder.name_target(names)
         return replace(given, tensors={**given.tensors, "decoder_input_ids": ids}, target=target)
     tensors = {**given.tensors, "input_ids": ids}
     tensors.pop("token_type_ids", None)
     mask = given.tensors.get("attention_mask")
     if mask is not None:
         tensors["attention_mask"] = torch.cat((mask, mask.new_ones(1, len(words))), dim=1)
-    return Given(tensors, giver.name_source(names))
+    return ModelInputs(tensors, builder.name_source(names))

@@ -1,7 +1,7 @@
 """What a model of transformers is given: tensors by the names that it knows, and the tokens behind them.
 
-In:   text, token ids, or the model's own inputs (pixels, sound) as a mapping of tensors.
-Out:  `Given`. Text that is too long and ids that the model does not have are refused before it runs.
+In:   text, token ids, or the model's own inputs (pixels, sound) as a mapping.
+Out:  `ModelInputs`. Text that is too long and ids that the model does not have are refused before it runs.
 """
 
 import inspect
@@ -16,17 +16,27 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from glassformer.errors import InputError
+from glassformer.loaded.reading import IDS, as_array, as_tokens
+from glassformer.loaded.transformers import TransformersModel
+from glassformer.messages import Message, message
+from glassformer.place import name_term
 from glassformer.recorders.maps import Axes
-from glassformer.recorders.reading import IDS, Reader, as_array, as_tokens
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import Tokens
 from glassformer.text.tokenizer import Encoding
 
+TOKEN_INPUTS = (
+    "input_ids",
+    "attention_mask",
+    "token_type_ids",
+    "decoder_input_ids",
+    "decoder_attention_mask",
+)
 LABELS = {"pixel_values": "patch", "input_features": "frame", "input_values": "frame"}
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ModelInputs:
     """The inputs of one forward pass over one text."""
 
     tensors: Mapping[str, Any]
@@ -44,57 +54,45 @@ class Given:
         return max(len(side) if side is not None else 0 for side in (self.source, self.target))
 
 
-class Giver:
+class InputBuilder:
     """Prepares inputs for one model."""
 
-    def __init__(self, model: nn.Module, reader: Reader) -> None:
-        self.model = model
-        self.reader = reader
-        self.config: Any = model.config
-        self.words = frozenset(inspect.signature(type(model).forward).parameters)
+    def __init__(self, loaded: TransformersModel) -> None:
+        self.loaded = loaded
+        self.model: nn.Module = loaded.network
+        self.reader = loaded.reader
+        self.config: Any = loaded.config
+        self.names = frozenset(inspect.signature(type(self.model).forward).parameters)
 
     @property
     def translates(self) -> bool:
         """Whether there is a target side: an encoder and a decoder."""
-        return bool(getattr(self.config, "is_encoder_decoder", False))
+        return self.loaded.translates
 
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
-
-    def give(self, encoding: Encoding, target: Encoding | None = None) -> Given:
+    def build(self, encoding: Encoding, target: Encoding | None = None) -> ModelInputs:
         """Encodings as tensors; without a target an encoder-decoder cannot run yet."""
         numbers = as_array(encoding.ids)
         self._check(numbers, "text")
         ids = self.tensor(numbers)
         tensors: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-        if any(encoding.segments) and "token_type_ids" in self.words:
+        if any(encoding.segments) and "token_type_ids" in self.names:
             tensors["token_type_ids"] = self.tensor(as_array(encoding.segments))
         if target is None:
-            return Given(tensors, as_tokens("source", encoding, numbers))
+            return ModelInputs(tensors, as_tokens("source", encoding, numbers))
         written = as_array(target.ids)
         self._check(written, "target")
         tensors["decoder_input_ids"] = self.tensor(written)
         source = as_tokens("source", encoding, numbers)
-        return Given(tensors, source, as_tokens("target", target, written))
+        return ModelInputs(tensors, source, as_tokens("target", target, written))
 
-    def give_mapping(self, inputs: Mapping[str, Any]) -> Given:
+    def build_from_mapping(self, inputs: Mapping[str, Any]) -> ModelInputs:
         """The model's own inputs, a batch of one."""
-        tensors = dict(inputs)
-        for name, value in tensors.items():
-            if not isinstance(value, Tensor):
-                raise InputError(f"The input {name} is a {type(value).__name__}; give a tensor (batch, …).")
-            if value.dim() == 0 or value.shape[0] != 1:
-                raise InputError(
-                    f"The input {name} has the shape {tuple(value.shape)}; a recording is of one text or "
-                    "image. Give a batch of one."
-                )
-            if value.is_floating_point() and not bool(value.isfinite().all()):
-                raise InputError(f"The input {name} holds NaN or infinity; give finite numbers.")
-            tensors[name] = value.to(self.device)
+        tensors: dict[str, Any] = {}
+        for name, value in inputs.items():
+            tensors[name] = _as_tensor(name, value).to(self.loaded.device)
         self._check_names(tensors)
         source, target = (self._name_ids(tensors.get(name)) for name in ("input_ids", "decoder_input_ids"))
-        return Given(
+        return ModelInputs(
             tensors,
             None if source is None else as_tokens("source", source),
             None if target is None else as_tokens("target", target),
@@ -102,12 +100,13 @@ class Giver:
 
     def _check_names(self, tensors: Mapping[str, Tensor]) -> None:
         """Refuse inputs of which the model takes none, and masks that do not fit their tokens."""
-        if not self.words & tensors.keys():
-            known = next((name for name in ("input_ids", *LABELS) if name in self.words), "input_ids")
-            seen = ", ".join(map(str, tensors)) or "there are none"
+        if not self.names & tensors.keys():
+            known = next((name for name in ("input_ids", *LABELS) if name in self.names), "input_ids")
             raise InputError(
-                f"{self.reader.name} takes none of the inputs ({seen}); name them as its forward does, "
-                f"as {known}."
+                "record.inputs.unknown_names",
+                name=self.loaded.name,
+                seen=tuple(map(str, tensors)),
+                known=known,
             )
         for side in ("", "decoder_"):
             ids, mask = tensors.get(f"{side}input_ids"), tensors.get(f"{side}attention_mask")
@@ -115,49 +114,48 @@ class Giver:
                 continue
             if mask.shape != ids.shape:
                 raise InputError(
-                    f"The {side}attention_mask is for {mask.shape[1]} tokens, and there are {ids.shape[-1]}; "
-                    "give one number for each."
+                    "loaded.reading.unequal_lengths",
+                    input=f"{side}attention_mask",
+                    count=mask.shape[1],
+                    ids=ids.shape[-1],
                 )
             if not bool(mask.any()):
-                raise InputError(f"The {side}attention_mask hides every token; let at least one be seen.")
+                raise InputError("record.inputs.all_masked", input=f"{side}attention_mask")
 
-    def complete(self, given: Given) -> Mapping[str, Any]:
-        """Inputs that the model can run on: without a target a decoder reads starts."""
+    def complete(self, given: ModelInputs) -> Mapping[str, Any]:
+        """Inputs that the model can run on: without a target a decoder reads start tokens."""
         if not self.translates or "decoder_input_ids" in given.tensors:
             return given.tensors
         return {**given.tensors, "decoder_input_ids": self.tensor(as_array([self.find_start()] * 2))}
 
     def settings(self, want: Collection[str]) -> dict[str, Any]:
-        """What else the forward pass is told: no cache, and few logits where nobody wants them."""
-        words: dict[str, Any] = {"output_hidden_states": True} if "hidden" in want else {}
-        if "use_cache" in self.words:
-            words["use_cache"] = False
-        if "logits_to_keep" in self.words and "output" not in want:
-            words["logits_to_keep"] = 1
-        return words
+        """Other arguments of the forward pass: no cache, and few logits where they are not wanted."""
+        settings: dict[str, Any] = {"output_hidden_states": True} if "hidden" in want else {}
+        if "use_cache" in self.names:
+            settings["use_cache"] = False
+        if "logits_to_keep" in self.names and "output" not in want:
+            settings["logits_to_keep"] = 1
+        return settings
 
     @contextmanager
-    def looking_up(self) -> Iterator[None]:
-        """A table that is too small for a text is an error for a person to read."""
+    def explaining_lookups(self) -> Iterator[None]:
+        """An index that is too large for an embedding is an error for a person to read."""
         try:
             yield
         except (IndexError, RuntimeError) as error:
-            if not str(error).startswith("index"):  # of a tensor; all else is not ours to explain
+            if not str(error).startswith("index"):  # of a tensor; everything else is not ours to explain
                 raise
-            raise InputError(
-                f"{self.reader.name} could not look something up ({error}): the text has more tokens than it "
-                "has positions. Shorten the text, or ask for fewer words."
-            ) from error
+            raise InputError("record.inputs.lookup", name=self.loaded.name, reason=str(error)) from error
 
-    def tell_length(self, given: Given) -> list[str]:
-        """A note on a text that is longer than the model was made for, although it can read on."""
+    def tell_length(self, given: ModelInputs) -> list[Message]:
+        """A note on a text that is longer than the model was trained for."""
         limit = getattr(self.config.get_text_config(), "max_position_embeddings", None)
         if not isinstance(limit, int) or given.length <= limit:
             return []
-        return [f"the text has {given.length} tokens, and the model was made for {limit}"]
+        return [message("record.inputs.long", count=given.length, limit=limit)]
 
-    def find_axes(self, given: Given, stacks: Stacks, names: tuple[str, ...]) -> Axes:
-        """Which tokens stand on the axes of which stack, and which of them are padding."""
+    def find_axes(self, given: ModelInputs, stacks: Stacks, names: tuple[str, ...]) -> Axes:
+        """The tokens on the axes of each stack, and which of them are padding."""
         tokens: dict[str, Tokens] = {}
         real: dict[str, Any] = {}
         source, target = ("encoder", "decoder") if self.translates else (self._find_reader(stacks, names), "")
@@ -173,10 +171,10 @@ class Giver:
         return Axes(tokens, real, label=given.label)
 
     def _find_reader(self, stacks: Stacks, names: tuple[str, ...]) -> str:
-        """The stack that reads text: of several, the one in whose part of the model the table of words is."""
+        """The stack that reads text: of several, the one in the part with the token embedding."""
         if len(names) == 1:
             return names[0]
-        part = self.find_table()[0].split(".")[0]
+        part = self.loaded.find_embedding()[0].split(".")[0]
         return next((name for path, name in stacks.names.items() if path.split(".")[0] == part), "")
 
     def begin_target(self, encoding: Encoding) -> Encoding:
@@ -185,16 +183,10 @@ class Giver:
 
     def find_start(self) -> int:
         """The token that a decoder is given before the first word."""
-        generation = getattr(self.model, "generation_config", None)
-        for name in ("decoder_start_token_id", "bos_token_id"):
-            for config in (generation, self.config, getattr(self.config, "decoder", None)):
-                found = getattr(config, name, None)
-                if isinstance(found, int):
-                    return found
-        raise InputError(
-            f"The configuration of {self.reader.name} names no decoder_start_token_id; set it, or give "
-            "decoder_input_ids in a mapping."
-        )
+        start = self.loaded.start_id
+        if start is None:
+            raise InputError("record.inputs.no_start", name=self.loaded.name)
+        return start
 
     def name_source(self, ids: tuple[int, ...]) -> Tokens:
         """Ids that were read and written, as tokens."""
@@ -208,7 +200,7 @@ class Giver:
 
     def tensor(self, ids: NDArray[np.int64]) -> Tensor:
         """A batch of one, which the model may change."""
-        return torch.from_numpy(ids[None].copy()).to(self.device)
+        return torch.from_numpy(ids[None].copy()).to(self.loaded.device)
 
     def _name_ids(self, ids: Tensor | None) -> Encoding | None:
         if ids is None:
@@ -219,36 +211,34 @@ class Giver:
 
     def _check(self, ids: NDArray[np.int64], side: str) -> None:
         if len(ids) == 0:
-            raise InputError(f"The {side} is empty; give at least one token.")
-        size = getattr(self.find_table()[1], "num_embeddings", None)
+            raise InputError("record.inputs.empty", side=name_term(side))
+        size = getattr(self.loaded.find_embedding()[1], "num_embeddings", None)
         wrong = ids[(ids < 0) | (ids >= (IDS.stop if size is None else size))]
         if len(wrong) > 0:
             raise InputError(
-                f"Token id {wrong[0]} is not in the vocabulary of {self.reader.name}, which has {size}. "
-                "Does this tokenizer belong to this model?"
+                "record.inputs.unknown_id", id=int(wrong[0]), name=self.loaded.name, size=size or IDS.stop
             )
-        limit = self.find_limit()
+        limit = self.loaded.limit
         if limit is not None and len(ids) > limit:
             raise InputError(
-                f"The {side} has {len(ids)} tokens, but {self.reader.name} has positions for {limit}; "
-                "shorten it."
+                "record.inputs.too_long",
+                side=name_term(side),
+                count=len(ids),
+                name=self.loaded.name,
+                limit=limit,
             )
 
-    def find_limit(self) -> int | None:
-        """The longest text in tokens; None where positions can be counted on (rotary, relative)."""
-        config = self.config.get_text_config()
-        if getattr(config, "rope_parameters", None) or getattr(config, "rope_theta", None):
-            return None
-        limit = getattr(config, "max_position_embeddings", None)
-        return limit if isinstance(limit, int) and limit > 0 else None
 
-    def find_table(self) -> tuple[str, nn.Module | None]:
-        """The table of words that the model reads text with, and its path; None where it reads none."""
-        config = self.config.get_text_config()
-        try:
-            table = self.model.get_input_embeddings()  # type: ignore[operator]
-        except (AttributeError, NotImplementedError):  # a model of several parts may not say
-            size = getattr(config, "vocab_size", None)
-            tables = (each for each in self.model.modules() if isinstance(each, nn.Embedding))
-            table = next((each for each in tables if each.num_embeddings == size), None)
-        return next((name for name, each in self.model.named_modules() if each is table), ""), table
+def _as_tensor(name: str, value: Any) -> Tensor:
+    """An input as a batch of one; token ids may come as a list and without the axis of the batch."""
+    try:
+        tensor = torch.as_tensor(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError("record.inputs.not_a_tensor", input=name, kind=type(value).__name__) from error
+    if name in TOKEN_INPUTS and tensor.dim() == 1:
+        tensor = tensor[None]
+    if tensor.dim() == 0 or tensor.shape[0] != 1:
+        raise InputError("record.inputs.not_one_row", input=name, shape=str(tuple(tensor.shape)))
+    if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+        raise InputError("record.inputs.not_finite", input=name)
+    return tensor

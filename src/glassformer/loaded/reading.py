@@ -1,6 +1,7 @@
-"""Text, ids and languages as a subject reads them, and the same as a recording keeps them.
+"""Text, token ids and languages as a model reads them, and the same as a recording keeps them.
 
-In:   what a person gives: text, a second text, token ids, a language; or the ids that a network wrote.
+In:   what a person gives: text, a second text, token ids in any form, a language; or the ids that a network
+      wrote.
 Out:  `Encoding` for the network, `Tokens` for the recording.
 """
 
@@ -12,13 +13,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from glassformer.errors import InputError
+from glassformer.messages import Message, message
 from glassformer.recording import Side, Tokens
 from glassformer.text.languages import find_language
 from glassformer.text.tokenizer import Encoding, Tokenizer
 
-Inputs = str | Sequence[int]
+# A text; token ids as a list, array or tensor, also as a batch of one row; or inputs by name, such as what a
+# tokenizer of transformers returns (input_ids, attention_mask, token_type_ids).
+Ids = Sequence[int] | Sequence[Sequence[int]] | NDArray[np.integer[Any]] | Tensor
+Inputs = str | Ids | Mapping[str, Any]
 
 IDS = range(2**31)  # numbers that a vocabulary could have
 LONG = 1024  # tokens
@@ -29,14 +35,14 @@ LEAST = 0.9  # of a model's vocabulary should be its tokenizer's
 class Reader:
     """A tokenizer, or none: then only ids are read, and tokens are shown as numbers."""
 
-    name: str  # of the subject, for errors
+    name: str  # of the model, for errors
     tokenizer: Tokenizer | None
 
     def show(self, ids: Iterable[int]) -> tuple[str, ...]:
         """What to display for each id."""
         return spell_numbers(tuple(ids)) if self.tokenizer is None else self.tokenizer.display(ids)
 
-    def tell_size(self, known: int | None) -> list[str]:
+    def tell_size(self, known: int | None) -> list[Message]:
         """A note on a tokenizer whose vocabulary is not of about the size that the network knows.
 
         Where every id is known, nothing else tells that it belongs to another model. Tables have some room.
@@ -44,7 +50,7 @@ class Reader:
         size = known if self.tokenizer is None else self.tokenizer.size
         if known is None or size is None or LEAST * known <= size <= known:
             return []
-        return [f"the tokenizer has {size} tokens and the model {known}: it may belong to another model"]
+        return [message("loaded.reading.sizes_differ", size=size, known=known)]
 
     def read_source(
         self, inputs: Inputs, second_text: str | None = None, target_language: str | None = None
@@ -52,7 +58,7 @@ class Reader:
         """What a network is given to read; the language to translate into is named in front."""
         encoding = self.read(inputs, second_text)
         if all(encoding.special) and (isinstance(inputs, str) or not encoding.ids):
-            raise InputError("The text is empty: it has no token of its own. Give at least one word.")
+            raise InputError("loaded.reading.empty_text")
         if target_language is None:
             return encoding
         return self.prepend(find_language(self.tokenizer, target_language), encoding)
@@ -65,19 +71,16 @@ class Reader:
         """A text as its tokenizer splits it, or ids as they are."""
         if isinstance(inputs, str):
             if self.tokenizer is None:
-                raise InputError(
-                    f"{self.name} was loaded without a tokenizer and cannot read text; "
-                    "load(network, tokenizer), or give token ids."
-                )
+                raise InputError("loaded.cannot.reads_text", name=self.name)
             return self.tokenizer.encode(inputs, second_text, special=not target, target=target)
         if second_text is not None:
-            raise InputError("A second text goes with a first text, not with token ids; give both as text.")
-        ids = _read_ids(inputs)
+            raise InputError("loaded.reading.second_text_beside_ids")
+        ids, segments = _read_mapping(inputs) if isinstance(inputs, Mapping) else (_read_ids(inputs), None)
         special = (False,) * len(ids)
         if self.tokenizer is not None:
             special = tuple(map(self.tokenizer.is_special, ids))
         texts = self.show(ids)
-        return Encoding(ids, texts, special, (0,) * len(ids), "".join(texts))
+        return Encoding(ids, texts, special, segments or (0,) * len(ids), "".join(texts))
 
     def recognise(self, ids: tuple[int, ...], *, target: bool) -> Encoding:
         """Ids that a network wrote, with offsets where the tokenizer would split their text the same way."""
@@ -116,21 +119,40 @@ def _list_numerals() -> tuple[str, ...]:
     return tuple(map(str, range(1 << 16)))
 
 
+def _read_mapping(inputs: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    """Token ids and segments of a tokenizer's output; masked tokens and other inputs are refused by name."""
+    if "input_ids" not in inputs:
+        raise InputError("loaded.reading.no_input_ids", names=[str(name) for name in inputs])
+    ids = _read_ids(inputs["input_ids"])
+    known = {name: _read_ids(inputs[name]) for name in ("attention_mask", "token_type_ids") if name in inputs}
+    for name in inputs:
+        if name != "input_ids" and name not in known:
+            raise InputError("loaded.reading.unknown_input", input=str(name))
+    for name, values in known.items():
+        if len(values) != len(ids):
+            raise InputError("loaded.reading.unequal_lengths", input=name, count=len(values), ids=len(ids))
+    if not all(known.get("attention_mask", ())):
+        raise InputError("loaded.reading.masked_tokens")
+    return ids, known.get("token_type_ids")
+
+
 def _read_ids(inputs: Any) -> tuple[int, ...]:
-    """Token ids of one text: whole numbers, in a list, an array or a tensor."""
+    """Token ids of one text: whole numbers, in a list, an array or a tensor; or a batch of one row."""
     numbers = inputs.tolist() if hasattr(inputs, "tolist") else inputs
-    if not isinstance(numbers, Iterable) or isinstance(numbers, bytes | bytearray | Mapping):
-        raise InputError(f"A {type(inputs).__name__} is no text; give a string, or a list of token ids.")
+    if not isinstance(numbers, Iterable) or isinstance(numbers, str | bytes | bytearray | Mapping):
+        raise InputError("loaded.reading.not_a_text", kind=type(inputs).__name__)
     ids = tuple(numbers)
+    if ids and isinstance(ids[0], list | tuple | np.ndarray | Tensor):
+        if len(ids) > 1:
+            raise InputError("loaded.reading.several_rows", count=len(ids))
+        return _read_ids(ids[0])
     if set(map(type, ids)) == {int} and _are_ids(ids):
         return ids  # as usual: no need to look at each
     for each in ids:
         if not isinstance(each, int | np.integer) or isinstance(each, bool):
-            raise InputError(
-                f"Among the token ids is {str(each)[:60]!r}; give one text as a string, or as whole numbers."
-            )
+            raise InputError("loaded.reading.not_an_id", seen=str(each)[:60])
         if each not in IDS:
-            raise InputError(f"Token id {each} is not in any vocabulary; ids are whole numbers from 0 up.")
+            raise InputError("loaded.reading.impossible_id", id=int(each))
     return tuple(map(int, ids))
 
 

@@ -1,4 +1,4 @@
-"""Which model this is: a hash over everything it has learned, and the assurance that all of it is numbers.
+"""Which model this is: a hash over all weights, after a check that every one of them is a finite number.
 
 In:   a network.
 Out:  the SHA-256 of its weights, or an error that names the first weight that is not a number.
@@ -73,10 +73,7 @@ def _check_numbers(weights: dict[str, Tensor]) -> None:
     for name, weight in weights.items():
         if weight.is_floating_point() and not bool(weight.isfinite().all()):
             wrong = int((~weight.isfinite()).sum())
-            raise RecordingError(
-                f"The weight {name} holds {wrong} of {weight.numel()} numbers that are NaN or infinite; "
-                "nothing that follows is true. Load a checkpoint from before the training went wrong."
-            )
+            raise RecordingError("loaded.not_finite", weight=name, wrong=wrong, count=weight.numel())
 
 
 def _hash(weights: dict[str, Tensor]) -> str:

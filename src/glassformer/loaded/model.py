@@ -1,0 +1,250 @@
+"""One opened model: a network, its tokenizer, its name, and what it can do.
+
+In:   a network of ours or a model of transformers (native.py and transformers.py make one of each).
+Out:  `LoadedModel`. Verbs, recorders, the command line and the worker take it, ask for capabilities and call
+      its methods; none of them needs to know which library runs the network.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.config import Head, Shape
+from glassformer.errors import InputError
+from glassformer.loaded.identity import Identity
+from glassformer.loaded.reading import Inputs, Reader
+from glassformer.messages import Message
+from glassformer.model.generate import GREEDY
+from glassformer.model.generation_settings import GenerationSettings
+from glassformer.model.hypotheses import Hypothesis
+from glassformer.place import name_term
+from glassformer.text.languages import find_language
+from glassformer.text.opening import wrap_tokenizer
+from glassformer.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from glassformer.recording import Recording
+
+Capability = Literal[
+    "records",  # has attention that can be recorded
+    "reads_text",  # has a tokenizer
+    "generates",  # continues a text
+    "translates",  # reads one text and writes another: translation, summaries, answers
+    "classifies",  # one label for a text
+    "fills",  # guesses masked tokens
+    "traces",  # every step of a pass can be recorded, not only attention
+    "edits",  # can be recorded with changes: a head silenced, an edge cut
+    "gradients",  # can be differentiated
+]
+CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
+
+# How to generate: in our names or those of transformers, or a `transformers.GenerationConfig`.
+Decode = GenerationSettings | Mapping[str, Any] | Any | None
+
+
+class LoadedModel(ABC):
+    """What `load` returns. `capabilities` says what it can do; `network` is the torch module itself."""
+
+    library: ClassVar[Literal["native", "transformers"]]  # whose code runs the network
+    packages: ClassVar[tuple[str, ...]] = ("torch", "numpy")  # whose versions belong to the evidence
+    takes_named_inputs: ClassVar[bool] = False  # beside tokens: pixels, sound, masks of its own
+
+    def __init__(
+        self,
+        network: nn.Module,
+        tokenizer: Any = None,
+        *,
+        name: str | None = None,
+        generation: GenerationSettings = GREEDY,
+        labels: Sequence[str] = (),
+        notes: Sequence[Message] = (),
+    ) -> None:
+        """Without a tokenizer a model takes token ids, which are displayed as numbers."""
+        self.network = network
+        self.name = name or type(network).__name__
+        self.tokenizer: Tokenizer | None = None if tokenizer is None else wrap_tokenizer(tokenizer)
+        self.generation = generation  # how it generates by default
+        self.labels = tuple(labels)  # names of its classes
+        self.notes = tuple(notes)  # for the evidence of every recording
+        self.reader = Reader(self.name, self.tokenizer)
+        self.identity = Identity(network)
+        self.cache: dict[object, Any] = {}  # what other packages compute once for each model
+
+    def __repr__(self) -> str:
+        return f"LoadedModel({self.name!r}: {self.describe()})"
+
+    # What it is
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The network in a few words."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> Shape:
+        """Which stacks there are."""
+
+    @property
+    @abstractmethod
+    def head(self) -> Head:
+        """What the network predicts."""
+
+    @property
+    @abstractmethod
+    def limit(self) -> int | None:
+        """The longest text in tokens, special ones included; None: there is no limit."""
+
+    @property
+    @abstractmethod
+    def vocabulary_size(self) -> int | None:
+        """How many tokens the network knows; None: it does not read text."""
+
+    @property
+    @abstractmethod
+    def start_id(self) -> int | None:
+        """The token that a decoder reads first."""
+
+    @property
+    @abstractmethod
+    def end_ids(self) -> frozenset[int]:
+        """The tokens that end a text."""
+
+    @property
+    @abstractmethod
+    def special_ids(self) -> frozenset[int]:
+        """Padding, start and end, as the configuration names them."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where its parameters are."""
+        return next(self.network.parameters()).device
+
+    @property
+    def size(self) -> int:
+        """Bytes of its parameters."""
+        return sum(each.numel() * each.element_size() for each in self.network.parameters())
+
+    def to(self, device: str | torch.device) -> None:
+        """Move the network."""
+        self.network.to(device)
+
+    # What it can do
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What can be asked of it."""
+        found: set[Capability] = {"records", "edits", *self._more_capabilities()}
+        if self.tokenizer is not None:
+            found.add("reads_text")
+        if self.head == "language" and self.shape == "decoder":
+            found.add("generates")
+        if self.head == "language" and self.shape == "encoder-decoder":
+            found.add("translates")
+        if self.head == "classes":
+            found.add("classifies")
+        if self.head == "masked":
+            found.add("fills")
+        if all(each.is_floating_point() for each in self.network.parameters()):
+            found.add("gradients")
+        return frozenset(found)
+
+    def _more_capabilities(self) -> Collection[Capability]:
+        return ()
+
+    def can(self, capability: Capability) -> bool:
+        """Whether it has a capability."""
+        return capability in self.capabilities
+
+    def require(self, *capabilities: Capability) -> None:
+        """InputError where it lacks one of these capabilities."""
+        for capability in capabilities:
+            if not self.can(capability):
+                raise InputError(f"loaded.cannot.{capability}", name=self.name, shape=name_term(self.shape))
+
+    def read_settings(self, decode: Decode) -> GenerationSettings | None:
+        """How to generate, from any form of `Decode`; what cannot be honoured is refused by its name."""
+        if decode is None or isinstance(decode, GenerationSettings):
+            return decode
+        if isinstance(decode, Mapping):
+            return GenerationSettings.from_mapping(decode)
+        if not hasattr(decode, "to_diff_dict"):
+            raise InputError("loaded.not_settings", seen=repr(decode))
+        translates, end = self.shape == "encoder-decoder", min(self.end_ids, default=None)
+        return GenerationSettings.from_transformers(decode, encoder_decoder=translates, end_id=end)
+
+    def require_tokenizer(self) -> Tokenizer:
+        """Its tokenizer; InputError where it has none."""
+        if self.tokenizer is None:
+            raise InputError("loaded.cannot.reads_text", name=self.name)
+        return self.tokenizer
+
+    # What it does
+
+    def record(  # noqa: PLR0913 - the same arguments as `glassformer.record`
+        self,
+        inputs: Inputs,
+        target: Inputs | None = None,
+        *,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        second_text: str | None = None,
+        decode: Decode = None,
+        want: Collection[str] = ("weights", "output"),
+        edits: Sequence[Any] = (),
+        kernel: Literal["exact", "fast"] | None = None,
+        keep: Any = None,
+    ) -> "Recording":
+        """Run the network once on a text and record it: `glassformer.record` with this model."""
+        import glassformer
+
+        return glassformer.record(
+            self,
+            inputs,
+            target,
+            source_language=source_language,
+            target_language=target_language,
+            second_text=second_text,
+            decode=decode,
+            want=want,
+            edits=edits,
+            kernel=kernel,
+            keep=keep,
+        )
+
+    def read_prompt(self, text: str, target_language: str | None = None) -> list[int]:
+        """Token ids of a text to continue or to translate."""
+        tokenizer = self.require_tokenizer()
+        ids = list(tokenizer.encode(text).ids)
+        if self.shape != "decoder":
+            named = [] if target_language is None else [find_language(tokenizer, target_language)]
+            return [*named, *ids]
+        if target_language is not None:
+            raise InputError("loaded.decoder_has_no_language", name=self.name)
+        if len(ids) > 1 and ids[-1] in self.end_ids:
+            ids.pop()  # the end of the prompt is not the end of the text
+        if not ids and self.start_id is not None:
+            ids = [self.start_id]
+        return ids
+
+    @abstractmethod
+    def generate(
+        self, prompts: Sequence[Sequence[int]], settings: GenerationSettings | None = None
+    ) -> list[tuple[Hypothesis, ...]]:
+        """For each prompt (none of them empty) its answers, best first; settings None: as the model does."""
+
+    def stream(
+        self, prompt: Sequence[int], settings: GenerationSettings | None = None
+    ) -> Iterator[list[int]]:
+        """The tokens of one answer as they are chosen; here all of them at the end."""
+        yield list(self.generate([prompt], settings)[0][0].words)
+
+    @abstractmethod
+    def classify(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
+        """For each row of token ids the probability of every label."""
+
+    @abstractmethod
+    def fill(self, rows: Sequence[Sequence[int]], gaps: Sequence[Sequence[int]]) -> list[Tensor]:
+        """For each row of token ids the logits (gap, vocabulary) at the positions `gaps`."""

@@ -1,0 +1,172 @@
+"""Our own networks as loaded models.
+
+In:   a Transformer or a recurrent translator with its tokenizer, or a folder of one.
+Out:  `NativeModel`.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from glassformer.config import Head, ModelConfig, Shape
+from glassformer.errors import InputError
+from glassformer.loaded.model import Capability, LoadedModel
+from glassformer.model.generate import at_inference, generate, stream
+from glassformer.model.generation_settings import GenerationSettings
+from glassformer.model.hypotheses import Hypothesis
+from glassformer.model.prompt import pad_left
+from glassformer.model.recurrent import RecurrentTranslator
+from glassformer.model.transformer import Transformer
+from glassformer.text.batches import BatchSettings, plan_batches
+from glassformer.text.opening import open_tokenizer
+from glassformer.text.sequences import pad_rows
+from glassformer.weights.checkpoint import open_checkpoint
+
+Network = Transformer | RecurrentTranslator
+
+BATCH_TOKENS = 8192  # of a batch, times beams
+UNLIMITED = ("rotary", "relative", "none")  # positions that can be counted on for ever
+
+
+def open_native(folder: Path, name: str) -> "NativeModel":
+    """The model of a folder, with the tokenizer, labels and generation settings that it brings."""
+    checkpoint = open_checkpoint(folder)
+    tokenizer = None if checkpoint.tokenizer is None else open_tokenizer(checkpoint.tokenizer)
+    return NativeModel(
+        checkpoint.network,
+        tokenizer,
+        name=name,
+        generation=checkpoint.generation,
+        labels=checkpoint.labels,
+    )
+
+
+def find_network(model: LoadedModel) -> Network | None:
+    """The network of ours inside a loaded model, for what follows its search step by step; None: none."""
+    return model.network if isinstance(model, NativeModel) else None
+
+
+def find_transformer(model: LoadedModel) -> Transformer | None:
+    """The Transformer of ours inside a loaded model, for what computes with its parts; None: none."""
+    return model.network if isinstance(model.network, Transformer) else None
+
+
+class NativeModel(LoadedModel):
+    """One of our networks."""
+
+    library = "native"
+    network: Network
+
+    def describe(self) -> str:
+        millions = sum(parameter.numel() for parameter in self.network.parameters()) / 1e6
+        config = self.network.config
+        if not isinstance(config, ModelConfig):
+            return f"recurrent, {config.context} context, width {config.width}, {millions:.1f}M parameters"
+        layers = "+".join(map(str, config.depth.values()))
+        size = f"{layers} layers, {config.heads} heads, width {config.width}"
+        return f"{config.shape}, {size}, {millions:.1f}M parameters"
+
+    @property
+    def shape(self) -> Shape:
+        config = self.network.config
+        return config.shape if isinstance(config, ModelConfig) else "encoder-decoder"
+
+    @property
+    def head(self) -> Head:
+        config = self.network.config
+        return config.head if isinstance(config, ModelConfig) else "language"
+
+    @property
+    def limit(self) -> int | None:
+        config = self.network.config
+        unlimited = isinstance(config, ModelConfig) and config.positions in UNLIMITED
+        return None if unlimited else config.max_length
+
+    @property
+    def vocabulary_size(self) -> int:
+        return self.network.config.vocabulary_size
+
+    @property
+    def start_id(self) -> int | None:
+        return self.network.config.start_id
+
+    @property
+    def end_ids(self) -> frozenset[int]:
+        end = self.network.config.end_id
+        return frozenset() if end is None else frozenset({end})
+
+    @property
+    def special_ids(self) -> frozenset[int]:
+        config = self.network.config
+        ids = (config.padding_id, config.start_id, config.end_id)
+        return frozenset(each for each in ids if each is not None)
+
+    def _more_capabilities(self) -> Collection[Capability]:
+        return frozenset({"traces"}) if isinstance(self.network, Transformer) else frozenset()
+
+    def generate(
+        self, prompts: Sequence[Sequence[int]], settings: GenerationSettings | None = None
+    ) -> list[tuple[Hypothesis, ...]]:
+        settings = settings or self.generation
+        answers: list[tuple[Hypothesis, ...]] = [()] * len(prompts)
+        for places in _plan(prompts, BATCH_TOKENS // settings.beams):
+            ids, real = pad_left([prompts[place] for place in places], self.network.config.padding_id)
+            known = None if bool(real.all()) else real.to(self.device)
+            found = generate(self.network, ids.to(self.device), known, settings)
+            for place, generated in zip(places, found, strict=True):
+                answers[place] = generated.n_best
+        return answers
+
+    def stream(
+        self, prompt: Sequence[int], settings: GenerationSettings | None = None
+    ) -> Iterator[list[int]]:
+        settings = settings or self.generation
+        for nodes in stream(self.network, torch.tensor([list(prompt)], device=self.device), None, settings):
+            yield [node.token for node in nodes]
+
+    def classify(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
+        found: list[list[float]] = [[]] * len(rows)
+        network = self._require_transformer()
+        with at_inference(network):
+            for places, hidden, real in self._encode(network, rows):
+                chances = network.logits(hidden, real).float().softmax(-1).tolist()
+                for place, row in zip(places, chances, strict=True):
+                    found[place] = row
+        return found
+
+    def fill(self, rows: Sequence[Sequence[int]], gaps: Sequence[Sequence[int]]) -> list[Tensor]:
+        found = [torch.zeros(0)] * len(rows)
+        network = self._require_transformer()
+        with at_inference(network):
+            for places, hidden, _ in self._encode(network, rows):
+                for row, place in enumerate(places):
+                    found[place] = network.logits(hidden[row, list(gaps[place])]).float().cpu()
+        return found
+
+    def _require_transformer(self) -> Transformer:
+        if not isinstance(self.network, Transformer):
+            raise InputError("loaded.recurrent_only_translates", name=self.name)
+        return self.network
+
+    def _encode(
+        self, network: Transformer, rows: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[list[int], Tensor, Tensor | None]]:
+        """Rows of similar length together: which ones, hidden states (B, S, D), and where they are real."""
+        for places in _plan(rows, BATCH_TOKENS):
+            ids, real = pad_rows([rows[place] for place in places], network.config.padding_id)
+            real = None if real is None else real.to(self.device)
+            read = network.encode if network.decoder is None else network.decode
+            yield places, read(ids.to(self.device), real), real
+
+
+def _plan(rows: Sequence[Sequence[int]], tokens: int) -> Iterator[list[int]]:
+    """Rows of similar length together, as many as make so many tokens."""
+    if not rows:
+        return
+    lengths = np.array([len(row) for row in rows])
+    budget = max(tokens, int(lengths.max()))
+    for batch in plan_batches(lengths, BatchSettings(tokens=budget, shuffle=False)):
+        yield batch.tolist()

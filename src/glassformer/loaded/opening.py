@@ -1,0 +1,89 @@
+"""From a name, a folder or a live network to a loaded model.
+
+In:   `load("zoo/translator")`, `load("gpt2")`, `load("path/")`, `load(network, tokenizer)`.
+Out:  a `LoadedModel`.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from glassformer.errors import InputError
+from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.native import NativeModel, open_native
+from glassformer.loaded.transformers import TransformersModel, open_pretrained
+from glassformer.model.recurrent import RecurrentTranslator
+from glassformer.model.transformer import Transformer
+from glassformer.weights.family import FAMILIES
+from glassformer.weights.hub import find_folder
+from glassformer.weights.native import KINDS
+from glassformer.weights.tensors import read_json
+
+
+def load(
+    model: Any, tokenizer: Any = None, *, name: str | None = None, device: str | torch.device | None = None
+) -> LoadedModel:
+    """Open a model: a zoo name, a folder, a hub name, one of our networks, a live model of transformers.
+
+    What is opened from files runs on `device` (the CPU by default); a live network stays where it is.
+
+    >>> model = load("zoo/translator")
+    >>> sorted(model.capabilities)
+    >>> model.record("The cat sleeps.", target_language="fr")
+    >>> load(transformers.AutoModelForCausalLM.from_pretrained("gpt2"), tokenizer)
+    """
+    if isinstance(model, (str, Path)):
+        if tokenizer is not None:
+            raise InputError("loaded.tokenizer_beside_folder")
+        return _open(model, name, device)
+    if isinstance(model, LoadedModel):
+        return model
+    if device is not None:
+        raise InputError("loaded.device_of_live_network")
+    model = getattr(model, "_orig_mod", model)  # what torch.compile wraps
+    if isinstance(model, Transformer | RecurrentTranslator):
+        return NativeModel(model, tokenizer, name=name)
+    if isinstance(model, nn.Module) and hasattr(model, "config") and hasattr(model, "get_input_embeddings"):
+        named = str(getattr(model, "name_or_path", "") or type(model).__name__)
+        return TransformersModel(model, tokenizer, name=name or name_path(named))
+    raise InputError("loaded.not_a_model", kind=type(model).__name__)
+
+
+def _open(model: str | Path, name: str | None, device: str | torch.device | None) -> LoadedModel:
+    check_device(device)
+    folder = find_folder(model)
+    open_folder = open_pretrained if _needs_transformers(folder) else open_native
+    loaded = open_folder(folder, name or name_path(model))
+    if device is not None:
+        loaded.to(device)
+    return loaded
+
+
+def check_device(device: str | torch.device | None) -> None:
+    """Refuse a device that torch cannot compute on here."""
+    if device is None:
+        return
+    try:
+        (torch.zeros(1, device=device) + 1).item()
+    except (RuntimeError, AssertionError, TypeError) as error:  # unknown; not built in; no numbers
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise InputError("loaded.no_such_device", device=str(device), reason=reason) from error
+
+
+def name_path(model: str | Path) -> str:
+    """What a model is called: the last component of a path, which hides the rest of it."""
+    path = Path(model).expanduser()
+    return Path(os.path.abspath(path)).name if path.is_dir() else str(model)
+
+
+def _needs_transformers(folder: Path) -> bool:
+    """Whether a folder holds an architecture that transformers knows and we have no network for."""
+    kind = read_json(folder / "config.json").get("model_type")
+    if not isinstance(kind, str) or kind in KINDS or kind in FAMILIES:
+        return False
+    from transformers import CONFIG_MAPPING
+
+    return kind in CONFIG_MAPPING
