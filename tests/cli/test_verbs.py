@@ -99,7 +99,7 @@ def test_generate_never_prints_half_a_character(
     tokenizer = build_bytes()
     tokenizer.save(decoder)
     said = tokenizer.encode("汤姆追逐杰瑞", special=False).ids  # three bytes a character, one a step
-    monkeypatch.setattr("glassformer.tasks.answers.stream", lambda *_: ([Said(token)] for token in said))
+    monkeypatch.setattr("glassformer.loaded.native.stream", lambda *_: ([Said(token)] for token in said))
     assert run(capsys, "generate", decoder, "Tom: ") == "Tom: 汤姆追逐杰瑞\n"
 
 

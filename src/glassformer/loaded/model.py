@@ -162,7 +162,8 @@ class LoadedModel(ABC):
         """InputError where it lacks one of these capabilities."""
         for capability in capabilities:
             if not self.can(capability):
-                raise InputError(f"loaded.cannot.{capability}", name=self.name, shape=name_term(self.shape))
+                code = f"loaded.cannot.{capability}"
+                raise InputError(code, name=self.name, shape=name_term(self.shape))
 
     def read_settings(self, decode: Decode) -> GenerationSettings | None:
         """How to generate, from any form of `Decode`; what cannot be honoured is refused by its name."""
