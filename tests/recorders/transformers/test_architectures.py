@@ -431,7 +431,7 @@ EDITS = ("zero", "mean", "cut", "scale", "first layers")
 @campaign("name, how", [(name, how) for name in ROUTED if name != "Swin" for how in EDITS], sample=15)
 def test_every_edit_does_what_it_says(name: str, how: str) -> None:
     model, inputs = build(ROUTED[name]), second(feed(ROUTED[name]))
-    subject = HuggingFaceSubject(model, name=name)
+    subject = load(model, name=name)
     plain = subject.record(inputs, want=("weights", "scores"))
     before = next(each for each in plain.maps if each.layer == 1)
     rows = np.flatnonzero(before.statistics.rows & (before.statistics.allowed[0] > 1))
