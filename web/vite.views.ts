@@ -1,7 +1,7 @@
 /** The list of views for their tabs, made when the page is built: a view's code is fetched when it is wanted. */
 import { fileURLToPath } from "node:url";
 import { type Plugin, runnerImport } from "vite";
-import type { View } from "./src/core/view";
+import type { AnyView } from "./src/core/view";
 
 const NAME = "virtual:views";
 const LESSON = /^(walk|playground)$/; // large, and not for everybody: fetched when they are opened
@@ -21,14 +21,15 @@ export function listViews(): Plugin {
     async load(id) {
       if (id !== `\0${NAME}`) return null;
       const path = fileURLToPath(new URL("./src/all_views.ts", import.meta.url));
-      const { module } = await runnerImport<{ readonly allViews: readonly View[] }>(path, {
+      const { module } = await runnerImport<{ readonly allViews: readonly AnyView[] }>(path, {
         configFile: false,
         plugins: [noStyles],
         logLevel: "error",
       });
-      const list = module.allViews.map(({ name, title, about }) =>
-        LESSON.test(name) ? { name, title, about } : { name, title },
-      );
+      const list = module.allViews.map(({ name, title, about, needs, panel, transport }) => {
+        const tab = { name, title, needs, panel, transport };
+        return LESSON.test(name) ? { ...tab, about } : tab;
+      });
       return `export default ${JSON.stringify(list)}`;
     },
   };

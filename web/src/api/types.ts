@@ -4,5 +4,6 @@ export type * from "./types/basics";
 export type * from "./types/metrics";
 export type * from "./types/playground";
 export type * from "./types/recording";
+export type * from "./types/runs";
 export type * from "./types/walk";
 export type * from "./types/work";

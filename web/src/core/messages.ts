@@ -5,6 +5,8 @@
  * Out:  text. What no catalogue knows is shown by its default, else by its code.
  */
 
+import type { Language, Phrase } from "../api/types";
+
 export interface Message {
   readonly code: string;
   readonly parameters: Readonly<Record<string, Parameter>>;
@@ -13,6 +15,14 @@ export interface Message {
 
 export type Parameter = string | number | boolean | null | Message | readonly Parameter[];
 export type Catalogue = Readonly<Record<string, string>>; // templates by code
+
+/** A text of the server: a message, or the same text in each language where a package has no messages yet. */
+export type Text = Message | Phrase;
+
+export function formatText(text: Text, language: Language, catalogue: Catalogue): string {
+  if ("code" in text && (text.code in catalogue || !("en" in text))) return formatMessage(text, catalogue);
+  return (text as Phrase)[language];
+}
 
 const LONGEST_QUOTE = 200;
 const FIELD = /\{\{|\}\}|\{([^{}:]*)(?::([^{}]*))?\}/g;

@@ -10,15 +10,19 @@ import type {
   CellArithmetic,
   Description,
   Distribution,
+  Language,
   MetricDescription,
   Play,
   PlayTopic,
   RecordingEntry,
+  RunDescription,
+  RunEntry,
   ScoreDescription,
   SideName,
   TokenSlice,
   WalkPlan,
 } from "../api/types";
+import type { Catalogue, Message } from "./messages";
 import type { Place } from "./place";
 
 export type Range = readonly [start: number, stop: number];
@@ -39,8 +43,10 @@ export type DistributionOf =
  */
 export interface RecordingSource {
   readonly description: Description;
-  tokens(side: SideName, range?: Range): Promise<TokenSlice>;
-  thumbnails(how: "mean" | "max"): Promise<Frame>;
+  /** The same source, whose requests all end with a signal. */
+  within(signal: AbortSignal): RecordingSource;
+  tokens(side: SideName, range?: Range, signal?: AbortSignal): Promise<TokenSlice>;
+  thumbnails(how: "mean" | "max", signal?: AbortSignal): Promise<Frame>;
   weights(
     map: Place,
     where: { head: number | "mean" | "all"; queries?: Range; keys?: Range },
@@ -52,7 +58,7 @@ export interface RecordingSource {
     where: { head: number; queries?: Range; keys?: Range },
     signal?: AbortSignal,
   ): Promise<Frame>;
-  average(stack: string, kind: "self" | "cross"): Promise<Frame>;
+  average(stack: string, kind: "self" | "cross", signal?: AbortSignal): Promise<Frame>;
   tile(
     map: Place,
     head: number,
@@ -63,16 +69,32 @@ export interface RecordingSource {
     as: Precision,
     signal?: AbortSignal,
   ): Promise<Frame>;
-  statistics(map: Place): Promise<Frame>;
-  vectors(map: Place, what: "queries" | "keys" | "values", head: number): Promise<Frame>;
-  hidden(stack: string, layer: number, tokens?: Range, as?: "float16" | "float32"): Promise<Frame>;
-  activations(stack: string, by: "norm" | "change" | "neuron", neuron?: number): Promise<Frame>;
+  statistics(map: Place, signal?: AbortSignal): Promise<Frame>;
+  vectors(
+    map: Place,
+    what: "queries" | "keys" | "values",
+    head: number,
+    signal?: AbortSignal,
+  ): Promise<Frame>;
+  hidden(
+    stack: string,
+    layer: number,
+    tokens?: Range,
+    as?: "float16" | "float32",
+    signal?: AbortSignal,
+  ): Promise<Frame>;
+  activations(
+    stack: string,
+    by: "norm" | "change" | "neuron",
+    neuron?: number,
+    signal?: AbortSignal,
+  ): Promise<Frame>;
   distribution(
     of: DistributionOf,
     where: { stack?: string; layer?: number; map?: Place; head?: number; bins?: number },
     signal?: AbortSignal,
   ): Promise<Distribution>;
-  flow(stack: string): Promise<Frame>;
+  flow(stack: string, signal?: AbortSignal): Promise<Frame>;
   score(
     metric: string,
     over: "head" | "layer" | "model" | "query",
@@ -80,7 +102,7 @@ export interface RecordingSource {
     signal?: AbortSignal,
   ): Promise<ScoreDescription>;
   /** The computation step by step. */
-  walk(): Promise<WalkPlan>;
+  walk(signal?: AbortSignal): Promise<WalkPlan>;
   /** An array of the trace (or a parameter): "values" (row, column), of one head where it has heads. */
   trace(
     name: string,
@@ -95,9 +117,29 @@ export interface RecordingSource {
   ): Promise<CellArithmetic>;
 }
 
+/** One training run, as far as it has been fetched. */
+export interface RunSource {
+  readonly run: RunDescription;
+  /** Fetch what is new; says whether anything is. */
+  refresh(signal?: AbortSignal): Promise<boolean>;
+  /** Told of each change while the run goes on, until the function that is given back is called. */
+  follow(changed: (run: RunDescription) => void, failed?: (error: unknown) => void): () => void;
+}
+
+/** Training runs of one folder. */
+export interface RunList {
+  list(signal?: AbortSignal): Promise<readonly RunEntry[]>;
+  open(id: string, signal?: AbortSignal): Promise<RunSource>;
+}
+
+/** One model over many inputs. Questions are added with the first view that asks them. */
+export interface StudySource {
+  readonly id: string;
+}
+
 /** Small pages with one thing to change, computed where the models are. */
 export interface Playground {
-  topics(): Promise<readonly PlayTopic[]>;
+  topics(signal?: AbortSignal): Promise<readonly PlayTopic[]>;
   /**
    * Settings that are the topic's own are left out: they lie in files under its bare name. `anew`: not from memory,
    * since what is measured differs each time.
@@ -111,9 +153,12 @@ export interface Playground {
 }
 
 export interface Source {
-  recordings(): Promise<readonly RecordingEntry[]>;
-  open(id: string): Promise<RecordingSource>;
-  metrics(): Promise<readonly MetricDescription[]>;
+  recordings(signal?: AbortSignal): Promise<readonly RecordingEntry[]>;
+  open(id: string, signal?: AbortSignal): Promise<RecordingSource>;
+  metrics(signal?: AbortSignal): Promise<readonly MetricDescription[]>;
+  /** The templates of messages in a language; empty where a host has none. */
+  messages?(language: Language, signal?: AbortSignal): Promise<Catalogue>;
+  readonly runs?: RunList;
   readonly playground?: Playground;
 }
 
@@ -124,6 +169,7 @@ export class Refusal extends Error {
     readonly code: string,
     readonly status: number,
     readonly zh: string | null = null, // the sentence in Chinese
+    readonly said: Message | null = null, // the same to be formatted in any language
   ) {
     super(sentence);
     this.name = "Refusal";

@@ -1,7 +1,7 @@
 /**
  * What a view is: one folder in views/, without a framework, found by its name.
  *
- * In:   a stage: an element to draw in, the recording, the selection, words and colours.
+ * In:   a stage: an element to draw in, the subject (a recording, training runs …), the selection, language and theme.
  * Out:  pictures that follow the selection. A view never fetches by itself and never looks outside its element.
  */
 
@@ -12,12 +12,15 @@ import type {
   JobRequest,
   Language,
   MetricDescription,
+  Phrase,
   Play,
   PlayStep,
   StepDescription,
 } from "../api/types";
+import type { Text } from "./messages";
+import type { Schema } from "./options";
 import type { Selection, SelectionStore } from "./selection";
-import type { Playground, RecordingSource } from "./source";
+import type { Playground, RecordingSource, RunSource, StudySource } from "./source";
 
 export type Theme = "light" | "dark";
 
@@ -55,17 +58,47 @@ export interface Kept {
   stop?(): void;
 }
 
-export interface Stage {
+/** What the page has open: what views are drawn from. */
+export type Subject =
+  | {
+      readonly kind: "recording";
+      readonly now: RecordingSource;
+      readonly beside?: RecordingSource | undefined;
+    }
+  | { readonly kind: "runs"; readonly runs: readonly RunSource[] } // training runs, followed while they go on
+  | { readonly kind: "study"; readonly study: StudySource } // one model over many inputs
+  | { readonly kind: "none" };
+
+export type SubjectKind = Subject["kind"];
+export type SubjectOf<K extends SubjectKind> = Extract<Subject, { readonly kind: K }>;
+
+/** What a view asks its questions, by what it needs. */
+export interface SourceOf {
+  readonly recording: RecordingSource;
+  readonly runs: readonly RunSource[];
+  readonly study: StudySource;
+  readonly none: null;
+}
+
+/**
+ * Where a view is mounted. `language`, `theme` and `source` are those of the moment they are read: in `restyle` they are
+ * already the new ones, and `source` answers in the new language.
+ */
+export interface Stage<K extends SubjectKind = "recording"> {
   readonly element: HTMLElement; // empty; its size is the view's to use, and may change (call `resize`)
-  readonly source: RecordingSource;
+  readonly subject: SubjectOf<K>;
+  readonly source: SourceOf[K]; // of the subject; a recording's first one
   readonly metrics: readonly MetricDescription[];
   readonly selection: SelectionStore;
   readonly language: Language;
   readonly theme: Theme;
   readonly reducedMotion: boolean;
+  readonly signal: AbortSignal; // aborted when the view is unmounted; requests through `source` end with it
   readonly rerunner: Rerunner | null;
   readonly playground?: Playground | undefined;
   readonly kept?: Kept | undefined; // what this view has left behind
+  /** A text of the server in the page's language. */
+  text(said: Text): string;
   /** Say something to screen readers, politely. */
   announce(sentence: string): void;
   /** A promise of the view failed: show the sentence in the view's place with a way out. */
@@ -85,6 +118,8 @@ export interface Mounted {
   update(now: Selection, before: Selection): void;
   /** The element has a new size. */
   resize(): void;
+  /** Another language or theme: draw again without losing anything. A view without it is mounted anew. */
+  restyle?(language: Language, theme: Theme): void;
   /** The view as a standalone SVG (with legend and caption): what "save image" writes; PNG is made from it. */
   picture(): Promise<string>;
   /** The data table behind the chart. */
@@ -99,13 +134,24 @@ export interface Mounted {
   zoom?(direction: -1 | 0 | 1): void;
 }
 
-export interface View {
+/**
+ * A view on a kind of subject, with options `O` that it, the panel and the URL read alike.
+ * The folder's `view.ts` exports it as `view`.
+ */
+export interface View<K extends SubjectKind = "recording", O extends object = object> {
   readonly name: string; // in URLs: "heatmap"
   readonly order: number; // among the tabs
-  readonly title: Readonly<Record<Language, string>>;
-  readonly about: Readonly<Record<Language, string>>; // one sentence: what one sees here
-  /** true, or why this recording cannot be shown so. */
-  fits(source: RecordingSource): true | Readonly<Record<Language, string>>;
+  readonly title: Phrase;
+  readonly about: Phrase; // one sentence: what one sees here
+  readonly needs: K; // offered when such a subject is open; "none": always
+  readonly panel: boolean; // whether the control panel is shown beside it
+  readonly transport: boolean; // whether the slider of steps is shown below it
+  readonly options: Schema<O>; // by their names without the view's: { scale } is "heatmap.scale" in the URL
+  /** true, or why this subject cannot be shown so. */
+  fits(subject: SubjectOf<K>): true | Text;
   /** Draw. May be asynchronous inside; must return at once. */
-  mount(stage: Stage): Mounted;
+  mount(stage: Stage<K>): Mounted;
 }
+
+/** Any view, for those who do not know what it needs. */
+export type AnyView = View<SubjectKind>;

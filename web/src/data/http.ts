@@ -8,8 +8,10 @@
 
 import { decodeFrame, type Frame } from "../api/frames";
 import type { Description } from "../api/types";
+import type { Catalogue, Message } from "../core/messages";
 import { type Place, samePlace } from "../core/place";
 import { type Range, type RecordingSource, Refusal, type Source } from "../core/source";
+import { createRunList } from "./runs";
 
 const REMEMBERED_BYTES = 96 * 2 ** 20;
 
@@ -61,8 +63,9 @@ export class Connection {
     return { value: JSON.parse(text) as T, bytes: text.length };
   }
 
-  send<T>(path: string, body: unknown): Promise<T> {
+  send<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
     return this.json<T>(path, {
+      ...withSignal(signal),
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),
@@ -80,12 +83,18 @@ export class Connection {
 async function refusal(response: Response): Promise<Refusal> {
   try {
     const body = (await response.json()) as {
-      readonly error?: { readonly sentence?: unknown; readonly code?: unknown; readonly zh?: unknown };
+      readonly error?: {
+        readonly sentence?: unknown;
+        readonly code?: unknown;
+        readonly zh?: unknown;
+        readonly message?: Message;
+      };
     };
-    const { sentence, code, zh } = body.error ?? {};
+    const { sentence, code, zh, message } = body.error ?? {};
     if (typeof sentence === "string") {
       const known = typeof code === "string" ? code : "refused";
-      return new Refusal(sentence, known, response.status, typeof zh === "string" ? zh : null);
+      const chinese = typeof zh === "string" ? zh : null;
+      return new Refusal(sentence, known, response.status, chinese, message ?? null);
     }
   } catch {
     // no JSON: the status has to do
@@ -213,94 +222,92 @@ export function createHttpSource(connection: Connection, memory: Memory = new Me
       },
       signal,
     );
-
-  const about = (description: Description): RecordingSource => {
-    const here = `recordings/${encodeURIComponent(description.id)}`;
-    const indexOf = (place: Place): number => description.maps.findIndex((each) => samePlace(each, place));
-    return {
-      description,
-      tokens: (side, range) =>
-        json(withParameters(`${here}/tokens/${side}`, { start: range?.[0], stop: range?.[1] })),
-      thumbnails: (how) => frame(withParameters(`${here}/thumbnails`, { how })),
-      weights: (map, where, as, signal) =>
-        frame(
-          withParameters(`${here}/maps/${indexOf(map)}/weights`, {
-            head: where.head === "all" ? undefined : where.head,
-            queries: span(where.queries),
-            keys: span(where.keys),
-            as,
-          }),
-          signal,
-        ),
-      scores: (map, where, signal) =>
-        frame(
-          withParameters(`${here}/maps/${indexOf(map)}/scores`, {
-            head: where.head,
-            queries: span(where.queries),
-            keys: span(where.keys),
-            as: "float32",
-          }),
-          signal,
-        ),
-      average: (stack, kind) => frame(withParameters(`${here}/average`, { how: "model", stack, kind })),
-      tile: (map, head, level, row, column, how, as, signal) =>
-        frame(
-          withParameters(`${here}/maps/${indexOf(map)}/tiles/${head}/${level}/${row}/${column}`, { how, as }),
-          signal,
-        ),
-      statistics: (map) => frame(`${here}/maps/${indexOf(map)}/statistics`),
-      vectors: (map, what, head) =>
-        frame(withParameters(`${here}/maps/${indexOf(map)}/vectors/${what}`, { head })),
-      hidden: (stack, layer, tokens, as) =>
-        frame(
-          withParameters(`${here}/hidden/${encodeURIComponent(stack)}/${layer}`, {
-            tokens: span(tokens),
-            as,
-          }),
-        ),
-      activations: (stack, by, neuron) =>
-        frame(withParameters(`${here}/hidden/${encodeURIComponent(stack)}/activations`, { by, neuron })),
-      distribution: (of, where, signal) =>
-        json(
-          withParameters(`${here}/distribution`, { of, ...where, map: where.map && indexOf(where.map) }),
-          signal,
-        ),
-      flow: (stack) => frame(withParameters(`${here}/flow`, { stack })),
-      score: (metric, over, parameters, signal) =>
-        json(withParameters(`${here}/scores/${encodeURIComponent(metric)}`, { over, ...parameters }), signal),
-      walk: () => json(`${here}/walk`),
-      trace: (name, where = {}, signal) =>
-        frame(
-          withParameters(`${here}/trace/${name.split("/").map(encodeURIComponent).join("/")}`, {
-            rows: span(where.rows),
-            columns: span(where.columns),
-            head: where.head,
-          }),
-          signal,
-        ),
-      cell: (step, where, signal) =>
-        json(
-          withParameters(`${here}/cell/${encodeURIComponent(step)}`, {
-            row: where.row,
-            column: where.column,
-            head: where.head,
-          }),
-          signal,
-        ),
-    };
-  };
-
   return {
-    // The list grows while the page is open: never remembered.
-    recordings: () => connection.json("recordings"),
-    open: async (id) => about(await json<Description>(`recordings/${encodeURIComponent(id)}`)),
-    metrics: () => json("metrics"),
+    // Lists grow while the page is open: never remembered.
+    recordings: (signal) => connection.json("recordings", withSignal(signal)),
+    open: async (id, signal) =>
+      recordingSource(await json<Description>(`recordings/${encodeURIComponent(id)}`, signal), json, frame),
+    metrics: (signal) => json("metrics", signal),
+    messages: async (language, signal) =>
+      (await json<{ readonly entries: Catalogue }>(`messages/${language}`, signal)).entries,
+    runs: createRunList(connection),
     playground: {
-      topics: () => json("playground"),
+      topics: (signal) => json("playground", signal),
       ask: (topic, settings, signal, anew) => {
         const path = withParameters(`playground/${encodeURIComponent(topic)}`, settings);
-        return anew ? connection.json(path, signal ? { signal } : {}) : json(path, signal);
+        return anew ? connection.json(path, withSignal(signal)) : json(path, signal);
       },
     },
   };
+}
+
+type Json = <T>(path: string, signal?: AbortSignal) => Promise<T>;
+type Frames = (path: string, signal?: AbortSignal) => Promise<Frame>;
+
+/** One recording; `scope` ends all its requests. */
+function recordingSource(
+  description: Description,
+  askJson: Json,
+  askFrame: Frames,
+  scope?: AbortSignal,
+): RecordingSource {
+  const both = (signal?: AbortSignal): AbortSignal | undefined =>
+    signal && scope ? AbortSignal.any([signal, scope]) : (signal ?? scope);
+  const json: Json = (path, signal) => askJson(path, both(signal));
+  const frame: Frames = (path, signal) => askFrame(path, both(signal));
+  const here = `recordings/${encodeURIComponent(description.id)}`;
+  const indexOf = (place: Place): number => description.maps.findIndex((each) => samePlace(each, place));
+  const ofMap = (place: Place, what: string, parameters: Parameters = {}): string =>
+    withParameters(`${here}/maps/${indexOf(place)}/${what}`, parameters);
+  const ofStack = (stack: string, what: string | number, parameters: Parameters): string =>
+    withParameters(`${here}/hidden/${encodeURIComponent(stack)}/${what}`, parameters);
+  return {
+    description,
+    within: (signal) => recordingSource(description, askJson, askFrame, both(signal)),
+    tokens: (side, range, signal) =>
+      json(withParameters(`${here}/tokens/${side}`, { start: range?.[0], stop: range?.[1] }), signal),
+    thumbnails: (how, signal) => frame(withParameters(`${here}/thumbnails`, { how }), signal),
+    weights: (map, { head, queries, keys }, as, signal) =>
+      frame(
+        ofMap(map, "weights", {
+          head: head === "all" ? undefined : head,
+          queries: span(queries),
+          keys: span(keys),
+          as,
+        }),
+        signal,
+      ),
+    scores: (map, { head, queries, keys }, signal) =>
+      frame(ofMap(map, "scores", { head, queries: span(queries), keys: span(keys), as: "float32" }), signal),
+    average: (stack, kind, signal) =>
+      frame(withParameters(`${here}/average`, { how: "model", stack, kind }), signal),
+    tile: (map, head, level, row, column, how, as, signal) =>
+      frame(ofMap(map, `tiles/${head}/${level}/${row}/${column}`, { how, as }), signal),
+    statistics: (map, signal) => frame(ofMap(map, "statistics"), signal),
+    vectors: (map, what, head, signal) => frame(ofMap(map, `vectors/${what}`, { head }), signal),
+    hidden: (stack, layer, tokens, as, signal) =>
+      frame(ofStack(stack, layer, { tokens: span(tokens), as }), signal),
+    activations: (stack, by, neuron, signal) => frame(ofStack(stack, "activations", { by, neuron }), signal),
+    distribution: (of, { map, ...where }, signal) =>
+      json(withParameters(`${here}/distribution`, { of, ...where, map: map && indexOf(map) }), signal),
+    flow: (stack, signal) => frame(withParameters(`${here}/flow`, { stack }), signal),
+    score: (metric, over, parameters, signal) =>
+      json(withParameters(`${here}/scores/${encodeURIComponent(metric)}`, { over, ...parameters }), signal),
+    walk: (signal) => json(`${here}/walk`, signal),
+    trace: (name, { rows, columns, head } = {}, signal) =>
+      frame(
+        withParameters(`${here}/trace/${name.split("/").map(encodeURIComponent).join("/")}`, {
+          rows: span(rows),
+          columns: span(columns),
+          head,
+        }),
+        signal,
+      ),
+    cell: (step, { row, column, head }, signal) =>
+      json(withParameters(`${here}/cell/${encodeURIComponent(step)}`, { row, column, head }), signal),
+  };
+}
+
+function withSignal(signal: AbortSignal | undefined): RequestInit {
+  return signal ? { signal } : {};
 }

@@ -6,12 +6,13 @@
  */
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { RecordingSource } from "../core/source";
-import type { Kept, Mounted, View } from "../core/view";
+import type { Language } from "../api/types";
+import type { AnyView, Kept, Mounted, Stage, Subject, SubjectKind, Theme } from "../core/view";
 import { useApp } from "./context";
 import { noteDown } from "./resuming";
 import { sentenceOf, speaking } from "./speaking";
 import type { App } from "./state";
+import { fitsIn, subjectFor } from "./views";
 
 export function Canvas(props: { readonly id: string; readonly prefix: string }) {
   const app = useApp();
@@ -21,38 +22,54 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
   const shelf = useRef(new Map<string, Kept>()); // what views left behind, by their names
   const [failure, setFailure] = useState<unknown>(null);
   const [attempt, setAttempt] = useState(0);
-  const source = app.open.value;
+  const styled = useRef<{ readonly language: Language; readonly theme: Theme } | null>(null);
+  const open = app.subject.value;
   const name = app.view.value;
   const view = app.views.loaded.value.get(name);
   const language = app.language.value;
   const theme = app.theme.value;
   const metrics = app.metrics.value;
   const canRun = app.about.value?.workbench !== false;
-  const fits = source && view ? view.fits(source) : true;
+  const subject = view ? subjectFor(view, open) : null;
+  const fits = view && subject ? fitsIn(view, subject) : true;
 
   useLayoutEffect(() => {
     setFailure(null);
-    if (!host.current || !source || !view || !metrics || view.fits(source) !== true) return;
+    if (!host.current || !subject || !view || !metrics || fits !== true) return;
     const { current } = shelf;
-    const leave = mountView(app, view, source, host.current, current.get(name), setFailure);
+    const leave = mountView(app, view, subject, host.current, current.get(name), setFailure);
+    styled.current = { language, theme };
     current.delete(name);
     const giveUp = noted.current?.();
     noted.current = null;
     return () => {
-      const anew = app.open.peek() === source && app.view.peek() === name;
+      const anew = subjectFor(view, app.subject.peek()) === subject && app.view.peek() === name;
       giveUp?.();
       if (anew && host.current) noted.current = noteDown(host.current);
       const kept = leave(anew);
       if (kept) current.set(name, kept);
     };
-  }, [source, view, language, theme, metrics, attempt, canRun]);
+  }, [subject, view, metrics, attempt, canRun]);
+  useLayoutEffect(() => {
+    const before = styled.current;
+    if (before === null || (before.language === language && before.theme === theme)) return;
+    styled.current = { language, theme };
+    const mounted = app.mounted.peek();
+    if (!mounted?.restyle) return setAttempt((times) => times + 1);
+    try {
+      mounted.restyle(language, theme);
+    } catch (error) {
+      setFailure(error);
+      app.announceFailure(error);
+    }
+  }, [language, theme]);
   useLayoutEffect(() => {
     const { current } = shelf;
     return () => {
       for (const kept of current.values()) kept.stop?.(); // it belonged to the recording that was open
       current.clear();
     };
-  }, [source]);
+  }, [open]);
 
   const trouble = app.trouble.value;
   return (
@@ -64,9 +81,9 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
       tabIndex={-1}
       aria-busy={app.opening.value}
     >
-      <div class="view-host" ref={host} hidden={!source || failure !== null || fits !== true} />
+      <div class="view-host" ref={host} hidden={!subject || failure !== null || fits !== true} />
       {fits !== true && view && (
-        <Notice title={say.cannotShow(view.title[language])} text={fits[language]} name="does-not-fit" />
+        <Notice title={say.cannotShow(view.title[language])} text={app.text(fits)} name="does-not-fit" />
       )}
       {failure !== null && (
         <Notice title={say.failedHere} text={sentenceOf(failure, app)} name="failed">
@@ -75,14 +92,14 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
           </button>
         </Notice>
       )}
-      {!source && !trouble && (
+      {!subject && !trouble && (
         <Notice
           title={app.opening.value || !metrics ? say.opening : say.nothing}
           text={app.opening.value || !metrics ? "" : say.nothingHint}
           name="waiting"
         />
       )}
-      {!source && trouble && <TroubleNotice />}
+      {!subject && trouble && <TroubleNotice />}
     </div>
   );
 }
@@ -127,8 +144,8 @@ function Notice(props: {
 /** Mounts a view in an element of its own; gives back how to take it away, which gives what it leaves behind. */
 function mountView(
   app: App,
-  view: View,
-  source: RecordingSource,
+  view: AnyView,
+  subject: Subject,
   host: HTMLElement,
   kept: Kept | undefined,
   setFailure: (error: unknown) => void,
@@ -136,6 +153,7 @@ function mountView(
   let mounted: Mounted | null = null;
   let [gone, failed] = [false, false];
   let frame = 0;
+  const life = new AbortController();
   const element = document.createElement("div");
   element.className = `view view-${view.name}`;
   host.replaceChildren(element);
@@ -155,29 +173,13 @@ function mountView(
   };
 
   guarded(() => {
-    const language = app.language.peek();
-    const rerunner = app.runs.rerunner(source);
-    const { playground } = app.source;
-    mounted = view.mount({
-      element,
-      source: speaking(source, language),
-      metrics: app.metrics.peek() ?? [],
-      selection: app.store,
-      language,
-      theme: app.theme.peek(),
-      reducedMotion: app.reducedMotion,
-      rerunner: rerunner && speaking(rerunner, language),
-      playground: playground && speaking(playground, language),
-      kept,
-      announce: (sentence) => app.announce(sentence),
-      fail,
-    });
+    mounted = view.mount(makeStage(app, subject, element, kept, life.signal, fail));
   });
   app.mounted.value = mounted;
   if (!mounted) kept?.stop?.(); // nobody took it
 
   const forget = app.store.subscribe((now, before) => {
-    if (now.view !== view.name || now.recording !== source.description.id) return; // about to be unmounted
+    if (now.view !== view.name || subjectFor(view, app.subject.peek()) !== subject) return; // about to be unmounted
     guarded(() => mounted?.update(now, before));
   });
   const observer = new ResizeObserver(() => {
@@ -196,9 +198,59 @@ function mountView(
     if (app.mounted.peek() === mounted) app.mounted.value = null;
     try {
       mounted?.unmount();
+    } catch (error) {
+      app.complain(error); // the next view is mounted all the same
     } finally {
+      life.abort();
       element.remove();
     }
     return left;
+  };
+}
+
+function makeStage(
+  app: App,
+  subject: Subject,
+  element: HTMLElement,
+  kept: Kept | undefined,
+  signal: AbortSignal,
+  fail: (error: unknown) => void,
+): Stage<SubjectKind> {
+  const recording = subject.kind === "recording" ? subject.now.within(signal) : null;
+  const beside = subject.kind === "recording" ? subject.beside?.within(signal) : undefined;
+  const rerunner = app.runs.rerunner(recording);
+  const { playground } = app.source;
+  const spoken = <T extends object>(asked: T): T => speaking(asked, app.language.peek());
+  return {
+    element,
+    metrics: app.metrics.peek() ?? [],
+    selection: app.store,
+    reducedMotion: app.reducedMotion,
+    signal,
+    kept,
+    get subject(): Subject {
+      if (!recording) return subject;
+      return { kind: "recording", now: spoken(recording), beside: beside && spoken(beside) };
+    },
+    get source() {
+      if (recording) return spoken(recording);
+      if (subject.kind === "runs") return subject.runs;
+      return subject.kind === "study" ? subject.study : null;
+    },
+    get language() {
+      return app.language.peek();
+    },
+    get theme() {
+      return app.theme.peek();
+    },
+    get rerunner() {
+      return rerunner && spoken(rerunner);
+    },
+    get playground() {
+      return playground && spoken(playground);
+    },
+    text: (said) => app.text(said),
+    announce: (sentence) => app.announce(sentence),
+    fail,
   };
 }

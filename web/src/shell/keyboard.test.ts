@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
 import { placeOf } from "../core/place";
 import { createSelection, nothingSelected } from "../core/selection";
-import type { View } from "../core/view";
 import { invent } from "../testing/recording";
 import { onKey } from "./keyboard";
 import { signal } from "./signals";
 import type { App } from "./state";
+import { Views } from "./views";
 
 function open(view: string) {
   const { source } = invent({ layers: 3, heads: 4 });
@@ -23,7 +23,8 @@ function open(view: string) {
     open: signal(source),
     shortcuts: signal(true),
     words: signal({ headNumber: String, layer: "" }),
-    views: { titles: [{ name: "overview" }] as Pick<View, "name">[] },
+    subject: signal({ kind: "recording", now: source }),
+    views: new Views(),
     chooseView: (name: string) => store.set({ view: name }),
     announce: () => {},
     server: {},

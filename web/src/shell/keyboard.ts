@@ -11,6 +11,7 @@ import { missing } from "./form";
 import type { App } from "./state";
 import { copyLink, resetAll, savePicture } from "./toolbar";
 import { togglePlay } from "./transport";
+import type { ViewTitle } from "./views";
 import type { AppWords } from "./words";
 
 export function shortcutList(say: AppWords): readonly (readonly [readonly string[], string])[] {
@@ -40,7 +41,7 @@ export interface Doors {
 
 export function onKey(app: App, event: KeyboardEvent, doors: Doors): void {
   if (event.defaultPrevented || event.isComposing) return;
-  const alone = app.view.peek() === "playground"; // beside it no recording is seen, and no form
+  const alone = titleOf(app)?.panel === false; // no recording is seen beside such a view, and no form
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     const { form, running } = app.runs;
     if (app.server && !alone && !running.peek() && !missing(form.peek(), app.words.peek())) {
@@ -69,7 +70,7 @@ function writes(target: EventTarget | null): boolean {
 function actionOf(app: App, key: string, doors: Doors): (() => void) | null {
   if (key === "?") return doors.help;
   const open = app.open.peek();
-  if (!open) return null;
+  if (!open && OF_RECORDING.test(key)) return null;
   switch (key) {
     case "[":
       return () => stepLayer(app, -1);
@@ -84,7 +85,7 @@ function actionOf(app: App, key: string, doors: Doors): (() => void) | null {
     case "m":
       return () => app.store.set({ head: "model" });
     case "p":
-      return () => togglePlay(app, open);
+      return () => open && togglePlay(app, open);
     case "+":
     case "=":
       return () => app.mounted.peek()?.zoom?.(1);
@@ -102,8 +103,12 @@ function actionOf(app: App, key: string, doors: Doors): (() => void) | null {
       return () => void copyLink(app);
   }
   if (!/^\d$/.test(key)) return null;
-  const view = app.views.titles[(Number(key) + 9) % 10];
+  const view = app.views.on(app.subject.peek())[(Number(key) + 9) % 10];
   return view ? () => app.chooseView(view.name) : null;
+}
+
+function titleOf(app: App): ViewTitle | undefined {
+  return app.views.titles.find(({ name }) => name === app.view.peek());
 }
 
 function stepLayer(app: App, by: number): void {

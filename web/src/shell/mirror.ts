@@ -43,8 +43,8 @@ export function mirror(
   };
 
   const forget = store.subscribe((now, before) => {
-    const first = before.recording === "" || before.view === ""; // the first picture is no step to go back from
-    const leap = now.recording !== before.recording || now.view !== before.view;
+    const first = (before.recording === "" && before.run === "") || before.view === ""; // the first picture is no step to go back from
+    const leap = now.recording !== before.recording || now.run !== before.run || now.view !== before.view;
     if (leap && !first && following === 0) {
       if (timer !== null) {
         // what was scrubbed before the leap belongs to the step that is left behind
@@ -66,12 +66,16 @@ export function mirror(
     timer = null;
     const said = readSelection(text);
     const now = store.get(); // an address that names no recording speaks of the one that is open
-    const wish: LinkedSelection = { ...(said.recording === undefined ? now : nothingSelected), ...said };
+    const wish: LinkedSelection = {
+      ...(said.recording === undefined && said.run === undefined ? now : nothingSelected),
+      ...said,
+    };
     if (sameSelection(wish, now)) return write("replace");
     following += 1;
     follow(wish).finally(() => {
       following -= 1;
-      if (store.get().recording === wish.recording) write("replace"); // in full, and only what there is
+      const { recording, run } = store.get();
+      if (recording === wish.recording && run === wish.run) write("replace"); // in full, and only what there is
     });
   });
 

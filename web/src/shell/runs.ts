@@ -63,7 +63,7 @@ export interface Runs {
   /** What made a recording, where that is known. */
   requestBehind(source: RecordingSource): JobRequest | null;
   /** What views get; null where no model can run. */
-  rerunner(source: RecordingSource): Rerunner | null;
+  rerunner(source: RecordingSource | null): Rerunner | null;
   stop(): void;
 }
 
@@ -287,7 +287,7 @@ export function createRuns(app: App): Runs {
       return {
         run: runForView,
         again(change) {
-          const request = requestBehind(source);
+          const request = source && requestBehind(source);
           if (!request) return null;
           const { target: _, ...open } = request; // with a target there is nothing to write
           return {

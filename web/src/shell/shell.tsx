@@ -18,6 +18,7 @@ import type { PanelName } from "./state";
 import { Tabs } from "./tabs";
 import { Toolbar } from "./toolbar";
 import { Transport } from "./transport";
+import { fitsIn } from "./views";
 
 type Door = "help" | "table" | null;
 
@@ -32,8 +33,8 @@ export function Shell() {
   }, [app]);
   const close = useCallback(() => setDoor(null), []);
   const open = app.open.value;
-  // The playground has no recording: what belongs to one would do nothing beside it.
-  const alone = app.view.value === "playground";
+  const title = app.views.titles.find(({ name }) => name === app.view.value);
+  const alone = title?.panel === false;
 
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => onKey(app, event, { help, table });
@@ -71,7 +72,7 @@ export function Shell() {
           <ExampleNote />
           <Behind />
           <Canvas id={`${id}-stage`} prefix={`${id}-view`} />
-          {open && !alone && <Transport source={open} />}
+          {open && title?.transport && <Transport source={open} />}
         </section>
         <section class="panel" aria-label={say.panel} hidden={alone}>
           {open && <Choice source={open} />}
@@ -93,15 +94,15 @@ function ViewTabs(props: { readonly id: string }) {
   const app = useApp();
   const say = app.words.value;
   const language = app.language.value;
-  const open = app.open.value;
+  const open = app.subject.value;
   const loaded = app.views.loaded.value;
-  const tabs = app.views.titles.map(({ name, title, about }) => {
+  const tabs = app.views.on(open).map(({ name, title, about }) => {
     const view = loaded.get(name);
-    const fits = (open && view?.fits(open)) ?? true;
+    const fits = view ? fitsIn(view, open) : true;
     return {
       name,
       title: title[language],
-      hint: fits === true ? ((view?.about ?? about)?.[language] ?? "") : fits[language],
+      hint: fits === true ? ((view?.about ?? about)?.[language] ?? "") : app.text(fits),
       muted: fits !== true,
     };
   });

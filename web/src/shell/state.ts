@@ -5,8 +5,9 @@
  * Out:  signals, and one selection that the place mirrors.
  */
 
-import type { About, Language, MetricDescription, Preset, RecordingEntry } from "../api/types";
+import type { About, Language, MetricDescription, Preset, RecordingEntry, RunEntry } from "../api/types";
 import { fitTo } from "../core/maps";
+import { type Catalogue, formatText, type Text } from "../core/messages";
 import {
   createSelection,
   type LinkedSelection,
@@ -16,7 +17,7 @@ import {
   type SelectionStore,
 } from "../core/selection";
 import { type RecordingSource, Refusal, type Source } from "../core/source";
-import type { Mounted, Theme } from "../core/view";
+import type { Mounted, Subject, Theme } from "../core/view";
 import type { ServerJobs } from "../data/server_jobs";
 import { learn } from "../i18n/core";
 import type { SelectionAddress } from "./address";
@@ -25,7 +26,7 @@ import { type Mirror, mirror } from "./mirror";
 import { createRuns, type Runs } from "./runs";
 import { derived, type ReadonlySignal, signal } from "./signals";
 import { sentenceOf } from "./speaking";
-import type { Views } from "./views";
+import { fitsIn, subjectFor, type Views } from "./views";
 import { type AppWords, words } from "./words";
 
 export interface Remembering {
@@ -53,6 +54,20 @@ export interface Trouble {
   readonly again: (() => void) | null;
 }
 
+const nothingOpen: Subject = { kind: "none" };
+
+function recordingOf(subject: Subject): RecordingSource | null {
+  return subject.kind === "recording" ? subject.now : null;
+}
+
+/** Whether a subject is what a selection names. */
+function isNamed(subject: Subject, { recording, beside, run }: Selection): boolean {
+  if (subject.kind === "runs") return subject.runs.map((each) => each.run.id).join(",") === run;
+  if (subject.kind !== "recording") return false;
+  const ids = [subject.now.description.id, subject.beside?.description.id ?? ""];
+  return run === "" && ids[0] === recording && ids[1] === beside;
+}
+
 export type PanelName = "input" | "interpretability" | "debugging" | "about";
 
 export class App {
@@ -68,6 +83,7 @@ export class App {
 
   readonly language = signal<Language>("en");
   readonly theme = signal<Theme>("light");
+  readonly catalogue = signal<Catalogue>({}); // of messages, in the page's language
   readonly words: ReadonlySignal<AppWords> = derived(() => words(this.language.value));
   readonly view = signal(""); // the chosen view's name, for those whom the rest of the selection does not concern
   readonly panel = signal<PanelName>("input");
@@ -75,7 +91,9 @@ export class App {
   readonly presets = signal<readonly Preset[]>([]);
   readonly metrics = signal<readonly MetricDescription[] | null>(null); // null until they are known
   readonly about = signal<About | null>(null);
-  readonly open = signal<RecordingSource | null>(null);
+  readonly trainingRuns = signal<readonly RunEntry[]>([]);
+  readonly subject = signal<Subject>(nothingOpen);
+  readonly open: ReadonlySignal<RecordingSource | null> = derived(() => recordingOf(this.subject.value));
   readonly opening = signal(true);
   readonly mounted = signal<Mounted | null>(null);
   readonly trouble = signal<Trouble | null>(null);
@@ -116,9 +134,12 @@ export class App {
     });
     this.chosen.value = this.store.get();
     this.view.value = this.store.get().view;
-    this.store.subscribe((now) => {
+    this.store.subscribe((now, before) => {
       this.chosen.value = now;
       this.view.value = now.view;
+      const turned =
+        now.recording !== before.recording || now.beside !== before.beside || now.run !== before.run;
+      if (turned && !isNamed(this.subject.peek(), now)) void this.show(now, true);
     });
     this.mirror = mirror(this.store, options.place, (wish) => this.follow(wish));
     this.runs = createRuns(this);
@@ -127,13 +148,16 @@ export class App {
   /** Fetch what the first picture needs, then the rest. */
   async start(): Promise<void> {
     const wish = this.store.get();
-    const opening = wish.recording === "" ? null : this.show(wish, true);
+    const opening = wish.recording === "" && wish.run === "" ? null : this.show(wish, true);
     const metrics = this.source.metrics().catch(() => []); // without them views show what they can
     const server = this.askServer();
+    const messages = this.fetchMessages(this.language.peek()).then((catalogue) => {
+      this.catalogue.value = catalogue;
+    });
     try {
       const recordings = await this.source.recordings();
       this.recordings.value = recordings;
-      const [first] = recordings;
+      const first = recordings.find((each) => each.default) ?? recordings[0];
       if (!opening && first)
         void this.show({ ...wish, ...this.openingOf(first, wish), recording: first.id }, wish.view !== "");
       else if (!opening) this.opening.value = false;
@@ -141,7 +165,8 @@ export class App {
       this.opening.value = false;
       this.complain(error, () => void this.start());
     }
-    await server; // a view is mounted once: whoever clicks in it must not lose it to an answer that comes late
+    void this.refreshTrainingRuns();
+    await Promise.all([server, messages]); // a view is mounted once: whoever clicks in it must not lose it to an answer that comes late
     this.metrics.value = await metrics;
     await this.views.loadAll().catch(() => {}); // then they are fetched when they are chosen
   }
@@ -171,6 +196,11 @@ export class App {
   async go(id: string, change: Partial<LinkedSelection> = {}): Promise<void> {
     const { view, place, head } = this.store.get();
     await this.show({ ...nothingSelected, view, place, head, ...change, recording: id });
+  }
+
+  /** Open a training run, in the view that is chosen where it shows runs. */
+  async goToRun(id: string): Promise<void> {
+    await this.show({ ...nothingSelected, view: this.store.get().view, run: id });
   }
 
   /** Open a recording of the list: one that ships opens where it shows its point. */
@@ -204,13 +234,19 @@ export class App {
 
   async chooseLanguage(language: Language): Promise<void> {
     try {
-      await learn(language);
+      const [catalogue] = await Promise.all([this.fetchMessages(language), learn(language)]);
+      this.catalogue.value = catalogue;
     } catch (error) {
       this.complain(error, () => void this.chooseLanguage(language));
       return;
     }
     this.language.value = language;
     this.remember.set("language", language);
+  }
+
+  /** Empty where a host has none: texts are then shown as the server wrote them. */
+  private async fetchMessages(language: Language): Promise<Catalogue> {
+    return (await this.source.messages?.(language).catch(() => ({}))) ?? {};
   }
 
   chooseTheme(theme: Theme): void {
@@ -221,6 +257,11 @@ export class App {
   chooseShortcuts(on: boolean): void {
     this.shortcuts.value = on;
     this.remember.set("shortcuts", on ? "on" : "off");
+  }
+
+  /** A text of the server in the page's language. */
+  text(said: Text): string {
+    return formatText(said, this.language.value, this.catalogue.value);
   }
 
   announce(sentence: string): void {
@@ -273,9 +314,14 @@ export class App {
     this.recordings.value = await this.source.recordings();
   }
 
+  /** A host without training runs has none to choose. */
+  async refreshTrainingRuns(): Promise<void> {
+    this.trainingRuns.value = (await this.source.runs?.list().catch(() => [])) ?? [];
+  }
+
   /** A name typed or reached by the back button. */
   private async follow(wish: LinkedSelection): Promise<void> {
-    if (wish.recording !== "" && wish.recording !== this.open.peek()?.description.id)
+    if ((wish.recording !== "" || wish.run !== "") && !isNamed(this.subject.peek(), wish))
       return this.show(wish, true);
     const view = this.viewOf(wish);
     try {
@@ -286,18 +332,37 @@ export class App {
     }
   }
 
+  /** The view that a wish names, or the first on such a subject. */
   private viewOf(wish: Selection): string {
     const { titles } = this.views;
-    return (titles.find((each) => each.name === wish.view) ?? titles[0])?.name ?? "";
+    const kind = wish.run === "" ? "recording" : "runs";
+    const named = titles.find((each) => each.name === wish.view);
+    return (named ?? titles.find((each) => each.needs === kind) ?? titles[0])?.name ?? "";
   }
 
-  /** That view, or the first that can show the recording. */
-  private async fittingView(source: RecordingSource, wanted: string): Promise<string> {
-    for (const name of [wanted, ...this.views.titles.map((each) => each.name)]) {
+  /** That view, or the first that can show the subject. */
+  private async fittingView(subject: Subject, wanted: string): Promise<string> {
+    for (const name of [wanted, ...this.views.on(subject).map((each) => each.name)]) {
       const view = await this.views.load(name);
-      if (view?.fits(source) === true) return name;
+      if (view && subjectFor(view, subject) && fitsIn(view, subject) === true) return name;
     }
     return wanted;
+  }
+
+  /** Open what a wish names. Without the second recording the first one is shown alone. */
+  private async openSubject(wish: LinkedSelection): Promise<Subject> {
+    if (wish.run !== "") {
+      const { runs } = this.source;
+      if (!runs) throw new Refusal(this.words.peek().notInFile, "not_in_file", 404);
+      return { kind: "runs", runs: await Promise.all(wish.run.split(",").map((id) => runs.open(id))) };
+    }
+    const [now, beside] = await Promise.all([
+      this.source.open(wish.recording),
+      wish.beside === ""
+        ? undefined
+        : this.source.open(wish.beside).catch((error: unknown) => this.complain(error)),
+    ]);
+    return { kind: "recording", now, beside: beside ?? undefined };
   }
 
   /**
@@ -309,20 +374,19 @@ export class App {
     const before = this.store.get().view;
     this.opening.value = true;
     try {
-      const [source] = await Promise.all([
-        this.source.open(wish.recording),
-        this.views.load(this.viewOf(wish)),
-      ]);
+      this.trouble.value = null;
+      const [subject] = await Promise.all([this.openSubject(wish), this.views.load(this.viewOf(wish))]);
       const named = linked && wish.view === this.viewOf(wish);
-      const fits = named ? wish.view : await this.fittingView(source, this.viewOf(wish));
+      const fits = named ? wish.view : await this.fittingView(subject, this.viewOf(wish));
       if (turn !== this.turn) return;
       const { view: now } = this.store.get();
       const view = now === before && this.chosenIn !== turn ? fits : now; // a tab that was clicked meanwhile
-      this.trouble.value = null;
-      this.open.value = source;
-      this.runs.follow(source);
-      const fitting = fitTo(source.description)(wish, wish, wish);
-      this.store.set({ ...fitting, view });
+      this.subject.value = subject;
+      if (subject.kind === "recording") {
+        this.runs.follow(subject.now);
+        const beside = subject.beside ? wish.beside : "";
+        this.store.set({ ...fitTo(subject.now.description)(wish, wish, wish), beside, view });
+      } else this.store.set({ ...wish, view });
       this.mirror.complete();
       if (this.preset.peek()?.recording !== wish.recording) this.preset.value = this.presetOf(wish.recording);
     } catch (error) {

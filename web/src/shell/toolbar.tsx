@@ -94,14 +94,14 @@ export function resetAll(app: App): void {
 
 export async function savePicture(app: App, how: "png" | "svg"): Promise<void> {
   const mounted = app.mounted.peek();
-  const open = app.open.peek();
-  if (!mounted || !open) return;
+  if (!mounted) return;
   try {
     const svg = await mounted.picture();
     const selection = app.store.get();
-    const map = chooseMap(open.description, selection);
+    const open = app.open.peek();
+    const map = open && chooseMap(open.description, selection);
     const place = map ? [map.stack, map.kind, `layer-${map.layer}`, `head-${selection.head}`] : [];
-    const name = fileName([open.description.id, selection.view, ...place], how);
+    const name = fileName([selection.run || selection.recording, selection.view, ...place], how);
     const ground = getComputedStyle(app.root).getPropertyValue("--panel").trim() || "white";
     save(how === "svg" ? svgBlob(svg) : await pngBlob(svg, ground), name);
     app.say(app.words.peek().saved(name));

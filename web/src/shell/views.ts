@@ -6,24 +6,54 @@
  */
 
 import list from "virtual:views";
-import type { View } from "../core/view";
+import type { Text } from "../core/messages";
+import type { AnyView, Subject } from "../core/view";
 import { learn } from "../i18n/core";
 import { signal } from "./signals";
 
-/** What a tab says; of a lesson also what one sees there, as its code is not here before it is opened. */
-export type ViewTitle = Pick<View, "name" | "title"> & Partial<Pick<View, "about">>;
+/** What a tab says, and what the shell shows around the view; of a lesson, whose code comes later, also `about`. */
+export type ViewTitle = Pick<AnyView, "name" | "title" | "needs" | "panel" | "transport"> &
+  Partial<Pick<AnyView, "about">>;
 
-const files = import.meta.glob<View>("../views/*/view.ts", { import: "view" });
+export type ViewFiles = Readonly<Record<string, () => Promise<AnyView>>>; // by path: "…/name/view.ts"
+
+const shipped: ViewFiles = import.meta.glob<AnyView>("../views/*/view.ts", { import: "view" });
+const nothing: Subject = { kind: "none" };
+
+/** The part of what is open that a view is drawn from; null where it needs something else. */
+export function subjectFor(view: Pick<AnyView, "needs">, open: Subject): Subject | null {
+  if (view.needs === "none") return nothing;
+  return view.needs === open.kind ? open : null;
+}
+
+/** true, or why a view cannot show what is open. A view that needs something else says nothing about it. */
+export function fitsIn(view: AnyView, open: Subject): true | Text {
+  const subject = subjectFor(view, open);
+  return subject === null || view.fits(subject);
+}
 
 export class Views {
-  readonly titles: readonly ViewTitle[] = list;
   /** Those whose code is here. */
-  readonly loaded = signal<ReadonlyMap<string, View>>(new Map());
-  private readonly loading = new Map<string, Promise<View>>();
+  readonly loaded = signal<ReadonlyMap<string, AnyView>>(new Map());
+  private readonly loading = new Map<string, Promise<AnyView>>();
+  private readonly files: ReadonlyMap<string, () => Promise<AnyView>>;
+
+  constructor(
+    files: ViewFiles = shipped,
+    readonly titles: readonly ViewTitle[] = list,
+  ) {
+    this.files = new Map(Object.entries(files).map(([path, file]) => [path.split("/").at(-2)!, file]));
+  }
+
+  /** The views that are offered while something is open; before anything is, those of a recording. */
+  on(open: Subject): readonly ViewTitle[] {
+    const kind = open.kind === "none" ? "recording" : open.kind;
+    return this.titles.filter(({ needs }) => needs === "none" || needs === kind);
+  }
 
   /** A view's code; undefined when there is no such view. */
-  load(name: string): Promise<View> | undefined {
-    const fetchIt = files[`../views/${name}/view.ts`];
+  load(name: string): Promise<AnyView> | undefined {
+    const fetchIt = this.files.get(name);
     if (!fetchIt) return undefined;
     let view = this.loading.get(name);
     if (!view) {

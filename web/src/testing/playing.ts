@@ -6,7 +6,7 @@ import type { Playground } from "../core/source";
 import type { Mounted, Rerunner, Stage } from "../core/view";
 import { view } from "../views/playground/view";
 import { aParameter, aPlay, aTopic, figures } from "./playground";
-import { invent, setStage } from "./recording";
+import { invent, setStage, withoutSubject } from "./recording";
 
 export const TOPICS = [
   aTopic("masks", [aParameter("mask", { kind: "flag", default: false })]),
@@ -38,7 +38,7 @@ export function openPlayground(
     { view: "playground", options },
     rerunner,
   );
-  const playing: Stage = { ...stage, playground };
+  const playing: Stage<"none"> = { ...withoutSubject(stage), playground };
   const mine = view.mount(playing);
   mounted = mine;
   selection.subscribe((now, before) => mine.update(now, before));

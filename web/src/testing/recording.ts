@@ -7,10 +7,11 @@
 
 import type { Frame, Numbers } from "../api/frames";
 import type { Description, MapDescription, SideName, TokenSlice } from "../api/types";
+import { formatText } from "../core/messages";
 import { placeOf } from "../core/place";
 import { createSelection, type LinkedSelection, nothingSelected } from "../core/selection";
 import type { RecordingSource } from "../core/source";
-import type { Mounted, Rerunner, Stage, View } from "../core/view";
+import type { Mounted, Rerunner, Stage, SubjectKind, SubjectOf, View } from "../core/view";
 
 export interface Invention {
   readonly source?: readonly string[];
@@ -137,8 +138,9 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
   const asked: string[] = [];
   const texts = { source: invention.source ?? ["The", " cat", " sat"], target: invention.target ?? [] };
   const refuse = () => Promise.reject(new Error("not in this invention"));
-  const source = {
+  const source: RecordingSource = {
     description,
+    within: () => source,
     async tokens(side: SideName, range?: readonly [number, number]): Promise<TokenSlice> {
       const all = texts[side];
       const [from, to] = range ?? [0, all.length];
@@ -214,6 +216,11 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
   return { source, asked };
 }
 
+/** A recording as the subject of a view. */
+export function shown(now: RecordingSource): SubjectOf<"recording"> {
+  return { kind: "recording", now };
+}
+
 /** A stage on an element of the document. */
 export function setStage(
   source: RecordingSource,
@@ -231,8 +238,11 @@ export function setStage(
   const failures: unknown[] = [];
   const stage: Stage = {
     element,
+    subject: shown(source),
     source,
     metrics: [],
+    signal: new AbortController().signal,
+    text: (said) => formatText(said, "en", {}),
     selection,
     language: "en",
     theme: "light",
@@ -244,8 +254,18 @@ export function setStage(
   return { stage, element, selection, failures };
 }
 
+/** The same stage for a view that needs nothing open. */
+export function withoutSubject(stage: Stage): Stage<"none"> {
+  return { ...stage, subject: { kind: "none" }, source: null };
+}
+
 /** The same view in another language, as the canvas mounts it; with `anew` false, after a while on another tab. */
-export function mountAgain(view: View, mounted: Mounted, stage: Stage, anew = true): Mounted {
+export function mountAgain<K extends SubjectKind>(
+  view: View<K>,
+  mounted: Mounted,
+  stage: Stage<K>,
+  anew = true,
+): Mounted {
   const kept = mounted.keep?.(anew) ?? undefined;
   mounted.unmount();
   return view.mount({ ...stage, language: anew ? "zh" : stage.language, kept });

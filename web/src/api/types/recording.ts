@@ -13,6 +13,7 @@ export interface RecordingEntry {
   readonly source_tokens: number;
   readonly target_tokens: number | null;
   readonly origin: "shipped" | "file" | "made";
+  readonly default?: boolean; // what a page without a selection of its own opens
   readonly note: Phrase | null;
   readonly selection?: Readonly<Record<string, string>> | null; // where to open it, as in the address
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { frame, invent, setStage, settle } from "../../testing/recording";
+import { frame, invent, setStage, settle, shown } from "../../testing/recording";
 import { view } from "./view";
 
 const HIDDEN = [{ stack: "decoder", side: "source" as const, layers: 2, tokens: 4, width: 2 }];
@@ -19,7 +19,7 @@ function prepare() {
 }
 
 test("a recording without hidden states is refused", () => {
-  expect(view.fits(invent().source)).toMatchObject({ zh: expect.stringContaining("隐藏状态") });
+  expect(view.fits(shown(invent().source))).toMatchObject({ zh: expect.stringContaining("隐藏状态") });
 });
 
 test("the next layer is turned onto the one before: nothing jumps", async () => {

@@ -25,7 +25,11 @@ export const view: View = {
   name: "embeddings",
   order: 60,
   ...introduce(words),
-  fits: ({ description }) => description.hidden.length > 0 || inBoth(words, (word) => word.noHidden),
+  needs: "recording",
+  panel: true,
+  transport: true,
+  options: {},
+  fits: ({ now: { description } }) => description.hidden.length > 0 || inBoth(words, (word) => word.noHidden),
   mount: (stage) => new EmbeddingsView(stage),
 };
 

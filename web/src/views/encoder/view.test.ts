@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { frame, invent, setStage, settle } from "../../testing/recording";
+import { frame, invent, setStage, settle, shown } from "../../testing/recording";
 import { view } from "./view";
 
 const HIDDEN = [{ stack: "decoder", side: "source" as const, layers: 3, tokens: 3, width: 4 }];
@@ -20,8 +20,8 @@ function prepare() {
 }
 
 test("a recording without hidden states is refused with a way out", () => {
-  expect(view.fits(invent().source)).toMatchObject({ en: expect.stringContaining("hidden") });
-  expect(view.fits(prepare().source)).toBe(true);
+  expect(view.fits(shown(invent().source))).toMatchObject({ en: expect.stringContaining("hidden") });
+  expect(view.fits(shown(prepare().source))).toBe(true);
 });
 
 test("embeddings have not changed: no value there", async () => {

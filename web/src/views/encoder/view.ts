@@ -32,7 +32,11 @@ export const view: View = {
   name: "encoder",
   order: 50,
   ...introduce(words),
-  fits: ({ description }) => description.hidden.length > 0 || inBoth(words, (word) => word.noHidden),
+  needs: "recording",
+  panel: true,
+  transport: true,
+  options: {},
+  fits: ({ now: { description } }) => description.hidden.length > 0 || inBoth(words, (word) => word.noHidden),
   mount: (stage) => new EncoderView(stage),
 };
 

@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
 import { mix, traceDown } from "../../core/maths/rollout";
 import { placeOf } from "../../core/place";
-import { invent, makeMap, setStage, settle, weightOf } from "../../testing/recording";
+import { invent, makeMap, setStage, settle, shown, weightOf } from "../../testing/recording";
 import { stacksOf } from "./stacks";
 import { view } from "./view";
 
 test("what cannot be followed down to the input is refused with the reason", () => {
   const change = (maps: ReturnType<typeof makeMap>[]) => invent({ change: { maps } }).source;
-  expect(view.fits(invent({ target: ["x", "y"] }).source)).toBe(true);
-  expect(view.fits(change([makeMap(0, { kind: "cross" })]))).toMatchObject({
+  expect(view.fits(shown(invent({ target: ["x", "y"] }).source))).toBe(true);
+  expect(view.fits(shown(change([makeMap(0, { kind: "cross" })])))).toMatchObject({
     en: expect.stringContaining("whole self-attention"),
   });
-  expect(view.fits(change([makeMap(0, { layer: 1 })]))).toMatchObject({
+  expect(view.fits(shown(change([makeMap(0, { layer: 1 })])))).toMatchObject({
     en: expect.stringContaining("every layer"),
   });
-  expect(view.fits(change([makeMap(0, { queries: 512 })]))).toMatchObject({
+  expect(view.fits(shown(change([makeMap(0, { queries: 512 })])))).toMatchObject({
     en: expect.stringContaining("512 tokens"),
   });
-  expect(view.fits(change([makeMap(0, { has_weights: false })]))).toMatchObject({
+  expect(view.fits(shown(change([makeMap(0, { has_weights: false })])))).toMatchObject({
     zh: expect.stringContaining("没有权重"),
   });
 });

@@ -28,7 +28,11 @@ export const view: View = {
   name: "flow",
   order: 70,
   ...introduce(words),
-  fits: ({ description }) => canFlow(description.maps),
+  needs: "recording",
+  panel: true,
+  transport: true,
+  options: {},
+  fits: ({ now: { description } }) => canFlow(description.maps),
   mount: (stage) => new FlowView(stage),
 };
 

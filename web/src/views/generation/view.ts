@@ -23,6 +23,10 @@ export const view: View = {
   name: "generation",
   order: 100,
   ...introduce(words),
+  needs: "recording",
+  panel: true,
+  transport: true,
+  options: {},
   fits: () => true,
   mount: (stage) => new GenerationView(stage),
 };

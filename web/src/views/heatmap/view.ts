@@ -34,7 +34,11 @@ export const view: View = {
   name: "heatmap",
   order: 20,
   ...introduce(words),
-  fits: ({ description }) => description.maps.length > 0 || inBoth(words, (say) => say.noMaps),
+  needs: "recording",
+  panel: true,
+  transport: true,
+  options: {},
+  fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (say) => say.noMaps),
   mount: (stage: Stage): Mounted => new Heatmap(stage),
 };
 

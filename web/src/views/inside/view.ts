@@ -27,7 +27,11 @@ export const view: View = {
   name: "inside",
   order: 90,
   ...introduce(words),
-  fits: ({ description }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
+  needs: "recording",
+  panel: true,
+  transport: true,
+  options: {},
+  fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
   mount: (stage) => mountInside(stage),
 };
 

@@ -6,13 +6,17 @@
  */
 
 import type { Phrase } from "../../api/types";
-import type { RecordingSource } from "../../core/source";
+import type { SubjectOf } from "../../core/view";
 import { inBoth } from "../../i18n/core";
 import { words } from "./words";
 
 const LONGEST = 8192; // tokens on an axis
 
-export function fits({ description: { maps } }: RecordingSource): true | Phrase {
+export function fits({
+  now: {
+    description: { maps },
+  },
+}: SubjectOf<"recording">): true | Phrase {
   if (maps.length === 0) return inBoth(words, (word) => word.noMaps);
   const longest = Math.max(...maps.map((map) => Math.max(map.queries, map.keys)));
   if (longest > LONGEST)

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { nothingSelected } from "../../core/selection";
-import { invent, makeMap, setStage, settle, weightOf } from "../../testing/recording";
+import { invent, makeMap, setStage, settle, shown, weightOf } from "../../testing/recording";
 import { chosenHeads } from "./settings";
 import { view } from "./view";
 
@@ -17,12 +17,12 @@ test("heads: the selection's, all for an average, others while the option belong
 
 test("a recording that cannot be drawn says why", () => {
   const change = (maps: ReturnType<typeof makeMap>[]) => invent({ change: { maps } }).source;
-  expect(view.fits(invent().source)).toBe(true);
-  expect(view.fits(change([]))).toMatchObject({ en: expect.stringContaining("no attention maps") });
-  expect(view.fits(change([makeMap(0, { has_weights: false })]))).toMatchObject({
+  expect(view.fits(shown(invent().source))).toBe(true);
+  expect(view.fits(shown(change([])))).toMatchObject({ en: expect.stringContaining("no attention maps") });
+  expect(view.fits(shown(change([makeMap(0, { has_weights: false })])))).toMatchObject({
     zh: expect.stringContaining("没有权重"),
   });
-  expect(view.fits(change([makeMap(0, { queries: 100_000 })]))).toMatchObject({
+  expect(view.fits(shown(change([makeMap(0, { queries: 100_000 })])))).toMatchObject({
     en: expect.stringContaining("100,000"),
   });
 });

@@ -35,6 +35,10 @@ export const view: View = {
   name: "lines",
   order: 30,
   ...introduce(words),
+  needs: "recording",
+  panel: true,
+  transport: true,
+  options: {},
   fits,
   mount: (stage) => new LinesView(stage),
 };

@@ -30,7 +30,11 @@ export const view: View = {
   name: "numbers",
   order: 80,
   ...introduce(words),
-  fits: ({ description }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
+  needs: "recording",
+  panel: true,
+  transport: true,
+  options: {},
+  fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
   mount: (stage) => new NumbersView(stage),
 };
 

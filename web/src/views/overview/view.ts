@@ -29,7 +29,11 @@ export const view: View = {
   name: "overview",
   order: 10,
   ...introduce(words),
-  fits: ({ description }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
+  needs: "recording",
+  panel: true,
+  transport: true,
+  options: {},
+  fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
   mount: (stage: Stage): Mounted => new Overview(stage),
 };
 

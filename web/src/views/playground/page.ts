@@ -32,7 +32,12 @@ export interface TopicPage {
 }
 
 /** The page of a topic, still without numbers. */
-export function makePage(topic: PlayTopic, settings: Settings, stage: Stage, acts: TopicActs): TopicPage {
+export function makePage(
+  topic: PlayTopic,
+  settings: Settings,
+  stage: Stage<"none">,
+  acts: TopicActs,
+): TopicPage {
   const { language } = stage;
   const say = words(language);
   const controls = new TopicControls(topic, settings, language, acts.changed);

@@ -21,7 +21,7 @@ export interface Shown {
   readonly evidence: string;
 }
 
-export function printTopic(shown: Shown, { language, theme }: Stage, title: string): string {
+export function printTopic(shown: Shown, { language, theme }: Stage<"none">, title: string): string {
   const { topic, play, settings, evidence } = shown;
   const look = { width: WIDTH, inks: inks(theme), theme, language };
   let [body, height] = ["", 0];

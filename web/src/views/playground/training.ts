@@ -83,7 +83,7 @@ export class Training {
   private drawing = 0;
 
   constructor(
-    private readonly stage: Stage,
+    private readonly stage: Stage<"none">,
     private readonly topic: PlayTopic,
     private readonly acts: TrainingActs,
   ) {

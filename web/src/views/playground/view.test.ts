@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
 import { Refusal } from "../../core/source";
-import type { Rerunner, Stage } from "../../core/view";
+import type { Rerunner } from "../../core/view";
 import { aPlay, figures } from "../../testing/playground";
 import { openPlayground as open, TOPICS, text } from "../../testing/playing";
-import { invent, setStage, settle } from "../../testing/recording";
+import { invent, setStage, settle, withoutSubject } from "../../testing/recording";
 import { view } from "./view";
 
 describe("the playground", () => {
@@ -181,7 +181,7 @@ describe("the playground", () => {
 
   test("where nothing can be computed it says why", async () => {
     const { stage, element } = setStage(invent().source);
-    const mounted = view.mount(stage);
+    const mounted = view.mount(withoutSubject(stage));
     await settle();
     expect(text(element, ".play-refusal")).toContain("no models");
     expect(await mounted.picture()).toContain("<svg");
@@ -193,7 +193,7 @@ describe("the playground", () => {
     const here = { ...TOPICS[0]!, keeps: false };
     const { stage, element } = setStage(invent().source);
     const ask = vi.fn();
-    const mounted = view.mount({ ...stage, playground: { topics: async () => [here], ask } } as Stage);
+    const mounted = view.mount({ ...withoutSubject(stage), playground: { topics: async () => [here], ask } });
     await settle();
     expect(ask).not.toHaveBeenCalled();
     expect(text(element, ".play-found")).toContain("measured on the spot");

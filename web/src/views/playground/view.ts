@@ -29,10 +29,14 @@ import type { TrainingRun } from "./training";
 import { explainTrouble, isBusy, showTrouble } from "./trouble";
 import { words } from "./words";
 
-export const view: View = {
+export const view: View<"none"> = {
   name: "playground",
   order: 120,
   ...introduce(words),
+  needs: "none",
+  panel: false,
+  transport: false,
+  options: {},
   fits: () => true,
   mount: (stage) => new PlaygroundView(stage),
 };
@@ -71,7 +75,7 @@ class PlaygroundView implements Mounted {
   private play: Play | null = null;
   private gone = false;
 
-  constructor(private readonly stage: Stage) {
+  constructor(private readonly stage: Stage<"none">) {
     this.say = words(stage.language);
     this.before = stage.kept as KeptPlay | undefined;
     this.kept = new Map(this.before?.settings);

@@ -33,7 +33,11 @@ export const view: View = {
   name: "text",
   order: 40,
   ...introduce(words),
-  fits: ({ description }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
+  needs: "recording",
+  panel: true,
+  transport: true,
+  options: {},
+  fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
   mount: (stage) => new TextView(stage),
 };
 

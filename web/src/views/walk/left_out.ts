@@ -13,6 +13,10 @@ export const view: View = {
   about: nothing,
   ...list.find(({ name }) => name === "walk"),
   name: "walk",
+  needs: "recording",
+  panel: true,
+  transport: true,
+  options: {},
   fits: () => inBoth(words, (say) => say.noWalk),
   mount: () => {
     throw new Error("The walk is not in this file.");

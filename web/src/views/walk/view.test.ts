@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { Job, JobRequest } from "../../api/types";
 import { Refusal } from "../../core/source";
 import type { Rerunner } from "../../core/view";
-import { mountAgain, setStage, settle } from "../../testing/recording";
+import { mountAgain, setStage, settle, shown } from "../../testing/recording";
 import { arrays, inventWalk, plan } from "../../testing/walk";
 import { view } from "./view";
 
@@ -281,7 +281,7 @@ describe("walk", () => {
       ...source,
       description: { ...source.description, source: { ...source.description.source, count: 1300 } },
     };
-    expect(view.fits(long)).toMatchObject({
+    expect(view.fits(shown(long))).toMatchObject({
       en: expect.stringContaining("1300"),
       zh: expect.stringContaining("1300"),
     });

@@ -35,7 +35,11 @@ export const view: View = {
   name: "walk",
   order: 15,
   ...introduce(words),
-  fits({ description }) {
+  needs: "recording",
+  panel: true,
+  transport: true,
+  options: {},
+  fits({ now: { description } }) {
     const longest = Math.max(description.source.count, description.target?.count ?? 0);
     return longest <= LONGEST || inBoth(words, (word) => word.long(longest));
   },
