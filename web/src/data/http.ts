@@ -7,7 +7,7 @@
  */
 
 import { decodeFrame, type Frame } from "../api/frames";
-import type { Description } from "../api/types";
+import type { Description, Language } from "../api/types";
 import type { Catalogue, Message } from "../core/messages";
 import { type Place, samePlace } from "../core/place";
 import { type Range, type RecordingSource, Refusal, type Source } from "../core/source";
@@ -210,7 +210,17 @@ function span(range: Range | undefined): string | undefined {
   return range ? `${range[0]}:${range[1]}` : undefined;
 }
 
-export function createHttpSource(connection: Connection, memory: Memory = new Memory()): Source {
+/** What a host answers besides recordings. */
+export interface Offers {
+  readonly messages?: boolean;
+  readonly runs?: boolean;
+}
+
+export function createHttpSource(
+  connection: Connection,
+  offers: Offers = {},
+  memory: Memory = new Memory(),
+): Source {
   const json = <T>(path: string, signal?: AbortSignal): Promise<T> =>
     memory.ask(path, (stop) => connection.weigh<T>(path, { signal: stop }), signal);
   const frame = (path: string, signal?: AbortSignal): Promise<Frame> =>
@@ -228,9 +238,13 @@ export function createHttpSource(connection: Connection, memory: Memory = new Me
     open: async (id, signal) =>
       recordingSource(await json<Description>(`recordings/${encodeURIComponent(id)}`, signal), json, frame),
     metrics: (signal) => json("metrics", signal),
-    messages: async (language, signal) =>
-      (await json<{ readonly entries: Catalogue }>(`messages/${language}`, signal)).entries,
-    runs: createRunList(connection),
+    ...(offers.messages
+      ? {
+          messages: async (language: Language, signal?: AbortSignal) =>
+            (await json<{ readonly entries: Catalogue }>(`messages/${language}`, signal)).entries,
+        }
+      : {}),
+    ...(offers.runs ? { runs: createRunList(connection) } : {}),
     playground: {
       topics: (signal) => json("playground", signal),
       ask: (topic, settings, signal, anew) => {

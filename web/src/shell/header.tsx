@@ -18,6 +18,7 @@ export function Header(props: { readonly help: () => void }) {
       </h1>
       <RecordingChooser />
       <PresetChooser />
+      <RunChooser />
       <div class="header-end">
         <button
           type="button"
@@ -89,6 +90,37 @@ function RecordingChooser() {
             </optgroup>
           );
         })}
+      </select>
+    </label>
+  );
+}
+
+/** Training runs, where the host has any. */
+function RunChooser() {
+  const app = useApp();
+  const say = app.words.value;
+  const runs = app.trainingRuns.value;
+  const open = app.selection.value.run;
+  if (runs.length === 0 && open === "") return null;
+  const known = open === "" || runs.some(({ id }) => id === open);
+  return (
+    <label class="chooser">
+      <span class="chooser-label">{say.trainingRun}</span>
+      <select
+        data-action="run"
+        value={open}
+        onFocus={() => void app.refreshTrainingRuns()}
+        onChange={(event) => {
+          if (event.currentTarget.value) void app.goToRun(event.currentTarget.value);
+        }}
+      >
+        <option value="">{say.chooseRun}</option>
+        {!known && <option value={open}>{open}</option>}
+        {runs.map(({ id }) => (
+          <option key={id} value={id}>
+            {id}
+          </option>
+        ))}
       </select>
     </label>
   );

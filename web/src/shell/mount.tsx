@@ -28,6 +28,7 @@ export interface MountOptions {
   readonly remember?: Remembering;
   readonly language?: Language;
   readonly theme?: Theme;
+  readonly views?: Views;
   /** The element is the whole page: shortcuts work everywhere, and the page's language follows. */
   readonly wholePage?: boolean;
   /** Told of the app, for hosts that change it from outside. */
@@ -47,7 +48,7 @@ export function mount(element: HTMLElement, source: Source, options: MountOption
     root: element,
     source,
     server: options.server ?? null,
-    views: new Views(),
+    views: options.views ?? new Views(),
     place: options.place ?? noAddress(),
     remember,
     session: options.wholePage ? session : forgetful,

@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useId, useState } from "preact/hooks";
 import { Behind } from "./behind";
+import { ErrorBoundary } from "./boundary";
 import { Canvas } from "./canvas";
 import { Choice } from "./choice";
 import { useApp } from "./context";
@@ -63,19 +64,33 @@ export function Shell() {
       >
         {say.skip}
       </a>
-      <Header help={help} />
+      <ErrorBoundary part="header">
+        <Header help={help} />
+      </ErrorBoundary>
       <Banner />
       <main class={alone ? "desk alone" : "desk"}>
         <section class="pictures" aria-label={say.picture}>
           <ViewTabs id={id} />
-          <Toolbar table={table} />
-          <ExampleNote />
-          <Behind />
-          <Canvas id={`${id}-stage`} prefix={`${id}-view`} />
-          {open && title?.transport && <Transport source={open} />}
+          <ErrorBoundary part="toolbar">
+            <Toolbar table={table} />
+            <ExampleNote />
+            <Behind />
+          </ErrorBoundary>
+          <ErrorBoundary part="view">
+            <Canvas id={`${id}-stage`} prefix={`${id}-view`} />
+          </ErrorBoundary>
+          {open && title?.transport && (
+            <ErrorBoundary part="transport">
+              <Transport source={open} />
+            </ErrorBoundary>
+          )}
         </section>
         <section class="panel" aria-label={say.panel} hidden={alone}>
-          {open && <Choice source={open} />}
+          {open && (
+            <ErrorBoundary part="choice">
+              <Choice source={open} />
+            </ErrorBoundary>
+          )}
           <Panels id={id} />
         </section>
       </main>
@@ -84,8 +99,10 @@ export function Shell() {
         {app.announcement.value}
       </div>
       <DropTarget />
-      {door === "help" && <HelpDialog close={close} />}
-      {door === "table" && <TableDialog close={close} />}
+      <ErrorBoundary part="dialog" key={door}>
+        {door === "help" && <HelpDialog close={close} />}
+        {door === "table" && <TableDialog close={close} />}
+      </ErrorBoundary>
     </>
   );
 }
@@ -143,10 +160,12 @@ function Panels(props: { readonly id: string }) {
         aria-labelledby={`${props.id}-tab-${chosen}`}
         data-panel={chosen}
       >
-        {chosen === "input" && <InputPanel />}
-        {open && chosen === "interpretability" && <InterpretabilityPanel source={open} />}
-        {open && chosen === "debugging" && <DebuggingPanel source={open} />}
-        {open && chosen === "about" && <AboutPanel source={open} />}
+        <ErrorBoundary part={chosen} key={chosen}>
+          {chosen === "input" && <InputPanel />}
+          {open && chosen === "interpretability" && <InterpretabilityPanel source={open} />}
+          {open && chosen === "debugging" && <DebuggingPanel source={open} />}
+          {open && chosen === "about" && <AboutPanel source={open} />}
+        </ErrorBoundary>
       </div>
     </div>
   );

@@ -91,12 +91,13 @@ type Drawing = Component & { reader?: Reader };
 type Drawn = VNode & { readonly __c?: Drawing };
 interface Hooks {
   __r?: (vnode: Drawn) => void;
+  __e?: (...thrown: readonly unknown[]) => void;
   diffed?: (vnode: Drawn) => void;
   unmount?: (vnode: Drawn) => void;
 }
 
 /** Does something more at a point of Preact's work, after what is done there already. */
-function also(name: keyof Hooks, act: (vnode: Drawn) => void): void {
+function also(name: "__r" | "diffed" | "unmount", act: (vnode: Drawn) => void): void {
   const hooks = options as Hooks;
   const before = hooks[name];
   hooks[name] = (vnode) => {
@@ -116,6 +117,13 @@ also("__r", (vnode) => {
 also("diffed", () => {
   reading = null;
 });
+
+/** A component that throws is not drawn to its end: what is read from now on is not read by it. */
+const caught = (options as Hooks).__e;
+(options as Hooks).__e = (...thrown) => {
+  reading = null;
+  caught?.(...thrown);
+};
 
 also("unmount", (vnode) => {
   if (vnode.__c?.reader) forget(vnode.__c.reader);

@@ -74,7 +74,10 @@ export const shell = {
   back: "The server is back.",
   tryAgain: "Try again",
   firstRecording: "Open the first recording",
-  failedHere: "This view stumbled.",
+  failedHere: "This view failed.",
+  partFailed: "This part of the page failed. The rest still works.",
+  trainingRun: "Training run",
+  chooseRun: "Choose a training run …",
   dismiss: "Dismiss",
   // help
   shortcuts: "Keyboard",

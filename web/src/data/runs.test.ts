@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { RunDescription } from "../api/types";
+import { Connection } from "./http";
+import { createRunList, joinRuns } from "./runs";
+
+const place = { stack: "decoder", kind: "self", layer: 0, step: null, address: "decoder.self.0" } as const;
+
+function aRun(steps: readonly number[], change: Partial<RunDescription> = {}): RunDescription {
+  const last = steps.at(-1) ?? null;
+  return {
+    id: "a b",
+    state: "open",
+    last_step: last,
+    updated: last,
+    alarms: 0,
+    curves: { loss: { steps, values: steps.map((step) => (step === 2 ? null : 1 / step)) } },
+    heads: [{ place, heads: 2, steps, statistics: { entropy: steps.map((step) => [step, null]) } }],
+    events: steps.map((step) => ({
+      step,
+      kind: "checkpoint",
+      message: null,
+      topic: null,
+      place: null,
+      value: null,
+      time: null,
+    })),
+    recipe: null,
+    environment: {},
+    damaged: 0,
+    revision: 1,
+    since: null,
+    thinned: false,
+    ...change,
+  };
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A server whose answers are given one by one. */
+function serve(...answers: RunDescription[]) {
+  const asked: string[] = [];
+  const signals: (AbortSignal | null | undefined)[] = [];
+  const fetch = async (input: RequestInfo | URL, init?: RequestInit) => {
+    asked.push(String(input).replace("http://x/", ""));
+    signals.push(init?.signal);
+    return Response.json(answers.length > 1 ? answers.shift() : answers[0]);
+  };
+  const connection = new Connection({ base: "http://x/", fetch: fetch as typeof globalThis.fetch });
+  return { runs: createRunList(connection, 1000), asked, signals };
+}
+
+test("what came after is put behind what was known", () => {
+  const whole = joinRuns(aRun([1, 2]), aRun([3], { since: 2, state: "finished" }));
+  expect(whole).toEqual({ ...aRun([1, 2, 3]), since: 2, state: "finished" });
+  expect(joinRuns(aRun([1]), aRun([5]))).toEqual(aRun([5])); // answered whole
+});
+
+test("a run is followed with what is new only, until nobody follows it", async () => {
+  const { runs, asked, signals } = serve(
+    aRun([1, 2]),
+    aRun([3], { since: 2 }),
+    aRun([], { since: 3, updated: 3 }),
+  );
+  const source = await runs.open("a b");
+  const heard: (number | null)[] = [];
+  const stop = source.follow((run) => heard.push(run.last_step));
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(source.run.curves.loss!.values).toEqual([1, null, 1 / 3]);
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(heard).toEqual([3]);
+  expect(asked).toEqual(["runs/a%20b", "runs/a%20b?since=2", "runs/a%20b?since=3", "runs/a%20b?since=3"]);
+  stop();
+  await vi.advanceTimersByTimeAsync(5000);
+  expect([asked.length, signals.at(-1)?.aborted]).toEqual([4, true]);
+});
+
+test("a run that was resumed is fetched whole again", async () => {
+  const { runs, asked } = serve(
+    aRun([1, 2]),
+    aRun([], { revision: 2, since: 2 }),
+    aRun([1], { revision: 2 }),
+  );
+  const source = await runs.open("a b");
+  expect(await source.refresh()).toBe(true);
+  expect(source.run).toEqual(aRun([1], { revision: 2 }));
+  expect(asked).toEqual(["runs/a%20b", "runs/a%20b?since=2", "runs/a%20b"]);
+});

@@ -1,0 +1,38 @@
+/** A part of the page that may fail alone: it shows its error and a way to try again, and the rest goes on working. */
+
+import { Component, type ComponentChildren } from "preact";
+import { AppContext } from "./context";
+import { sentenceOf } from "./speaking";
+import type { App } from "./state";
+
+interface Props {
+  readonly part: string; // its name in the page: "input", "transport" …
+  readonly children: ComponentChildren;
+}
+
+export class ErrorBoundary extends Component<Props, { readonly error: unknown; readonly failed: boolean }> {
+  static override contextType = AppContext;
+  override state = { error: null, failed: false };
+
+  static override getDerivedStateFromError(error: unknown) {
+    return { error, failed: true };
+  }
+
+  override render() {
+    const app = this.context as App | null;
+    const { error, failed } = this.state;
+    if (!failed || !app) return this.props.children;
+    const say = app.words.value;
+    return (
+      <div class="notice" role="alert" data-notice="failed" data-part={this.props.part}>
+        <p class="notice-title">{say.partFailed}</p>
+        <p>{sentenceOf(error, app)}</p>
+        <div class="notice-ways">
+          <button type="button" class="button" onClick={() => this.setState({ error: null, failed: false })}>
+            {say.tryAgain}
+          </button>
+        </div>
+      </div>
+    );
+  }
+}

@@ -1,0 +1,274 @@
+import { act } from "preact/test-utils";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { RunDescription } from "../api/types";
+import type { Source } from "../core/source";
+import type { AnyView, Mounted, Stage, View } from "../core/view";
+import { Connection, createHttpSource } from "../data/http";
+import { learn } from "../i18n/core";
+import { invent } from "../testing/recording";
+import { type MountOptions, mount } from "./mount";
+import type { App } from "./state";
+import { type ViewFiles, Views } from "./views";
+
+const toys = import.meta.glob<AnyView>("../testing/views/*/view.ts", { import: "view" });
+const still: Mounted = {
+  update() {},
+  resize() {},
+  picture: async () => "<svg/>",
+  table: async () => ({ caption: "", columns: [], rows: [] }),
+  unmount() {},
+};
+
+function aView(name: string, change: Partial<View>): AnyView {
+  const title = { en: name, zh: name };
+  const shape = { needs: "recording", panel: true, transport: true, options: {} } as const;
+  const view: View = { name, order: 1, title, about: title, ...shape, fits: () => true, mount: () => still };
+  return { ...view, ...change } as AnyView;
+}
+
+const run: RunDescription = {
+  id: "first",
+  state: "open",
+  last_step: 2,
+  updated: 1,
+  alarms: 0,
+  curves: { loss: { steps: [1, 2], values: [3, 2.5] } },
+  heads: [],
+  events: [],
+  recipe: null,
+  environment: {},
+  damaged: 0,
+  revision: 1,
+  since: null,
+  thinned: false,
+};
+
+let leave: (() => void) | null = null;
+
+/** The page on a source with views of its own. */
+async function open(
+  source: Partial<Source>,
+  views: readonly AnyView[] = [],
+  { files = {}, ...options }: MountOptions & { readonly files?: ViewFiles } = {},
+) {
+  const element = document.body.appendChild(document.createElement("div"));
+  const all: AnyView[] = [...views, ...(await Promise.all(Object.values(files).map((file) => file())))];
+  const given = Object.fromEntries(views.map((each) => [`./${each.name}/view.ts`, async () => each]));
+  let app: App | null = null;
+  await act(async () => {
+    leave = mount(element, { metrics: async () => [], recordings: async () => [], ...source } as Source, {
+      views: new Views({ ...given, ...files }, all),
+      language: "en",
+      theme: "light",
+      started: (started) => {
+        app = started;
+      },
+      ...options,
+    });
+  });
+  await settle();
+  return { element, app: app! as App };
+}
+
+async function settle(): Promise<void> {
+  for (let round = 0; round < 4; round++) await act(() => new Promise((done) => setTimeout(done, 2)));
+}
+
+function recordings(): Partial<Source> {
+  const { source } = invent();
+  const entry = { id: "invented", title: { en: "Invented", zh: "虚构" }, origin: "shipped" };
+  return { recordings: async () => [entry as never], open: async () => source };
+}
+
+beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => {}));
+afterEach(() => {
+  leave?.();
+  leave = null;
+  document.body.replaceChildren();
+  vi.restoreAllMocks();
+});
+
+const tabs = (element: Element) =>
+  [...element.querySelectorAll(".pictures [role=tab]")].map((tab) => tab.textContent);
+
+describe("training runs", () => {
+  test("a view on runs is one folder: it is a tab while a run is open", async () => {
+    const runs = {
+      list: async () => [run],
+      open: async () => ({ run, refresh: async () => false, follow: () => () => {} }),
+    };
+    const { element, app } = await open({ ...recordings(), runs }, [aView("picture", {})], { files: toys });
+    expect(tabs(element)).toEqual(["picture"]);
+    const chooser = element.querySelector<HTMLSelectElement>("[data-action=run]")!;
+    chooser.value = "first";
+    await act(() => void chooser.dispatchEvent(new Event("change")));
+    await settle();
+    expect(tabs(element)).toEqual(["Toy"]);
+    expect(app.store.get()).toMatchObject({ run: "first", recording: "", view: "toy_run" });
+    expect(element.querySelector(".view-toy_run")?.textContent).toBe("first 2.5");
+    expect(element.querySelector<HTMLElement>(".panel")?.hidden).toBe(true);
+    await act(() => app.go("invented"));
+    await settle();
+    expect(tabs(element)).toEqual(["picture"]);
+    expect(app.store.get()).toMatchObject({ run: "", recording: "invented", view: "picture" });
+  });
+});
+
+describe("the first visit", () => {
+  test("opens the recording that the server names, not the newest", async () => {
+    const { source } = invent();
+    const opened: string[] = [];
+    const list = [
+      { id: "somebody's", origin: "made" },
+      { id: "example", origin: "shipped", default: true },
+    ];
+    await open(
+      {
+        recordings: async () => list as never,
+        open: async (id) => {
+          opened.push(id);
+          return { ...source, description: { ...source.description, id } };
+        },
+      },
+      [aView("picture", {})],
+    );
+    expect(opened).toEqual(["example"]);
+  });
+});
+
+describe("what throws fails alone", () => {
+  test("a view shows its error, and another tab works", async () => {
+    const bad = aView("bad", {
+      mount: () => {
+        throw new Error("no canvas");
+      },
+    });
+    const good = aView("good", {
+      mount: ({ element }) => {
+        element.textContent = "drawn";
+        return still;
+      },
+    });
+    const { element, app } = await open(recordings(), [bad, good]);
+    expect(element.querySelector("[data-notice=failed]")?.textContent).toContain("no canvas");
+    await act(() => app.chooseView("good"));
+    await settle();
+    expect(element.querySelector("[data-notice=failed]")).toBeNull();
+    expect(element.querySelector(".view-good")?.textContent).toBe("drawn");
+  });
+
+  test("a view that throws while it is updated or left", async () => {
+    const bad = aView("bad", {
+      mount: () => ({
+        ...still,
+        update: () => {
+          throw new Error("no update");
+        },
+        unmount: () => {
+          throw new Error("no end");
+        },
+      }),
+    });
+    const { element, app } = await open(recordings(), [bad, aView("good", {})]);
+    await act(() => app.store.set({ query: 1 }));
+    await settle();
+    expect(element.querySelector("[data-notice=failed]")?.textContent).toContain("no update");
+    await act(() => app.chooseView("good"));
+    await settle();
+    expect(element.querySelectorAll(".view-host > *").length).toBe(1);
+    expect(element.querySelector(".view-good")).not.toBeNull();
+  });
+
+  test("a panel shows its error with a way out, and the rest goes on", async () => {
+    const { element, app } = await open(recordings(), [aView("picture", {})]);
+    const { metrics } = app;
+    await act(() => {
+      metrics.value = [{ panel: true }] as never; // no label, no levels: the panel throws
+      app.panel.value = "interpretability";
+    });
+    const notice = element.querySelector<HTMLElement>("[data-part=interpretability]")!;
+    expect(notice.textContent).toContain("failed");
+    expect(element.querySelector(".view-picture")).not.toBeNull();
+    await act(() => {
+      metrics.value = [];
+    });
+    await act(() => notice.querySelector("button")!.click());
+    expect(element.querySelector("[data-part=interpretability]")).toBeNull();
+    expect(element.querySelector("[data-panel=interpretability]")?.textContent).not.toBe("");
+    await act(() => element.querySelector<HTMLElement>("[data-action=theme]")!.click());
+    expect(element.dataset.theme).toBe("dark");
+  });
+});
+
+describe("another language or theme", () => {
+  test("restyles a view that can be restyled, and mounts any other anew", async () => {
+    await learn("zh");
+    for (const can of [true, false]) {
+      const told: unknown[] = [];
+      let stage: Stage | null = null;
+      const view = aView("picture", {
+        mount: (given) => {
+          stage = given;
+          told.push("mount");
+          const restyle = (...now: unknown[]) => told.push(now);
+          return { ...still, unmount: () => told.push("unmount"), ...(can ? { restyle } : {}) };
+        },
+      });
+      const { app } = await open(recordings(), [view]);
+      await act(() => app.chooseLanguage("zh"));
+      await act(() => app.chooseTheme("dark"));
+      await settle();
+      expect(told).toEqual(
+        can ? ["mount", ["zh", "light"], ["zh", "dark"]] : ["mount", "unmount", "mount", "unmount", "mount"],
+      );
+      expect([stage!.language, stage!.theme]).toEqual(["zh", "dark"]);
+      leave?.();
+      leave = null;
+    }
+  });
+});
+
+describe("requests", () => {
+  test("of a view end when it is left", async () => {
+    const { description } = invent().source;
+    const signals = new Map<string, AbortSignal>();
+    const fetch = (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+      const path = String(input).replace("http://x/", "");
+      if (path === "recordings") return Promise.resolve(Response.json([{ id: "invented" }]));
+      if (path === "recordings/invented") return Promise.resolve(Response.json(description));
+      if (!path.startsWith("recordings/")) return Promise.resolve(Response.json([]));
+      return new Promise((_, reject) => {
+        signals.set(path.replace("recordings/invented/", ""), init!.signal!);
+        init!.signal!.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
+      });
+    };
+    const ended: unknown[] = [];
+    const asking = aView("asking", {
+      mount: ({ source, signal }) => {
+        const [map] = source.description.maps;
+        const questions = [
+          source.tokens("source"),
+          source.thumbnails("mean"),
+          source.statistics(map!),
+          source.weights(map!, { head: 0 }, "uint8", new AbortController().signal),
+          source.hidden("decoder", 0),
+          source.flow("decoder"),
+          source.walk(),
+        ];
+        for (const question of questions) question.catch((error: DOMException) => ended.push(error.name));
+        return { ...still, unmount: () => ended.push(signal.aborted) };
+      },
+    });
+    const source = createHttpSource(
+      new Connection({ base: "http://x/", fetch: fetch as typeof globalThis.fetch }),
+    );
+    const { app, element } = await open(source, [asking, aView("quiet", { panel: false, transport: false })]);
+    const mine = [...signals].filter(([path]) => /thumbnails|statistics|weights|hidden|flow|walk/.test(path));
+    expect(mine.map(([, signal]) => signal.aborted)).toEqual(Array(6).fill(false));
+    await act(() => app.chooseView("quiet"));
+    await settle();
+    expect(mine.map(([, signal]) => signal.aborted)).toEqual(Array(6).fill(true));
+    expect(ended).toEqual([false, ...Array(7).fill("AbortError")]);
+    expect(element.querySelector("[data-notice=failed]")).toBeNull();
+  });
+});

@@ -1,0 +1,32 @@
+/** The smallest view on a training run: a folder that tests add to those of the page. */
+
+import type { View } from "../../../core/view";
+
+export const view: View<"runs"> = {
+  name: "toy_run",
+  order: 1,
+  title: { en: "Toy", zh: "玩具" },
+  about: { en: "The last loss of a run.", zh: "一次运行的最后损失。" },
+  needs: "runs",
+  panel: false,
+  transport: false,
+  options: {},
+  fits: ({ runs }) => "loss" in runs[0]!.run.curves || { en: "There is no loss.", zh: "没有损失。" },
+  mount({ element, source }) {
+    const draw = () => {
+      element.textContent = source.map(({ run }) => `${run.id} ${run.curves.loss!.values.at(-1)}`).join();
+    };
+    const stops = source.map((run) => run.follow(draw));
+    draw();
+    return {
+      update: draw,
+      resize: draw,
+      restyle: draw,
+      picture: async () => "<svg/>",
+      table: async () => ({ caption: "", columns: [], rows: [] }),
+      unmount: () => {
+        for (const stop of stops) stop();
+      },
+    };
+  },
+};
