@@ -13,24 +13,38 @@ import type { words } from "./words";
 
 export function makeChooser(
   choices: Choices,
-  language: Language,
+  language: () => Language,
   say: ReturnType<typeof words>,
 ): HTMLElement {
   const extra = choices.offered.filter((metric) => !metric.panel && choices.allows(metric));
   const line = (metric: MetricDescription) => {
     const on = choices.extras.includes(metric.name);
-    const control = tick(metric.label[language], on, (now) => choices.setMetric(metric.name, now));
-    const note = make("small", {}, metric.needs === "weights" ? ` ${say.slow}` : "");
-    return make("div", {}, control.element, make("p", {}, metric.caption[language], note));
+    const control = tick(
+      () => metric.label[language()],
+      on,
+      (now) => choices.setMetric(metric.name, now),
+    );
+    const note = make("small", {}, () => (metric.needs === "weights" ? ` ${say.slow}` : ""));
+    return make(
+      "div",
+      {},
+      control.element,
+      make("p", {}, () => metric.caption[language()], note),
+    );
   };
   const groups = [...new Set(extra.map(({ family }) => family))].map((family) => {
     const members = extra.filter((metric) => metric.family === family);
-    return make("fieldset", {}, make("legend", {}, say.families(family)), ...members.map(line));
+    return make(
+      "fieldset",
+      {},
+      make("legend", {}, () => say.families(family)),
+      ...members.map(line),
+    );
   });
   return make(
     "details",
     { class: "chooser", open: choices.extras.length > 0 },
-    make("summary", {}, say.more),
+    make("summary", {}, () => say.more),
     make("div", {}, ...groups),
   );
 }

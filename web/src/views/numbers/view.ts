@@ -9,10 +9,10 @@ import { captionOf, copyText } from "../../core/focus";
 import { samePlace } from "../../core/place";
 import { saveText } from "../../core/saving";
 import type { Mounted, Stage, TableData, View } from "../../core/view";
-import { inBoth, introduce } from "../../i18n/core";
+import { inBoth, introduce, liveWords } from "../../i18n/core";
 import { words as focusWords } from "../../i18n/focus";
 import { button, type Control, choice, list, slider } from "../../marks/controls";
-import { make, write } from "../../marks/make";
+import { make, relabel, type Text, write } from "../../marks/make";
 import { inks, sheet } from "../../marks/paper";
 import { type Sorting, SortTable, type TableLook, writeCsv } from "../../marks/table";
 import { makeCards, spellCards } from "./cards";
@@ -61,7 +61,7 @@ class NumbersView implements Mounted {
   private ended = false;
 
   constructor(private readonly stage: Stage) {
-    this.say = words(stage.language);
+    this.say = liveWords(words, () => stage.language);
     this.choices = new Choices(stage);
     const fail = (error: unknown) => this.fail(error);
     this.sparks = new Sparks(stage, () => !this.ended && this.sorted.window(true), fail);
@@ -69,7 +69,7 @@ class NumbersView implements Mounted {
     const { choices, say } = this;
     this.tau = slider(
       {
-        label: say.threshold,
+        label: () => say.threshold,
         minimum: -4,
         maximum: 1,
         step: 0.05,
@@ -82,15 +82,21 @@ class NumbersView implements Mounted {
       },
     );
     const kinds = [
-      { value: "absolute", text: say.absolute },
-      { value: "multiple", text: say.multiple },
+      { value: "absolute", text: () => say.absolute },
+      { value: "multiple", text: () => say.multiple },
     ] as const;
-    this.relative = choice(say.relative, kinds, "absolute", (value) =>
-      choices.setRelative(value === "multiple"),
+    this.relative = choice(
+      () => say.relative,
+      kinds,
+      "absolute",
+      (value) => choices.setRelative(value === "multiple"),
     );
-    const levels = LEVELS.map((value) => ({ value, text: say[value] }));
-    this.level = choice(say.level, levels, choices.level, (value) =>
-      choices.set("level", value === "head" ? null : value),
+    const levels = LEVELS.map((value) => ({ value, text: () => say[value] }));
+    this.level = choice(
+      () => say.level,
+      levels,
+      choices.level,
+      (value) => choices.set("level", value === "head" ? null : value),
     );
     this.sorted = new SortTable<MeasureRow>(this.tableLook());
     this.root = this.build();
@@ -118,6 +124,12 @@ class NumbersView implements Mounted {
 
   resize(): void {
     this.sorted.window(true);
+  }
+
+  restyle(): void {
+    relabel(this.root);
+    this.measured = ""; // what the server says of missing values is in the new language, too
+    this.update();
   }
 
   unmount(): void {
@@ -155,21 +167,27 @@ class NumbersView implements Mounted {
     const tools = make(
       "div",
       { class: "tools" },
-      button(say.copy, () => void copyText(stage, this.csv())),
-      button(say.save, () => saveText(name, this.csv(), "text/csv")),
+      button(
+        () => say.copy,
+        () => void copyText(stage, this.csv()),
+      ),
+      button(
+        () => say.save,
+        () => saveText(name, this.csv(), "text/csv"),
+      ),
     );
     const metrics = choices.offered
       .filter((metric) => choices.allows(metric))
-      .map((metric) => ({ value: metric.name, text: metric.label[stage.language] }));
-    const along = ALONG.map((value) => ({ value, text: say.alongOf(value) }));
+      .map((metric) => ({ value: metric.name, text: () => metric.label[stage.language] }));
+    const along = ALONG.map((value) => ({ value, text: () => say.alongOf(value) }));
     const pick = (
-      label: string,
-      options: readonly { value: string; text: string }[],
+      label: Text,
+      options: readonly { value: string; text: Text }[],
       now: string,
       option: string,
     ) => list(label, [{ label: null, options }], now, (value) => choices.set(option, value)).element;
     const threshold = choices.long
-      ? [make("p", { class: "state" }, say.tooLong)]
+      ? [make("p", { class: "state" }, () => say.tooLong)]
       : [this.tau.element, this.relative.element];
     return make(
       "div",
@@ -180,7 +198,7 @@ class NumbersView implements Mounted {
         "div",
         { class: "controls" },
         this.level.element,
-        pick(say.along, along, choices.along, "along"),
+        pick(() => say.along, along, choices.along, "along"),
         tools,
       ),
       make(
@@ -190,12 +208,12 @@ class NumbersView implements Mounted {
         make(
           "section",
           { class: "overview" },
-          pick(say.grid, metrics, choices.grid.name, "grid"),
+          pick(() => say.grid, metrics, choices.grid.name, "grid"),
           this.grids.element,
           this.grids.legend,
         ),
       ),
-      makeChooser(choices, stage.language, say),
+      makeChooser(choices, () => stage.language, say),
     );
   }
 

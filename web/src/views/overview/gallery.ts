@@ -7,7 +7,7 @@
 
 import { digits } from "../../core/formats";
 import { type Place, samePlace } from "../../core/place";
-import { make, write } from "../../marks/make";
+import { make, type Text, write } from "../../marks/make";
 import { Tooltip } from "../../marks/tooltip";
 import { BAR, type Box, type Grid, LABEL, labelOf } from "./grid";
 import type { Thumbnails } from "./thumbnails";
@@ -138,7 +138,7 @@ export class Card {
   private readonly name = make("div", { class: "over-name" });
   private readonly value = make("div", { class: "over-value" });
 
-  constructor(hint: string) {
+  constructor(hint: Text) {
     this.element = make(
       "div",
       { class: "over-card" },

@@ -9,7 +9,7 @@ import type { Language, MetricDescription } from "../../api/types";
 import { digits } from "../../core/formats";
 import type { Selection, SelectionStore } from "../../core/selection";
 import { choice, list, slider } from "../../marks/controls";
-import { make } from "../../marks/make";
+import { make, type Text } from "../../marks/make";
 import type { Order } from "./grid";
 import type { words } from "./words";
 
@@ -65,7 +65,7 @@ export class Menu {
 
   constructor(
     private readonly say: Words,
-    private readonly language: Language,
+    private readonly language: () => Language,
     private readonly metrics: readonly MetricDescription[],
     private readonly selection: SelectionStore,
     pooled: boolean, // a pixel shows several weights
@@ -89,7 +89,7 @@ export class Menu {
     const { way, bound } = this.options();
     const slide = slider(
       {
-        label: say.threshold(metric.label[this.language]),
+        label: () => say.threshold(metric.label[this.language()]),
         minimum: least,
         maximum: most > least ? most : least + 1,
         step: most > least ? (most - least) / STEPS : 1,
@@ -102,10 +102,10 @@ export class Menu {
       },
     );
     const ways = choice<Way>(
-      say.keep,
+      () => say.keep,
       [
-        { value: "at_least", text: say.atLeast },
-        { value: "at_most", text: say.atMost },
+        { value: "at_least", text: () => say.atLeast },
+        { value: "at_most", text: () => say.atMost },
       ],
       way,
       (now) => {
@@ -117,7 +117,7 @@ export class Menu {
   }
 
   /** Some words where the filter stands. */
-  wait(text: string): void {
+  wait(text: Text): void {
     this.filter.replaceChildren(make("span", { class: "over-count" }, text));
   }
 
@@ -140,13 +140,16 @@ export class Menu {
       families.set(metric.family, [...(families.get(metric.family) ?? []), metric]);
     }
     const groups = [...families].map(([family, members]) => ({
-      label: say.families(family),
-      options: members.map((each) => ({ value: each.name, text: each.label[this.language] })),
+      label: () => say.families(family),
+      options: members.map((each) => ({ value: each.name, text: () => each.label[this.language()] })),
     }));
-    const none = { label: null, options: [{ value: "none", text: say.noMeasure }] };
+    const none = { label: null, options: [{ value: "none", text: () => say.noMeasure }] };
     const usual = usualMetric(this.metrics);
-    const control = list<string>(say.measure, [none, ...groups], this.options().metric, (value) =>
-      this.put("metric", value, usual),
+    const control = list<string>(
+      () => say.measure,
+      [none, ...groups],
+      this.options().metric,
+      (value) => this.put("metric", value, usual),
     );
     this.show.push(({ metric }) => control.set(metric));
     return control.element;
@@ -155,30 +158,45 @@ export class Menu {
   private orderChoice(): HTMLElement {
     const { say } = this;
     const orders = [
-      { value: "layer", text: say.byLayer },
-      { value: "high", text: say.highFirst },
-      { value: "low", text: say.lowFirst },
+      { value: "layer", text: () => say.byLayer },
+      { value: "high", text: () => say.highFirst },
+      { value: "low", text: () => say.lowFirst },
     ] as const;
-    return this.choice("order", say.order, orders, ({ order }) => order);
+    return this.choice(
+      "order",
+      () => say.order,
+      orders,
+      ({ order }) => order,
+    );
   }
 
   private colourChoice(): HTMLElement {
     const { say } = this;
-    const colours = (["own", "shared"] as const).map((value) => ({ value, text: say[value] }));
-    return this.choice("colours", say.colours, colours, ({ own }) => (own ? "own" : "shared"));
+    const colours = (["own", "shared"] as const).map((value) => ({ value, text: () => say[value] }));
+    return this.choice(
+      "colours",
+      () => say.colours,
+      colours,
+      ({ own }) => (own ? "own" : "shared"),
+    );
   }
 
   private poolChoice(): HTMLElement {
     const { say } = this;
-    const ways = (["mean", "max"] as const).map((value) => ({ value, text: say[value] }));
-    return this.choice("pool", say.pool, ways, ({ how }) => how);
+    const ways = (["mean", "max"] as const).map((value) => ({ value, text: () => say[value] }));
+    return this.choice(
+      "pool",
+      () => say.pool,
+      ways,
+      ({ how }) => how,
+    );
   }
 
   /** A choice that follows its option; the first is the usual one. */
   private choice<T extends string>(
     name: string,
-    label: string,
-    choices: readonly { readonly value: T; readonly text: string }[],
+    label: Text,
+    choices: readonly { readonly value: T; readonly text: Text }[],
     read: (options: Options) => T,
   ): HTMLElement {
     const control = choice<T>(label, choices, read(this.options()), (value) =>

@@ -11,8 +11,8 @@ import { placeOf, samePlace } from "../../core/place";
 import type { Selection } from "../../core/selection";
 import { Refusal } from "../../core/source";
 import type { Mounted, Stage, TableData, View } from "../../core/view";
-import { inBoth, introduce } from "../../i18n/core";
-import { make, write } from "../../marks/make";
+import { inBoth, introduce, liveWords } from "../../i18n/core";
+import { make, relabel, write } from "../../marks/make";
 import { Card, drawGallery, Flag, type Gallery, type HeadPlace, isAt } from "./gallery";
 import { type Box, type Grid, type Group, layGrid, neighbour } from "./grid";
 import { countHeads, groupMaps } from "./groups";
@@ -54,7 +54,7 @@ class Overview implements Mounted {
   private readonly flag: Flag;
   private readonly measuring: Measuring;
   private readonly metrics: readonly MetricDescription[];
-  private readonly groups: readonly Group[];
+  private groups: readonly Group[];
   private readonly heads: number;
 
   private frame: Frame | null = null;
@@ -67,22 +67,23 @@ class Overview implements Mounted {
   private over = false;
 
   constructor(private readonly stage: Stage) {
-    this.say = words(stage.language);
+    this.say = liveWords(words, () => stage.language);
     const { say } = this;
     const { maps } = stage.source.description;
     this.metrics = headMetrics(stage.metrics, stage.source.description);
     this.groups = groupMaps(maps, stage.selection.get(), say);
     this.heads = countHeads(this.groups);
     this.active.id = `over-active-${++names}`;
-    this.scroller.setAttribute("aria-label", say.list(this.heads));
     this.scroller.setAttribute("aria-activedescendant", this.active.id);
+    this.nameList();
     this.space.append(this.titles);
     this.scroller.append(this.canvas, this.space, this.active);
     const pooled = maps.some((map) => Math.max(map.queries, map.keys) > BINS);
-    this.menu = new Menu(say, stage.language, this.metrics, stage.selection, pooled);
+    this.menu = new Menu(say, () => stage.language, this.metrics, stage.selection, pooled);
     const area = make("div", { class: "over-area" }, this.scroller);
-    const hints = `${say.axes} ${maps.some((map) => map.causal) ? say.hidden : ""}`;
-    this.card = new Card(say.open);
+    const causal = maps.some((map) => map.causal);
+    const hints = (): string => `${say.axes} ${causal ? say.hidden : ""}`;
+    this.card = new Card(() => say.open);
     const side = make(
       "div",
       { class: "over-side" },
@@ -139,10 +140,19 @@ class Overview implements Mounted {
 
   private measure(): void {
     const metric = this.metric();
-    this.tell(metric === null ? "" : explainMetric(metric, this.stage.language), false);
+    this.explain();
     this.menu.offer(null, null);
-    if (metric !== null) this.menu.wait(this.say.measuring);
+    if (metric !== null) this.menu.wait(() => this.say.measuring);
     this.measuring.start(metric);
+  }
+
+  private explain(): void {
+    const metric = this.metric();
+    this.tell(metric === null ? "" : explainMetric(metric, this.stage.language), false);
+  }
+
+  private nameList(): void {
+    this.scroller.setAttribute("aria-label", this.say.list(this.heads));
   }
 
   private measured(trouble: unknown): void {
@@ -311,6 +321,15 @@ class Overview implements Mounted {
   }
 
   resize(): void {
+    this.arrange();
+  }
+
+  restyle(): void {
+    this.groups = groupMaps(this.stage.source.description.maps, this.stage.selection.get(), this.say);
+    this.nameList();
+    relabel(this.stage.element);
+    if (!this.about.classList.contains("over-trouble")) this.explain();
+    this.colour();
     this.arrange();
   }
 
