@@ -8,6 +8,7 @@
 import type { HiddenDescription } from "../api/types";
 import { chooseMap } from "../core/maps";
 import type { Stage } from "../core/view";
+import { liveWords } from "../i18n/core";
 import { words } from "../i18n/focus";
 import { choice } from "./controls";
 
@@ -26,7 +27,7 @@ export function stackChoice(
 ): HTMLElement | null {
   const { hidden } = stage.source.description;
   if (hidden.length < 2) return null;
-  const say = words(stage.language);
-  const stacks = hidden.map(({ stack }) => ({ value: stack, text: say.stackName(stack) }));
-  return choice(say.stack, stacks, now.stack, choose).element;
+  const say = liveWords(words, () => stage.language);
+  const stacks = hidden.map(({ stack }) => ({ value: stack, text: () => say.stackName(stack) }));
+  return choice(() => say.stack, stacks, now.stack, choose).element;
 }

@@ -5,7 +5,7 @@
  * Out:  which point is pointed at or chosen.
  */
 
-import { make } from "../../marks/make";
+import { make, type Text } from "../../marks/make";
 import type { Inks } from "../../marks/paper";
 import { SCREEN } from "../../marks/paper";
 import { type Camera, paintScatter, pointAt, type ScatterLook, unit, WHOLE } from "../../marks/scatter";
@@ -28,7 +28,7 @@ export class Cloud {
   private dragged: { x: number; y: number; moved: boolean } | null = null;
 
   constructor(
-    label: string,
+    label: Text,
     private readonly told: {
       hover(point: number | null, x: number, y: number): void;
       choose(point: number): void;

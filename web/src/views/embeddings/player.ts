@@ -6,7 +6,7 @@
  */
 
 import { button } from "../../marks/controls";
-import { write } from "../../marks/make";
+import { relabel } from "../../marks/make";
 import type { words } from "./words";
 
 const PACE = 1100; // milliseconds for a layer
@@ -26,9 +26,12 @@ export class Player {
 
   constructor(
     private readonly layers: LayersToPlay,
-    private readonly say: ReturnType<typeof words>,
+    say: ReturnType<typeof words>,
   ) {
-    this.element = button(say.play, () => this.play(this.timer === 0));
+    this.element = button(
+      () => (this.playing ? say.stop : say.play),
+      () => this.play(this.timer === 0),
+    );
   }
 
   get playing(): boolean {
@@ -38,8 +41,7 @@ export class Player {
   play(on: boolean): void {
     clearTimeout(this.timer);
     this.timer = 0;
-    write(this.element, on ? this.say.stop : this.say.play);
-    if (!on) return;
+    if (!on) return relabel(this.element);
     this.layers.start();
     const next = async () => {
       await this.layers.drawn();
@@ -48,5 +50,6 @@ export class Player {
       else this.play(false);
     };
     this.timer = window.setTimeout(next, PACE);
+    relabel(this.element);
   }
 }

@@ -63,7 +63,7 @@ export class Points {
     this.hidden = choices.hidden;
     this.tokens = this.line();
     this.projections = this.openProjections();
-    this.cloud = new Cloud(say.plot, {
+    this.cloud = new Cloud(() => say.plot, {
       hover: (point, x, y) => this.hover(point, x, y),
       choose: (point) => this.choose(point),
       key: (event) => this.key(event),

@@ -7,16 +7,16 @@
 
 import type { HiddenDescription } from "../../api/types";
 import { captionOf } from "../../core/focus";
-import type { Kept, Mounted, Stage, TableData, View } from "../../core/view";
-import { inBoth, introduce } from "../../i18n/core";
+import type { Mounted, Stage, TableData, View } from "../../core/view";
+import { inBoth, introduce, liveWords } from "../../i18n/core";
 import { words as focusWords } from "../../i18n/focus";
 import { button, type Control, choice, slider, whole } from "../../marks/controls";
-import { make, write } from "../../marks/make";
+import { make, relabel, write } from "../../marks/make";
 import { inks, sheet } from "../../marks/paper";
 import { stackChoice } from "../../marks/stacks";
 import { Choices } from "./choices";
 import { Player } from "./player";
-import { Points, type Sight } from "./points";
+import { Points } from "./points";
 import { type By, MOST } from "./projections";
 import { Spread } from "./spread";
 import { words } from "./words";
@@ -32,11 +32,6 @@ export const view: View = {
   fits: ({ now: { description } }) => description.hidden.length > 0 || inBoth(words, (word) => word.noHidden),
   mount: (stage) => new EmbeddingsView(stage),
 };
-
-interface KeptEmbeddings extends Kept {
-  readonly sight: Sight;
-  readonly playing: boolean;
-}
 
 class EmbeddingsView implements Mounted {
   private readonly say;
@@ -54,8 +49,8 @@ class EmbeddingsView implements Mounted {
   private coming: Promise<void> = Promise.resolve();
 
   constructor(private readonly stage: Stage) {
-    this.say = words(stage.language);
-    this.sayFocus = focusWords(stage.language);
+    this.say = liveWords(words, () => stage.language);
+    this.sayFocus = liveWords(focusWords, () => stage.language);
     const { say } = this;
     const choices = new Choices(stage);
     this.choices = choices;
@@ -64,7 +59,7 @@ class EmbeddingsView implements Mounted {
     this.spread = this.openSpread();
     this.layerControl = slider(
       {
-        label: say.layer,
+        label: () => say.layer,
         minimum: 0,
         maximum: this.hidden.layers - 1,
         step: 1,
@@ -86,35 +81,48 @@ class EmbeddingsView implements Mounted {
       say,
     );
     this.from = whole(
-      say.from,
+      () => say.from,
       { minimum: 0, maximum: Math.max(0, this.hidden.tokens - 1), value: choices.start },
       (start) => choices.set("from", String(start), "0"),
     );
-    const ways = (["pca", "umap"] as const).map((value) => ({ value, text: say[value] }));
-    this.projection = choice<By>(say.by, ways, choices.by, (by) => choices.set("by", by, "pca")).element;
+    const ways = (["pca", "umap"] as const).map((value) => ({ value, text: () => say[value] }));
+    this.projection = choice<By>(
+      () => say.by,
+      ways,
+      choices.by,
+      (by) => choices.set("by", by, "pca"),
+    ).element;
     this.build();
-    const kept = stage.kept as KeptEmbeddings | undefined;
-    if (kept) this.points.sight = kept.sight;
     this.update();
-    if (kept?.playing) this.player.play(true);
   }
 
   private build(): void {
     const { say, stage, choices } = this;
-    const kinds = (["points", "distributions"] as const).map((value) => ({ value, text: say[value] }));
+    const kinds = (["points", "distributions"] as const).map((value) => ({ value, text: () => say[value] }));
     const controls = make(
       "div",
       { class: "controls" },
       stackChoice(stage, this.hidden, (stack) => choices.set("stack", stack)),
-      choice(say.as, kinds, choices.as, (as) => choices.set("as", as, "points")).element,
+      choice(
+        () => say.as,
+        kinds,
+        choices.as,
+        (as) => choices.set("as", as, "points"),
+      ).element,
       this.projection,
       this.from.element,
     );
     const layers = make(
       "div",
       { class: "controls" },
-      button(say.input, () => this.goLayer(0)),
-      button(say.output, () => this.goLayer(this.hidden.layers - 1)),
+      button(
+        () => say.input,
+        () => this.goLayer(0),
+      ),
+      button(
+        () => say.output,
+        () => this.goLayer(this.hidden.layers - 1),
+      ),
       this.layerControl.element,
       this.player.element,
     );
@@ -151,12 +159,14 @@ class EmbeddingsView implements Mounted {
     if (!this.asPoints()) this.spread.paint();
   }
 
-  zoom(direction: -1 | 0 | 1): void {
-    this.points.zoom(direction);
+  restyle(): void {
+    relabel(this.stage.element);
+    this.update();
+    this.resize();
   }
 
-  keep(anew: boolean): KeptEmbeddings | null {
-    return anew ? { sight: this.points.sight, playing: this.player.playing } : null;
+  zoom(direction: -1 | 0 | 1): void {
+    this.points.zoom(direction);
   }
 
   unmount(): void {

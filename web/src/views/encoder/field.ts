@@ -64,7 +64,7 @@ export class Field {
   ) {
     this.scroller = make(
       "div",
-      { class: "grid", tabindex: 0, role: "application", "aria-label": words.grid },
+      { class: "grid", tabindex: 0, role: "application", "aria-label": () => words.grid },
       this.spacer,
     );
     this.spacer.append(make("div", { class: "sheet" }, this.labels, this.canvas));

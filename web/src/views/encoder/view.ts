@@ -12,11 +12,11 @@ import { captionOf, focusToken, tokenInFocus } from "../../core/focus";
 import { count, digits, exact } from "../../core/formats";
 import type { Mounted, Stage, TableData, View } from "../../core/view";
 import { TokenLine } from "../../data/token_line";
-import { inBoth, introduce } from "../../i18n/core";
+import { inBoth, introduce, liveWords } from "../../i18n/core";
 import { words as focusWords } from "../../i18n/focus";
 import { type ColourScale, colourScale, drawCells, drawColourBar, spell } from "../../marks/cells";
 import { type Control, choice, whole } from "../../marks/controls";
-import { draw, make, write } from "../../marks/make";
+import { draw, make, relabel, write } from "../../marks/make";
 import { figure, inks, label, SCREEN, sheet } from "../../marks/paper";
 import { drawProfile, type Level, summarise } from "../../marks/profile";
 import { reach } from "../../marks/sparkline";
@@ -60,15 +60,17 @@ class EncoderView implements Mounted {
   private ended = false;
 
   constructor(private readonly stage: Stage) {
-    this.say = words(stage.language);
-    this.sayFocus = focusWords(stage.language);
+    this.say = liveWords(words, () => stage.language);
+    this.sayFocus = liveWords(focusWords, () => stage.language);
     this.choices = new Choices(stage);
     this.hidden = this.choices.hidden;
     this.tokens = this.line();
     this.scale = colourScale(null, "sequential", false, stage.theme);
     const bounds = { minimum: 0, maximum: this.hidden.width - 1, value: this.choices.neuron };
-    this.neuronControl = whole(this.say.neuronNumber, bounds, (neuron) =>
-      this.choices.set("neuron", String(neuron)),
+    this.neuronControl = whole(
+      () => this.say.neuronNumber,
+      bounds,
+      (neuron) => this.choices.set("neuron", String(neuron)),
     );
     this.field = new Field(this.say, {
       shown: () => this.shown(),
@@ -95,6 +97,11 @@ class EncoderView implements Mounted {
 
   resize(): void {
     this.redraw();
+  }
+
+  restyle(): void {
+    relabel(this.stage.element);
+    this.update();
   }
 
   unmount(): void {
@@ -168,21 +175,34 @@ class EncoderView implements Mounted {
       { class: "controls" },
       stackChoice(stage, this.hidden, (stack) => choices.set("stack", stack)),
     );
-    const ways = (["norm", "change", "neuron"] as const).map((value) => ({ value, text: say[value] }));
+    const ways = (["norm", "change", "neuron"] as const).map((value) => ({ value, text: () => say[value] }));
     const scales = [
-      { value: "linear", text: say.linear },
-      { value: "log", text: say.logarithmic },
+      { value: "linear", text: () => say.linear },
+      { value: "log", text: () => say.logarithmic },
     ] as const;
     controls.append(
-      choice<By>(say.by, ways, choices.by, (by) => choices.set("by", by === "norm" ? null : by)).element,
+      choice<By>(
+        () => say.by,
+        ways,
+        choices.by,
+        (by) => choices.set("by", by === "norm" ? null : by),
+      ).element,
       this.neuronControl.element,
-      choice(say.scale, scales, choices.log ? "log" : "linear", (value) =>
-        choices.set("scale", value === "log" ? "log" : null),
+      choice(
+        () => say.scale,
+        scales,
+        choices.log ? "log" : "linear",
+        (value) => choices.set("scale", value === "log" ? "log" : null),
       ).element,
     );
-    const name = make("p", { class: "axis-name" }, say.layers);
+    const name = make("p", { class: "axis-name" }, () => say.layers);
     const left = make("div", { class: "left" }, this.field.axis, this.field.element, name);
-    const beside = make("aside", {}, make("h2", {}, say.profile), this.profile);
+    const beside = make(
+      "aside",
+      {},
+      make("h2", {}, () => say.profile),
+      this.profile,
+    );
     stage.element.replaceChildren(
       make(
         "div",
