@@ -1,6 +1,7 @@
 """The log of a run: what is written is read, torn and void lines are not, and nobody waits for the other."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.errors import InputError
+from glassformer.messages import message
 from glassformer.place import Place
 from glassformer.runlog import EVENTS, HEADS, SCALARS, Event, RunWriter, find_runs, is_run, read_run
 
@@ -123,3 +125,23 @@ def test_reading_needs_no_torch() -> None:
 
     code = "import glassformer.runlog, sys; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_event_keeps_its_message_and_place(tmp_path: Path) -> None:
+    place = Place("decoder", "cross", 3)
+    text = message("training.alarm.dead_head", head=2, place=place, share=math.nan)
+    with RunWriter(tmp_path) as writer:
+        writer.write_event(Event.from_message(4, "alarm", text, topic="dead head", place=place))
+    (event,) = read_run(tmp_path).events
+    assert event.message.startswith("Head 2 of decoder layer 3, cross adds nan")
+    assert event.find_place() == place
+    assert event.as_message().code == text.code
+    assert "第 2 头" in event.as_message().text("zh")
+
+
+def test_events_of_old_logs_are_read_as_they_were_written(tmp_path: Path) -> None:
+    line = {"step": 2, "kind": "alarm", "message": "Look!", "topic": "dead head", "place": "decoder head 1"}
+    (tmp_path / "events.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    (event,) = read_run(tmp_path).events
+    assert str(event.as_message()) == "Look!"
+    assert event.find_place() is None

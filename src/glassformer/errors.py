@@ -42,6 +42,10 @@ class BundleError(GlassformerError):
     """A bundle file that cannot be read: truncated, of another version, or malformed."""
 
 
+class TrainingError(GlassformerError):
+    """A run that cannot go on: a loss that is not a number, a full disk, a recipe that changed."""
+
+
 class ApiError(GlassformerError):
     """A request that is refused; `code` and `status` are for programs, the message is for a person."""
 

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import InputError
+from glassformer.messages import Message, literal
 from glassformer.place import Kind, Place
 
 SCALARS, HEADS, EVENTS = "scalars.jsonl", "heads.jsonl", "events.jsonl"
@@ -54,15 +55,50 @@ class Event:
 
     step: int
     kind: str
-    message: str
+    message: str  # in English
     topic: str = ""  # of an alarm: "entropy collapse", "loss spike" …
-    place: str = ""  # where in the network, in words
+    place: str = ""  # the address of an attention map; in logs of version 0.1 a description
     value: float | None = None
     time: float | None = None  # seconds since 1970
+    code: str = ""  # of `message` in the catalogues; logs of version 0.1 have none
+    parameters: Mapping[str, Any] | None = None  # of `message`, as JSON
+
+    @classmethod
+    def from_message(
+        cls,
+        step: int,
+        kind: str,
+        message: Message,
+        *,
+        topic: str = "",
+        place: Place | None = None,
+        value: float | None = None,
+        time: float | None = None,
+    ) -> Self:
+        """An event whose text is a message of the catalogues, where a place is named by its address."""
+        address = "" if place is None else place.address
+        parameters = _without_nan(message.to_json()["parameters"])
+        return cls(step, kind, message.text("en"), topic, address, value, time, message.code, parameters)
 
     @property
     def is_alarm(self) -> bool:
         return self.kind == ALARM
+
+    def as_message(self) -> Message:
+        """The text for any language; that of an old log is what was written then."""
+        if not self.code:
+            return literal(self.message)
+        try:
+            return Message.from_json({"code": self.code, "parameters": self.parameters or {}})
+        except (KeyError, TypeError, ValueError):
+            return literal(self.message)
+
+    def find_place(self) -> Place | None:
+        """The map that the event is about; None where there is none, or an old log describes it."""
+        try:
+            return Place.parse(self.place)
+        except InputError:
+            return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,6 +243,15 @@ def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in values.items()
     }
+
+
+def _without_nan(value: Any) -> Any:
+    """Parameters of a message as JSON can hold them: a number that is not finite becomes its text."""
+    if isinstance(value, dict):
+        return {name: _without_nan(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _shorten(value: float) -> float | None:

@@ -99,7 +99,7 @@ def test_runs_are_listed_and_drawn(recipe: Path, run: Command, complain: Command
 def test_whoever_stops_a_training_is_told_how_far_it_came(
     recipe: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    stopped = Outcome(3, None, "loss", None, Path("runs/tiny/3"), "stopped: asked to")
+    stopped = Outcome(3, None, "loss", None, Path("runs/tiny/3"), "interrupted")
     monkeypatch.setattr("glassformer.training.recipe.train", lambda *_, **__: stopped)
     assert cli.main(["train", str(recipe)]) == 130
     assert capsys.readouterr().out == "Last model:  runs/tiny/3\n"
@@ -111,9 +111,9 @@ def test_whoever_stops_a_training_is_told_how_far_it_came(
         (("--set", "train.stepps=3"), "Did you mean 'steps'?"),
         (("--set", "steps"), "table.key=value"),
         (("--set", "task.path=none.txt"), "none.txt: No such file or directory. Check the path. The data of"),
-        (("--set", "task.path=none.txt"), "docs/how-to/translator.md says what to give."),
+        (("--set", "task.path=none.txt"), "docs/how-to/translator.md says where to get it."),
         (("--set", "task.path=."), "Is a directory. Check the path.\n"),
-        (("--set", "task.files.0.path=a.tsv"), "change [[task.files]] in the recipe."),
+        (("--set", "task.files.0.path=a.tsv"), "Change [[task.files]] in the recipe."),
     ],
 )
 def test_a_recipe_that_cannot_be(words: tuple[str, ...], said: str, recipe: Path, complain: Command) -> None:
@@ -136,7 +136,7 @@ def test_a_slip_is_told_before_a_run_that_is_there(
     folder.mkdir(parents=True)
     (folder / "events.jsonl").write_text("")
     assert said in complain("train", recipe, "--set", change)
-    assert "holds a run already" in complain("train", recipe)
+    assert "already contains a run" in complain("train", recipe)
 
 
 @pytest.mark.parametrize(
@@ -146,10 +146,10 @@ def test_a_slip_is_told_before_a_run_that_is_there(
         ("train.rate=inf", "a finite number"),
         ("train.decay=inf", "a finite number"),
         ("train.epsilon=inf", "a finite number"),
-        ("train.best_by=acuracy", "is no score of this task"),
+        ("train.best_by=acuracy", "is not a score of this task"),
         ("train.evaluate_on=nowhere", "nowhere.txt"),
         ("train.precision=bfloat16", "is for GPUs"),
-        ("train.device=mars", "'mars' is none"),
+        ("train.device=mars", "'mars' is not a device"),
         ("model.width=33", "cannot be divided"),
         ("model.kind=[1]", "kind = [1] is not possible"),
         ("task.name=[1]", "no task called '[1]'"),
@@ -172,7 +172,7 @@ def test_what_is_refused_before_its_first_step_leaves_its_name_free(
     [
         ("train.accumulate=100000", "less accumulation", False),
         ("batches.tokens=3", "a batch holds at most 3", False),
-        ("train.rate=1e300", "nothing can be learnt", True),
+        ("train.rate=1e300", "training cannot continue", True),
     ],
 )
 def test_a_run_that_has_begun_leaves_what_it_learnt(
@@ -192,8 +192,8 @@ def test_a_folder_of_somebody_else_is_not_written_over(recipe: Path, complain: C
     kept = Path("runs") / "tiny" / "tokenizer" / "mine.txt"
     kept.parent.mkdir(parents=True)
     kept.write_text("mine")
-    assert "a folder of its own" in complain("train", recipe)
-    assert "a folder of its own" in complain("train", recipe, "--resume")
+    assert "needs its own folder" in complain("train", recipe)
+    assert "needs its own folder" in complain("train", recipe, "--resume")
     assert kept.read_text() == "mine"
 
 
@@ -206,13 +206,13 @@ def test_heads_are_watched_on_the_split_that_decides(recipe: Path, run: Command)
 def test_a_table_that_is_none_is_refused_however_it_is_changed(tmp_path: Path, complain: Command) -> None:
     path = tmp_path / "odd.toml"
     path.write_text("task = 3\n")
-    assert "wanted a table" in complain("train", path, "--set", "task.name=translation")
+    assert "expected a table" in complain("train", path, "--set", "task.name=translation")
 
 
 def test_a_recipe_that_is_not_there(tmp_path: Path, complain: Command) -> None:
     assert "Cannot read" in complain("train", tmp_path / "none.toml")
 
 
-def test_training_from_python(recipe: Path) -> None:
-    outcome = glassformer.train(recipe, ["train.steps=2"], silent=True)
-    assert outcome.step == 2
+def test_train_is_a_function_of_the_package(recipe: Path) -> None:
+    outcome = glassformer.train(recipe, {"train.steps": 2}, silent=True)
+    assert (outcome.step, outcome.ending) == (2, "finished")

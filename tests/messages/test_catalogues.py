@@ -25,6 +25,7 @@ CONVERTED: tuple[str, ...] = (
     "registry",
     "render",
     "text",
+    "training",
     "weights",
 )
 ERRORS = re.compile(r"\w*Error")

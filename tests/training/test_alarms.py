@@ -27,40 +27,41 @@ def look(changes: dict[str, list[float]], times: int = LOOKS) -> list[Event]:
 
 
 @pytest.mark.parametrize(
-    ("topic", "trouble", "place", "nearly"),
+    ("topic", "trouble", "text", "nearly"),
     [
         (
             "entropy collapse",
             {"entropy_share": [0.01, 0.02, 0.03]},
-            "decoder layer 3, self",
+            "All heads of decoder layer 3, self",
             {"entropy_share": [0.01, 0.02, 0.2]},
         ),
         (
             "dead head",
             {"contribution": [1.0, 0.5, 0.001]},
-            "decoder layer 3, self head 2",
+            "Head 2 of decoder layer 3, self",
             {"contribution": [1.0, 0.5, 0.02]},
         ),
         (
             "exploding scores",
             {"score": [5.0, 101.0, 3.0]},
-            "decoder layer 3, self head 1",
+            "decoder layer 3, self, head 1",
             {"score": [5.0, 99.0, 3.0]},
         ),
         (
             "identical heads",
             {"likeness": [0.995, 0.5, 0.995]},
-            "decoder layer 3, self heads 0 and 2",
+            "Heads 0 and 2 of decoder layer 3, self",
             {"likeness": [0.98, 0.5, 0.98]},
         ),
     ],
 )
 def test_trouble_is_told_once_and_what_is_nearly_trouble_is_not(
-    topic: str, trouble: dict[str, list[float]], place: str, nearly: dict[str, list[float]]
+    topic: str, trouble: dict[str, list[float]], text: str, nearly: dict[str, list[float]]
 ) -> None:
     events = look(trouble, times=5)
-    assert [(event.topic, event.place, event.is_alarm) for event in events] == [(topic, place, True)]
-    assert events[0].message
+    assert [(event.topic, event.place, event.is_alarm) for event in events] == [(topic, PLACE.address, True)]
+    assert text in events[0].message
+    assert events[0].as_message().text("zh") != events[0].message
     assert look(nearly, times=5) == []
 
 

@@ -165,7 +165,7 @@ def test_processes_that_would_all_do_the_same_are_refused(
     translation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(ConfigurationError, match="would train 2 times the same"):
+    with pytest.raises(ConfigurationError, match="each would train the same network"):
         train(translation, runs=tmp_path, silent=True)
 
 
@@ -173,5 +173,5 @@ def test_batches_that_cannot_be_shared_are_refused() -> None:
     from glassformer.training.loop import _share
 
     assert _share(6, 3) == 2
-    with pytest.raises(ConfigurationError, match="choose a multiple of 2"):
+    with pytest.raises(ConfigurationError, match="Choose a multiple of 2"):
         _share(3, 2)

@@ -14,8 +14,8 @@ from glassformer.errors import ConfigurationError
 from glassformer.loaded.opening import load
 from glassformer.rounding import rounding
 from glassformer.runlog import read_run
-from glassformer.training.clock import Clock
-from glassformer.training.display import Display, in_words, shorten
+from glassformer.training.display import Display, format_duration, shorten
+from glassformer.training.loop import Clock, Outcome
 from glassformer.training.recipe import read_recipe, train
 from glassformer.weights.checkpoint import open_checkpoint
 from tolerances import assert_near
@@ -97,7 +97,7 @@ def test_a_run_ends_when_its_time_is_up_and_goes_on_with_what_is_left(
     recipe: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = itertools.count()
-    monkeypatch.setattr("glassformer.training.clock.time.monotonic", lambda: float(next(seconds)))
+    monkeypatch.setattr("glassformer.training.loop.time.monotonic", lambda: float(next(seconds)))
     folder = run(recipe, "train.steps=1000", "train.minutes=0.5", "train.evaluate_every=1000")
     log = read_run(folder)
     assert log.state == "finished"
@@ -105,8 +105,8 @@ def test_a_run_ends_when_its_time_is_up_and_goes_on_with_what_is_left(
     assert log.scalars["rate"].values[-1] == pytest.approx(5e-4)  # a tenth of the highest: the floor
     assert log.scalars["dev_loss"].steps.tolist() == [log.last_step]
     assert (folder / "last").resolve().name == f"step-{log.last_step:08d}"
-    assert Clock(1.0, used=30.0).gone > 0.5
-    assert Clock(None, used=30.0).gone == 0
+    assert Clock(1.0, used=30.0).used_share > 0.5
+    assert Clock(None, used=30.0).used_share == 0
 
 
 def test_fine_tuning_starts_from_the_weights_of_a_model(recipe: Path) -> None:
@@ -124,7 +124,7 @@ def test_fine_tuning_starts_from_the_weights_of_a_model(recipe: Path) -> None:
     assert open_checkpoint(wider / "last").config.output_bias  # type: ignore[union-attr]
     both = recipe.with_name("both.toml")
     both.write_text(tuned.read_text() + '\n[tokenizer]\nkind = "bytes"\n')
-    with pytest.raises(ConfigurationError, match="has its tokenizer"):
+    with pytest.raises(ConfigurationError, match="has its own tokenizer"):
         run(both, name="fourth")
 
 
@@ -132,12 +132,12 @@ def test_fine_tuning_starts_from_the_weights_of_a_model(recipe: Path) -> None:
     ("override", "said"),
     [
         ("train.raet=1", r"\[train\] TrainSettings has no setting 'raet'. Did you mean 'rate'\?"),
-        ("trian.rate=1", r"a table \[trian\]. Did you mean 'train'\?"),
+        ("trian.rate=1", r"unknown table \[trian\]. Did you mean 'train'\?"),
         ("train.steps=many", r"\[train\] steps = 'many' is not possible; it must be a whole number"),
-        ("monitor.every=-1", r"\[monitor\] every = -1 is out of range"),
+        ("monitor.every=-1", r"\[monitor\] every = -1 is too small"),
         ("batches.tokens=0", r"\[batches\] tokens = 0 is too small"),
-        ("train.rate", "is no change; write table.key=value"),
-        ("rate=3", "is no change; write table.key=value"),
+        ("train.rate", "is not a change. Write table.key=value"),
+        ("rate=3", "is not a change. Write table.key=value"),
     ],
 )
 def test_a_wrong_word_is_refused_by_table_and_key(recipe: Path, override: str, said: str) -> None:
@@ -156,8 +156,8 @@ def test_a_wrong_word_is_refused_by_table_and_key(recipe: Path, override: str, s
         ),
         ("tokenizer.kind=wordpeice", r"\[tokenizer\] kind = 'wordpeice' is not possible"),
         ("train.precision=bfloat16", "is for GPUs"),
-        ("train.device=tpu9", "device = 'tpu9' is none"),
-        ("train.best_by=bleu", r"\[train\] best_by = 'bleu' is no score.*Known: .*loss"),
+        ("train.device=tpu9", "device = 'tpu9' is not a device"),
+        ("train.best_by=bleu", r"\[train\] best_by = 'bleu' is not a score.*Known: .*loss"),
         ("model.kind=recurent", r"\[model\] kind = 'recurent'"),
     ],
 )
@@ -200,7 +200,11 @@ def test_numbers_for_people() -> None:
     assert [shorten(number) for number in (0, 12.34, 999.4, 999.6, 1234, 5e6, 7e9)] == [
         "0", "12.3", "999", "1k", "1.23k", "5M", "7G",
     ]  # fmt: skip
-    assert [in_words(seconds) for seconds in (5, 65, 3600 * 2 + 300)] == ["5 s", "1 min 05 s", "2 h 05 min"]
+    assert [str(format_duration(seconds)) for seconds in (5, 65, 3600 * 2 + 300)] == [
+        "5 s",
+        "1 min 05 s",
+        "2 h 05 min",
+    ]
 
 
 def test_alarms_reach_the_log_and_the_terminal(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -249,3 +253,17 @@ def test_tensorboard_is_asked_for(recipe: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     with pytest.raises(ConfigurationError, match="pip install tensorboard"):
         run(recipe, "monitor.tensorboard=true")
+
+
+def test_overrides_may_be_a_mapping(recipe: Path) -> None:
+    changed = read_recipe(recipe, {"train.steps": 3, "train.device": "cpu"})
+    assert changed.train == read_recipe(recipe, ["train.steps=3", "train.device=cpu"]).train
+    assert changed.train.steps == 3
+    with pytest.raises(ConfigurationError, match="'steps=3' is not a change"):
+        read_recipe(recipe, {"steps": 3})
+
+
+def test_why_still_works_and_warns() -> None:
+    for ending, why in (("finished", "finished"), ("interrupted", "stopped: asked to")):
+        with pytest.warns(DeprecationWarning, match=r"Outcome\.ending"):
+            assert Outcome(1, None, "loss", None, None, ending).why == why

@@ -182,7 +182,7 @@ def test_damage_to_weights_raises_its_alarm_and_health_none(how: str) -> None:
     watch = HeadWatch(settings)
     events = [event for step in range(3) for event in watch.check(step, monitor.look())]
     assert how in {event.topic for event in events}
-    assert all(event.place.startswith("encoder layer 0, self") for event in events)
+    assert all(event.place == "encoder.self.0" for event in events)
 
 
 def test_heads_that_look_nearly_evenly_are_judged_by_the_difference() -> None:

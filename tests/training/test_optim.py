@@ -45,7 +45,7 @@ def test_rates_fall_by_steps_or_by_time_whichever_is_ahead() -> None:
     assert learning_rate(55, settings, 8, gone=0.2) == learning_rate(55, settings, 8)
     assert learning_rate(5, settings, 8, gone=0.5) == learning_rate(5, settings, 8)  # still warming up
     assert learning_rate(20, settings, 8, gone=1.0) == pytest.approx(0.2)
-    with pytest.raises(ConfigurationError, match="minutes = 0 is out of range"):
+    with pytest.raises(ConfigurationError, match="minutes = 0 is not possible"):
         TrainSettings(minutes=0)
 
 
@@ -110,11 +110,11 @@ def test_the_mean_of_checkpoints() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"steps": 0}, "steps = 0 is out of range; it must be at least 1"),
+        ({"steps": 0}, "steps = 0 is too small; expected at least 1"),
         ({"ema": 1.0}, "ema = 1.0 is out of range"),
         ({"schedule": "cosin", "rate": 1.0}, "schedule = 'cosin' is not possible; it must be one of"),
         ({"schedule": "cosine"}, "needs a rate"),
-        ({"warmup": 0}, "made of `warmup`"),
+        ({"warmup": 0}, "depends on `warmup`"),
         ({"rate": -1.0}, "rate = -1.0"),
         ({"evaluate_limit": 0}, "evaluate_limit = 0"),
     ],

@@ -8,8 +8,8 @@ import pytest
 from glassformer.config import ModelConfig, RecurrentConfig, read_settings
 from glassformer.tasks.task import read_task
 from glassformer.text.vocabulary import VocabularySettings
+from glassformer.training.initial_network import build_network
 from glassformer.training.recipe import read_recipe
-from glassformer.training.starting import build_network
 from glassformer.weights.checkpoint import explain_format
 
 FOLDER = Path(__file__).parents[2] / "recipes"

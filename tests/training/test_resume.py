@@ -18,11 +18,10 @@ import torch
 from safetensors.torch import load_file
 
 from campaigns import rounds
-from glassformer.errors import CheckpointError
+from glassformer.errors import CheckpointError, TrainingError
 from glassformer.runlog import SCALARS, RunLog, read_run
 from glassformer.tasks.language_modelling import LanguageModelling
 from glassformer.training import checkpoints
-from glassformer.training.errors import TrainingError
 from glassformer.training.recipe import train
 
 CONTEXT = multiprocessing.get_context("forkserver")
@@ -140,7 +139,7 @@ def test_asked_to_stop_it_saves_and_goes_on_later(
     with monkeypatch.context() as patched:
         patched.setattr(LanguageModelling, "loss", ask)
         outcome = train(recipe, runs=tmp_path, name="asked", silent=True)
-    assert (outcome.step, outcome.why) == (5, "stopped: asked to")
+    assert (outcome.step, outcome.ending) == (5, "interrupted")
     assert read_run(tmp_path / "asked").state == "stopped"
     train(recipe, resume=True, runs=tmp_path, name="asked", silent=True)
     assert_same(tmp_path / "asked", tmp_path / "whole")
@@ -155,7 +154,7 @@ def test_a_full_disk_leaves_the_last_checkpoint_intact(recipe: Path, tmp_path: P
     log = read_run(tmp_path / "full")
     assert log.state == "failed"
     assert "could not be written" in log.events[-1].message
-    assert "there was none before" in log.events[-1].message
+    assert "There was none before" in log.events[-1].message
     assert not list((tmp_path / "full" / "checkpoints").glob("*"))
     train(recipe, resume=True, runs=tmp_path, name="full", silent=True)
     assert_same(tmp_path / "full", tmp_path / "whole")
@@ -224,7 +223,7 @@ def test_a_changed_recipe_is_refused_by_the_name_of_the_key(recipe: Path, tmp_pa
     ):
         with pytest.raises(TrainingError, match=said):
             train(recipe, ["train.steps=3", change], resume=True, runs=tmp_path, silent=True)
-    with pytest.raises(TrainingError, match="holds a run already"):
+    with pytest.raises(TrainingError, match="already contains a run"):
         train(recipe, ["train.steps=3"], runs=tmp_path, silent=True)
     free = ["train.steps=3", "train.log_every=7", "train.patience=9"]
     assert train(recipe, free, resume=True, runs=tmp_path, silent=True).step == 3
@@ -242,7 +241,7 @@ def test_other_data_is_refused(recipe: Path, tmp_path: Path) -> None:
     train(recipe, ["train.steps=3"], runs=tmp_path, silent=True)
     text = tmp_path / "train.txt"
     text.write_text(text.read_text()[:-200])
-    with pytest.raises(TrainingError, match="examples, and had"):
+    with pytest.raises(TrainingError, match="examples; it had"):
         train(recipe, ["train.steps=3"], resume=True, runs=tmp_path, silent=True)
 
 
@@ -259,7 +258,7 @@ def test_two_trainings_do_not_share_a_run(
     loss = LanguageModelling.loss
 
     def intrude(self: LanguageModelling, *arguments: object, **others: object) -> torch.Tensor:
-        with pytest.raises(TrainingError, match="in training right now"):
+        with pytest.raises(TrainingError, match="being trained right now"):
             train(recipe, resume=True, runs=tmp_path, silent=True)
         return loss(self, *arguments, **others)  # type: ignore[arg-type]
 

@@ -1,42 +1,52 @@
-"""When training goes wrong: rules over losses and over the statistics of heads.
+"""Alarms: rules over the losses and over the statistics of heads.
 
 In:   the loss of each step; now and then the statistics of every head, by map.
-Out:  alarms, each once when its trouble begins, and again only after it had passed.
+Out:  alarms, each once when its trouble begins, and again only after it was gone.
 
-The memory of both watches is plain numbers, so that a run that resumes raises the same alarms.
+The memory of both watches is plain numbers, so that a resumed run raises the same alarms.
 """
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from glassformer.messages import Message, message
 from glassformer.place import Place
 from glassformer.runlog import ALARM, Event
 from glassformer.training.settings import MonitorSettings
 
 MEMORY = 0.98  # of the running mean and variance of the loss: about 50 steps
 SETTLING = 50  # steps before a spike can be told from the beginning
-LEAST_RISE = 0.1  # a spike is at least this share of the running mean above it
+MIN_RISE = 0.1  # a spike is at least this share of the running mean above it
 LOOKS = 2  # looks in a row that must show trouble in a head: one may be chance
 SHAPED = 0.9  # entropy as a share of its largest: only heads below this have a pattern to be alike in
 
 Statistics = Mapping[Place, Mapping[str, Any]]  # by map and name: one number for each head
 
 
+class Trouble(NamedTuple):
+    """What is wrong with some heads of a map."""
+
+    topic: str
+    heads: tuple[int, ...]  # none: all of them
+    value: float
+    text: Message
+
+
 class LossWatch:
-    """Tells a sudden rise of the loss from its usual noise, by its running mean and variance."""
+    """Detects a sudden rise of the loss, by its running mean and variance."""
 
     def __init__(self, settings: MonitorSettings) -> None:
         self.settings = settings
         self.memory: dict[str, float] = {"steps": 0, "mean": 0.0, "variance": 0.0, "high": 0}
 
     def check(self, step: int, loss: float) -> Event | None:
-        """An alarm if this loss begins a spike. A spike is not learnt from, unless it stays."""
+        """An alarm if this loss begins a spike; mean and variance ignore spikes, unless they stay."""
         memory = self.memory
         rise = loss - memory["mean"]
-        bound = max(self.settings.spike * math.sqrt(memory["variance"]), LEAST_RISE * abs(memory["mean"]))
+        bound = max(self.settings.spike * math.sqrt(memory["variance"]), MIN_RISE * abs(memory["mean"]))
         high = memory["steps"] >= SETTLING and rise > bound
         memory["high"] = memory["high"] + 1 if high else 0
         if not high or memory["high"] > SETTLING:  # what stays high is the new level
@@ -46,11 +56,10 @@ class LossWatch:
             memory["steps"] += 1
         if memory["high"] != 1:
             return None
-        message = (
-            f"The loss rose to {loss:.3g}, from {memory['mean']:.3g} on average before; usual noise "
-            f"is {math.sqrt(memory['variance']):.2g}. If it stays, lower the rate, clip or warm up more."
+        text = message(
+            "training.alarm.loss_spike", loss=loss, mean=memory["mean"], noise=math.sqrt(memory["variance"])
         )
-        return Event(step, ALARM, message, topic="loss spike", value=loss)
+        return Event.from_message(step, ALARM, text, topic="loss spike", value=loss)
 
 
 class HeadWatch:
@@ -61,73 +70,57 @@ class HeadWatch:
         self.memory: dict[str, int] = {}  # trouble → looks in a row that showed it
 
     def check(self, step: int, maps: Statistics) -> list[Event]:
-        """Alarms for trouble that has just been seen LOOKS times in a row; exploding scores at once."""
+        """Alarms for trouble that was seen LOOKS times in a row; for exploding scores at once."""
         seen: dict[str, int] = {}
         events = []
-        for event in self._find(step, maps):
-            trouble = f"{event.topic}: {event.place}"
-            seen[trouble] = self.memory.get(trouble, 0) + 1
-            if seen[trouble] == (1 if event.topic == "exploding scores" else LOOKS):
-                events.append(event)
+        for place, trouble in self._find(maps):
+            key = f"{trouble.topic}: {place.address} {' '.join(map(str, trouble.heads))}"
+            seen[key] = self.memory.get(key, 0) + 1
+            if seen[key] == (1 if trouble.topic == "exploding scores" else LOOKS):
+                events.append(
+                    Event.from_message(
+                        step, ALARM, trouble.text, topic=trouble.topic, place=place, value=trouble.value
+                    )
+                )
         self.memory = seen
         return events
 
-    def _find(self, step: int, maps: Statistics) -> Iterator[Event]:
+    def _find(self, maps: Statistics) -> Iterator[tuple[Place, Trouble]]:
         for place, statistics in maps.items():
             numbers = {name: np.asarray(values, dtype=np.float64) for name, values in statistics.items()}
-            for topic, where, value, message in (
-                *self._collapsed(place, numbers),
-                *self._exploding(place, numbers),
-                *self._dead(place, numbers),
-                *self._identical(place, numbers),
-            ):
-                yield Event(step, ALARM, message, topic=topic, place=where, value=value)
+            for find in (self._collapsed, self._exploding, self._dead, self._identical):
+                for trouble in find(place, numbers):
+                    yield place, trouble
 
-    def _collapsed(self, place: Place, numbers: Mapping[str, Any]) -> Iterator[tuple[str, str, float, str]]:
+    def _collapsed(self, place: Place, numbers: Mapping[str, Any]) -> Iterator[Trouble]:
         share = _mean(numbers["entropy_share"])
         if share < self.settings.collapse:
-            yield (
-                "entropy collapse",
-                str(place),
-                share,
-                f"All heads of {place} look at single tokens: their entropy is {share:.1%} of the largest "
-                "possible. Training often breaks after this; lower the rate or warm up longer.",
-            )
+            text = message("training.alarm.entropy_collapse", place=place, share=share)
+            yield Trouble("entropy collapse", (), share, text)
 
-    def _exploding(self, place: Place, numbers: Mapping[str, Any]) -> Iterator[tuple[str, str, float, str]]:
+    def _exploding(self, place: Place, numbers: Mapping[str, Any]) -> Iterator[Trouble]:
         for head, score in enumerate(numbers["score"]):
             if score > self.settings.explode:
-                yield (
-                    "exploding scores",
-                    f"{place} head {head}",
-                    float(score),
-                    f"Scores of {place}, head {head}, reach {score:.3g}: softmax is a hard choice there and "
-                    "passes hardly any gradient. Lower the rate, or use more weight decay.",
-                )
+                text = message("training.alarm.exploding_scores", place=place, head=head, score=float(score))
+                yield Trouble("exploding scores", (head,), float(score), text)
 
-    def _dead(self, place: Place, numbers: Mapping[str, Any]) -> Iterator[tuple[str, str, float, str]]:
+    def _dead(self, place: Place, numbers: Mapping[str, Any]) -> Iterator[Trouble]:
         usual = _mean(numbers["contribution"])
         for head, contribution in enumerate(numbers["contribution"]):
             if len(numbers["contribution"]) > 1 and contribution < self.settings.dead * usual:
                 share = float(contribution / usual)
-                yield (
-                    "dead head",
-                    f"{place} head {head}",
-                    share,
-                    f"Head {head} of {place} adds {share:.1%} of what a head there adds on average: idle.",
-                )
+                text = message("training.alarm.dead_head", place=place, head=head, share=share)
+                yield Trouble("dead head", (head,), share, text)
 
-    def _identical(self, place: Place, numbers: Mapping[str, Any]) -> Iterator[tuple[str, str, float, str]]:
+    def _identical(self, place: Place, numbers: Mapping[str, Any]) -> Iterator[Trouble]:
         shaped = numbers["entropy_share"] < SHAPED
         for head, (likeness, twin) in enumerate(zip(numbers["likeness"], numbers["twin"], strict=True)):
             if likeness > self.settings.identical and head < twin and shaped[head] and shaped[int(twin)]:
-                yield (
-                    "identical heads",
-                    f"{place} heads {head} and {int(twin)}",
-                    float(likeness),
-                    f"Heads {head} and {int(twin)} of {place} look at the same (likeness {likeness:.3f}): "
-                    "one of them is wasted. Fewer heads may do.",
+                heads = (head, int(twin))
+                text = message(
+                    "training.alarm.identical_heads", place=place, heads=heads, likeness=float(likeness)
                 )
+                yield Trouble("identical heads", heads, float(likeness), text)
 
 
 def _mean(values: Any) -> float:

@@ -1,4 +1,4 @@
-"""Checkpoints of a run: written beside, made durable, renamed; the one before goes when the new one is whole.
+"""Checkpoints of a run: each is written completely, then renamed; only then is the one before removed.
 
 In:   a function that writes the model's folder; what else a run needs to go on: tensors, plain numbers.
 Out:  `checkpoints/step-00001000/`: a model in Hugging Face layout, training.safetensors and training.json.
@@ -17,11 +17,14 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from glassformer.errors import CheckpointError
-from glassformer.training.errors import TrainingError
+from glassformer.errors import CheckpointError, TrainingError
+from glassformer.tasks.task import Network, Task
+from glassformer.training.optim import average_weights
+from glassformer.weights.checkpoint import open_checkpoint, save_checkpoint
 
 TENSORS, NUMBERS = "training.safetensors", "training.json"
 LAST, BEST = "last", "best"
+AVERAGED = "averaged"
 UNFINISHED = "."  # what a folder's name begins with until it is whole
 
 
@@ -40,12 +43,12 @@ class Checkpoints:
         tensors: Mapping[str, Tensor],
         numbers: Mapping[str, Any],
     ) -> Path:
-        """Write a checkpoint completely, or leave everything as it was and say why."""
+        """Write a checkpoint completely, or leave everything as it was and raise."""
         place = self.folder / f"step-{step:08d}"
         if place.is_dir():  # this step was reached before
             return place
         new = self.folder / f"{UNFINISHED}{place.name}"
-        with self._explained(step):
+        with self._explaining(step):
             self.folder.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(new, ignore_errors=True)
             write_model(new)
@@ -83,13 +86,10 @@ class Checkpoints:
             numbers = json.loads((place / NUMBERS).read_text(encoding="utf-8"))
             return load_file(place / TENSORS), numbers
         except (OSError, ValueError, SafetensorError) as error:
-            raise CheckpointError(
-                f"{place} is damaged, its training cannot go on: {error}. Its model may still do: start a "
-                f'new run with start = "{place}" in the table [model].'
-            ) from error
+            raise CheckpointError("training.checkpoint.damaged", folder=place, reason=error) from error
 
     def clean(self) -> None:
-        """Remove what a killed run left half written or half removed."""
+        """Remove the unfinished folders of a killed run."""
         for path in self.folder.glob(f"{UNFINISHED}*"):
             shutil.rmtree(path, ignore_errors=True)
 
@@ -114,17 +114,28 @@ class Checkpoints:
                 (place / TENSORS).unlink(missing_ok=True)
 
     @contextmanager
-    def _explained(self, step: int) -> Iterator[None]:
+    def _explaining(self, step: int) -> Iterator[None]:
         try:
             yield
         except (OSError, SafetensorError, CheckpointError) as error:
             shutil.rmtree(self.folder / f"{UNFINISHED}step-{step:08d}", ignore_errors=True)
             last = self.last()
-            kept = f"{last} is intact" if last else "there was none before"
-            raise TrainingError(
-                f"The checkpoint of step {step} could not be written: {error}. Wanted room on the disk; "
-                f"{kept}. Make room and go on with --resume."
-            ) from error
+            kept = "training.checkpoint.not_first" if last else "training.checkpoint.first"
+            raise TrainingError(kept, step=step, reason=error, last=last) from error
+
+
+def save_model(network: Network, folder: Path, task: Task) -> None:
+    """A folder that `load`, and where the network is one of its kinds also transformers, opens."""
+    save_checkpoint(network, folder, task.tokenizer, labels=getattr(task, "labels", ()))
+
+
+def average_checkpoints(checkpoints: Checkpoints, network: Network, task: Task) -> Path:
+    """The mean of the last checkpoints, in `averaged` beside them; `network` has its weights afterwards."""
+    states = (open_checkpoint(place).network.state_dict() for place in checkpoints.all()[-checkpoints.keep :])
+    network.load_state_dict(average_weights(states))
+    folder = checkpoints.run / AVERAGED
+    save_model(network, folder, task)
+    return folder
 
 
 def _make_durable(folder: Path) -> None:

@@ -1,6 +1,6 @@
-"""What a person sees while a network learns: one line that moves in a terminal, plain lines elsewhere.
+"""Progress of a training run: one updated line in a terminal, plain lines elsewhere.
 
-In:   numbers of a step; sentences.
+In:   numbers of a step; notes.
 Out:  text on a stream.
 """
 
@@ -9,7 +9,7 @@ import sys
 import time
 from typing import TextIO
 
-from glassformer.messages import Message
+from glassformer.messages import Message, message
 
 BAR = 24  # characters of the progress bar
 SECONDS = 30.0  # between plain lines, where there is no terminal
@@ -18,7 +18,7 @@ SMOOTHING = 0.8  # of the speed
 
 
 class Display:
-    """Progress, loss, speed and time to go; quiet where `silent`."""
+    """Progress, loss, speed and remaining time; nothing where `silent`."""
 
     def __init__(self, steps: int, stream: TextIO | None = None, *, silent: bool = False) -> None:
         self.steps = steps
@@ -40,10 +40,12 @@ class Display:
         if now - self._shown < (REFRESH if self.live else SECONDS) and step < self.steps and self._shown:
             return
         self._shown = now
-        words = [f"step {step}/{self.steps}", f"loss {loss:.4f}", f"rate {rate:.2e}"]
+        parts = [message("training.progress.step", step=step, steps=self.steps)]
+        parts.append(message("training.progress.loss", loss=loss, rate=rate))
         if self._pace:
-            words.append(f"{shorten(self._speed)} tokens/s")
-            words.append(f"{in_words((self.steps - step) / self._pace)} left")
+            left = format_duration((self.steps - step) / self._pace)
+            parts.append(message("training.progress.speed", speed=shorten(self._speed), left=left))
+        words = [str(part) for part in parts]
         if self.live:
             full = round(BAR * step / self.steps)
             line = "━" * full + "─" * (BAR - full) + "  " + "  ".join(words)
@@ -63,7 +65,7 @@ class Display:
         self.stream.flush()
 
     def pause(self) -> None:
-        """Time that follows is not spent on steps (an evaluation): speed is measured anew after it."""
+        """Measure the speed anew: what follows (an evaluation) takes no steps."""
         self._mark = None
 
     def close(self) -> None:
@@ -93,10 +95,12 @@ def shorten(number: float) -> str:
     return f"{number:.3g}G"
 
 
-def in_words(seconds: float) -> str:
+def format_duration(seconds: float) -> Message:
     """A time in two units: 2 h 05 min."""
     whole = round(seconds)
     hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
     if hours:
-        return f"{hours} h {minutes:02d} min"
-    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+        return message("training.duration.hours", hours=hours, minutes=f"{minutes:02d}")
+    if minutes:
+        return message("training.duration.minutes", minutes=minutes, seconds=f"{rest:02d}")
+    return message("training.duration.seconds", seconds=rest)

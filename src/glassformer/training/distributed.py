@@ -42,7 +42,7 @@ class Processes:
             dist.all_reduce(numbers)
         return numbers
 
-    def tell(self, number: float, device: torch.device) -> float:
+    def broadcast(self, number: float, device: torch.device) -> float:
         """The first process's number, to all."""
         if self.world == 1:
             return number
@@ -50,7 +50,7 @@ class Processes:
         dist.broadcast(told, 0)
         return float(told)
 
-    def wait(self) -> None:
+    def barrier(self) -> None:
         """Until all have come here."""
         if self.world > 1:
             dist.barrier()
@@ -64,10 +64,7 @@ def join_processes(parallel: Parallel, device: torch.device) -> Iterator[Process
         yield Processes()
         return
     if parallel == "none":
-        raise ConfigurationError(
-            f"torchrun started {world} processes, and parallel = 'none' would train {world} times the same. "
-            'Set parallel = "ddp" or "fsdp" in [train].'
-        )
+        raise ConfigurationError("training.parallel_none", count=world)
     if device.type == "cuda":
         torch.cuda.set_device(device)
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
@@ -84,10 +81,10 @@ def choose_device(word: str) -> torch.device:
     try:
         device = torch.device(word)
     except RuntimeError as error:
-        raise ConfigurationError(f"device = {word!r} is none; use 'auto', 'cpu' or 'cuda'.") from error
+        raise ConfigurationError("training.unknown_device", name=word) from error
     if device.type == "cuda":
         if not torch.cuda.is_available():
-            raise ConfigurationError(f"device = {word!r}, but torch finds no GPU here; use 'auto' or 'cpu'.")
+            raise ConfigurationError("training.no_gpu", name=word)
         if device.index is None:
             device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
     return device
@@ -147,7 +144,7 @@ def gather(tensor: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def put(place: Tensor, whole: Tensor) -> None:
+def copy_into(place: Tensor, whole: Tensor) -> None:
     """Write a whole tensor where a tensor, or this process's shard of it, is."""
     if hasattr(place, "to_local"):
         from torch.distributed.tensor import DTensor, distribute_tensor

@@ -24,7 +24,7 @@ STATISTICS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Visibility:
     """What the rows of one map may see. Made once: a probe batch never changes."""
 
     rows: Tensor  # (B, T) True where a query is no padding
@@ -32,14 +32,14 @@ class Sight:
     ids: Tensor | None  # (B, S) of the keys, where queries are the same tokens; None across two texts
 
 
-def measure_heads(sight: Sight, scores: Tensor, weights: Tensor, added: Tensor | None) -> Tensor:
+def measure_heads(sight: Visibility, scores: Tensor, weights: Tensor, added: Tensor | None) -> Tensor:
     """All statistics (statistic, head); `added` (B, H, T) is the length of what each head adds."""
     scores, weights = scores.float(), weights.float()
     seen, rows = sight.allowed[:, None], sight.rows
     keys = sight.allowed.sum(-1)  # (B, T)
     entropy = torch.special.entr(weights).sum(-1)  # (B, H, T)
     undefined = torch.full((weights.shape[1],), torch.nan, device=weights.device)
-    likeness, twin = _find_twins(weights, sight.allowed, keys)
+    likeness, twin = _find_most_alike(weights, sight.allowed, keys)
     numbers = (
         _mean(entropy, rows),
         _mean(entropy / keys.clamp(min=2).log()[:, None], rows & (keys > 1)),
@@ -76,7 +76,7 @@ def _induction(weights: Tensor, ids: Tensor, rows: Tensor) -> Tensor:
     return _mean(weights.gather(-1, after)[..., 0], rows & (last >= 0))
 
 
-def _find_twins(weights: Tensor, allowed: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+def _find_most_alike(weights: Tensor, allowed: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
     """For each head the largest cosine with another, and which; patterns are taken less the even one.
 
     Without that, heads that look everywhere evenly, as before training, would all be alike.

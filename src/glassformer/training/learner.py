@@ -17,7 +17,7 @@ from torch.utils.checkpoint import checkpoint
 from glassformer.model.transformer import Transformer
 from glassformer.tasks.task import Network, TaskModule
 from glassformer.text.batches import Batch
-from glassformer.training.distributed import Processes, gather, put, sync_last, wrap
+from glassformer.training.distributed import Processes, copy_into, gather, sync_last, wrap
 from glassformer.training.optim import MovingAverage, build_optimiser, learning_rate, scale_and_clip, set_rate
 from glassformer.training.settings import TrainSettings
 from glassformer.training.steps import Step, build_step
@@ -39,7 +39,7 @@ class Learner:
         self.width = module.network.config.width
         # Where the weights in training are shards, or not the ones to be judged, there is a copy to judge.
         self.copied = processes.sharded or settings.ema > 0
-        self.judged: Network = copy.deepcopy(module.network) if self.copied else module.network
+        self.evaluated: Network = copy.deepcopy(module.network) if self.copied else module.network
         if settings.recompute:
             recompute_blocks(module.network)
         self.wrapped = wrap(module, processes)
@@ -82,18 +82,18 @@ class Learner:
         """The learning rate of an update; see `learning_rate`."""
         return learning_rate(number, self.settings, self.width, gone)
 
-    def prepare_judged(self) -> Network:
+    def network_to_evaluate(self) -> Network:
         """The network to be judged, with the weights of now: the average where there is one."""
         if self.copied:
             values = self._averages() if self.average is not None else self.parameters
-            self._fill_judged(values)
-        return self.judged
+            self._fill_copy(values)
+        return self.evaluated
 
-    def prepare_watched(self) -> Network:
+    def network_to_monitor(self) -> Network:
         """The network to be watched, with the weights in training, in one piece."""
         if self.processes.sharded:
-            self._fill_judged(self.parameters)
-            return self.judged
+            self._fill_copy(self.parameters)
+            return self.evaluated
         return self.module.network
 
     def keep(self) -> dict[str, Tensor]:
@@ -107,7 +107,7 @@ class Learner:
             if f"step.{name}" not in kept:  # it never had a gradient
                 del self.optimiser.state[parameter]
         for name, tensor in self._changing():
-            put(tensor, kept[name])
+            copy_into(tensor, kept[name])
 
     def _changing(self) -> Iterator[tuple[str, Tensor]]:
         for name, parameter in self.parameters.items():
@@ -133,12 +133,12 @@ class Learner:
         self.optimiser.step()
         self.step_on.clear()
 
-    def _fill_judged(self, values: Mapping[str, Tensor]) -> None:
-        named = dict(self.judged.named_parameters()) | dict(self.judged.named_buffers())
+    def _fill_copy(self, values: Mapping[str, Tensor]) -> None:
+        named = dict(self.evaluated.named_parameters()) | dict(self.evaluated.named_buffers())
         for name, value in (*values.items(), *self.buffers.items()):
             inner = name.removeprefix("network.")
             if inner != name:
-                put(named[inner], gather(value))
+                copy_into(named[inner], gather(value))
 
 
 def recompute_blocks(network: nn.Module) -> None:

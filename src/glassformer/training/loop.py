@@ -1,41 +1,43 @@
-"""The loop: batches, steps, looks, evaluations, checkpoints; killed at any moment, it goes on unharmed.
+"""The training loop: batches, steps, monitoring, evaluations, checkpoints. A killed run can be resumed.
 
 In:   a `Plan` (task, network, settings) and the folder of a run.
 Out:  an `Outcome`; in the folder checkpoints and the log.
 
-What a step does follows from the weights, the optimiser's memory, the step's number and its batches;
-batches follow from seed and position. All of it is in every checkpoint, so on a CPU a resumed run has the
-same losses, bit for bit.
+A step depends on the weights, the state of the optimiser, its number and its batches; batches depend on seed
+and position. All of this is in every checkpoint, so on a CPU a resumed run has the same losses, bit for bit.
 """
 
 import itertools
 import math
+import time
+import warnings
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-from glassformer.errors import ConfigurationError, GlassformerError
-from glassformer.registry import suggest
+from glassformer.errors import ConfigurationError, GlassformerError, TrainingError
+from glassformer.messages import Message, message
+from glassformer.registry import suggestion
 from glassformer.tasks.task import Network, Task, TaskModule
 from glassformer.text.batches import Batch, BatchSettings, Loader, Position
 from glassformer.training.arithmetic import fast_arithmetic
-from glassformer.training.checkpoints import Checkpoints
-from glassformer.training.clock import Clock
+from glassformer.training.checkpoints import Checkpoints, average_checkpoints, save_model
 from glassformer.training.distributed import Processes, choose_device, join_processes
-from glassformer.training.errors import TrainingError
-from glassformer.training.finish import average_checkpoints, save_model
 from glassformer.training.learner import Learner
 from glassformer.training.reporter import Reporter
 from glassformer.training.settings import MonitorSettings, TrainSettings
-from glassformer.training.signals import Request
+from glassformer.training.signals import StopRequest
 from glassformer.training.steps import find_compiler
 
 LOWEST = ("loss", "perplexity", "bits_per_byte", "bits_per_character", "error")  # scores that should fall
+
+
+Ending = Literal["finished", "interrupted", "no_improvement"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Plan:
     batches: BatchSettings = field(default_factory=BatchSettings)
     train: TrainSettings = field(default_factory=TrainSettings)
     monitor: MonitorSettings = field(default_factory=MonitorSettings)
-    notes: tuple[str, ...] = ()  # sentences about where the network comes from
+    notes: tuple[Message, ...] = ()  # where the network comes from
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,17 @@ class Outcome:
     score_name: str
     best: Path | None  # folders of models
     last: Path | None
-    why: str  # "finished", or why it stopped
+    ending: Ending
+
+    @property
+    def why(self) -> str:
+        """Deprecated: see `ending`."""
+        warnings.warn("Outcome.why is now Outcome.ending", DeprecationWarning, stacklevel=2)
+        reasons = {
+            "interrupted": "stopped: asked to",
+            "no_improvement": f"stopped: no better {self.score_name}",
+        }
+        return reasons.get(self.ending, self.ending)
 
 
 @dataclass(slots=True)
@@ -74,6 +86,24 @@ class Progress:
     best_score: float | None = None
     best_step: int = 0
     misses: int = 0  # evaluations since the best one
+
+
+class Clock:
+    """The time that a run has used, over all its sessions; it starts when it is created."""
+
+    def __init__(self, minutes: float | None, used: float = 0.0) -> None:
+        self.limit = None if minutes is None else 60 * minutes
+        self._start = time.monotonic() - used
+
+    @property
+    def seconds(self) -> float:
+        """Seconds used so far."""
+        return time.monotonic() - self._start
+
+    @property
+    def used_share(self) -> float:
+        """The used share of the allowed minutes: 1 at the end, 0 where there is no limit."""
+        return 0.0 if self.limit is None else min(1.0, self.seconds / self.limit)
 
 
 def run_loop(plan: Plan, run: str | Path, *, resume: bool = False, silent: bool = False) -> Outcome:
@@ -103,82 +133,86 @@ class _Run:
         self.learner = Learner(module, plan.train, processes, varied=varied)
         self.reporter = Reporter(folder, plan.train, plan.monitor, writing=processes.first, silent=silent)
         self.score_name, self.direction = _choose_score(plan)
-        self.request = Request(self.reporter.display.note)
+        self.request = StopRequest(self.reporter.display.note)
 
     def go(self, *, resume: bool) -> Outcome:
-        """Begin or go on, to the end; whatever goes wrong is in the log, too."""
+        """Start or resume, and train to the end; errors are written to the log, too."""
         with ExitStack() as stack:
             stack.callback(self.reporter.close)
-            stack.enter_context(self.request.listening())
+            stack.enter_context(self.request.handling_signals())
             try:
                 if resume:
                     self._restore()
                 self.reporter.begin(self.progress.step, self.learner.module.network, self.device)
-                for note in (*self.plan.notes, *self.plan.task.examples("train").notes, *self._excuses()):
+                skipped = self.plan.task.examples("train").notes
+                for note in (*self.plan.notes, *skipped, *self._limitations()):
                     self.reporter.display.note(note)
                 self.clock = Clock(self.settings.minutes, self.progress.seconds)
-                why = self._loop()
-                self._end(why)
+                ending = self._loop()
+                self._end(ending)
             except OSError as error:
-                message = f"The run's log could not be written: {error}. {self._how_to_go_on()}"
-                raise TrainingError(message) from error
+                raise TrainingError(
+                    "training.log_failed", reason=error, next=self._how_to_resume()
+                ) from error
             except GlassformerError as error:
-                self.reporter.fail(self.progress.step, str(error))
+                self.reporter.log_failure(self.progress.step, error.message)
                 raise
         best, last = self.checkpoints.best(), self.checkpoints.last()
-        return Outcome(self.progress.step, self.progress.best_score, self.score_name, best, last, why)
+        return Outcome(self.progress.step, self.progress.best_score, self.score_name, best, last, ending)
 
-    def _excuses(self) -> list[str]:
+    def _limitations(self) -> list[Message]:
         """What a recipe asks for and this machine cannot do."""
         wanted = self.settings.compile
         if wanted in ("graphs", "replay") and self.device.type == "cpu":
-            return [f'compile = "{wanted}" is for GPUs: on this CPU steps run as they are.']
+            return [message("training.compile_on_cpu", value=wanted)]
         if wanted in ("default", "graphs") and not find_compiler():
-            return [f"compile = {wanted!r} needs a C compiler; there is none here, so steps run as they are."]
+            return [message("training.no_compiler", value=wanted)]
         return []
 
-    def _loop(self) -> str:
+    def _loop(self) -> Ending:
         settings, progress = self.settings, self.progress
         with closing(self._updates()) as updates:
             while progress.step < settings.steps:
                 position, batches = next(updates)
                 step = progress.step + 1
-                gone = self._time_gone()
-                rate = self.learner.rate(step, gone)
+                used = self._time_used()
+                rate = self.learner.rate(step, used)
                 numbers, _, tokens = self.learner.step(step, batches, rate)
                 progress.step, progress.epoch = step, position.epoch
                 progress.index = position.index * self.processes.world
                 progress.tokens += tokens
-                self.reporter.keep(step, numbers, rate, progress.tokens)
-                final = step == settings.steps or gone >= 1
-                why = self._pause(step, final=final)
-                if why or final:
-                    return why or "finished"
+                self.reporter.add_step(step, numbers, rate, progress.tokens)
+                final = step == settings.steps or used >= 1
+                ending = self._between_steps(step, final=final)
+                if ending or final:
+                    return ending or "finished"
         return "finished"
 
-    def _time_gone(self) -> float:
-        """The share of the allowed time that is gone: the first process's, for all."""
-        return 0.0 if self.clock.limit is None else self.processes.tell(self.clock.gone, self.device)
+    def _time_used(self) -> float:
+        """The used share of the allowed time: that of the first process, for all."""
+        return (
+            0.0 if self.clock.limit is None else self.processes.broadcast(self.clock.used_share, self.device)
+        )
 
-    def _pause(self, step: int, *, final: bool) -> str:
-        """What happens between two steps; a word ends the run."""
+    def _between_steps(self, step: int, *, final: bool) -> Ending | None:
+        """Report, monitor, evaluate and save where it is time to; why the run ends, or None."""
         settings = self.settings
         stop = self._agree_to_stop(step)
-        judge = final or step % settings.evaluate_every == 0
+        evaluate = final or step % settings.evaluate_every == 0
         save = final or stop or step % settings.save_every == 0
         every = self.plan.monitor.every
-        look = every > 0 and step % every == 0
-        if judge or save or look or step % settings.log_every == 0:
+        monitor = every > 0 and step % every == 0
+        if evaluate or save or monitor or step % settings.log_every == 0:
             self._report()
-        if look:
-            self._look(step)
-        better = self._judge(step) if judge else False
-        tired = 0 < settings.patience <= self.progress.misses
-        if save or better or tired:
+        if monitor:
+            self._monitor(step)
+        better = self._evaluate(step) if evaluate else False
+        no_improvement = 0 < settings.patience <= self.progress.misses
+        if save or better or no_improvement:
             self._save(step)
         if stop:
-            return "stopped: asked to"
-        return f"stopped: no better {self.score_name} for {settings.patience} evaluations" if tired else ""
+            return "interrupted"
+        return "no_improvement" if no_improvement else None
 
     def _updates(self) -> Generator[tuple[Position, list[Batch]], None, None]:
         """The batches of one update after another, each with the position after it."""
@@ -206,67 +240,66 @@ class _Run:
         return loader
 
     def _collate(self, indices: Any, epoch: int) -> Batch:
-        """Runs ahead in a thread: what a step wants of its batches is done there."""
+        """Runs ahead in a thread: prepares batches for a step."""
         return self.learner.step_on.prepare(self.plan.task.collate("train", indices, epoch))
 
     def _report(self) -> None:
-        """Write what was kept; a loss that is no number ends the run before anything is made of it."""
-        wrong = self.reporter.flush()
+        """Write pending numbers; a loss that is not finite ends the run."""
+        wrong = self.reporter.write_steps()
         if wrong is not None:
             step, loss, norm = wrong
             raise TrainingError(
-                f"At step {step} the loss was {loss:g} and the gradient {norm:g} long: nothing can be learnt "
-                f"from that. {self._how_to_go_on()} A lower rate, a longer warm-up or less clip may help."
+                "training.not_finite", step=step, loss=loss, norm=norm, next=self._how_to_resume()
             )
 
-    def _how_to_go_on(self) -> str:
+    def _how_to_resume(self) -> Message:
         last = self.checkpoints.last()
         if last is None:
-            return "There is no checkpoint before it."
-        return f"The last good checkpoint is {last}; --resume goes on from there."
+            return message("training.no_checkpoint")
+        return message("training.last_checkpoint", last=last)
 
-    def _look(self, step: int) -> None:
-        network = self.learner.prepare_watched()
+    def _monitor(self, step: int) -> None:
+        network = self.learner.network_to_monitor()
         if self.processes.first:
-            self.reporter.look(step, network, self.plan.task)
+            self.reporter.log_heads(step, network, self.plan.task)
 
-    def _judge(self, step: int) -> bool:
+    def _evaluate(self, step: int) -> bool:
         """Evaluate; whether this is the best so far."""
-        network = self.learner.prepare_judged()
+        network = self.learner.network_to_evaluate()
         score = math.nan
         if self.processes.first:
-            score = self.reporter.judge(step, lambda: self._evaluate(network))[self.score_name]
-        score = self.processes.tell(score, self.device)
+            score = self.reporter.log_evaluation(step, lambda: self._score(network))[self.score_name]
+        score = self.processes.broadcast(score, self.device)
         best = self.progress.best_score
         better = not math.isnan(score) and (best is None or self.direction * score > self.direction * best)
         if better:
             self.progress.best_score, self.progress.best_step, self.progress.misses = score, step, 0
-            self.reporter.praise(step, self.score_name, score)
+            self.reporter.log_best(step, self.score_name, score)
         else:
             self.progress.misses += 1
         return better
 
-    def _evaluate(self, network: Network) -> dict[str, float]:
+    def _score(self, network: Network) -> dict[str, float]:
         settings, task = self.settings, self.plan.task
         scores = task.evaluate(network, settings.evaluate_on, limit=settings.evaluate_limit)
         if self.score_name not in scores:
-            known = suggest(self.score_name, scores)
-            raise ConfigurationError(f"Evaluation gives no score {self.score_name!r}; see `best_by`.{known}")
+            near = suggestion(self.score_name, scores)
+            raise ConfigurationError("training.no_such_score", name=self.score_name, suggestion=near)
         return scores
 
     def _save(self, step: int) -> None:
         kept = self.learner.keep()
         self.progress.seconds = self.clock.seconds
-        network = self.learner.prepare_judged()
+        network = self.learner.network_to_evaluate()
         if self.processes.first:
             numbers: dict[str, Any] = {name: getattr(self.progress, name) for name in Progress.__slots__}
-            numbers |= {"alarms": self.reporter.memory(), "examples": len(self._lengths())}
+            numbers |= {"alarms": self.reporter.state(), "examples": len(self._lengths())}
             place = self.checkpoints.save(
                 step, lambda folder: save_model(network, folder, self.plan.task), kept, numbers
             )
             if self.progress.best_step == step:
                 self.checkpoints.mark_best(place)
-        self.processes.wait()
+        self.processes.barrier()
 
     def _restore(self) -> None:
         """Everything as it was after the last checkpoint."""
@@ -277,48 +310,49 @@ class _Run:
             return
         tensors, numbers = self.checkpoints.load(last)
         self._check_examples(numbers.pop("examples"))
-        self.reporter.remember(numbers.pop("alarms"))
+        self.reporter.load_state(numbers.pop("alarms"))
         self.progress = Progress(**numbers)
         self._load(tensors, last)
         best = self.checkpoints.folder / f"step-{self.progress.best_step:08d}"
-        if self.processes.first and best.is_dir():  # it may have been killed before it could say so
+        if self.processes.first and best.is_dir():  # it may have been killed before it was marked
             self.checkpoints.mark_best(best)
 
     def _load(self, tensors: Mapping[str, Tensor], place: Path) -> None:
         try:
             self.learner.restore(tensors)
         except (KeyError, RuntimeError) as error:
-            raise TrainingError(
-                f"{place} was written for another network: {error}. Wanted the one of the recipe; "
-                "use the recipe of the run, or another run."
-            ) from error
+            raise TrainingError("training.other_network", folder=place, reason=error) from error
 
     def _check_examples(self, before: int) -> None:
         now = len(self._lengths())
         if now != before:
-            raise TrainingError(
-                f"The training data has {now} examples, and had {before} when this run began: its batches "
-                "would be others. Bring back the data, or begin a new run."
-            )
+            raise TrainingError("training.other_data", now=now, before=before)
 
     def _lengths(self) -> Any:
         return self.plan.task.examples("train").lengths
 
-    def _end(self, why: str) -> None:
-        """The mean of the last checkpoints, judged; the last words."""
-        if self.settings.average > 1 and self.processes.first and why != "stopped: asked to":
-            average_checkpoints(self.checkpoints, self.learner.judged, self.plan.task)
-            judged = self.learner.judged
-            self.reporter.judge(self.progress.step, lambda: self._evaluate(judged), prefix="averaged_")
-        self.processes.wait()
-        self.reporter.end(self.progress.step, why, self._summary())
+    def _end(self, ending: Ending) -> None:
+        """Average and evaluate the last checkpoints where wanted; log the end."""
+        if self.settings.average > 1 and self.processes.first and ending != "interrupted":
+            average_checkpoints(self.checkpoints, self.learner.evaluated, self.plan.task)
+            network = self.learner.evaluated
+            self.reporter.log_evaluation(self.progress.step, lambda: self._score(network), prefix="averaged_")
+        self.processes.barrier()
+        kind = "finished" if ending == "finished" else "stopped"
+        self.reporter.log_end(self.progress.step, kind, self._summary(ending))
 
-    def _summary(self) -> str:
-        score, step = self.progress.best_score, self.progress.best_step
-        return "" if score is None else f"The best {self.score_name} was {score:.4g}, at step {step}."
+    def _summary(self, ending: Ending) -> Message:
+        progress, name = self.progress, self.score_name
+        text = message(
+            f"training.ending.{ending}", step=progress.step, name=name, patience=self.settings.patience
+        )
+        if progress.best_score is None:
+            return text
+        score, best_step = progress.best_score, progress.best_step
+        return message("training.ending.with_best", text=text, name=name, score=score, best_step=best_step)
 
     def _agree_to_stop(self, step: int) -> bool:
-        """Whether any process was asked to; several processes look at the same steps only."""
+        """Whether any process was asked to stop; several processes check at the same steps only."""
         if self.processes.world == 1:
             return self.request.made
         if step % self.settings.log_every:
@@ -330,10 +364,7 @@ class _Run:
 def _share(accumulate: int, world: int) -> int:
     """How many batches of an update each process has."""
     if accumulate % world:
-        raise ConfigurationError(
-            f"accumulate = {accumulate} batches an update cannot be shared by {world} processes; "
-            f"choose a multiple of {world}."
-        )
+        raise ConfigurationError("training.accumulate", accumulate=accumulate, processes=world)
     return accumulate // world
 
 

@@ -24,7 +24,7 @@ from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.place import Kind, Place
 from glassformer.text.batches import Batch
-from glassformer.training.head_statistics import STATISTICS, Sight, measure_heads
+from glassformer.training.head_statistics import STATISTICS, Visibility, measure_heads
 from glassformer.training.settings import MonitorSettings
 
 Network = Transformer | RecurrentTranslator
@@ -38,7 +38,7 @@ class View:
 
     stack: str
     kind: Kind
-    sight: Sight
+    sight: Visibility
     maps: list[Tensor] = field(default_factory=list)  # (statistic, head) by layer
     seen: dict[str, list[Tensor]] = field(default_factory=dict)  # by window, since the last map
 
@@ -150,7 +150,7 @@ def _watch(network: Network, batch: Batch) -> Iterator[tuple[View, RemovableHand
     assert isinstance(network, Transformer)
     source = _real(batch)
     if network.encoder is not None:
-        own = View("encoder", "self", _look_both_ways(source, source, batch.ids))
+        own = View("encoder", "self", _see_all(source, source, batch.ids))
         for layer in range(
             len(network.encoder.layers)
         ):  # a shared block is one module, called for every layer
@@ -159,8 +159,8 @@ def _watch(network: Network, batch: Batch) -> Iterator[tuple[View, RemovableHand
         return
     ids = batch.ids if batch.target is None else batch.target
     written = source if batch.target is None else batch.labels != IGNORED
-    own = View("decoder", "self", _look_back(written, ids))
-    across = View("decoder", "cross", _look_both_ways(written, source, None))
+    own = View("decoder", "self", _see_earlier(written, ids))
+    across = View("decoder", "cross", _see_all(written, source, None))
     for layer in range(len(network.decoder.layers)):
         block = network.decoder.block(layer)
         yield from ((own, handle) for handle in own.open(block.attention))
@@ -171,7 +171,7 @@ def _watch(network: Network, batch: Batch) -> Iterator[tuple[View, RemovableHand
 def _watch_recurrent(network: Network, batch: Batch) -> Iterator[tuple[View, RemovableHandle]]:
     assert isinstance(network, RecurrentTranslator)
     if network.decoder.attention is not None:
-        across = View("decoder", "cross", _look_both_ways(batch.labels != IGNORED, _real(batch), None))
+        across = View("decoder", "cross", _see_all(batch.labels != IGNORED, _real(batch), None))
         yield from ((across, handle) for handle in across.open(network.decoder.attention))
 
 
@@ -184,13 +184,13 @@ def _real(batch: Batch) -> Tensor:
     return torch.ones_like(batch.ids, dtype=torch.bool)
 
 
-def _look_both_ways(rows: Tensor, keys: Tensor, ids: Tensor | None) -> Sight:
-    return Sight(rows, rows[:, :, None] & keys[:, None, :], ids)
+def _see_all(rows: Tensor, keys: Tensor, ids: Tensor | None) -> Visibility:
+    return Visibility(rows, rows[:, :, None] & keys[:, None, :], ids)
 
 
-def _look_back(rows: Tensor, ids: Tensor) -> Sight:
+def _see_earlier(rows: Tensor, ids: Tensor) -> Visibility:
     length = ids.shape[1]
-    return Sight(rows, rows[:, :, None] & rows[:, None, :] & triangle(length, length, rows.device), ids)
+    return Visibility(rows, rows[:, :, None] & rows[:, None, :] & triangle(length, length, rows.device), ids)
 
 
 def _measure_contributions(attention: Attention, mixed: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
-"""Recipes: a TOML file with everything that a model is made of, and the run that follows from it.
+"""Recipes: a TOML file that describes a training run, and the run itself.
 
-In:   a path, and changes to it such as "train.rate=3e-4".
+In:   a path, and changes such as "train.rate=3e-4" or {"train.rate": 3e-4}.
 Out:  a run in `runs/<name>/`, with a copy of the recipe.
 
 Tables: [model] what network, or where to start from; [tokenizer] its vocabulary; [task] what to learn, from
@@ -21,8 +21,9 @@ from typing import Any, TypeVar
 import torch
 
 from glassformer.config import read_settings, read_toml
-from glassformer.errors import ConfigurationError, InputError
-from glassformer.registry import suggest
+from glassformer.errors import ConfigurationError, InputError, TrainingError
+from glassformer.messages import message
+from glassformer.registry import suggestion
 from glassformer.runlog import RECIPE, SCALARS, is_run
 from glassformer.tasks.task import build_task, read_task
 from glassformer.text.batches import BatchSettings
@@ -30,15 +31,14 @@ from glassformer.text.opening import open_tokenizer
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.text.vocabulary import VocabularySettings, train_vocabulary
 from glassformer.training.checkpoints import LAST
-from glassformer.training.errors import TrainingError
+from glassformer.training.initial_network import build_network, check_evaluation, check_names
 from glassformer.training.loop import Outcome, Plan, run_loop
 from glassformer.training.settings import MonitorSettings, TrainSettings
-from glassformer.training.starting import build_network, check_evaluation, check_names
 from glassformer.weights.hub import find_folder
 
 TABLES = ("model", "tokenizer", "task", "batches", "train", "monitor")
 SETTINGS, TOKENIZER, LOCK = "settings.json", "tokenizer", ".lock"
-FREE = (  # what may be another when a run goes on: no loss depends on it
+MAY_CHANGE = (  # settings that may differ when a run is resumed: no loss depends on them
     "train.device",
     "train.parallel",
     "train.compile",
@@ -51,6 +51,7 @@ FREE = (  # what may be another when a run goes on: no loss depends on it
 OPEN_ENDED = ("inverse-sqrt", "constant")  # schedules that do not know how many steps there are
 
 Settings = TypeVar("Settings")
+Overrides = Sequence[str] | Mapping[str, Any]  # {"train.rate": 3e-4}, or ["train.rate=3e-4"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +72,28 @@ class Recipe:
         return {f"{table}.{key}": value for table in TABLES for key, value in tables.get(table, {}).items()}
 
 
-def read_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
-    """Read a recipe and change it; whatever cannot be is an error that names table and key."""
+def read_recipe(path: str | Path, overrides: Overrides = ()) -> Recipe:
+    """Read a recipe and change it; an error names table and key."""
     path = Path(path)
     tables = read_toml(path)
-    for override in overrides:
-        _override(tables, override)
+    for name, value in _read_overrides(overrides):
+        _override(tables, name, value)
     for table, content in tables.items():
         if table not in TABLES:
-            raise ConfigurationError(f"{path.name} has a table [{table}].{suggest(table, TABLES)}")
+            raise ConfigurationError(
+                "training.recipe.unknown_table",
+                file=path.name,
+                table=table,
+                suggestion=suggestion(table, TABLES),
+            )
         if not isinstance(content, dict):
-            raise ConfigurationError(f"{path.name} says {table} = {content!r}; wanted a table, [{table}].")
+            raise ConfigurationError(
+                "training.recipe.not_a_table", file=path.name, table=table, value=repr(content)
+            )
     if "task" not in tables:
-        raise ConfigurationError(f"{path.name} has no table [task]: what is to be learnt, and from what?")
-    _named("task", lambda: read_task(tables["task"]))
-    _named("model", lambda: check_names(tables.get("model", {})))
+        raise ConfigurationError("training.recipe.no_task", file=path.name)
+    _in_table("task", lambda: read_task(tables["task"]))
+    _in_table("model", lambda: check_names(tables.get("model", {})))
     if "path" not in tables.get("tokenizer", {}):
         _read("tokenizer", VocabularySettings, tables)
     return Recipe(
@@ -100,14 +108,23 @@ def read_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
 
 def train(
     path: str | Path,
-    overrides: Sequence[str] = (),
+    overrides: Overrides = (),
     *,
     resume: bool = False,
     runs: str | Path = "runs",
     name: str | None = None,
     silent: bool = False,
 ) -> Outcome:
-    """Train what a recipe describes; with `resume` go on where a run of this name was, if there is one."""
+    """Train the network that a recipe (TOML) describes; the run is a folder in `runs`.
+
+    `overrides` change values of the recipe, by mapping or as text. With `resume` a run of this name goes on
+    from its last checkpoint, if it has one. `name` is the name of the run (the recipe's by default); `silent`
+    shows no progress. Ctrl-C ends the step, writes a checkpoint and returns.
+
+    >>> outcome = gf.train("recipes/first.toml", {"train.steps": 200, "task.folder": "."}, name="short")
+    >>> outcome.ending, outcome.score
+    >>> model = gf.load(outcome.best)  # the folder of the best checkpoint
+    """
     recipe = read_recipe(path, overrides)
     folder = Path(runs) / _check_name(name or recipe.name)
     first = os.environ.get("RANK", "0") == "0"
@@ -115,102 +132,106 @@ def train(
         _check_free(folder, resume=resume)
     new = first and not (folder.is_dir() and any(folder.iterdir()))  # another process may have made it
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder, first=first), _leaving_nothing(folder, new=new):
-        going_on = resume and (folder / SETTINGS).is_file()
-        if going_on:
+    with _locked(folder, first=first), _removing_if_refused(folder, new=new):
+        resuming = resume and (folder / SETTINGS).is_file()
+        if resuming:
             _check_unchanged(recipe, folder)
         torch.manual_seed(recipe.train.seed)
-        with _telling_of_data():
-            tokenizer = _find_tokenizer(recipe, folder, going_on=going_on, first=first)
-            task = _named(
+        with _explaining_missing_data():
+            tokenizer = _find_tokenizer(recipe, folder, resuming=resuming, first=first)
+            task = _in_table(
                 "task", lambda: build_task(recipe.tables["task"], tokenizer, seed=recipe.train.seed)
             )
         network, notes = build_network(recipe.tables.get("model", {}), task)
-        _named("model", lambda: task.accept(network.config))
+        _in_table("model", lambda: task.accept(network.config))
         if first:
-            _named("train", lambda: check_evaluation(task, recipe.train))
-        if first and not going_on:
-            _write_down(recipe, folder)
+            _in_table("train", lambda: check_evaluation(task, recipe.train))
+        if first and not resuming:
+            _save_recipe(recipe, folder)
         plan = Plan(task, network, recipe.batches, recipe.train, recipe.monitor, tuple(notes))
         return run_loop(plan, folder, resume=resume, silent=silent)
 
 
 def _check_name(name: str) -> str:
-    """A run is a folder among others: `runs` finds it there, and nowhere else."""
+    """A run is a folder directly inside `runs`."""
     if name in (".", "..") or Path(name).name != name:
-        raise TrainingError(f"A run cannot be called {name!r}; wanted one word without slashes (--name).")
+        raise TrainingError("training.recipe.run_name", name=name)
     return name
 
 
 def _check_free(folder: Path, *, resume: bool) -> None:
-    """Nothing of anybody else's is written over."""
+    """Refuse a folder that holds a run or other files."""
     if is_run(folder) and not resume:
-        raise TrainingError(
-            f"{folder} holds a run already. Go on with it (--resume), or give the new one a --name."
-        )
+        raise TrainingError("training.recipe.run_exists", folder=folder)
     if folder.is_dir() and not is_run(folder) and not (folder / LOCK).exists():
         other = next(folder.iterdir(), None)
         if other is not None:
-            raise TrainingError(
-                f"{folder} is no run and holds {other.name}; a run wants a folder of its own. "
-                "Choose another --name."
-            )
+            raise TrainingError("training.recipe.folder_in_use", folder=folder, name=other.name)
 
 
-def _override(tables: dict[str, Any], override: str) -> None:
-    """One "table.key=value"; a value that is no TOML is taken as text."""
-    name, equals, value = override.partition("=")
-    table, dot, key = name.strip().partition(".")
-    if not equals or not dot or not key:
-        raise ConfigurationError(f"{override!r} is no change; write table.key=value, as train.rate=3e-4.")
+def _read_overrides(overrides: Overrides) -> Iterator[tuple[str, Any]]:
+    """Names and values: of a mapping, or of texts "table.key=value", whose value is TOML or else text."""
+    if isinstance(overrides, Mapping):
+        yield from overrides.items()
+        return
+    for override in overrides:
+        name, equals, value = override.partition("=")
+        if not equals:
+            raise ConfigurationError("training.recipe.bad_override", override=override)
+        try:
+            yield name.strip(), tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            yield name.strip(), value
+
+
+def _override(tables: dict[str, Any], name: str, value: Any) -> None:
+    table, dot, key = name.partition(".")
+    override = f"{name}={value}"
+    if not dot or not key:
+        raise ConfigurationError("training.recipe.bad_override", override=override)
     if "." in key:
         inner = key.partition(".")[0]
         raise ConfigurationError(
-            f"{override!r} reaches into {table}.{inner}, and --set changes nothing but the lines of a table "
-            f"themselves; change [[{table}.{inner}]] in the recipe."
+            "training.recipe.nested_override", override=override, table=table, inner=inner
         )
-    try:
-        read = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        read = value
     content = tables.setdefault(table, {})
-    if isinstance(content, dict):  # or it is refused when all tables are looked at
-        content[key] = read
+    if isinstance(content, dict):  # other values are refused when all tables are checked
+        content[key] = value
 
 
 def _read(table: str, kind: type[Settings], tables: Mapping[str, Any]) -> Settings:
-    return _named(table, lambda: read_settings(kind, tables.get(table, {})))
+    return _in_table(table, lambda: read_settings(kind, tables.get(table, {})))
 
 
-def _named(table: str, make: Any) -> Any:
-    """What goes wrong with the settings of a table says which table."""
+def _in_table(table: str, make: Any) -> Any:
+    """Add the name of the table to an error about its settings."""
     try:
         return make()
     except ConfigurationError as error:
-        raise ConfigurationError(f"[{table}] {error}") from error
+        raise ConfigurationError("training.recipe.in_table", table=table, problem=error.message) from error
 
 
-def _find_tokenizer(recipe: Recipe, folder: Path, *, going_on: bool, first: bool) -> Tokenizer:
+def _find_tokenizer(recipe: Recipe, folder: Path, *, resuming: bool, first: bool) -> Tokenizer:
     """The run's own, that of the model to start from, one in a folder, or one learnt from the task's text."""
     table = dict(recipe.tables.get("tokenizer", {}))
     start, path = recipe.tables.get("model", {}).get("start"), table.pop("path", None)
     kept = folder / TOKENIZER
     if start is not None and recipe.tables.get("tokenizer"):
-        raise ConfigurationError("[tokenizer] A model to start from has its tokenizer; leave this table out.")
+        raise ConfigurationError("training.recipe.start_has_tokenizer")
     if path is not None and table:
-        raise ConfigurationError(f"[tokenizer] `path` names a ready one; leave out {', '.join(table)}.")
+        raise ConfigurationError("training.recipe.path_with_settings", names=list(table))
     if not first:
         while not kept.is_dir():  # the first process makes it
             time.sleep(0.1)
-    elif not (going_on and kept.is_dir()):
+    elif not (resuming and kept.is_dir()):
         learnt = folder / LAST
         # A run whose tokenizer was deleted has it in its checkpoints: learnt anew it may be another.
-        ready = learnt if going_on and learnt.is_dir() else start or path
+        ready = learnt if resuming and learnt.is_dir() else start or path
         if ready is not None:
             tokenizer = open_tokenizer(find_folder(str(ready)))
         else:
             settings = _read("tokenizer", VocabularySettings, {"tokenizer": table})
-            kind, about = _named("task", lambda: read_task(recipe.tables["task"]))
+            kind, about = _in_table("task", lambda: read_task(recipe.tables["task"]))
             tokenizer = train_vocabulary(kind.texts(about), settings, style=kind.style, tags=kind.tags(about))
         new = folder / f".{TOKENIZER}"
         shutil.rmtree(new, ignore_errors=True)
@@ -220,7 +241,7 @@ def _find_tokenizer(recipe: Recipe, folder: Path, *, going_on: bool, first: bool
     return open_tokenizer(kept)
 
 
-def _write_down(recipe: Recipe, folder: Path) -> None:
+def _save_recipe(recipe: Recipe, folder: Path) -> None:
     (folder / RECIPE).write_text(recipe.text, encoding="utf-8")
     new = folder / f".{SETTINGS}"
     new.write_text(json.dumps(recipe.settings(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -228,39 +249,40 @@ def _write_down(recipe: Recipe, folder: Path) -> None:
 
 
 def _check_unchanged(recipe: Recipe, folder: Path) -> None:
-    """A run goes on with the recipe that it began with, or its losses would be no one's."""
+    """A run is resumed with the recipe that it began with."""
     before = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     now = json.loads(json.dumps(recipe.settings()))
-    free = (*FREE, "train.steps", "train.minutes") if recipe.train.schedule in OPEN_ENDED else FREE
+    free = (
+        (*MAY_CHANGE, "train.steps", "train.minutes") if recipe.train.schedule in OPEN_ENDED else MAY_CHANGE
+    )
     changed = [
-        f"{name} was {before.get(name, 'absent')!r} and is {now.get(name, 'absent')!r}"
+        message(
+            "training.recipe.changed_setting",
+            name=name,
+            before=repr(before.get(name)),
+            now=repr(now.get(name)),
+        )
         for name in sorted({*before, *now})
         if before.get(name) != now.get(name) and name not in free
     ]
     if changed:
-        raise TrainingError(
-            f"The recipe has changed since {folder} began: {'; '.join(changed)}. Change it back, or begin a "
-            "new run under another name (--name)."
-        )
+        raise TrainingError("training.recipe.changed", folder=folder, changes=changed)
 
 
 @contextmanager
-def _telling_of_data() -> Iterator[None]:
-    """Whoever runs a recipe of ours without its files is told that nobody has them at first."""
+def _explaining_missing_data() -> Iterator[None]:
+    """Add to an error about a missing file that the data of recipes does not ship."""
     try:
         yield
     except InputError as error:
         if not isinstance(error.__cause__, FileNotFoundError):
             raise
-        raise InputError(
-            f"{error} The data of the recipes in recipes/ does not ship with them; docs/how-to/translator.md "
-            "says what to give."
-        ) from error
+        raise InputError("training.recipe.no_data", problem=error.message) from error
 
 
 @contextmanager
-def _alone(folder: Path, *, first: bool) -> Iterator[None]:
-    """No two trainings write to one run; the lock goes with the process, however it ends."""
+def _locked(folder: Path, *, first: bool) -> Iterator[None]:
+    """Only one process trains a run; the lock ends with the process, however it ends."""
     try:
         import fcntl
     except ImportError:  # no such locks on this system
@@ -273,15 +295,13 @@ def _alone(folder: Path, *, first: bool) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise TrainingError(
-                f"{folder} is in training right now; wait, or choose another name."
-            ) from error
+            raise TrainingError("training.recipe.in_use", folder=folder) from error
         yield
 
 
 @contextmanager
-def _leaving_nothing(folder: Path, *, new: bool) -> Iterator[None]:
-    """What is refused before its first step is no run: its name is free for the next try."""
+def _removing_if_refused(folder: Path, *, new: bool) -> Iterator[None]:
+    """Remove the folder of a run that fails before its first step, so that its name is free."""
     try:
         yield
     except BaseException:

@@ -16,7 +16,7 @@ Compilation = Literal["no", "default", "graphs", "replay"]
 Parallel = Literal["none", "ddp", "fsdp"]
 Precision = Literal["auto", "float32", "bfloat16"]
 
-LARGEST_SEED = 2**32 - 1  # with a step and a process it still makes one of 64 bits, see `seed_everything`
+MAX_SEED = 2**32 - 1  # with a step and a process it still makes one of 64 bits, see `seed_everything`
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +57,23 @@ class TrainSettings:
 
     def __post_init__(self) -> None:
         check_types(self)
-        for name in ("steps", "accumulate", "save_every", "evaluate_every", "log_every"):
-            _require(self, name, getattr(self, name) >= 1, "at least 1")
-        limit = self.evaluate_limit
-        _require(self, "evaluate_limit", limit is None or limit >= 1, "at least 1")
+        for name in ("steps", "accumulate", "save_every", "evaluate_every", "log_every", "evaluate_limit"):
+            _check_minimum(self, name, 1)
         for name in ("warmup", "decay", "clip", "average", "patience", "seed"):
-            _require(self, name, getattr(self, name) >= 0, "at least 0")
+            _check_minimum(self, name, 0)
         for name in ("beta1", "beta2", "ema"):
-            _require(self, name, 0 <= getattr(self, name) < 1, "at least 0 and below 1")
-        _require(self, "seed", self.seed <= LARGEST_SEED, f"at most {LARGEST_SEED}")
-        for name in ("rate", "decay", "epsilon"):
+            _check(self, name, 0 <= getattr(self, name) < 1, "settings.not_a_share")
+        if self.seed > MAX_SEED:
+            raise ConfigurationError("settings.too_large", name="seed", value=self.seed, most=MAX_SEED)
+        _check(self, "decay", math.isfinite(self.decay), "settings.not_finite")
+        for name in ("rate", "epsilon", "minutes"):
             value = getattr(self, name)
-            _require(self, name, value is None or math.isfinite(value), "a finite number")
-        _require(self, "minutes", self.minutes is None or self.minutes > 0, "above 0")
-        _require(self, "floor", 0 <= self.floor <= 1, "from 0 to 1")
-        _require(self, "epsilon", self.epsilon > 0, "above 0")
-        _require(self, "rate", self.rate is None or self.rate > 0, "above 0")
+            _check(self, name, value is None or 0 < value < math.inf, "settings.not_positive")
+        _check(self, "floor", 0 <= self.floor <= 1, "settings.not_in_unit")
         if self.rate is None and self.schedule != "inverse-sqrt":
-            raise ConfigurationError(
-                f"schedule = {self.schedule!r} needs a rate; only 'inverse-sqrt' has one of its own "
-                "(section 5.3 of the paper). Set `rate`, for example 3e-4."
-            )
+            raise ConfigurationError("training.schedule_needs_rate", schedule=self.schedule)
         if self.rate is None and self.warmup == 0:
-            raise ConfigurationError(
-                "The paper's rate is made of `warmup`, which is 0; set `warmup` or `rate`."
-            )
+            raise ConfigurationError("training.rate_needs_warmup")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +92,21 @@ class MonitorSettings:
 
     def __post_init__(self) -> None:
         check_types(self)
-        _require(self, "every", self.every >= 0, "at least 0")
+        _check_minimum(self, "every", 0)
         for name in ("texts", "tokens"):
-            _require(self, name, getattr(self, name) >= 1, "at least 1")
+            _check_minimum(self, name, 1)
         for name in ("collapse", "dead", "identical"):
-            _require(self, name, 0 <= getattr(self, name) <= 1, "from 0 to 1")
+            _check(self, name, 0 <= getattr(self, name) <= 1, "settings.not_in_unit")
         for name in ("explode", "spike"):
-            _require(self, name, getattr(self, name) > 0, "above 0")
+            _check(self, name, getattr(self, name) > 0, "settings.not_positive")
 
 
-def _require(settings: object, name: str, fulfilled: bool, wanted: str) -> None:
+def _check_minimum(settings: object, name: str, least: int) -> None:
+    value = getattr(settings, name)
+    if value is not None and not value >= least:
+        raise ConfigurationError("settings.too_small", name=name, value=value, least=least)
+
+
+def _check(settings: object, name: str, fulfilled: bool, code: str) -> None:
     if not fulfilled:
-        raise ConfigurationError(
-            f"{name} = {getattr(settings, name)!r} is out of range; it must be {wanted}."
-        )
+        raise ConfigurationError(code, name=name, value=getattr(settings, name))

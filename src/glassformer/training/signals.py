@@ -1,29 +1,31 @@
-"""Being asked to stop: Ctrl-C and SIGTERM let a step end and a checkpoint be written; a second one does not.
+"""Stopping by Ctrl-C or SIGTERM: the step ends and a checkpoint is written; a second signal stops at once.
 
-In:   signals of the system.
-Out:  a flag that the loop looks at between two steps.
+In:   signals of the operating system.
+Out:  a flag that the loop checks between two steps.
 """
 
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from glassformer.messages import Message, message
 
-class Request:
-    """Whether somebody asked."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+class StopRequest:
+    """Whether a signal asked the run to stop."""
+
+    def __init__(self, say: Callable[[Message], None]) -> None:
         self.made = False
         self.say = say
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Hear signals inside this context; afterwards they mean what they meant before."""
+    def handling_signals(self) -> Iterator[None]:
+        """Handle the signals inside this context; afterwards the old handlers are back."""
         before = {}
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
-                before[number] = signal.signal(number, self._hear)
-        except ValueError:  # not the main thread: whoever runs it listens
+                before[number] = signal.signal(number, self._handle)
+        except ValueError:  # not the main thread
             pass
         try:
             yield
@@ -31,8 +33,8 @@ class Request:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _hear(self, number: int, _: object) -> None:
+    def _handle(self, number: int, _: object) -> None:
         if self.made:
             raise KeyboardInterrupt
         self.made = True
-        self.say(f"Asked to stop ({signal.Signals(number).name}): after this step.")
+        self.say(message("training.stopping", signal=signal.Signals(number).name))

@@ -58,9 +58,7 @@ def build_step(module: nn.Module, settings: TrainSettings, device: torch.device,
     """
     half = settings.precision == "bfloat16" or (settings.precision == "auto" and device.type == "cuda")
     if half and device.type == "cpu":
-        raise ConfigurationError(
-            'precision = "bfloat16" is for GPUs: on CPUs it is slower, and some crash. Use "auto".'
-        )
+        raise ConfigurationError("training.bfloat16")
     precision = torch.bfloat16 if half else None
     graphs = settings.compile in ("graphs", "replay")
     fused = settings.compile in ("default", "graphs")

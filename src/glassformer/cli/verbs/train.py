@@ -37,7 +37,7 @@ def run(arguments: Arguments) -> None:
         print(message("cli.train.best", folder=outcome.best))
     if outcome.last is not None:
         print(message("cli.train.last", folder=outcome.last))
-    if "asked to" in outcome.why:
+    if outcome.ending == "interrupted":
         raise KeyboardInterrupt
 
 

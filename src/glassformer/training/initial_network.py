@@ -1,0 +1,108 @@
+"""The network that a run begins with: a new one, or a trained one.
+
+In:   the table [model] of a recipe; a task, which knows vocabulary, special ids and head.
+Out:  a network, and notes about which weights were copied and which are new.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import torch
+
+from glassformer.config import ModelConfig, RecurrentConfig, read_settings
+from glassformer.errors import ConfigurationError
+from glassformer.messages import Message, message
+from glassformer.model.recurrent import RecurrentTranslator
+from glassformer.model.transformer import Transformer
+from glassformer.registry import suggestion
+from glassformer.tasks.task import Network, Task, known_words
+from glassformer.training.settings import TrainSettings
+from glassformer.weights.checkpoint import open_checkpoint
+from glassformer.weights.hub import find_folder
+from glassformer.weights.presets import preset
+
+SET_BY_TASK = ("head", "classes", "relation")  # what a task decides even about a network that exists
+KINDS: dict[str, type[ModelConfig] | type[RecurrentConfig]] = {
+    "transformer": ModelConfig,
+    "recurrent": RecurrentConfig,
+}
+
+
+def build_network(table: Mapping[str, Any], task: Task) -> tuple[Network, list[Message]]:
+    """`start` names a model to continue from; otherwise `kind` and the settings of its configuration.
+
+    `preset` names a published configuration ("gpt2"): the defaults of what table and task do not set.
+    """
+    settings = dict(table)
+    start, kind = settings.pop("start", None), settings.pop("kind", "transformer")
+    known = settings.pop("preset", None)
+    try:
+        if start is not None:
+            if known is not None:
+                raise ConfigurationError("training.start_and_preset")
+            return _start_from(str(start), settings, task)
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise ConfigurationError("training.unknown_kind", value=repr(kind), known=list(KINDS))
+        usual = {} if known is None else asdict(preset(str(known)))
+        asked = {**usual, **task.words(), **settings}
+        config = read_settings(KINDS[kind], {**known_words(KINDS[kind], asked), **settings})
+    except ConfigurationError as error:
+        raise ConfigurationError("training.recipe.in_table", table="model", problem=error.message) from error
+    return (RecurrentTranslator(config) if isinstance(config, RecurrentConfig) else Transformer(config)), []
+
+
+def check_names(table: Mapping[str, Any]) -> None:
+    """Refuse an unknown setting; values can only be checked together with those of the task."""
+    kind = KINDS.get(str(table.get("kind", "transformer")), ModelConfig)
+    known = [*kind.__slots__, "start", "kind", "preset"]
+    for name in table:
+        if name not in known:
+            raise ConfigurationError(
+                "training.unknown_setting", kind=kind.__name__, name=name, suggestion=suggestion(name, known)
+            )
+
+
+def check_evaluation(task: Task, settings: TrainSettings) -> None:
+    """Refuse what would end the run at its first evaluation: no text to evaluate on, no such score."""
+    if settings.best_by is not None and settings.best_by not in task.score_names():
+        raise ConfigurationError(
+            "training.unknown_best_by",
+            name=settings.best_by,
+            suggestion=suggestion(settings.best_by, task.score_names()),
+        )
+    if len(task.examples(settings.evaluate_on).lengths) == 0:
+        raise ConfigurationError("training.nothing_to_evaluate", name=settings.evaluate_on)
+
+
+def _start_from(name: str, settings: dict[str, Any], task: Task) -> tuple[Network, list[Message]]:
+    """A network with all weights of the old one that fit; what the task needs besides is new."""
+    old = open_checkpoint(find_folder(name)).network
+    if isinstance(old, RecurrentTranslator):
+        if settings:
+            raise ConfigurationError("training.recurrent_settings", names=list(settings))
+        return old.train(), [message("training.starts_from", name=name)]
+    wanted = {key: value for key, value in task.words().items() if key in SET_BY_TASK}
+    wanted = {"relation": False} | wanted | settings
+    known = {field: getattr(old.config, field) for field in ModelConfig.__slots__}
+    config = read_settings(ModelConfig, known | wanted)
+    if config == old.config:
+        return old.train(), [message("training.starts_from", name=name)]
+    network = Transformer(config)
+    new = _copy_weights(network, old)
+    if not new:
+        return network.train(), [message("training.starts_from", name=name)]
+    return network.train(), [message("training.starts_from_with_new", name=name, new=new)]
+
+
+@torch.no_grad()
+def _copy_weights(network: Transformer, old: Transformer) -> list[str]:
+    """Copy weights of the same name and shape; the names of the others, by their module."""
+    known = old.state_dict()
+    new = []
+    for name, tensor in network.state_dict().items():
+        if name in known and known[name].shape == tensor.shape:
+            tensor.copy_(known[name])
+        else:
+            new.append(name.rpartition(".")[0] or name)
+    return list(dict.fromkeys(new))
