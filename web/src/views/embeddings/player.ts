@@ -41,7 +41,11 @@ export class Player {
   play(on: boolean): void {
     clearTimeout(this.timer);
     this.timer = 0;
-    if (!on) return relabel(this.element);
+    if (on) this.start();
+    relabel(this.element);
+  }
+
+  private start(): void {
     this.layers.start();
     const next = async () => {
       await this.layers.drawn();
@@ -50,6 +54,5 @@ export class Player {
       else this.play(false);
     };
     this.timer = window.setTimeout(next, PACE);
-    relabel(this.element);
   }
 }

@@ -35,11 +35,6 @@ const STEPS: Readonly<Record<string, number>> = {
 };
 const STEP = 1.5; // of zooming
 
-export interface Sight {
-  readonly camera: Camera;
-  readonly turned: Float64Array | null; // the points on the paper: others are turned towards them
-}
-
 export class Points {
   readonly element = make("div", { class: "scatter" });
   readonly side = make("aside");
@@ -122,16 +117,6 @@ export class Points {
 
   redraw(): void {
     this.cloud.redraw();
-  }
-
-  /** What is in view, and which way round. */
-  get sight(): Sight {
-    return { camera: this.cloud.camera, turned: this.turned };
-  }
-
-  set sight({ camera, turned }: Sight) {
-    this.cloud.camera = camera;
-    this.turned = turned;
   }
 
   zoom(direction: -1 | 0 | 1): void {
