@@ -6,6 +6,8 @@ import type { AnyView, Mounted, Stage, View } from "../core/view";
 import { Connection, createHttpSource } from "../data/http";
 import { learn } from "../i18n/core";
 import { invent } from "../testing/recording";
+import { view as numbers } from "../views/numbers/view";
+import { noAddress } from "./address";
 import { type MountOptions, mount } from "./mount";
 import type { App } from "./state";
 import { type ViewFiles, Views } from "./views";
@@ -222,6 +224,45 @@ describe("another language or theme", () => {
         can ? ["mount", ["zh", "light"], ["zh", "dark"]] : ["mount", "unmount", "mount", "unmount", "mount"],
       );
       expect([stage!.language, stage!.theme]).toEqual(["zh", "dark"]);
+      leave?.();
+      leave = null;
+    }
+  });
+});
+
+describe("the threshold τ", () => {
+  test("is the same in the panel and in the Numbers view, whatever a link says", async () => {
+    for (const [link, wanted] of [
+      ["", { threshold: "0.01", relative: "false" }],
+      ["&numbers.relative=1", { threshold: "1", relative: "true" }],
+      ["&numbers.relative=1&numbers.tau=0.5", { threshold: "0.5", relative: "true" }],
+    ] as const) {
+      const label = { en: "n", zh: "n" };
+      const shape = { label, caption: label, lower: null, higher: null, family: "", unit: "", over: "head" };
+      const metric = { ...shape, name: "nonzero", levels: ["head", "layer", "model"], panel: true };
+      const parameters = [{ name: "threshold" }, { name: "relative" }];
+      const asked: [string, unknown][] = [];
+      const { source } = invent();
+      const score = (_: string, over: string, given: unknown) => {
+        asked.push([over, given]);
+        return new Promise<never>(() => {});
+      };
+      await open(
+        {
+          ...recordings(),
+          open: async () => ({ ...source, score, within: () => ({ ...source, score }) }) as never,
+          metrics: async () => [{ ...metric, parameters, needs: "statistics", range: [0, null] }] as never,
+        },
+        [],
+        {
+          files: { "./numbers/view.ts": async () => numbers as unknown as AnyView },
+          place: { ...noAddress(), read: () => `view=numbers${link}` },
+        },
+      );
+      await act(() => new Promise((done) => setTimeout(done, 150)));
+      const levels = asked.map(([over]) => over).sort();
+      expect(levels).toEqual(["head", "head", "layer", "model", "model"]); // three of the panel, two of the view
+      for (const [, given] of asked) expect(given).toEqual(wanted);
       leave?.();
       leave = null;
     }

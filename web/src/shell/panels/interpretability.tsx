@@ -5,11 +5,17 @@ import type { MapDescription, MetricDescription, ScoreDescription } from "../../
 import { chooseMap } from "../../core/maps";
 import type { Selection } from "../../core/selection";
 import type { RecordingSource } from "../../core/source";
+import {
+  isTooLong,
+  LIMITS,
+  readThreshold,
+  thresholdParameters,
+  writeRelative,
+  writeTau,
+} from "../../core/threshold";
 import { useApp } from "../context";
 import { sentenceOf } from "../speaking";
 
-const TAU = 0.01;
-const MOST_WEIGHTS = 4e9; // beyond, another threshold takes too long to count
 const PAUSE = 80; // ms after the slider's last move
 type Level = "head" | "layer" | "model";
 const levels: readonly Level[] = ["head", "layer", "model"];
@@ -19,11 +25,9 @@ export function InterpretabilityPanel(props: { readonly source: RecordingSource 
   const say = app.words.value;
   const selection = app.selection.value;
   const map = chooseMap(props.source.description, selection);
-  const long =
-    props.source.description.maps.reduce((sum, { heads, queries, keys }) => sum + heads * queries * keys, 0) >
-    MOST_WEIGHTS;
-  const tau = long ? TAU : Number(selection.options["numbers.tau"] ?? TAU) || TAU;
-  const relative = !long && selection.options["numbers.relative"] === "1";
+  const { maps } = props.source.description;
+  const long = isTooLong(maps);
+  const { tau, relative } = readThreshold(selection.options, maps);
   const metrics = (app.metrics.value ?? []).filter((metric) => metric.panel);
   const { scores, failure } = useScores(props.source, metrics, tau, relative);
   if (metrics.length === 0 || !map) return <p class="hint">{say.noNumbers}</p>;
@@ -61,8 +65,7 @@ export function InterpretabilityPanel(props: { readonly source: RecordingSource 
 function Threshold(props: { readonly tau: number; readonly relative: boolean }) {
   const app = useApp();
   const say = app.words.value;
-  const most = props.relative ? 10 : 0.5;
-  const least = props.relative ? 0.1 : 0.0001;
+  const [least, most] = LIMITS[props.relative ? "relative" : "absolute"];
   // The slider moves by ratios: small thresholds matter most.
   const place = Math.log(props.tau / least) / Math.log(most / least);
   return (
@@ -83,7 +86,7 @@ function Threshold(props: { readonly tau: number; readonly relative: boolean }) 
           value={Math.min(1, Math.max(0, place))}
           onInput={(event) => {
             const tau = least * (most / least) ** Number(event.currentTarget.value);
-            app.store.option("numbers.tau", String(Number(tau.toPrecision(2))));
+            app.store.set({ options: writeTau(app.store.get().options, Number(tau.toPrecision(2))) });
           }}
         />
       </label>
@@ -93,10 +96,8 @@ function Threshold(props: { readonly tau: number; readonly relative: boolean }) 
           data-field="relative"
           checked={props.relative}
           onChange={(event) => {
-            const on = event.currentTarget.checked;
-            const { "numbers.tau": _, "numbers.relative": __, ...others } = app.store.get().options;
             app.store.set({
-              options: on ? { ...others, "numbers.relative": "1", "numbers.tau": "1" } : others,
+              options: writeRelative(app.store.get().options, event.currentTarget.checked),
             });
           }}
         />
@@ -123,10 +124,7 @@ function useScores(
   useEffect(() => {
     const stop = new AbortController();
     const ask = async (metric: MetricDescription, level: Level): Promise<[string, ScoreDescription]> => {
-      const takes = (name: string): boolean => metric.parameters.some((each) => each.name === name);
-      const parameters: Record<string, string> = {};
-      if (takes("threshold")) parameters.threshold = String(tau);
-      if (takes("relative") && relative) parameters.relative = "true";
+      const parameters = thresholdParameters(metric, { tau, relative });
       return [`${metric.name} ${level}`, await source.score(metric.name, level, parameters, stop.signal)];
     };
     const timer = setTimeout(() => {

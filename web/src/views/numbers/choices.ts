@@ -7,15 +7,14 @@
 
 import type { MetricDescription } from "../../api/types";
 import { chooseMap } from "../../core/maps";
+import { isTooLong, readThreshold, type Threshold, writeRelative, writeTau } from "../../core/threshold";
 import type { Stage } from "../../core/view";
 import type { Sorting } from "../../marks/table";
-import { ABSOLUTE, type Level, RELATIVE, type Threshold, tabular } from "./measures";
+import { type Level, tabular } from "./measures";
 
 export const LEVELS: readonly Level[] = ["head", "layer", "model"];
 export const ALONG = ["entropy", "peak", "above", "distance"] as const;
 export type Along = (typeof ALONG)[number];
-
-const MOST_WEIGHTS = 4e9; // that are read for one number; about ten seconds
 
 export class Choices {
   readonly offered: readonly MetricDescription[]; // what a table can have
@@ -23,11 +22,7 @@ export class Choices {
 
   constructor(private readonly stage: Stage) {
     this.offered = tabular(stage.metrics);
-    const weights = stage.source.description.maps.reduce(
-      (sum, { heads, queries, keys }) => sum + heads * queries * keys,
-      0,
-    );
-    this.long = weights > MOST_WEIGHTS;
+    this.long = isTooLong(stage.source.description.maps);
   }
 
   get level(): Level {
@@ -35,10 +30,8 @@ export class Choices {
   }
 
   get threshold(): Threshold {
-    if (this.long) return ABSOLUTE;
-    const standard = this.option("relative") === "1" ? RELATIVE : ABSOLUTE;
-    const tau = Number(this.option("tau") ?? standard.tau);
-    return tau > 0 && Number.isFinite(tau) ? { ...standard, tau } : standard;
+    const { selection, source } = this.stage;
+    return readThreshold(selection.get().options, source.description.maps);
   }
 
   get extras(): string[] {
@@ -83,18 +76,14 @@ export class Choices {
   }
 
   setTau(tau: number): void {
-    const standard = this.threshold.relative ? RELATIVE : ABSOLUTE;
-    this.set("tau", tau === standard.tau ? null : String(tau));
+    const { selection } = this.stage;
+    selection.set({ options: writeTau(selection.get().options, tau) });
   }
 
   /** A weight, or a multiple of 1/n: the other kind begins at its own standard. */
   setRelative(relative: boolean): void {
-    const {
-      "numbers.tau": _tau,
-      "numbers.relative": _relative,
-      ...others
-    } = this.stage.selection.get().options;
-    this.stage.selection.set({ options: relative ? { ...others, "numbers.relative": "1" } : others });
+    const { selection } = this.stage;
+    selection.set({ options: writeRelative(selection.get().options, relative) });
   }
 
   setMetric(name: string, on: boolean): void {

@@ -8,6 +8,7 @@
 import type { Kind, MapDescription, MetricDescription, ScoreDescription } from "../../api/types";
 import { type Place, placeOf } from "../../core/place";
 import { type RecordingSource, Refusal } from "../../core/source";
+import { type Threshold, thresholdParameters } from "../../core/threshold";
 
 export type Level = "head" | "layer" | "model";
 
@@ -27,27 +28,9 @@ export interface MeasureRow {
   readonly readings: Map<string, Reading>;
 }
 
-export interface Threshold {
-  readonly tau: number;
-  readonly relative: boolean;
-}
-
-export const ABSOLUTE: Threshold = { tau: 0.01, relative: false };
-export const RELATIVE: Threshold = { tau: 1, relative: true };
-
 /** The metrics a table can have: a number for each head, and nothing that a person has to give. */
 export function tabular(metrics: readonly MetricDescription[]): readonly MetricDescription[] {
   return metrics.filter(({ levels, over }) => over === "head" && levels.includes("head"));
-}
-
-export function parametersOf(
-  metric: MetricDescription,
-  { tau, relative }: Threshold,
-): Readonly<Record<string, string>> {
-  const names = metric.parameters.map(({ name }) => name);
-  return names.includes("threshold") && names.includes("relative")
-    ? { threshold: String(tau), relative: String(relative) }
-    : {};
 }
 
 /** Ask for one metric; a refusal becomes its reason, an abort stays an abort. */
@@ -59,7 +42,7 @@ export async function measure(
   signal: AbortSignal,
 ): Promise<ScoreDescription | string> {
   try {
-    return await source.score(metric.name, level, parametersOf(metric, threshold), signal);
+    return await source.score(metric.name, level, thresholdParameters(metric, threshold), signal);
   } catch (error) {
     if (error instanceof Refusal) return error.sentence;
     throw error;
