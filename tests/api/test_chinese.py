@@ -22,7 +22,7 @@ from glassformer.api.chinese import (
 from glassformer.api.jobs import JobRequest
 from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
 from glassformer.recording import Evidence
-from glassformer.workbench.jobs import Board
+from glassformer.workbench.jobs import JobStore
 from glassformer.workbench.models import Model
 
 PACKAGE = Path(glassformer.__file__).parent
@@ -289,7 +289,7 @@ def test_a_refusal_is_sent_in_both_languages(site: Any) -> None:
 
 
 def test_a_failed_job_says_why_in_both_languages() -> None:
-    board = Board(queue=1, kept=1)
+    board = JobStore(queue=1, kept=1)
     request = JobRequest(kind="record", model="m", text="x")
     job = board.submit(request, Model("m", None, None))
     entry = board.take(1.0)

@@ -15,7 +15,7 @@ from glassformer.recording import Recording, Tokens
 from glassformer.walk import follow, list_arrays
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.gallery import LARGEST, PIECES, Piece, make_gallery
-from glassformer.workbench.models import Shelf
+from glassformer.workbench.models import ModelCatalog
 from glassformer.workbench.presets import read_presets
 from tolerances import assert_near
 
@@ -207,5 +207,5 @@ def test_cards_say_what_the_presets_say(piece: Piece) -> None:
 
 
 def test_every_preset_has_its_model_in_the_zoo() -> None:
-    there = {model.name for model in Shelf(ZOO, (), offline=True).models()}
+    there = {model.name for model in ModelCatalog(ZOO, (), offline=True).models()}
     assert {preset.model for preset in PRESETS.values()} <= there

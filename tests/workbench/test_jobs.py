@@ -1,4 +1,4 @@
-"""The board of jobs: what waits, what runs, what is heard."""
+"""The store of jobs: what waits, what runs, what is heard."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ import pytest
 
 from glassformer.api.jobs import JobRequest
 from glassformer.errors import ApiError
-from glassformer.workbench.jobs import Board, Entry
+from glassformer.workbench.jobs import Entry, JobStore
 from glassformer.workbench.models import Model
 
 MODEL = Model("zoo/decoder", None, None)
@@ -15,121 +15,121 @@ MODEL = Model("zoo/decoder", None, None)
 Ask = Callable[..., JobRequest]
 
 
-def start(board: Board, ask: Ask) -> Entry:
-    board.submit(ask(), MODEL)
-    entry = board.take(0.0)
+def start(store: JobStore, ask: Ask) -> Entry:
+    store.submit(ask(), MODEL)
+    entry = store.take(0.0)
     assert entry is not None
     return entry
 
 
-def names(board: Board, id: str) -> list[str]:
-    return [event.name for event in board.events(id, 0)]
+def names(store: JobStore, id: str) -> list[str]:
+    return [event.name for event in store.events(id, 0)]
 
 
 def test_jobs_run_in_their_order(ask: Ask) -> None:
-    board = Board(queue=5, kept=5)
-    ids = [board.submit(ask(), MODEL).id for _ in range(3)]
-    taken = [board.take(0.0) for _ in range(4)]
+    store = JobStore(queue=5, kept=5)
+    ids = [store.submit(ask(), MODEL).id for _ in range(3)]
+    taken = [store.take(0.0) for _ in range(4)]
     assert [entry.id for entry in taken if entry is not None] == ids
     assert taken[3] is None
-    assert [job.id for job in board.jobs()] == ids[::-1]
+    assert [job.id for job in store.jobs()] == ids[::-1]
 
 
 def test_a_full_queue_says_so(ask: Ask) -> None:
-    board = Board(queue=2, kept=5)
-    start(board, ask)
-    board.submit(ask(), MODEL)
-    board.submit(ask(), MODEL)
+    store = JobStore(queue=2, kept=5)
+    start(store, ask)
+    store.submit(ask(), MODEL)
+    store.submit(ask(), MODEL)
     with pytest.raises(ApiError, match="2 jobs are waiting") as caught:
-        board.submit(ask(), MODEL)
+        store.submit(ask(), MODEL)
     assert (caught.value.code, caught.value.status) == ("queue_full", 429)
 
 
 def test_an_unknown_job_is_not_there() -> None:
     with pytest.raises(ApiError, match="no such job") as caught:
-        Board(queue=2, kept=5).job("x")
+        JobStore(queue=2, kept=5).job("x")
     assert caught.value.status == 404
 
 
 def test_a_job_tells_all_and_then_is_silent(ask: Ask) -> None:
-    board = Board(queue=2, kept=5)
-    entry = start(board, ask)
-    board.progress(entry, "running", 0.5, "1/2")
-    assert (board.job(entry.id).stage, board.job(entry.id).share) == ("running", 0.5)
-    board.step(entry, {"index": 0})
-    board.finish(entry, "recording-1")
-    board.fail(entry, "too late", "late")
-    board.step(entry, {"index": 1})
-    assert names(board, entry.id) == ["progress", "progress", "progress", "step", "done"]
-    assert board.events(entry.id, 4)[0].data == {"recording": "recording-1"}
-    job = board.job(entry.id)
+    store = JobStore(queue=2, kept=5)
+    entry = start(store, ask)
+    store.progress(entry, "running", 0.5, "1/2")
+    assert (store.job(entry.id).stage, store.job(entry.id).share) == ("running", 0.5)
+    store.step(entry, {"index": 0})
+    store.finish(entry, "recording-1")
+    store.fail(entry, "too late", "late")
+    store.step(entry, {"index": 1})
+    assert names(store, entry.id) == ["progress", "progress", "progress", "step", "done"]
+    assert store.events(entry.id, 4)[0].data == {"recording": "recording-1"}
+    job = store.job(entry.id)
     assert (job.state, job.recording, job.sentence) == ("done", "recording-1", None)
 
 
 def test_a_failed_job_says_why(ask: Ask) -> None:
-    board = Board(queue=2, kept=5)
-    entry = start(board, ask)
-    board.fail(entry, "It broke.", "crashed")
-    job = board.job(entry.id)
+    store = JobStore(queue=2, kept=5)
+    entry = start(store, ask)
+    store.fail(entry, "It broke.", "crashed")
+    job = store.job(entry.id)
     assert (job.state, job.sentence, job.code) == ("failed", "It broke.", "crashed")
-    assert board.events(entry.id, 2)[0].data == {"sentence": "It broke.", "code": "crashed", "zh": None}
+    assert store.events(entry.id, 2)[0].data == {"sentence": "It broke.", "code": "crashed", "zh": None}
 
 
 def test_a_cancelled_job_never_starts(ask: Ask) -> None:
-    board = Board(queue=2, kept=5)
-    job = board.submit(ask(), MODEL)
-    assert board.cancel(job.id).state == "cancelled"
-    assert board.take(0.0) is None
-    assert board.cancel(job.id).state == "cancelled"
-    assert names(board, job.id) == ["progress", "cancelled"]
+    store = JobStore(queue=2, kept=5)
+    job = store.submit(ask(), MODEL)
+    assert store.cancel(job.id).state == "cancelled"
+    assert store.take(0.0) is None
+    assert store.cancel(job.id).state == "cancelled"
+    assert names(store, job.id) == ["progress", "cancelled"]
 
 
 def test_cancelling_a_running_job_is_seen_by_who_runs_it(ask: Ask) -> None:
-    board = Board(queue=2, kept=5)
-    entry = start(board, ask)
-    board.cancel(entry.id)
-    assert board.is_finished(entry)
-    board.finish(entry, "recording-1")
-    assert board.job(entry.id).recording is None
+    store = JobStore(queue=2, kept=5)
+    entry = start(store, ask)
+    store.cancel(entry.id)
+    assert store.is_finished(entry)
+    store.finish(entry, "recording-1")
+    assert store.job(entry.id).recording is None
 
 
 def test_old_jobs_are_forgotten(ask: Ask) -> None:
-    board = Board(queue=2, kept=2)
+    store = JobStore(queue=2, kept=2)
     entries = []
     for _ in range(4):
-        entries.append(start(board, ask))
-        board.finish(entries[-1], "r")
-    board.submit(ask(), MODEL)
-    known = [job.id for job in board.jobs()]
+        entries.append(start(store, ask))
+        store.finish(entries[-1], "r")
+    store.submit(ask(), MODEL)
+    known = [job.id for job in store.jobs()]
     assert [entry.id in known for entry in entries] == [False, False, True, True]
 
 
 def test_closing_cancels_everything(ask: Ask) -> None:
-    board = Board(queue=2, kept=5)
-    running, waiting = start(board, ask), board.submit(ask(), MODEL)
-    board.close()
-    assert board.job(running.id).state == board.job(waiting.id).state == "cancelled"
-    assert board.take(0.0) is None
+    store = JobStore(queue=2, kept=5)
+    running, waiting = start(store, ask), store.submit(ask(), MODEL)
+    store.close()
+    assert store.job(running.id).state == store.job(waiting.id).state == "cancelled"
+    assert store.take(0.0) is None
     with pytest.raises(ApiError, match="closing"):
-        board.submit(ask(), MODEL)
+        store.submit(ask(), MODEL)
 
 
 def test_the_same_job_is_found_unless_nothing_came_of_it(ask: Ask) -> None:
-    board = Board(queue=5, kept=5)
+    store = JobStore(queue=5, kept=5)
     hidden = ask(listed=False)
-    assert board.find(hidden) is None
-    board.submit(ask(), MODEL)  # in the list: another request
-    assert board.find(hidden) is None
-    first = board.submit(hidden, MODEL)
+    assert store.find(hidden) is None
+    store.submit(ask(), MODEL)  # in the list: another request
+    assert store.find(hidden) is None
+    first = store.submit(hidden, MODEL)
     assert not first.listed
-    assert board.find(hidden) == first
-    board.cancel(first.id)
-    assert board.find(hidden) is None
-    second = board.submit(hidden, MODEL)
+    assert store.find(hidden) == first
+    store.cancel(first.id)
+    assert store.find(hidden) is None
+    second = store.submit(hidden, MODEL)
     for _ in range(2):
-        entry = board.take(0.0)
+        entry = store.take(0.0)
         assert entry is not None
-        board.finish(entry, f"recording-{entry.id}")
-    found = board.find(hidden)
+        store.finish(entry, f"recording-{entry.id}")
+    found = store.find(hidden)
     assert found is not None
     assert (found.id, found.recording) == (second.id, f"recording-{second.id}")

@@ -11,7 +11,7 @@ import pytest
 from glassformer.errors import ApiError
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.cards import count_parameters, describe_model, find_languages
-from glassformer.workbench.models import Shelf
+from glassformer.workbench.models import ModelCatalog
 
 Build = Callable[..., Path]
 
@@ -32,7 +32,7 @@ def mine(build: Build, tmp_path: Path) -> Path:
 
 
 def test_descriptions_come_from_the_folder(zoo: Path) -> None:
-    found = {model.name: model.description for model in Shelf(zoo, (), offline=True).models()}
+    found = {model.name: model.description for model in ModelCatalog(zoo, (), offline=True).models()}
     translator = found["zoo/translator"]
     assert translator is not None
     assert translator.label == "translator"
@@ -94,42 +94,42 @@ def test_a_translator_of_one_pair_says_which(tmp_path: Path) -> None:
 
 
 def test_models_are_found_three_levels_deep(zoo: Path, mine: Path) -> None:
-    names = {model.name for model in Shelf(zoo, (mine,), offline=True).models()}
+    names = {model.name for model in ModelCatalog(zoo, (mine,), offline=True).models()}
     assert {name for name in names if not name.startswith("zoo/")} == {"mine/one", "mine/a/b/three"}
 
 
 def test_two_folders_of_the_same_name_stay_apart(build: Build, zoo: Path, tmp_path: Path) -> None:
     for parent in ("x", "y"):
         build(tmp_path / parent / "models" / "one", "decoder")
-    shelf = Shelf(zoo, (tmp_path / "x" / "models", tmp_path / "y" / "models"), offline=True)
-    assert shelf.find("models/one").folder == tmp_path / "x" / "models" / "one"
-    second = shelf.find("models/one (2)")
+    catalog = ModelCatalog(zoo, (tmp_path / "x" / "models", tmp_path / "y" / "models"), offline=True)
+    assert catalog.find("models/one").folder == tmp_path / "x" / "models" / "one"
+    second = catalog.find("models/one (2)")
     assert second.folder == tmp_path / "y" / "models" / "one"
     assert second.description is not None
     assert second.description.name == "models/one (2)"
 
 
 def test_a_path_leads_only_into_the_folders(zoo: Path, mine: Path, tmp_path: Path) -> None:
-    shelf = Shelf(zoo, (mine,), offline=True)
-    assert shelf.find(str(mine / "one")).name == "mine/one"
-    assert shelf.find(str(mine / "a" / "b" / "c" / "four")).name == "four"
+    catalog = ModelCatalog(zoo, (mine,), offline=True)
+    assert catalog.find(str(mine / "one")).name == "mine/one"
+    assert catalog.find(str(mine / "a" / "b" / "c" / "four")).name == "four"
     for path in (tmp_path / "elsewhere", mine / "link", mine / ".." / "elsewhere", Path("/"), mine / "empty"):
         with pytest.raises(ApiError, match="There is no model") as caught:
-            shelf.find(str(path))
+            catalog.find(str(path))
         assert caught.value.status == 404
     with pytest.raises(ApiError):
-        shelf.find("/etc/\0passwd")
+        catalog.find("/etc/\0passwd")
 
 
 def test_the_nearest_name_is_offered(zoo: Path) -> None:
     with pytest.raises(ApiError, match="Did you mean 'zoo/translator'"):
-        Shelf(zoo, (), offline=True).find("zoo/translater")
+        ModelCatalog(zoo, (), offline=True).find("zoo/translater")
     with pytest.raises(ApiError):
-        Shelf(zoo, (), offline=True).find("zoo/../masked")
+        ModelCatalog(zoo, (), offline=True).find("zoo/../masked")
 
 
 def test_other_names_are_the_hubs(zoo: Path) -> None:
-    model = Shelf(zoo, (), offline=False).find("openai-community/gpt2")
+    model = ModelCatalog(zoo, (), offline=False).find("openai-community/gpt2")
     assert (model.folder, model.description) == (None, None)
 
 
@@ -139,18 +139,18 @@ def test_offline_only_what_was_fetched_is_the_hubs(
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    shelf = Shelf(zoo, (), offline=True)
+    catalog = ModelCatalog(zoo, (), offline=True)
     with pytest.raises(ApiError, match="hub is not asked"):
-        shelf.find("owner/model")
+        catalog.find("owner/model")
     (tmp_path / "models--owner--model").mkdir()
-    assert shelf.find("owner/model").folder is None
+    assert catalog.find("owner/model").folder is None
 
 
 def test_a_new_model_is_found_when_it_is_asked_for(build: Build, zoo: Path, mine: Path) -> None:
-    shelf = Shelf(zoo, (mine,), offline=True)
-    shelf.models()
+    catalog = ModelCatalog(zoo, (mine,), offline=True)
+    catalog.models()
     build(mine / "later", "decoder")
-    assert shelf.find("mine/later").folder == mine / "later"
+    assert catalog.find("mine/later").folder == mine / "later"
 
 
 @pytest.mark.parametrize(

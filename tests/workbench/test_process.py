@@ -28,7 +28,7 @@ LONG = {"model": "zoo/slow", "sequence": "random", "length": 12_000, "want": ["o
 
 def wait_for_word(bench: LocalWorkbench, job: Job) -> None:
     """Until the job has told its first word, so that it is in the middle of its work."""
-    while not any(event.name == "step" for event in bench.board.events(job.id, 0)):
+    while not any(event.name == "step" for event in bench.store.events(job.id, 0)):
         assert bench.job(job.id).state in ("queued", "running")
         time.sleep(0.01)
 
@@ -85,11 +85,11 @@ def test_cancelling_stops_at_once_and_keeps_the_worker(fresh: Fresh, ask: Ask, w
     wait_for_word(bench, job)
     worker = worker_of(bench)
     assert bench.cancel(job.id).state == "cancelled"
-    count = len(bench.board.events(job.id, 0))
+    count = len(bench.store.events(job.id, 0))
     assert wait(bench, bench.submit(ask())).state == "done"
     assert worker_of(bench) == worker
-    assert len(bench.board.events(job.id, 0)) == count
-    assert bench.board.events(job.id, 0)[-1].name == "cancelled"
+    assert len(bench.store.events(job.id, 0)) == count
+    assert bench.store.events(job.id, 0)[-1].name == "cancelled"
 
 
 def test_a_worker_that_does_not_listen_is_ended(fresh: Fresh, ask: Ask, wait: Wait, folder: Path) -> None:
@@ -191,7 +191,7 @@ from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 zoo, folder = map(Path, sys.argv[1:])
 bench = LocalWorkbench(WorkbenchSettings(offline=True), folder=folder, add=lambda *_: "", zoo=zoo)
 job = bench.submit(JobRequest(kind="generate", model="zoo/slow", text="the", decode={"max_new_tokens": 1000}))
-while not any(event.name == "step" for event in bench.board.events(job.id, 0)):
+while not any(event.name == "step" for event in bench.store.events(job.id, 0)):
     time.sleep(0.01)
 print(bench.worker.id, flush=True)
 time.sleep(600)

@@ -7,7 +7,7 @@ import pytest
 
 from glassformer.api.jobs import JobRequest
 from glassformer.errors import ApiError
-from glassformer.workbench.models import Shelf
+from glassformer.workbench.models import ModelCatalog
 from glassformer.workbench.requests import check_request
 from glassformer.workbench.settings import WorkbenchSettings
 
@@ -18,8 +18,8 @@ CUT = {"kind": "cut", "stack": "decoder", "attention": "self", "query": 1, "key"
 
 
 @pytest.fixture(scope="session")
-def shelf(zoo: Path) -> Shelf:
-    return Shelf(zoo, (), offline=False)
+def catalog(zoo: Path) -> ModelCatalog:
+    return ModelCatalog(zoo, (), offline=False)
 
 
 @pytest.mark.parametrize(
@@ -69,21 +69,21 @@ def shelf(zoo: Path) -> Shelf:
     ],
 )
 def test_what_cannot_be_is_one_sentence(
-    ask: Ask, shelf: Shelf, words: dict[str, object], code: str, part: str
+    ask: Ask, catalog: ModelCatalog, words: dict[str, object], code: str, part: str
 ) -> None:
     request = ask(**words)
     with pytest.raises(ApiError) as caught:
-        check_request(request, shelf.find(request.model), SETTINGS)
+        check_request(request, catalog.find(request.model), SETTINGS)
     assert part in str(caught.value)
     assert caught.value.code == f"bad_{code}"
     assert caught.value.status == 422
     assert "\n" not in str(caught.value)
 
 
-def test_a_multiplier_is_a_number(ask: Ask, shelf: Shelf) -> None:
+def test_a_multiplier_is_a_number(ask: Ask, catalog: ModelCatalog) -> None:
     request = JobRequest.model_construct(**{**ask().model_dump(), "multiplier": float("inf"), "edits": ()})
     with pytest.raises(ApiError, match="cannot be multiplied by inf"):
-        check_request(request, shelf.find(request.model), SETTINGS)
+        check_request(request, catalog.find(request.model), SETTINGS)
 
 
 @pytest.mark.parametrize(
@@ -102,6 +102,6 @@ def test_a_multiplier_is_a_number(ask: Ask, shelf: Shelf) -> None:
         {"model": "owner/unknown", "task": "translation"},
     ],
 )
-def test_what_can_be_passes(ask: Ask, shelf: Shelf, words: dict[str, object]) -> None:
+def test_what_can_be_passes(ask: Ask, catalog: ModelCatalog, words: dict[str, object]) -> None:
     request = ask(**words)
-    check_request(request, shelf.find(request.model), SETTINGS)
+    check_request(request, catalog.find(request.model), SETTINGS)

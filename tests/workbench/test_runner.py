@@ -15,17 +15,17 @@ from glassformer.api.jobs import JobRequest, Preset
 from glassformer.errors import CheckpointError
 from glassformer.workbench import gallery
 from glassformer.workbench.gallery import Piece, make_gallery
-from glassformer.workbench.layers import find_layers, reporting
-from glassformer.workbench.running import Runner, choose_want
-from glassformer.workbench.worker import StoppedError, Teller, _explain
+from glassformer.workbench.layer_progress import find_layers, reporting
+from glassformer.workbench.runner import Runner, choose_want
+from glassformer.workbench.worker import JobReporter, StoppedError, _explain
 
 Ask = Callable[..., JobRequest]
 Build = Callable[..., Path]
 
 
-def open_teller(stopped: set[str] | None = None) -> tuple[Teller, io.BytesIO]:
+def open_reporter(stopped: set[str] | None = None) -> tuple[JobReporter, io.BytesIO]:
     pipe = io.BytesIO()
-    return Teller("1", pipe, stopped if stopped is not None else set()), pipe
+    return JobReporter("1", pipe, stopped if stopped is not None else set()), pipe
 
 
 def said(pipe: io.BytesIO) -> list[dict[str, Any]]:
@@ -81,11 +81,11 @@ def test_layers_are_found_in_every_kind_of_network(zoo: Path) -> None:
 def test_progress_is_told_layer_by_layer_and_hooks_are_gone(
     zoo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("glassformer.workbench.worker.QUIET", -1.0)
+    monkeypatch.setattr("glassformer.workbench.reporter.QUIET", -1.0)
     subject = Runner(0).open("decoder", str(zoo / "decoder"))
-    teller, pipe = open_teller()
+    reporter, pipe = open_reporter()
     text = "the animal was too tired to cross the street " * 2  # 19 tokens: more than a check
-    with reporting(subject, 19, teller):
+    with reporting(subject, 19, reporter):
         subject.record(text)
     assert [(each["stage"], each["detail"]) for each in said(pipe)] == [
         ("running", "1/2"),
@@ -99,17 +99,17 @@ def test_progress_is_told_layer_by_layer_and_hooks_are_gone(
 
 def test_a_cancelled_job_stops_at_the_next_layer(zoo: Path) -> None:
     subject = Runner(0).open("decoder", str(zoo / "decoder"))
-    teller, _ = open_teller({"1"})
-    with pytest.raises(StoppedError), reporting(subject, 3, teller):
+    reporter, _ = open_reporter({"1"})
+    with pytest.raises(StoppedError), reporting(subject, 3, reporter):
         subject.record("the animal")
     subject.record("the animal")  # and the network is as it was
 
 
 def test_progress_is_not_told_more_often_than_can_be_seen() -> None:
-    teller, pipe = open_teller()
+    reporter, pipe = open_reporter()
     for share in (0.0, 0.1, 0.2, 0.3):
-        teller.progress("running", share)
-    teller.progress("saving")
+        reporter.progress("running", share)
+    reporter.progress("saving")
     assert [(each["stage"], each["share"]) for each in said(pipe)] == [("running", 0.0), ("saving", None)]
 
 

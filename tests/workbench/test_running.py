@@ -26,7 +26,7 @@ def run(bench: LocalWorkbench, folder: Path, ask: Ask, wait: Wait) -> Run:
         job = wait(bench, bench.submit(ask(**words)))
         assert job.state == "done", job.sentence
         assert job.recording is not None
-        return bundle.open(folder / job.recording), bench.board.events(job.id, 0)
+        return bundle.open(folder / job.recording), bench.store.events(job.id, 0)
 
     return call
 

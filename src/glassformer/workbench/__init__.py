@@ -5,7 +5,7 @@ Out:  recordings as bundle files, and everything that happens on the way, as it 
       process imports torch.
 """
 
-from glassformer.workbench.bench import LocalWorkbench
+from glassformer.workbench.local import LocalWorkbench
 from glassformer.workbench.settings import WorkbenchSettings
 
 __all__ = ["LocalWorkbench", "WorkbenchSettings"]

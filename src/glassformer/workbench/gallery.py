@@ -25,12 +25,12 @@ from glassformer.api.jobs import JobRequest, Preset, Want
 from glassformer.recording import AttentionMap, Recording, Step
 from glassformer.walk import Arrays
 from glassformer.weights.hub import ZOO
-from glassformer.workbench.models import Shelf
+from glassformer.workbench.models import ModelCatalog
 from glassformer.workbench.presets import read_presets
+from glassformer.workbench.reporter import JobReporter
 from glassformer.workbench.requests import check_request
-from glassformer.workbench.running import Runner
+from glassformer.workbench.runner import Runner
 from glassformer.workbench.settings import WorkbenchSettings
-from glassformer.workbench.worker import Teller
 
 LARGEST = 3_000_000  # bytes of all together
 LOOK: tuple[Want, ...] = ("weights", "output", "hidden")
@@ -78,9 +78,9 @@ def make_gallery(folder: Path, zoo: Path, pieces: Sequence[Piece]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     for old in (*folder.glob("*.bundle"), *folder.glob("*.toml")):
         old.unlink()
-    shelf, runner = Shelf(zoo, (), offline=True), Runner(1 << 32)
+    catalog, runner = ModelCatalog(zoo, (), offline=True), Runner(1 << 32)
     presets = {preset.id: preset for preset in read_presets()}
-    there = {model.name for model in shelf.models()}
+    there = {model.name for model in catalog.models()}
     number = total = 0
     for piece in pieces:
         preset = presets[piece.preset]
@@ -89,18 +89,18 @@ def make_gallery(folder: Path, zoo: Path, pieces: Sequence[Piece]) -> int:
             continue
         number += 1
         path = folder.resolve() / f"{number:02d}-{piece.preset}.bundle"
-        _record(piece, preset, shelf, runner, path)
+        _record(piece, preset, catalog, runner, path)
         path.with_suffix(".toml").write_text(write_card(preset), encoding="utf-8")
         total += path.stat().st_size
         sys.stdout.write(f"{path.name}: {path.stat().st_size:,} bytes\n")
     return total
 
 
-def _record(piece: Piece, preset: Preset, shelf: Shelf, runner: Runner, path: Path) -> None:
+def _record(piece: Piece, preset: Preset, catalog: ModelCatalog, runner: Runner, path: Path) -> None:
     """Exactly what a person gets who runs the preset."""
     words: dict[str, Any] = preset.model_dump(include=set(JobRequest.model_fields), exclude_none=True)
     request = JobRequest(kind="record", **words, want=piece.want)
-    model, settings = shelf.find(preset.model), WorkbenchSettings()
+    model, settings = catalog.find(preset.model), WorkbenchSettings()
     check_request(request, model, settings)
     task = {
         "path": str(path),
@@ -112,7 +112,7 @@ def _record(piece: Piece, preset: Preset, shelf: Shelf, runner: Runner, path: Pa
         "tokens": settings.tokens,
         "new_tokens": settings.new_tokens,
     }
-    runner.run(task, Teller("gallery", io.BytesIO(), set()))
+    runner.run(task, JobReporter("gallery", io.BytesIO(), set()))
     bundle.save(slim(bundle.open(path)), path)
 
 

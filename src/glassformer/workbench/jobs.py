@@ -21,7 +21,7 @@ MOST_EVENTS = 20_000  # of one job; progress beyond is not kept, the last word a
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """One job on the board; changed under the board's lock only."""
+    """One job on the store; changed under the store's lock only."""
 
     id: str
     request: JobRequest | PlayRequest
@@ -61,7 +61,7 @@ class Entry:
         )
 
 
-class Board:
+class JobStore:
     """All jobs, in the order in which they came."""
 
     def __init__(self, queue: int, kept: int) -> None:

@@ -13,14 +13,14 @@ from glassformer.lessons.playing import play
 from glassformer.lessons.schema import FILE, Play, Saved
 from glassformer.lessons.topics import read_parameters, read_topics
 from glassformer.weights.hub import ZOO
-from glassformer.workbench.models import Shelf
+from glassformer.workbench.models import ModelCatalog
 
 
 def save() -> Saved:
     """Play every topic that keeps, with its defaults."""
-    shelf = Shelf(ZOO, (), offline=True)
+    catalog = ModelCatalog(ZOO, (), offline=True)
     zoo = Zoo(
-        [(model.name, str(model.folder)) for model in shelf.models()],
+        [(model.name, str(model.folder)) for model in catalog.models()],
         cache(open_model),
     )
 

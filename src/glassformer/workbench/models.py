@@ -35,7 +35,7 @@ class Model:
     tagged: bool = True  # the language to translate into is named by a token
 
 
-class Shelf:
+class ModelCatalog:
     """All models that can be chosen; folders are searched again now and then, in the background."""
 
     def __init__(self, zoo: Path, folders: Sequence[Path], *, offline: bool) -> None:
@@ -51,7 +51,7 @@ class Shelf:
         if not self._looked:
             self.look()
         elif time.monotonic() - self._looked > FRESH and not self._looking.locked():
-            threading.Thread(target=self.look, name="glassformer-shelf", daemon=True).start()
+            threading.Thread(target=self.look, name="glassformer-catalog", daemon=True).start()
         return list(self._models.values())
 
     def look(self) -> None:

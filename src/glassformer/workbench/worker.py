@@ -11,55 +11,13 @@ import queue
 import signal
 import sys
 import threading
-import time
 from contextlib import suppress
 from typing import Any, BinaryIO
 
-from glassformer.api.jobs import Stage
 from glassformer.errors import GlassformerError
+from glassformer.workbench.reporter import JobReporter, StoppedError
 
-BUSY = ("running", "statistics")  # stages of which much can be told
-QUIET = 0.05  # seconds between two reports of a busy stage
 SLACK = 2 << 30  # bytes of stacks and tables that are counted as data, though hardly touched
-
-
-class StoppedError(BaseException):
-    """Somebody cancelled the job; no `except Exception` on the way may keep this."""
-
-
-class Teller:
-    """What a job says while it runs; it is also where a job notices that it was cancelled."""
-
-    def __init__(self, job: str, pipe: BinaryIO, stopped: set[str]) -> None:
-        self.job = job
-        self.pipe = pipe
-        self.stopped = stopped
-        self.writing = False  # words come one by one, and layers need not be told
-        self._last = 0.0  # time of the last report
-
-    def check(self) -> None:
-        """Stop here if somebody wants us to."""
-        if self.job in self.stopped:
-            raise StoppedError
-
-    def progress(self, stage: Stage, share: float | None = None, detail: str | None = None) -> None:
-        """How far it is; while the model runs, not more often than a person can see."""
-        self.check()
-        now = time.monotonic()
-        if stage not in BUSY or share == 0 or now - self._last > QUIET:
-            self._last = now
-            self.say("progress", stage=stage, share=share, detail=detail)
-
-    def step(self, data: dict[str, Any]) -> None:
-        """One word that was written."""
-        self.check()
-        self.say("step", data=data)
-
-    def say(self, what: str, **more: Any) -> None:
-        """One line."""
-        line = json.dumps({"say": what, "job": self.job, **more}, allow_nan=False)
-        self.pipe.write(line.encode() + b"\n")
-        self.pipe.flush()
 
 
 def main() -> None:
@@ -75,23 +33,23 @@ def main() -> None:
     stopped: set[str] = set()
     threading.Thread(target=_listen, args=(tasks, stopped), daemon=True).start()
 
-    from glassformer.workbench.running import Runner, settle  # imports torch, which takes a while
+    from glassformer.workbench.runner import Runner, flush_denormals  # imports torch, which takes a while
 
-    settle()
+    flush_denormals()
     runner = Runner(arguments.loaded)
     while True:
         task = tasks.get()
-        teller = Teller(task["job"], pipe, stopped)
+        reporter = JobReporter(task["job"], pipe, stopped)
         try:
-            (runner.play if "topic" in task else runner.run)(task, teller)
-            teller.say("done")
+            (runner.play if "topic" in task else runner.run)(task, reporter)
+            reporter.send("done")
         except StoppedError:
-            teller.say("cancelled")
+            reporter.send("cancelled")
         except Exception as error:  # whatever a model may raise is one sentence to the person who ran it
             sentence, code = _explain(error)
             if code == "out_of_memory":
                 runner.forget()
-            teller.say("failed", sentence=sentence, code=code)
+            reporter.send("failed", sentence=sentence, code=code)
 
 
 def _listen(tasks: "queue.Queue[dict[str, Any]]", stopped: set[str]) -> None:

@@ -22,8 +22,8 @@ from glassformer.recorders.native.edits import applying_edits
 from glassformer.recorders.outputs import read_generation
 from glassformer.recorders.store import Keep
 from glassformer.recording import Alternative, Recording, Step
-from glassformer.workbench.reading import Given
-from glassformer.workbench.worker import Teller
+from glassformer.workbench.inputs import JobInputs
+from glassformer.workbench.reporter import JobReporter
 
 ALTERNATIVES = 10  # told for each word
 USUAL = 40  # words that a decoder goes on with where nothing is said
@@ -55,15 +55,15 @@ def choose_settings(model: LoadedModel, decode: DecodeRequest | None, most: int)
 
 def write(
     model: LoadedModel,
-    given: Given,
+    given: JobInputs,
     settings: GenerationSettings,
     want: Collection[str],
     edits: Sequence[Edit],
-    teller: Teller,
+    reporter: JobReporter,
     keep: Keep,
 ) -> Recording:
     """Let the model write, and record what it reads in the end."""
-    teller.writing = True
+    reporter.generating = True
     network = find_network(model)  # whose search can be followed
     if network is None or needs_numbered_queries(edits):  # an edge is cut in one pass only
         recording = model.record(
@@ -76,13 +76,13 @@ def write(
         )
         generation = recording.generation
         for step in () if generation is None else (generation.nodes or generation.steps):
-            teller.step(describe_step(step).model_dump(mode="json"))
+            reporter.step(describe_step(step).model_dump(mode="json"))
         return recording
     check_generation(edits)
     prompt = _open_end(model, given.ids)
-    generated = _generate(model, network, prompt, settings, edits, teller)
-    teller.writing = False
-    teller.progress("running", 0.0)
+    generated = _generate(model, network, prompt, settings, edits, reporter)
+    reporter.generating = False
+    reporter.progress("running", 0.0)
     if model.shape == "encoder-decoder":
         target = _as_read(model, generated.words, target=True)
         recording = model.record(
@@ -94,7 +94,7 @@ def write(
     return replace(recording, generation=read_generation(generated, settings, model.reader.show))
 
 
-def tell_answers(model: LoadedModel, recording: Recording, teller: Teller) -> None:
+def report_answers(model: LoadedModel, recording: Recording, reporter: JobReporter) -> None:
     """What a model predicts that does not write: the words at its masks, or the class of the text."""
     output, tokenizer = recording.output, model.tokenizer
     if output is None:
@@ -113,7 +113,7 @@ def tell_answers(model: LoadedModel, recording: Recording, teller: Teller) -> No
         choices = tuple(Alternative(token, text, float(value)) for token, text, value in rows)
         best = choices[0]
         step = Step(place, best.token, best.text, best.log_probability, choices)
-        teller.step(describe_step(step).model_dump(mode="json"))
+        reporter.step(describe_step(step).model_dump(mode="json"))
 
 
 def _generate(
@@ -122,7 +122,7 @@ def _generate(
     prompt: tuple[int, ...],
     settings: GenerationSettings,
     edits: Sequence[Edit],
-    teller: Teller,
+    reporter: JobReporter,
 ) -> Generated:
     with ExitStack() as changes:
         changes.enter_context(applying_edits(network, edits))
@@ -138,10 +138,10 @@ def _generate(
                 text = model.reader.show([node.token])[0]
                 known = (node.token, text, node.log_probability, _alternatives(model, node))
                 score = node.total if settings.beams > 1 else None
-                teller.step(describe_step(Step(step, *known, rank, parent, score)).model_dump(mode="json"))
+                reporter.step(describe_step(Step(step, *known, rank, parent, score)).model_dump(mode="json"))
             step += 1
             most = settings.max_new_tokens
-            teller.progress("running", min(1.0, step / most), f"{step}/{most}")
+            reporter.progress("running", min(1.0, step / most), f"{step}/{most}")
         return search.results()[0]
 
 

@@ -16,12 +16,12 @@ from glassformer.lessons.schema import Play, Topic, Value
 from glassformer.workbench.models import Model
 from glassformer.workbench.process import WorkerProcess
 
-LONGEST = 40.0  # seconds that a play may take, once the worker has begun it
+MAX_SECONDS = 40.0  # seconds that a play may take, once the worker has begun it
 STARTING = 180.0  # seconds that a worker may take to begin: importing takes long on a slow machine
 TICK = 0.2  # seconds between two looks at whether somebody ends everything
 
 
-def spell_task(
+def describe_task(
     job: str, topic: Topic, parameters: Mapping[str, Value], models: Sequence[Model], *, streams: bool
 ) -> dict[str, Any]:
     """What the worker is told; only models that ship are looked into."""
@@ -49,7 +49,7 @@ def ask(
 ) -> Play:
     """Send a play and wait for it. Raises TimeoutError where none came, EOFError where the worker is gone."""
     job = token_hex(8)
-    worker.send(spell_task(job, topic, parameters, models, streams=False))
+    worker.send(describe_task(job, topic, parameters, models, streams=False))
     deadline = time.monotonic() + STARTING
     played: Play | None = None
     while time.monotonic() < deadline and not is_closing():
@@ -63,7 +63,7 @@ def ask(
             continue
         match message["say"]:
             case "progress":
-                deadline = time.monotonic() + LONGEST
+                deadline = time.monotonic() + MAX_SECONDS
             case "played":
                 played = Play.model_validate(message["play"])
             case "done":

@@ -21,9 +21,9 @@ from glassformer.errors import ApiError, GlassformerError
 from glassformer.lessons.schema import Play, Topic
 from glassformer.lessons.topics import find_topic, read_parameters, read_topics
 from glassformer.weights.hub import ZOO
-from glassformer.workbench.jobs import Board, Entry
-from glassformer.workbench.models import Model, Shelf
-from glassformer.workbench.plays import ask, spell_task
+from glassformer.workbench.jobs import Entry, JobStore
+from glassformer.workbench.models import Model, ModelCatalog
+from glassformer.workbench.playground import ask, describe_task
 from glassformer.workbench.presets import list_presets
 from glassformer.workbench.process import WorkerProcess
 from glassformer.workbench.requests import check_request
@@ -44,46 +44,46 @@ class LocalWorkbench:
         self.settings = settings
         self.folder = folder
         self.add = add
-        self.shelf = Shelf(zoo, settings.models, offline=settings.offline)
-        self.board = Board(settings.queue, settings.kept)
+        self.catalog = ModelCatalog(zoo, settings.models, offline=settings.offline)
+        self.store = JobStore(settings.queue, settings.kept)
         self.worker: WorkerProcess | None = None
         self._closing = threading.Event()
         self._warm = threading.Event()  # somebody wants a worker, though no job waits
-        self._minder: threading.Thread | None = None
+        self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
         self._using = threading.Lock()  # held by whoever speaks with the worker: the minder, or a play
 
     # What the server asks
 
     def models(self) -> Sequence[ModelDescription]:
-        return [model.description for model in self.shelf.models() if model.description is not None]
+        return [model.description for model in self.catalog.models() if model.description is not None]
 
     def presets(self) -> Sequence[Preset]:
-        return list_presets({model.name for model in self.shelf.models()})
+        return list_presets({model.name for model in self.catalog.models()})
 
     def submit(self, request: JobRequest) -> Job:
         """Queue a run, or refuse it in one sentence. What is in no list is made once."""
-        model = self.shelf.find(request.model)
+        model = self.catalog.find(request.model)
         check_request(request, model, self.settings)
-        known = None if request.listed else self.board.find(request)
-        job = known or self.board.submit(request, model)
+        known = None if request.listed else self.store.find(request)
+        job = known or self.store.submit(request, model)
         self._start()
         return job
 
     def job(self, id: str) -> Job:
-        return self.board.job(id)
+        return self.store.job(id)
 
     def jobs(self) -> Sequence[Job]:
-        return self.board.jobs()
+        return self.store.jobs()
 
     def cancel(self, id: str) -> Job:
-        return self.board.cancel(id)
+        return self.store.cancel(id)
 
     async def events(self, id: str) -> AsyncIterator[Event]:
         """What was heard of a job from its start, and what is heard until it ends."""
         number = 0
         while True:
-            for event in self.board.events(id, number):
+            for event in self.store.events(id, number):
                 number += 1
                 yield event
                 if event.name in LAST_EVENTS:
@@ -97,13 +97,13 @@ class LocalWorkbench:
         """Run a topic and wait for it; while a job runs or waits, there is nobody to do so."""
         topic = find_topic(name)
         parameters = read_parameters(topic, given)
-        if not self.board.is_idle() or not self._using.acquire(timeout=TURN):
+        if not self.store.is_idle() or not self._using.acquire(timeout=TURN):
             raise ApiError("A model is running. Ask again when it is done, or cancel it.", "busy", 429)
         try:
             if self._closing.is_set():
                 raise ApiError("The workbench is closing; start Glassformer again.", "closing", 409)
             self._start()  # who minds the queue also ends the worker
-            return ask(self._find_worker(), topic, parameters, self.shelf.models(), self._closing.is_set)
+            return ask(self._find_worker(), topic, parameters, self.catalog.models(), self._closing.is_set)
         except EOFError:
             raise ApiError(self._explain_end("ask again"), "crashed", 409) from None
         except TimeoutError:
@@ -118,7 +118,7 @@ class LocalWorkbench:
         if not topic.streams:
             raise ApiError(f"{name} has no steps to tell; ask for it with GET.", "no_steps", 422)
         request = PlayRequest(topic=name, parameters=read_parameters(topic, given))
-        job = self.board.submit(request, Model(request.model, None, None))
+        job = self.store.submit(request, Model(request.model, None, None))
         self._start()
         return job
 
@@ -143,26 +143,28 @@ class LocalWorkbench:
     def close(self) -> None:
         """End the worker, its job with it."""
         self._closing.set()
-        self.board.close()
-        if self._minder is not None and self._minder is not threading.current_thread():
-            self._minder.join(10.0)
+        self.store.close()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(10.0)
 
     # The thread that minds the queue
 
     def _start(self) -> None:
         with self._starting:
-            if self._minder is None and not self._closing.is_set():
-                self._minder = threading.Thread(target=self._mind, name="glassformer-workbench", daemon=True)
-                self._minder.start()
+            if self._thread is None and not self._closing.is_set():
+                self._thread = threading.Thread(
+                    target=self._process_queue, name="glassformer-workbench", daemon=True
+                )
+                self._thread.start()
 
-    def _mind(self) -> None:
+    def _process_queue(self) -> None:
         try:
             while not self._closing.is_set():
                 if self._warm.is_set() and self.worker is None:
                     self._warm.clear()
                     with self._using:
                         self._find_worker()
-                entry = self.board.take(1.0)
+                entry = self.store.take(1.0)
                 if entry is not None:
                     with self._using:
                         self._run(entry)
@@ -177,12 +179,12 @@ class LocalWorkbench:
             if not self._try(entry, path):
                 self._end_worker()  # it died before it had heard of this job: another one gets it
                 if not self._try(entry, path):
-                    self.board.fail(entry, self._explain_end(), "crashed")
+                    self.store.fail(entry, self._explain_end(), "crashed")
         except GlassformerError as error:
-            self.board.fail(entry, str(error), "failed")
+            self.store.fail(entry, str(error), "failed")
         except Exception as error:  # a full disk, no process to be had: the job fails, the queue goes on
             log.exception("a job failed")
-            self.board.fail(entry, f"The run failed: {error}. Try again.", "failed")
+            self.store.fail(entry, f"The run failed: {error}. Try again.", "failed")
             self._end_worker()
         finally:
             shutil.rmtree(path.parent, ignore_errors=True)  # also what a worker that was ended left behind
@@ -191,7 +193,7 @@ class LocalWorkbench:
         model, request = entry.model, entry.request
         if isinstance(request, PlayRequest):
             topic = find_topic(request.topic)
-            return spell_task(entry.id, topic, request.parameters, self.shelf.models(), streams=True)
+            return describe_task(entry.id, topic, request.parameters, self.catalog.models(), streams=True)
         return {
             "do": "run",
             "job": entry.id,
@@ -221,17 +223,17 @@ class LocalWorkbench:
             except queue.Empty:
                 message = {}
             if message is None:
-                return self._lose(entry) if heard else False
+                return self._fail_crashed(entry) if heard else False
             mine = message.get("job") == entry.id
             heard = heard or mine
-            if mine and self._hear(entry, message, path):
+            if mine and self._handle(entry, message, path):
                 return True
-            if self.board.is_finished(entry):  # cancelled, or we are closing
+            if self.store.is_finished(entry):  # cancelled, or we are closing
                 self._stop(entry, worker)
                 return True
             if time.monotonic() > deadline:
                 limit = f"{self.settings.seconds:g}"
-                self.board.fail(
+                self.store.fail(
                     entry, f"The run took longer than {limit} seconds; shorten the text.", "too_slow"
                 )
                 self._stop(entry, worker)
@@ -240,33 +242,33 @@ class LocalWorkbench:
                 continue  # memory is looked at between two messages
             used = worker.memory()
             if used > self.settings.memory:
-                self.board.fail(entry, self._tell_memory(used), "out_of_memory")
+                self.store.fail(entry, self._explain_memory(used), "out_of_memory")
                 self._end_worker()
                 return True
 
-    def _lose(self, entry: Entry) -> bool:
+    def _fail_crashed(self, entry: Entry) -> bool:
         """The worker died over the job."""
-        self.board.fail(entry, self._explain_end(), "crashed")
+        self.store.fail(entry, self._explain_end(), "crashed")
         return True
 
-    def _hear(self, entry: Entry, message: dict[str, Any], path: Path) -> bool:
+    def _handle(self, entry: Entry, message: dict[str, Any], path: Path) -> bool:
         """Pass one message on; True where it is the last one."""
         match message["say"]:
             case "progress":
-                self.board.progress(entry, message["stage"], message["share"], message["detail"])
+                self.store.progress(entry, message["stage"], message["share"], message["detail"])
             case "step":
-                self.board.step(entry, message["data"])
+                self.store.step(entry, message["data"])
             case "played":
                 entry.play = message["play"]
             case "done":
-                if not self.board.is_finished(entry):
+                if not self.store.is_finished(entry):
                     self._finish(entry, path)
                 return True
             case "failed":
                 sentence = message["sentence"].replace(
                     str(path), "The recording"
                 )  # where it lay is ours alone
-                self.board.fail(entry, sentence, message["code"])
+                self.store.fail(entry, sentence, message["code"])
                 return True
             case "cancelled":
                 return True
@@ -274,9 +276,9 @@ class LocalWorkbench:
 
     def _finish(self, entry: Entry, path: Path) -> None:
         if isinstance(entry.request, PlayRequest):
-            self.board.finish(entry, None, play=entry.play)
+            self.store.finish(entry, None, play=entry.play)
         else:
-            self.board.finish(entry, self.add(path, entry.request))
+            self.store.finish(entry, self.add(path, entry.request))
 
     def _stop(self, entry: Entry, worker: WorkerProcess) -> None:
         """Ask the worker to stop; end it where it does not do so at once."""
@@ -326,7 +328,7 @@ class LocalWorkbench:
         last = next((line for line in reversed(errors) if line.strip()), "it said nothing")
         return f"The worker process ended unexpectedly ({last}); run again."
 
-    def _tell_memory(self, used: int) -> str:
+    def _explain_memory(self, used: int) -> str:
         return (
             f"The run needed more than {self.settings.memory / GIGABYTE:.1f} GiB of memory "
             f"({used / GIGABYTE:.1f} when it was stopped); shorten the text, or ask for less."

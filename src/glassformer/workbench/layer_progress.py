@@ -12,30 +12,30 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from glassformer.loaded.model import LoadedModel
-from glassformer.workbench.worker import Teller
+from glassformer.workbench.reporter import JobReporter
 
 CHECK = 16  # tokens of a self-check, whose passes are not worth telling
 
 
 @contextmanager
-def reporting(model: LoadedModel, count: int, teller: Teller) -> Iterator[None]:
+def reporting(model: LoadedModel, count: int, reporter: JobReporter) -> Iterator[None]:
     """Hooks on every layer inside this context, gone after it; the text has so many tokens."""
     layers = find_layers(model.network)
     handles: list[RemovableHandle] = []
 
     def before(number: int) -> Any:
         def hook(_: nn.Module, inputs: tuple[Any, ...], words: dict[str, Any]) -> None:
-            if teller.writing or _is_short(inputs, words, count):
-                teller.check()
+            if reporter.generating or _is_short(inputs, words, count):
+                reporter.check()
             else:
                 share = (number + 1) / (len(layers) + 1)
-                teller.progress("running", share, f"{number + 1}/{len(layers)}")
+                reporter.progress("running", share, f"{number + 1}/{len(layers)}")
 
         return hook
 
     def after(_: nn.Module, inputs: tuple[Any, ...], words: dict[str, Any], __: Any) -> None:
-        if not teller.writing and not _is_short(inputs, words, count):
-            teller.progress("statistics")
+        if not reporter.generating and not _is_short(inputs, words, count):
+            reporter.progress("statistics")
 
     try:
         for number, layer in enumerate(layers):

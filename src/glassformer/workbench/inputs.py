@@ -1,7 +1,7 @@
 """What a model is given: the text of a request, random tokens, or a sentence for its task.
 
 In:   an opened model and a request.
-Out:  `Given`: all that `record` wants to know, with the number of tokens that came of it.
+Out:  `JobInputs`: all that `record` wants to know, with the number of tokens that came of it.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ MASK = "[MASK]"  # how a person writes it, whatever the vocabulary calls it
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class JobInputs:
     """What `record` is given."""
 
     inputs: str | tuple[int, ...]
@@ -32,7 +32,7 @@ class Given:
         return len(self.ids)
 
 
-def read_given(model: LoadedModel, request: JobRequest, task: dict[str, Any]) -> Given:
+def read_inputs(model: LoadedModel, request: JobRequest, task: dict[str, Any]) -> JobInputs:
     """What the request asks to be read; a text that is too long is refused here."""
     _check_shape(model, request)
     language = request.target_language if task["tagged"] else None
@@ -45,7 +45,7 @@ def read_given(model: LoadedModel, request: JobRequest, task: dict[str, Any]) ->
         inputs = _spell_masks(model, text)
     _check_masks(model, request, inputs)
     ids = model.reader.read_source(inputs, request.second_text, language).ids
-    given = Given(inputs, ids, request.second_text, request.target, language)
+    given = JobInputs(inputs, ids, request.second_text, request.target, language)
     _check_length(model, given.count, "text", task["tokens"])
     if request.target is not None:
         _check_length(model, len(model.reader.read_target(request.target)) + 1, "target", task["tokens"])

@@ -21,16 +21,16 @@ from glassformer.recorders.destination import heading_for
 from glassformer.recorders.edits import AblateHead, CutEdge, Edit, FirstLayers, ScaleScores
 from glassformer.recorders.store import Keep
 from glassformer.recording import Recording
-from glassformer.workbench.layers import reporting
-from glassformer.workbench.reading import Given, read_given
-from glassformer.workbench.worker import Teller
-from glassformer.workbench.writing import choose_settings, tell_answers, write
+from glassformer.workbench.generating import choose_settings, report_answers, write
+from glassformer.workbench.inputs import JobInputs, read_inputs
+from glassformer.workbench.layer_progress import reporting
+from glassformer.workbench.reporter import JobReporter
 
 SHORT = 512  # tokens up to which everything is kept where nothing is said
 MIDDLE = 4096  # tokens up to which hidden states are
 
 
-def settle() -> None:
+def flush_denormals() -> None:
     """What holds for the whole process: numbers too small to matter must not cost hundreds of cycles each."""
     torch.set_flush_denormal(True)
 
@@ -42,26 +42,26 @@ class Runner:
         self.loaded = loaded  # bytes
         self.models: OrderedDict[str, tuple[float, LoadedModel]] = OrderedDict()
 
-    def run(self, task: dict[str, Any], teller: Teller) -> None:
+    def run(self, task: dict[str, Any], reporter: JobReporter) -> None:
         """From a task to a bundle."""
         request = JobRequest.model_validate(task["request"])
-        teller.progress("loading", detail=task["name"])
+        reporter.progress("loading", detail=task["name"])
         model = self.open(task["name"], task["folder"])
-        teller.progress("tokenising")
-        given = read_given(model, request, task)
-        teller.progress("running", 0.0)
-        with heading_for(task["path"]) as destination, reporting(model, given.count, teller):
-            recording = self._record(model, request, given, task, teller, destination.keep)
-            teller.progress("saving")
+        reporter.progress("tokenising")
+        given = read_inputs(model, request, task)
+        reporter.progress("running", 0.0)
+        with heading_for(task["path"]) as destination, reporting(model, given.count, reporter):
+            recording = self._record(model, request, given, task, reporter, destination.keep)
+            reporter.progress("saving")
             destination.finish(recording)
 
-    def play(self, task: dict[str, Any], teller: Teller) -> None:
+    def play(self, task: dict[str, Any], reporter: JobReporter) -> None:
         """A topic of the playground; one that is streamed tells its steps."""
         zoo = Zoo(task["models"], self.open)
-        teller.progress("running")
-        tell = teller.step if task["streams"] else None
+        reporter.progress("running")
+        tell = reporter.step if task["streams"] else None
         played = play(task["topic"], task["parameters"], zoo, tell)
-        teller.say("played", play=played.model_dump(mode="json"))
+        reporter.send("played", play=played.model_dump(mode="json"))
 
     def open(self, name: str, folder: str | None) -> LoadedModel:
         """A model, from memory if it is there and its files have not changed."""
@@ -93,9 +93,9 @@ class Runner:
         self,
         model: LoadedModel,
         request: JobRequest,
-        given: Given,
+        given: JobInputs,
         task: dict[str, Any],
-        teller: Teller,
+        reporter: JobReporter,
         keep: Keep,
     ) -> Recording:
         edits = read_edits(request)
@@ -104,7 +104,7 @@ class Runner:
         asked = request.kind == "generate" or request.decode is not None
         if writes and (asked or model.shape == "encoder-decoder"):
             settings = choose_settings(model, request.decode, task["new_tokens"])
-            return write(model, given, settings, want, edits, teller, keep)
+            return write(model, given, settings, want, edits, reporter, keep)
         if request.kind == "generate" and request.target is not None:
             raise InputError("The target is given, so there is nothing to write; leave it out, or record.")
         recording = model.record(
@@ -117,7 +117,7 @@ class Runner:
             keep=keep,
         )
         if request.kind == "generate":
-            tell_answers(model, recording, teller)
+            report_answers(model, recording, reporter)
         return recording
 
 

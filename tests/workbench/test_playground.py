@@ -12,7 +12,7 @@ from glassformer.errors import ApiError
 from glassformer.lessons.playing import play
 from glassformer.lessons.schema import Play
 from glassformer.lessons.topics import find_topic, read_parameters
-from glassformer.workbench import LocalWorkbench, plays
+from glassformer.workbench import LocalWorkbench, playground, plays
 
 pytestmark = pytest.mark.slow
 
@@ -96,7 +96,7 @@ def test_a_play_whose_worker_was_killed_speaks_of_no_text(
         raise EOFError
 
     bench = fresh()
-    monkeypatch.setattr("glassformer.workbench.bench.ask", die)
+    monkeypatch.setattr("glassformer.workbench.local.ask", die)
     monkeypatch.setattr(bench, "_find_worker", lambda: None)
     monkeypatch.setattr(bench, "_end_worker", lambda: -9)
     with pytest.raises(ApiError, match="killed, perhaps for lack of memory; ask again") as caught:
@@ -120,11 +120,11 @@ def test_the_time_of_a_play_begins_when_the_worker_does(monkeypatch: pytest.Monk
                 return {"say": word, "job": self.job, "sentence": "Heard.", "code": "refused"}
             return {"say": word, "job": self.job if word == "progress" else "another"}
 
-    clock = itertools.count(step=plays.LONGEST - 1.0)  # what every look at it takes
+    clock = itertools.count(step=playground.MAX_SECONDS - 1.0)  # what every look at it takes
     monkeypatch.setattr(plays, "time", type("Clock", (), {"monotonic": staticmethod(lambda: next(clock))}))
 
     def ask(*words: str) -> None:
-        plays.ask(SlowWorker(*words), find_topic("lookup"), {}, [], lambda: False)  # type: ignore[arg-type]
+        playground.ask(SlowWorker(*words), find_topic("lookup"), {}, [], lambda: False)  # type: ignore[arg-type]
 
     with pytest.raises(ApiError, match="Heard"):
         ask("starting", "starting", "starting", "progress", "failed")
