@@ -1,13 +1,14 @@
 """What every test shares: determinism, one thread, no way out to the network, and honest skips."""
 
 import os
-import shutil
 import socket
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two workers, two cores; read when torch is first imported
 
 import hypothesis
 import pytest
+
+from machine import find_chromium, find_firefox
 
 # The same examples on every run, and no stop-watch: a slow machine must not fail a test.
 hypothesis.settings.register_profile(
@@ -24,11 +25,6 @@ hypothesis.settings.load_profile("long" if os.environ.get("GLASSFORMER_LONG") ==
 NUMERIC = {"assert_near", "rounding", "prove"}  # a module with one of these compares float32 results
 
 
-def find_browser() -> str | None:
-    """The Chromium on this machine, if any."""
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what can be seen from a test itself: comparisons within rounding, and properties of Hypothesis."""
@@ -41,17 +37,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Tests marked with what this machine lacks are skipped with the reason – except the browser in CI."""
+    """Tests marked with what this machine lacks are skipped with the reason – except browsers in CI."""
     if item.get_closest_marker("network") and os.environ.get("GLASSFORMER_NETWORK") != "1":
         pytest.skip("reads a model hub; set GLASSFORMER_NETWORK=1 to run it")
     if item.get_closest_marker("gpu"):
         torch = pytest.importorskip("torch")
         if not torch.cuda.is_available():
             pytest.skip("this machine has no CUDA device")
-    if item.get_closest_marker("browser") and find_browser() is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("no Chromium on this machine; install it (apt-get install chromium)", pytrace=False)
-        pytest.skip("no Chromium on this machine")
+    for marker, find, name in (("browser", find_chromium, "Chromium"), ("firefox", find_firefox, "Firefox")):
+        if item.get_closest_marker(marker) and find() is None:
+            if os.environ.get("CI") == "true":
+                pytest.fail(f"no {name} on this machine; install it, as .ci/run does", pytrace=False)
+            pytest.skip(f"no {name} on this machine")
 
 
 @pytest.fixture(autouse=True)

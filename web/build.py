@@ -70,6 +70,8 @@ def build() -> None:
     mark = WEB / "node_modules" / ".package-lock.json"
     lock = WEB / "package-lock.json"
     if not mark.is_file() or mark.stat().st_mtime < lock.stat().st_mtime:
+        if mark.parent.is_symlink():
+            mark.parent.unlink()  # npm would empty the folder that the link leads to
         _npm("ci", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1")
         mark.touch()
     _npm("run", "build", "--silent")

@@ -23,6 +23,7 @@ from glassformer.api.settings import STATIC, Settings
 from glassformer.weights.hub import ZOO
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 from inventions import invent_decoder, invent_long, invent_translation
+from machine import find_chromium
 from rehearsal import Rehearsal
 from tiny_models import build_zoo
 
@@ -165,20 +166,12 @@ def bench(tiny_zoo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture(scope="module")
-def chromium(find_chromium: str) -> Iterator[Browser]:
+def chromium() -> Iterator[Browser]:
     """One browser for each file of tests; while it lives, an event loop counts as running in this thread."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         yield browser
         browser.close()
-
-
-@pytest.fixture(scope="session")
-def find_chromium() -> str:
-    from shutil import which
-
-    found = next(filter(None, map(which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    return found or pytest.skip("no Chromium on this machine")
 
 
 @pytest.fixture

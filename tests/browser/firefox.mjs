@@ -1,0 +1,58 @@
+/**
+ * Opens pages in Firefox, through WebDriver BiDi, and says what happened on each.
+ *
+ * In:  as JSON on standard input: `firefox` (its path), `init` (a script to run before each page's own), `folder` for
+ *      pictures, `patience` in ms, and `pages`: a name and an address each.
+ * Out: as JSON on standard output, for each page by its name: `faults` (exceptions, errors on the console, requests to
+ *      other hosts, a view that did not come to rest) and the path of a `picture` of the view.
+ *
+ * Run it in the folder `web`, where puppeteer-core is installed.
+ */
+
+import { createRequire } from "node:module";
+import path from "node:path";
+import { json } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
+
+const require = createRequire(path.join(process.cwd(), "package.json"));
+const { default: puppeteer } = await import(pathToFileURL(require.resolve("puppeteer-core")).href);
+
+const { firefox, init, folder, patience, pages } = await json(process.stdin);
+
+async function look(browser, { name, address }) {
+  const faults = [];
+  const page = await browser.newPage();
+  page.setDefaultTimeout(patience);
+  page.on("pageerror", (error) => faults.push(`exception: ${error.message}`));
+  page.on("console", (message) => message.type() === "error" && faults.push(`console: ${message.text()}`));
+  page.on("request", (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (protocol.startsWith("http") && origin !== new URL(address).origin) faults.push(`a request left for ${request.url()}`);
+  });
+  const picture = path.join(folder, `${name}.png`);
+  try {
+    await page.setViewport({ width: 1440, height: 900 });
+    await page.evaluateOnNewDocument(init);
+    await page.goto(address);
+    const view = await page.waitForSelector(`.view-host > .view-${name}`);
+    await page.waitForSelector(".stage[aria-busy=false]");
+    const latest = Date.now() + patience;
+    while (!(await page.evaluate("window.isAtRest()"))) {
+      if (Date.now() > latest) throw new Error("the page found no rest");
+    }
+    await view.screenshot({ path: picture });
+  } catch (error) {
+    faults.push(`${error}`);
+  }
+  await page.close();
+  return { faults, picture };
+}
+
+const browser = await puppeteer.launch({ browser: "firefox", executablePath: firefox, headless: true });
+const found = {};
+try {
+  for (const page of pages) found[page.name] = await look(browser, page);
+} finally {
+  await browser.close();
+}
+console.log(JSON.stringify(found));

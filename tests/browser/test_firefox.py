@@ -1,0 +1,72 @@
+"""Firefox: every view opens on a recording that ships, without an error, and draws something."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from browser.waiting import COUNT, PATIENCE
+from machine import find_firefox
+
+pytestmark = pytest.mark.firefox
+
+WEB = Path(__file__).parents[2] / "web"
+VIEWS = sorted(path.parent.name for path in (WEB / "src" / "views").glob("*/view.ts"))
+SCRIPT = Path(__file__).with_name("firefox.mjs")
+
+
+@pytest.fixture(scope="module")
+def seen(served: Any, find_node: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What Firefox says of each view; one browser for all of them."""
+    pages = [{"name": view, "address": served.address("shipped", view=view)} for view in VIEWS]
+    task = {
+        "firefox": find_firefox(),
+        "init": COUNT,
+        "folder": str(tmp_path_factory.mktemp("pictures")),
+        "patience": PATIENCE,
+        "pages": pages,
+    }
+    done = subprocess.run(
+        [find_node, str(SCRIPT)],
+        input=json.dumps(task),
+        cwd=WEB,
+        env={**os.environ, "HOME": str(tmp_path_factory.mktemp("home"))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+@pytest.fixture(scope="module")
+def find_node() -> str:
+    """Node, with puppeteer-core installed in web/."""
+    from shutil import which
+
+    node = which("node")
+    if node is None or not (WEB / "node_modules" / "puppeteer-core").is_dir():
+        sentence = "no Node, or no puppeteer-core (npm --prefix web ci)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(sentence, pytrace=False)
+        pytest.skip(sentence)
+    return node
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_opens_and_draws_something(seen: dict[str, Any], view: str) -> None:
+    assert seen[view]["faults"] == []
+    pixels = np.asarray(Image.open(seen[view]["picture"]).convert("RGB"))
+    colours, counts = np.unique(pixels.reshape(-1, 3), axis=0, return_counts=True)
+    assert len(colours) > 20
+    assert counts.max() < 0.995 * counts.sum()  # not one colour almost everywhere
+
+
+def test_every_view_is_looked_at() -> None:
+    assert len(VIEWS) >= 12

@@ -1,0 +1,13 @@
+"""What this machine has: browsers for the page."""
+
+from shutil import which
+
+
+def find_chromium() -> str | None:
+    """The Chromium on this machine, if any."""
+    return next(filter(None, map(which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def find_firefox() -> str | None:
+    """The Firefox on this machine, if any."""
+    return next(filter(None, map(which, ("firefox-esr", "firefox"))), None)
