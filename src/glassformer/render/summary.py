@@ -80,8 +80,8 @@ def summarise_score(measured: Score) -> dict[str, Any]:
     """A score with its caption and all its values."""
     return {
         "metric": measured.name,
-        "label": str(measured.label),
-        "caption": str(measured.caption),
+        "label": measured.label.text("en"),
+        "caption": measured.caption.text("en"),
         "unit": measured.unit,
         "over": measured.over,
         "parameters": {name: _plain(value) for name, value in measured.parameters.items()},

@@ -158,7 +158,7 @@ def _describe_generation(recording: "Recording") -> str:
     code = "cli.record.written_by_search" if generation.nodes else "cli.record.written_by"
     method = message(
         code,
-        method=generation.method,
+        method=message(f"cli.record.methods.{generation.method}", generation.method),
         steps=len(generation.steps),
         hypotheses=len(generation.nodes),
         log_probability=sum(step.log_probability for step in generation.steps),

@@ -13,6 +13,7 @@ from glassformer.place import name_term
 from glassformer.render.figures.figure import Sheet
 from glassformer.render.figures.parts import describe_evidence, write_caption, write_title
 from glassformer.render.figures.style import head_colour
+from glassformer.render.terminal.tables import name_unit
 
 
 def draw(sheet: Sheet) -> None:
@@ -55,7 +56,7 @@ def draw(sheet: Sheet) -> None:
     axes.set_xticks(range(len(parts)), names, rotation=0 if len(parts) <= 6 else 60)
     axes.tick_params(axis="x", length=0)
     axes.set_xlabel(layer)
-    axes.set_ylabel(f"{metric}, {result.unit}")
+    axes.set_ylabel(f"{metric}, {sheet.text(name_unit(result))}")
     if heads <= 16:
         sheet.canvas.legend(loc="outside right upper", handlelength=0.8)
     write_title(sheet, axes, title)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from glassformer.messages import message
+from glassformer.messages import Message, message
 from glassformer.metrics import Metric, Part, Score
 from glassformer.render.terminal.text import NARROWEST, measure, wrap
 
@@ -109,11 +109,16 @@ def format_value(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.4g}"
 
 
+def name_unit(score: Score) -> Message:
+    """The unit of a score; one that is not ours stays as it is."""
+    return message(f"render.units.{score.unit}", score.unit)
+
+
 def _draw_models(scores: Sequence[Score], columns: int) -> str:
     """A number for each metric, and below it how to read it."""
     if not scores:
         return ""
-    rows = [(str(each.label), format_value(each.value), each.unit) for each in scores]
+    rows = [(str(each.label), format_value(each.value), str(name_unit(each))) for each in scores]
     table = draw_table(rows, right={1}, columns=columns, header=False).splitlines()
     if len(table) != len(scores):  # too narrow for one line each
         table = ["\n".join((name, f"  {value} {unit}")) for name, value, unit in rows]
@@ -138,7 +143,7 @@ def _draw_layers(scores: Sequence[Score], columns: int, colour: bool) -> str:
 
 def _draw_parts(score: Score, columns: int, colour: bool) -> str:
     """One metric: a line for each map, a column for each head."""
-    title = f"{score.label} ({score.name}), {score.unit}: {score.caption}"
+    title = f"{score.label} ({score.name}), {name_unit(score)}: {score.caption}"
     whole = str(message("render.whole_model"))
     rows = [(whole if part.place is None else str(part.place), *_format_values(part)) for part in score.parts]
     widest = max(map(len, rows))
