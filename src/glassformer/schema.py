@@ -6,15 +6,16 @@ from typing import Annotated, Any, Union
 from pydantic import BaseModel, ConfigDict, Field
 
 from glassformer.messages import Message
+from glassformer.place import Kind, Place
 
 LONGEST_TEXT = 20_000  # characters of a template or a parameter of a message; longer ones are cut
 LONGEST_LIST = 1000  # items of a list in a message; longer ones are cut
 
 
 class ResponseModel(BaseModel):
-    """What the server sends: frozen, with no field that its schema does not name."""
+    """What the server sends: frozen, every field of its schema and no other."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 
 
 class RequestModel(BaseModel):
@@ -49,6 +50,21 @@ class MessageModel(ResponseModel):
         return cls(code=message.code[:200], parameters=parameters, default=default)
 
 
+class TranslatedMessage(MessageModel):
+    """A message, and its text in English and Chinese for pages that do not format messages yet."""
+
+    en: str
+    zh: str
+
+    @classmethod
+    def of(cls, message: Message) -> "TranslatedMessage":
+        """The message as it is sent."""
+        return cls(**dict(MessageModel.of(message)), en=message.text("en"), zh=message.text("zh"))
+
+
+Wording = TranslatedMessage | Phrase  # Phrase: from packages that have no catalogue yet
+
+
 def _shorten(value: Any) -> Any:
     """A parameter within the limits; JSON has no number that is not finite."""
     if isinstance(value, Message):
@@ -58,6 +74,21 @@ def _shorten(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value[:LONGEST_TEXT] if isinstance(value, str) else value
+
+
+class PlaceModel(ResponseModel):
+    """Where attention happens; `address` is its form in URLs."""
+
+    stack: str
+    kind: Kind
+    layer: int
+    step: int | None
+    address: str
+
+    @classmethod
+    def of(cls, place: Place) -> "PlaceModel":
+        """The place as it is sent."""
+        return cls(**place._asdict(), address=place.address)
 
 
 # Two of a kind: a list in the schema, which more readers understand than a pair.

@@ -128,12 +128,12 @@ class Site:
         assert answer.headers["content-type"] == "application/x-glassformer-frame"
         return decode(answer.content)
 
-    def refusal(self, path: str, status: int, **words: Any) -> dict[str, str]:
+    def refusal(self, path: str, status: int, **words: Any) -> dict[str, Any]:
         answer = self.client.request(words.pop("method", "GET"), path, **words)
         assert answer.status_code == status, answer.text
-        error: dict[str, str] = answer.json()["error"]
-        assert set(error) == {"sentence", "code", "zh"}
-        assert error["sentence"].endswith(".")
+        error: dict[str, Any] = answer.json()["error"]
+        assert set(error) == {"sentence", "code", "message", "zh"}
+        assert error["sentence"].endswith((".", "。"))
         assert any("\u4e00" <= letter <= "\u9fff" for letter in error["zh"] or ""), error["sentence"]
         return error
 

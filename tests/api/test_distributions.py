@@ -36,8 +36,8 @@ def test_hidden_states_and_embeddings() -> None:
 
 
 def test_vectors_of_a_head_and_of_all() -> None:
-    check(RECORDING, "queries", Where(map=1, head=2), RECORDING.maps[1].queries[2])  # type: ignore[index]
-    check(RECORDING, "values", Where(map=0), RECORDING.maps[0].values)  # type: ignore[arg-type]
+    check(RECORDING, "queries", Where(place=str(1), head=2), RECORDING.maps[1].queries[2])  # type: ignore[index]
+    check(RECORDING, "values", Where(place=str(0)), RECORDING.maps[0].values)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("backing", ["scores kept", "weights only"])
@@ -49,26 +49,26 @@ def test_masked_cells_are_left_out(backing: str) -> None:
         bare = AttentionMap("decoder", 0, "self", first.query, first.key, first.statistics, dense=first.dense)
         recording = Recording("bare", RECORDING.evidence, RECORDING.source, maps=(bare,))
     left_out = 24 * 23 // 2
-    check(recording, "attention", Where(map=0, head=1), first.weights(1)[lower], left_out)
-    check(recording, "attention", Where(map=0), first.weights()[:, lower], 4 * left_out)
+    check(recording, "attention", Where(place=str(0), head=1), first.weights(1)[lower], left_out)
+    check(recording, "attention", Where(place=str(0)), first.weights()[:, lower], 4 * left_out)
 
 
 def test_scores_before_and_after_the_multiplier() -> None:
     first = RECORDING.maps[0]
     lower = np.tril(np.ones((24, 24), dtype=bool))
-    check(RECORDING, "scores", Where(map=0, head=0), first.scores(0)[lower], 24 * 23 // 2)
+    check(RECORDING, "scores", Where(place=str(0), head=0), first.scores(0)[lower], 24 * 23 // 2)
     assert first.scale is not None
     unscaled = first.scores(0)[lower] / first.scale
-    check(RECORDING, "scores_unscaled", Where(map=0, head=0), unscaled, 24 * 23 // 2)
+    check(RECORDING, "scores_unscaled", Where(place=str(0), head=0), unscaled, 24 * 23 // 2)
 
 
 def test_a_long_text_is_sampled_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     recording = invent_long(tokens=600)
-    whole = distribute(recording, "attention", Where(map=0, head=0), 8)
+    whole = distribute(recording, "attention", Where(place=str(0), head=0), 8)
     assert whole.whole
     assert whole.count == 600 * 601 // 2
     monkeypatch.setattr(distributions, "MOST_CELLS", 60_000)
-    part = distribute(recording, "attention", Where(map=0, head=0), 8)
+    part = distribute(recording, "attention", Where(place=str(0), head=0), 8)
     assert not part.whole
     assert part.count + part.left_out == 100 * 600
     assert part.mean == pytest.approx(whole.mean, rel=0.1)
@@ -79,7 +79,7 @@ def test_what_was_not_kept_is_refused_with_a_way_out() -> None:
         with pytest.raises(ApiError, match="want="):
             distribute(invent_long(tokens=50), of, Where(), 8)  # type: ignore[arg-type]
     with pytest.raises(ApiError, match="no map"):
-        distribute(RECORDING, "attention", Where(map=9), 8)
+        distribute(RECORDING, "attention", Where(place=str(9)), 8)
 
 
 def test_one_value_and_none() -> None:

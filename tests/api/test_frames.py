@@ -61,7 +61,7 @@ def test_empty_arrays_and_scalars_travel() -> None:
 
 
 def test_what_is_no_frame_is_refused() -> None:
-    with pytest.raises(BundleError, match="no frame"):
+    with pytest.raises(BundleError, match="not a frame"):
         decode(b"GIF89a")
     with pytest.raises(TypeError, match="complex"):
         encode(Frame({"a": FrameArray(np.ones(2, dtype=np.complex64))}))

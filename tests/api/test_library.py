@@ -140,7 +140,7 @@ def test_what_ships_opens_and_stays() -> None:
         assert entry.title.en
         assert entry.title.zh
         assert library.get(entry.id).maps
-        with pytest.raises(ApiError, match="ships"):
+        with pytest.raises(ApiError, match="part of Glassformer"):
             library.remove(entry.id)
     library.close()
 

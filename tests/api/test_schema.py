@@ -43,7 +43,7 @@ def test_no_question_breaks_the_server(build_site: Callable[..., Any]) -> None:
         asked.setdefault(f"{case.method} {case.path}", set()).add(response.status_code)
         case.validate_response(response, checks=CHECKS)
         if response.status_code >= 400:
-            assert set(response.json()["error"]) == {"sentence", "code", "zh"}
+            assert set(response.json()["error"]) == {"sentence", "code", "message", "zh"}
 
     for outcome in schema.get_all_operations():
         operation = outcome.ok()
@@ -62,7 +62,7 @@ def test_no_question_breaks_the_server(build_site: Callable[..., Any]) -> None:
                     ask(
                         case,
                         id=known,
-                        map=0,
+                        place="0",
                         head=0,
                         level=0,
                         row=0,

@@ -1,4 +1,4 @@
-"""The application: routes, guards and limits put together.
+"""The application: routes, access control and limits.
 
 In:   a Library, a Workbench or none, Settings.
 Out:  an ASGI application that uvicorn, or a test, can run.
@@ -11,13 +11,26 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from glassformer import __version__
-from glassformer.api import errors
+from glassformer.api import errors, openapi
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
 from glassformer.api.limits import BodyLimit, ResponseCache, ThreadPools
 from glassformer.api.responses import AppContext
-from glassformer.api.routes import about, documents, jobs, maps, playground, recordings, states, static, walks
+from glassformer.api.routes import (
+    about,
+    documents,
+    jobs,
+    maps,
+    messages,
+    playground,
+    recordings,
+    runs,
+    states,
+    static,
+    walks,
+)
 from glassformer.api.routes import scores as measures
+from glassformer.api.runs import Runs
 from glassformer.api.security import Guard
 from glassformer.api.settings import Settings
 
@@ -31,7 +44,12 @@ def create_app(
     """The server for some recordings; with a workbench, it also runs models. `threads` may be shared."""
     chosen = Settings() if settings is None else settings
     context = AppContext(
-        library, workbench, chosen, threads or ThreadPools(chosen), ResponseCache(chosen.cache_bytes)
+        library,
+        workbench,
+        chosen,
+        threads or ThreadPools(chosen),
+        ResponseCache(chosen.cache_bytes),
+        Runs(chosen.runs),
     )
 
     @asynccontextmanager
@@ -56,9 +74,12 @@ def create_app(
     app.state.listeners = set()
     app.state.uploads = 0  # on their way
     app.state.warm = False  # whether the workbench was told to get ready
-    app.state.closing = threading.Event()  # set when the server is about to end: who listens is let go
+    app.state.closing = threading.Event()  # set when the server is about to stop: event streams end
     errors.install(app)
-    for group in (about, recordings, maps, states, measures, walks, jobs, playground, documents, static):
+    openapi.install(app)
+    for group in (
+        about, messages, recordings, maps, states, measures, walks, jobs, playground, runs, documents, static
+    ):  # fmt: skip
         app.include_router(group.router)
     app.add_middleware(BodyLimit, settings=chosen)
     app.add_middleware(Guard, settings=chosen)

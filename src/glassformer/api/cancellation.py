@@ -33,7 +33,7 @@ def check_cancelled() -> None:
     """Stop here, if nobody waits any more."""
     flag = _FLAG.get()
     if flag is not None and flag.is_set():
-        raise ApiError("Nobody waits for this answer any more.", "gone", 499)
+        raise ApiError("api.cancelled", "gone", 499)
 
 
 class CancellableMap(AttentionMap):

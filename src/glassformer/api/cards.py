@@ -1,7 +1,7 @@
-"""What a recording is called and what it weighs.
+"""Names, sizes and cards of recordings.
 
 In:   a recording, or its file.
-Out:  a name for addresses, a hash of the content, bytes of memory; its card: title, note and what made it.
+Out:  a name for URLs, a hash of the content, bytes of memory; its card: title, note, request.
 """
 
 import re
@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from glassformer.api.jobs import JobRequest
 from glassformer.recording import Recording
 from glassformer.recording.arrays import is_mapped
-from glassformer.schema import Phrase
+from glassformer.schema import Wording
 
 _WHOLE = 16 << 20  # bytes up to which a file is hashed as a whole
 _SAMPLES, _SAMPLE = 256, 4096  # pieces of a longer file, and bytes of each
@@ -29,8 +29,8 @@ class Card(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    title: Phrase | None = None
-    note: Phrase | None = None
+    title: Wording | None = None
+    note: Wording | None = None
     preset: str | None = None  # the id of the preset that it shows
     selection: dict[str, str] | None = None  # where the page opens it
     request: JobRequest | None = None  # what made it

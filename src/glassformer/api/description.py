@@ -12,8 +12,9 @@ from glassformer.api.chinese import translate_evidence
 from glassformer.api.jobs import JobRequest, Shape
 from glassformer.recording import Evidence, Generation, Output, Recording, Step, Tokens, count_levels
 from glassformer.recording.axes import KindName, SideName, find_starts, is_causal
+from glassformer.recording.statistics import Content
 from glassformer.recording.visible import make_visible
-from glassformer.schema import Pair, Phrase, ResponseModel
+from glassformer.schema import MessageModel, Pair, PlaceModel, ResponseModel, Wording
 
 LONGEST_TEXT = 20_000  # characters of a text in a description
 MOST_POSITIONS = 2_048  # of an output
@@ -31,7 +32,9 @@ class SideDescription(ResponseModel):
 class MapDescription(ResponseModel):
     """One attention map: a layer of a stack, self or cross, whole or of one generation step."""
 
-    index: int
+    place: PlaceModel
+    content: Content  # weights: rows sum to one; signed: differences, attributions
+    index: int  # this and the next five: for pages that do not use the place yet
     name: str
     stack: str
     layer: int
@@ -78,6 +81,16 @@ class EvidenceWords(ResponseModel):
     line: str
 
 
+class EvidenceMessages(ResponseModel):
+    """The texts of the evidence as messages; `summary` is the one line, its parts joined by " · "."""
+
+    kernel: MessageModel
+    reference: MessageModel | None
+    edits: tuple[MessageModel, ...]
+    notes: tuple[MessageModel, ...]
+    summary: tuple[MessageModel, ...]
+
+
 class EvidenceDescription(EvidenceWords):
     """Where the numbers come from."""
 
@@ -87,6 +100,7 @@ class EvidenceDescription(EvidenceWords):
     exact: bool
     largest_error: float | None
     versions: dict[str, str]
+    messages: EvidenceMessages
     zh: EvidenceWords
 
 
@@ -129,7 +143,7 @@ class Description(ResponseModel):
     """Everything about a recording but its arrays and its tokens."""
 
     id: str
-    title: Phrase
+    title: Wording
     model: str
     shape: Shape
     evidence: EvidenceDescription
@@ -156,7 +170,7 @@ class TokenSlice(ResponseModel):
     text: str | None
 
 
-def describe(recording: Recording, id: str, title: Phrase, request: JobRequest | None = None) -> Description:
+def describe(recording: Recording, id: str, title: Wording, request: JobRequest | None = None) -> Description:
     """The recording in words."""
     return Description(
         id=id,
@@ -188,6 +202,13 @@ def _describe_evidence(evidence: Evidence) -> EvidenceDescription:
         versions=dict(evidence.versions),
         notes=tuple(note.text("en") for note in evidence.notes),
         line=evidence.text("en"),
+        messages=EvidenceMessages(
+            kernel=MessageModel.of(evidence.kernel),
+            reference=None if evidence.reference is None else MessageModel.of(evidence.reference),
+            edits=tuple(map(MessageModel.of, evidence.edits)),
+            notes=tuple(map(MessageModel.of, evidence.notes)),
+            summary=tuple(map(MessageModel.of, evidence.summary)),
+        ),
         zh=EvidenceWords(
             kernel=str(said.kernel),
             reference=None if said.reference is None else str(said.reference),
@@ -212,6 +233,8 @@ def describe_map(recording: Recording, index: int) -> MapDescription:
     keys = each.keys
     query_start, key_start = find_starts(recording, each)
     return MapDescription(
+        place=PlaceModel.of(each.place),
+        content=each.content,
         index=index,
         name=each.name,
         stack=each.stack,
@@ -247,18 +270,18 @@ def slice_tokens(tokens: Tokens, start: int, stop: int) -> TokenSlice:
     return TokenSlice(
         side=tokens.side,
         start=start,
-        texts=tuple(_mend(text) for text in texts),
+        texts=tuple(_replace_surrogates(text) for text in texts),
         shown=tuple(make_visible(text) for text in texts),
         ids=tuple(tokens.ids[part].tolist()),
         special=tuple(tokens.special[part].tolist()),
         words=None if tokens.words is None else tuple(tokens.words[part].tolist()),
         offsets=None if tokens.offsets is None else tuple(map(tuple, tokens.offsets[part].tolist())),
-        text=None if tokens.text is None else _mend(tokens.text[:LONGEST_TEXT]),
+        text=None if tokens.text is None else _replace_surrogates(tokens.text[:LONGEST_TEXT]),
     )
 
 
 def _describe_side(tokens: Tokens) -> SideDescription:
-    text = None if tokens.text is None else _mend(tokens.text[:LONGEST_TEXT])
+    text = None if tokens.text is None else _replace_surrogates(tokens.text[:LONGEST_TEXT])
     return SideDescription(side=tokens.side, count=len(tokens), text=text)
 
 
@@ -296,7 +319,7 @@ def _list_choices(ids: Sequence[int], logs: Sequence[float], texts: dict[int, st
 def _describe_generation(generation: Generation) -> GenerationDescription:
     return GenerationDescription(
         method=generation.method,
-        text=_mend(generation.text),
+        text=_replace_surrogates(generation.text),
         steps=tuple(describe_step(step) for step in generation.steps),
         nodes=tuple(describe_step(node) for node in generation.nodes),
     )
@@ -327,6 +350,6 @@ def _finite(number: float | None) -> float | None:
     return None if number is None or not math.isfinite(number) else float(number)
 
 
-def _mend(text: str) -> str:
-    """The text as UTF-8 can carry it: half a surrogate pair becomes �."""
+def _replace_surrogates(text: str) -> str:
+    """The text as UTF-8 can carry it: an unpaired surrogate becomes �."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -14,7 +14,9 @@ import numpy as np
 
 from glassformer.api.cancellation import check_cancelled
 from glassformer.api.hidden import find_states, take_layer
+from glassformer.api.places import find_map
 from glassformer.errors import ApiError
+from glassformer.place import name_term
 from glassformer.recording import AttentionMap, Recording
 from glassformer.recording.arrays import AnyArray, choose
 from glassformer.schema import ResponseModel
@@ -45,7 +47,7 @@ class Where:
 
     stack: str | None = None
     layer: int | None = None
-    map: int | None = None
+    place: str | None = None  # the address of a map, or its index
     head: int | None = None
 
 
@@ -137,9 +139,7 @@ def _read_vectors(attention_map: AttentionMap, of: Of, head: int | None) -> Bloc
     array: AnyArray | None = getattr(attention_map, of)
     if array is None:
         raise ApiError(
-            f"The {of} of {attention_map.name} were not kept. Record again with {of!r} in want=.",
-            "not_recorded",
-            404,
+            "api.not_recorded", status=404, what=(name_term(of),), place=attention_map.place, want=of
         )
     if head is None:
         chosen = range(array.shape[0])
@@ -151,18 +151,12 @@ def _read_vectors(attention_map: AttentionMap, of: Of, head: int | None) -> Bloc
 
 
 def _choose_map(recording: Recording, where: Where) -> AttentionMap:
-    if where.map is not None:
-        if where.map >= len(recording.maps):
-            raise ApiError(
-                f"There is no map {where.map}. Wanted 0 to {len(recording.maps) - 1}. Choose one of them.",
-                "no_map",
-                404,
-            )
-        return recording.maps[where.map]
+    if where.place is not None:
+        return find_map(recording, where.place)
     for each in recording.maps:
         if where.stack in (None, each.stack) and where.layer in (None, each.layer):
             return each
-    raise ApiError("The recording has no such map. Say which one with map=, by its number.", "no_map", 404)
+    raise ApiError("api.no_such_map", "no_map", 404)
 
 
 def _require(attention_map: AttentionMap, of: Of) -> None:
@@ -174,9 +168,13 @@ def _require(attention_map: AttentionMap, of: Of) -> None:
         "scores_unscaled": not vectors,
     }
     if missing[of]:
-        wanted = "weights" if of == "attention" else "scores" if of == "scores" else "queries and keys"
+        wanted = {"attention": ("weights",), "scores": ("scores",)}.get(of, ("queries", "keys"))
         raise ApiError(
-            f"{attention_map.name} kept no {wanted}. Record again with them in want=.", "not_recorded", 404
+            "api.not_recorded",
+            status=404,
+            what=tuple(map(name_term, wanted)),
+            place=attention_map.place,
+            want=wanted,
         )
 
 

@@ -1,7 +1,7 @@
-"""Every error is a sentence: {"error": {"sentence": …, "code": …, "zh": …}}.
+"""Every error has the same form: {"error": {"sentence": …, "code": …, "message": {…}}}.
 
-In:   what went wrong anywhere behind a route.
-Out:  a 4xx answer with a sentence for a person, in English and Chinese, and a code for a program.
+In:   an exception raised behind any route.
+Out:  a 4xx response: a sentence in the language of the request, a code for programs, the message itself.
 """
 
 import logging
@@ -14,8 +14,10 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
 from glassformer.api.chinese import translate
+from glassformer.api.languages import choose_language
 from glassformer.errors import ApiError, GlassformerError
-from glassformer.schema import ResponseModel
+from glassformer.messages import Message
+from glassformer.schema import MessageModel, ResponseModel
 
 log = logging.getLogger("glassformer.server")
 
@@ -23,9 +25,10 @@ log = logging.getLogger("glassformer.server")
 class ErrorBody(ResponseModel):
     """What went wrong."""
 
-    sentence: str
-    code: str
-    zh: str | None = None  # the sentence in Chinese, where it is known
+    sentence: str  # the message as text, in the language of the request
+    code: str  # for programs
+    message: MessageModel
+    zh: str | None = None  # the sentence in Chinese, for pages that do not format messages yet
 
 
 class ErrorResponse(ResponseModel):
@@ -34,72 +37,82 @@ class ErrorResponse(ResponseModel):
     error: ErrorBody
 
 
-_SENTENCES = {
-    404: "There is nothing at this address. The list of addresses is at /api/docs.",
-    405: "This address does not take this method. /api/docs says which it takes.",
-}
-
-# For the schema: what any route may answer beside its own success.
+# For the schema: what any route may respond beside its own success.
 ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
-    "4XX": {"model": ErrorResponse, "description": "A refusal in one sentence, and a code for programs."}
+    "4XX": {"model": ErrorResponse, "description": "An error: a sentence, a code for programs, the message."}
 }
 
 
-def error_response(status: int, code: str, sentence: str) -> Response:
-    """An error as an answer."""
-    return JSONResponse(
-        {"error": {"sentence": sentence, "code": code, "zh": translate(sentence, code)}}, status
+def respond_with_error(error: ApiError, language: str) -> Response:
+    """An error as a response."""
+    body = ErrorBody(
+        sentence=error.message.text(language),
+        code=error.code,
+        message=MessageModel.of(error.message),
+        zh=translate_message(error.message, error.code),
     )
+    return JSONResponse(ErrorResponse(error=body).model_dump(mode="json"), error.status)
+
+
+def translate_message(message: Message, code: str | None = None) -> str | None:
+    """The message in Chinese; literal sentences of packages without catalogues are looked up."""
+    return translate(message.text("en"), code) if message.code == "text.literal" else message.text("zh")
 
 
 def install(app: FastAPI) -> None:
-    """Let every error of the application be a sentence."""
+    """Give every error of the application its form."""
 
-    async def refuse(_: Request, error: Exception) -> Response:
-        known = cast(ApiError, error)
-        return error_response(known.status, known.code, str(known))
+    async def handle_api_error(request: Request, error: Exception) -> Response:
+        return respond_with_error(cast(ApiError, error), choose_language(request.scope))
 
-    async def refuse_ours(_: Request, error: Exception) -> Response:
-        return error_response(422, "cannot_be", str(error))
+    async def handle_own_error(request: Request, error: Exception) -> Response:
+        known = ApiError(cast(GlassformerError, error).message, "cannot_be", 422)
+        return respond_with_error(known, choose_language(request.scope))
 
-    async def refuse_fields(_: Request, error: Exception) -> Response:
-        return error_response(422, "malformed", describe_invalid_fields(cast(RequestValidationError, error)))
+    async def handle_invalid_fields(request: Request, error: Exception) -> Response:
+        fields = describe_invalid_fields(cast(RequestValidationError, error))
+        known = ApiError("api.malformed", status=422, fields=fields)
+        return respond_with_error(known, choose_language(request.scope))
 
-    async def refuse_http(_: Request, error: Exception) -> Response:
-        known = cast(HTTPException, error)
-        if known.status_code == 400:  # what FastAPI says of bytes that are no text
-            return error_response(
-                422, "malformed", "The body cannot be read. Wanted JSON in UTF-8. Send it again."
-            )
-        sentence = _SENTENCES.get(known.status_code, str(known.detail))
-        answer = error_response(
-            known.status_code, "no_such_address" if known.status_code == 404 else "http", sentence
-        )
-        for name, value in (known.headers or {}).items():
-            answer.headers[name] = value
-        return answer
+    async def handle_http_error(request: Request, error: Exception) -> Response:
+        found = cast(HTTPException, error)
+        response = respond_with_error(_explain_http(found), choose_language(request.scope))
+        for name, value in (found.headers or {}).items():
+            response.headers[name] = value
+        return response
 
-    async def handle_disconnect(_: Request, __: Exception) -> Response:
-        return error_response(499, "gone", "Whoever sent this left before its end. Send it again.")
+    async def handle_disconnect(request: Request, _: Exception) -> Response:
+        return respond_with_error(ApiError("api.client_left", "gone", 499), choose_language(request.scope))
 
     async def handle_crash(request: Request, error: Exception) -> Response:
         log.error("a bug at %s", request.url.path, exc_info=error)
-        return error_response(
-            500, "bug", "Something broke here that should not. The terminal of the server says what."
-        )
+        return respond_with_error(ApiError("api.bug", status=500), choose_language(request.scope))
 
-    app.add_exception_handler(ApiError, refuse)
-    app.add_exception_handler(GlassformerError, refuse_ours)
-    app.add_exception_handler(RequestValidationError, refuse_fields)
-    app.add_exception_handler(HTTPException, refuse_http)
+    app.add_exception_handler(ApiError, handle_api_error)
+    app.add_exception_handler(GlassformerError, handle_own_error)
+    app.add_exception_handler(RequestValidationError, handle_invalid_fields)
+    app.add_exception_handler(HTTPException, handle_http_error)
     app.add_exception_handler(ClientDisconnect, handle_disconnect)
     app.add_exception_handler(Exception, handle_crash)
 
 
+def _explain_http(error: HTTPException) -> ApiError:
+    """What Starlette and FastAPI raise by themselves."""
+    match error.status_code:
+        case 400:  # bytes that are not JSON in UTF-8
+            return ApiError("api.body_not_json", "malformed", 422)
+        case 404:
+            return ApiError("api.no_such_address", status=404)
+        case 405:
+            return ApiError("api.no_such_method", "http", 405)
+        case _:
+            return ApiError("api.http", status=error.status_code, detail=str(error.detail))
+
+
 def describe_invalid_fields(error: RequestValidationError) -> str:
-    """What is wrong with the fields of a question, in one sentence."""
+    """Which fields of a request are invalid, in pydantic's own words."""
     found = []
     for each in error.errors()[:3]:
-        place = ".".join(str(part) for part in each["loc"][1:]) or "the body"
-        found.append(f"{place[:80]}: {str(each['msg'])[:200]}")
-    return f"The question is malformed ({'; '.join(found)}). /api/docs says what each address takes."
+        field = ".".join(str(part) for part in each["loc"][1:]) or "body"
+        found.append(f"{field[:80]}: {str(each['msg'])[:200]}")
+    return "; ".join(found)

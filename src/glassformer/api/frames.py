@@ -1,6 +1,6 @@
-"""Binary frames: named arrays behind a small JSON header, as the page reads them without copying.
+"""Binary frames: named arrays behind a small JSON header, which a page reads without copying.
 
-In:   arrays and a few words about them.
+In:   arrays and metadata.
 Out:  bytes; and from bytes the arrays again, for tests and for clients in Python.
 
     8 bytes   magic "GLASSFR1"
@@ -9,7 +9,8 @@ Out:  bytes; and from bytes the arrays again, for tests and for clients in Pytho
     payload   arrays, little-endian, each starting at a multiple of 8
 
 An array of weights may be sent as bytes on a square-root scale: byte = round(255 sqrt(weight / maximum)), so
-small weights keep some detail. Zero stays zero, and nothing else becomes zero.
+small weights keep some detail. Zero stays zero, and nothing else becomes zero. Signed values (differences,
+attributions) have their zero at 128: byte = 128 + round(127 sign(value) sqrt(|value| / maximum)).
 """
 
 import json
@@ -22,12 +23,14 @@ from numpy.typing import NDArray
 
 from glassformer.errors import BundleError
 from glassformer.recording.arrays import AnyArray
+from glassformer.recording.statistics import Content
+from glassformer.schema import ResponseModel
 
 MAGIC = b"GLASSFR1"
 MEDIA_TYPE = "application/x-glassformer-frame"
 DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64", "bool")
 
-Scale = Literal["sqrt", "linear"]
+Scale = Literal["sqrt", "signed_sqrt", "linear"]
 
 _START = len(MAGIC) + 4  # bytes before the header
 _PIECE = 1 << 16  # weights quantised at once: they stay in the cache
@@ -41,6 +44,27 @@ class FrameArray:
     array: AnyArray
     scale: Scale | None = None
     maximum: float = 1.0  # what 255 stands for
+    content: Content | None = None  # weights or signed values of a map; None: something else
+
+
+class FrameArrayHeader(ResponseModel):
+    """One array in the header of a frame."""
+
+    name: str
+    dtype: Literal["uint8", "uint16", "int32", "int64", "float16", "float32", "float64", "bool"]
+    shape: tuple[int, ...]
+    offset: int  # bytes from the start of the payload
+    bytes: int
+    scale: Scale | None  # how bytes become numbers; None: the numbers themselves
+    maximum: float  # what the largest byte stands for
+    content: Content | None
+
+
+class FrameHeader(ResponseModel):
+    """The JSON header of a frame; what `meta` holds depends on the route."""
+
+    arrays: tuple[FrameArrayHeader, ...]
+    meta: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +94,7 @@ def encode(frame: Frame) -> bytes:
                 "bytes": array.nbytes,
                 "scale": plane.scale,
                 "maximum": plane.maximum,
+                "content": plane.content,
             }
         )
         offset += array.nbytes
@@ -82,14 +107,16 @@ def encode(frame: Frame) -> bytes:
 def decode(data: bytes) -> Frame:
     """The frame in some bytes; its arrays are views of them."""
     if data[: len(MAGIC)] != MAGIC or len(data) < _START:
-        raise BundleError(f"These {len(data)} bytes are no frame. Wanted {MAGIC!r} first. Ask again.")
+        raise BundleError("api.not_a_frame", count=len(data), magic=MAGIC.decode())
     start = _START + int.from_bytes(data[len(MAGIC) : _START], "little")
     header = json.loads(data[_START:start])
     arrays = {}
     for entry in header["arrays"]:
         kind = np.dtype(entry["dtype"]).newbyteorder("<")
         flat = np.frombuffer(data, kind, entry["bytes"] // kind.itemsize, start + entry["offset"])
-        arrays[entry["name"]] = FrameArray(flat.reshape(entry["shape"]), entry["scale"], entry["maximum"])
+        arrays[entry["name"]] = FrameArray(
+            flat.reshape(entry["shape"]), entry["scale"], entry["maximum"], entry.get("content")
+        )
     return Frame(arrays, header["meta"])
 
 
@@ -109,13 +136,28 @@ def quantise(weights: AnyArray, maximum: float | None = 1.0) -> FrameArray:
         np.rint(scaled, out=scaled)
         np.maximum(scaled, piece > 0, out=scaled)
         out[start : start + _PIECE] = np.nan_to_num(scaled, copy=False)
-    return FrameArray(result, "sqrt", maximum)
+    return FrameArray(result, "sqrt", maximum, "weights")
+
+
+def quantise_signed(values: AnyArray, maximum: float | None = None) -> FrameArray:
+    """Signed values as bytes on a square-root scale around 128; without a maximum, that of the largest."""
+    if maximum is None:
+        largest = float(np.abs(values).max(initial=0.0))
+        maximum = largest if 0.0 < largest < np.inf else 1.0
+    share = np.clip(np.nan_to_num(values).astype(np.float32) / np.float32(maximum), -1.0, 1.0)
+    steps = np.rint(np.sqrt(np.abs(share)) * np.float32(127))
+    steps = np.sign(share) * np.maximum(steps, share != 0)
+    return FrameArray((steps + 128).astype(np.uint8), "signed_sqrt", maximum, "signed")
 
 
 def dequantise(plane: FrameArray) -> NDArray[np.float32]:
     """The weights that bytes stand for, as near as they allow."""
     if plane.scale is None:
         return plane.array.astype(np.float32)
+    if plane.scale == "signed_sqrt":
+        signed = (plane.array.astype(np.float32) - np.float32(128)) / np.float32(127)
+        values: NDArray[np.float32] = signed * np.abs(signed) * np.float32(plane.maximum)
+        return values
     share = plane.array.astype(np.float32) / np.float32(255)
     weights: NDArray[np.float32] = (share * share if plane.scale == "sqrt" else share) * np.float32(
         plane.maximum

@@ -11,6 +11,7 @@ import numpy as np
 from glassformer.api.frames import Frame, FrameArray, shrink
 from glassformer.api.tiles import cut_span
 from glassformer.errors import ApiError
+from glassformer.place import name_term
 from glassformer.recording import Recording
 from glassformer.recording.arrays import AnyArray
 
@@ -22,12 +23,12 @@ MOST_NUMBERS = 16 << 20
 def find_states(recording: Recording, stack: str) -> AnyArray:
     """The hidden states of a stack (layer + 1, token, width)."""
     if stack not in recording.hidden:
-        known = " and ".join(recording.hidden) or "none"
         raise ApiError(
-            f"No hidden states of {stack[:40]!r} were kept; there are those of: {known}. "
-            "Record again with 'hidden' in want=.",
+            "api.no_hidden",
             "not_recorded",
             404,
+            stack=name_term(stack[:40]),
+            known=tuple(map(name_term, recording.hidden)) or "–",
         )
     return recording.hidden[stack]
 
@@ -45,12 +46,7 @@ def frame_hidden(
     part = cut_span(tokens, len(whole), "tokens")
     plane = whole[part][::every]
     if plane.size > MOST_NUMBERS:
-        raise ApiError(
-            f"{plane.size:,} numbers were asked for. Wanted at most {MOST_NUMBERS:,}. "
-            "Add tokens=0:1000, or every=10.",
-            "too_many_cells",
-            422,
-        )
+        raise ApiError("api.too_many_states", "too_many_cells", 422, count=plane.size, most=MOST_NUMBERS)
     meta = {"stack": stack, "layer": layer, "tokens": [part.start, part.stop], "every": every}
     return Frame({"states": shrink(plane, precision)}, meta)
 
@@ -61,9 +57,7 @@ def frame_activations(recording: Recording, stack: str, by: By, neuron: int | No
     layers, tokens, width = states.shape
     if by == "neuron" and (neuron is None or neuron >= width):
         raise ApiError(
-            f"Neuron {neuron} was asked for. Wanted 0 to {width - 1}. Add neuron= to the address.",
-            "out_of_range",
-            422,
+            "api.no_neuron", "out_of_range", 422, neuron="–" if neuron is None else neuron, last=width - 1
         )
     found = np.zeros((layers, tokens), dtype=np.float32)
     before = None
@@ -83,10 +77,12 @@ def take_layer(states: AnyArray, stack: str, layer: int) -> AnyArray:
     """One plane of the states (token, width)."""
     if layer >= len(states):
         raise ApiError(
-            f"Layer {layer} of the {stack[:40]} was asked for. Wanted 0 (embeddings) to {len(states) - 1}. "
-            "Choose one of them.",
+            "api.no_layer",
             "out_of_range",
             422,
+            layer=layer,
+            stack=name_term(stack[:40]),
+            last=len(states) - 1,
         )
     plane: AnyArray = states[layer]
     return plane

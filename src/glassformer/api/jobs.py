@@ -1,7 +1,7 @@
-"""What the server asks for when a model has to run: a protocol, and the words of its questions and answers.
+"""What the server needs to run models: the protocol of a workbench, and the schema of requests and jobs.
 
 In:   a JobRequest, checked field by field.
-Out:  Job and its Events, while somebody else runs the model: the room above, which may use torch.
+Out:  Job and its Events; the workbench that implements the protocol may use torch, this package does not.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 from pydantic import Field
 
 from glassformer.lessons.schema import Play, Topic
-from glassformer.schema import Phrase, RequestModel, ResponseModel
+from glassformer.schema import MessageModel, RequestModel, ResponseModel, Wording
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -72,7 +72,9 @@ class JobRequest(RequestModel):
     want: tuple[Want, ...] | None = None  # None: what fits the length
     edits: Annotated[tuple[EditRequest, ...], Field(max_length=1000)] = ()
     decode: DecodeRequest | None = None
-    listed: bool = True  # False: made on the way by a view; it can be opened, but is in no list
+    listed: bool = True  # False: made by a view for its own use; it can be opened, but is in no list
+    parent: Name | None = None  # id of the recording that this run is derived from
+    prefix: Annotated[tuple[Count, ...], Field(max_length=100_000)] | None = None  # ids of the first tokens
 
 
 class PlayRequest(RequestModel):
@@ -105,14 +107,17 @@ class Job(ResponseModel):
     recording: str | None  # its id in the library, once done
     sentence: str | None  # why it failed
     code: str | None = None
-    zh: str | None = None  # the sentence in Chinese
+    message: MessageModel | None = None  # why it failed
+    zh: str | None = None  # the sentence in Chinese, for pages that do not format messages yet
     model: str
     created: float  # seconds since 1970
     listed: bool = True  # whether what it makes is in the list of recordings
+    parent: str | None = None  # id of the recording that it is derived from
+    prefix: tuple[int, ...] | None = None  # ids of the tokens that the generated text begins with
 
 
 class Event(ResponseModel):
-    """Something heard of a job; `data` is what the page gets as JSON."""
+    """Something that happened to a job; `data` is what the page gets as JSON."""
 
     name: EventName
     data: dict[str, Any]
@@ -134,7 +139,7 @@ class ModelDescription(ResponseModel):
     max_tokens: int | None
     parameters: int | None
     origin: Literal["zoo", "folder", "hub"]
-    note: Phrase | None
+    note: Wording | None
     decoder_layers: int | None = None  # of encoder-decoders, whose `layers` are those of the encoder
 
 
@@ -142,8 +147,8 @@ class Preset(ResponseModel):
     """A text worth looking at, and what to look at in it."""
 
     id: str
-    title: Phrase
-    point: Phrase
+    title: Wording
+    point: Wording
     model: str
     task: str
     text: str
@@ -157,7 +162,7 @@ class Preset(ResponseModel):
 
 @runtime_checkable
 class Workbench(Protocol):
-    """Whoever runs models for the page. Methods answer at once; what cannot be is a RefusalError.
+    """Whoever runs models for the page. Methods answer at once; impossible requests raise ApiError.
 
     They are called from the event loop, so none may wait for a model: `submit` only puts in the queue.
     """
@@ -180,7 +185,7 @@ class Workbench(Protocol):
         """What happens, from the start (past steps are told again); ends after one of LAST_EVENTS."""
 
     def warm_up(self) -> None:
-        """Get ready for a first run: somebody looks at the models. It returns at once."""
+        """Start the worker process in the background, so that the first run need not wait for it."""
 
     def close(self) -> None:
         """End the worker process. Idempotent."""
@@ -188,7 +193,7 @@ class Workbench(Protocol):
 
 @runtime_checkable
 class Playground(Protocol):
-    """A workbench that also plays. What cannot be is an ApiError."""
+    """A workbench that also runs topics of the playground; impossible requests raise ApiError."""
 
     def topics(self) -> Sequence[Topic]:
         """All pages; answers at once."""

@@ -25,9 +25,10 @@ from glassformer.api.cards import Card, estimate_bytes, hash_file, read_card, sl
 from glassformer.api.description import find_shape
 from glassformer.api.jobs import JobRequest, Shape
 from glassformer.errors import ApiError, BundleError
+from glassformer.messages import literal
 from glassformer.recording import Recording
 from glassformer.recording.visible import make_excerpt
-from glassformer.schema import Phrase, ResponseModel
+from glassformer.schema import ResponseModel, TranslatedMessage, Wording
 
 Origin = Literal["shipped", "file", "made"]
 
@@ -43,19 +44,21 @@ class RecordingEntry(ResponseModel):
     """One recording in a list."""
 
     id: str
-    title: Phrase
+    title: Wording
     model: str
     shape: Shape
     source_excerpt: str
     source_tokens: int
     target_tokens: int | None
     origin: Origin
-    note: Phrase | None
+    note: Wording | None
     selection: dict[str, str] | None = None  # where to open it, as in the page's address
+    parent: str | None = None  # id of the recording that it is derived from
+    default: bool = False  # the one that a page opens by itself; one of a list at most
 
 
 @dataclass(slots=True)
-class _Place:
+class _Stored:
     """Where a recording is: on disk, in memory, or both."""
 
     entry: RecordingEntry
@@ -87,7 +90,7 @@ class Library:
         if self._temporary:  # also where nobody closes us: a widget, a program that ends
             self._clean_up = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._memory, self._disk = memory, disk
-        self._places: dict[str, _Place] = {}
+        self._places: dict[str, _Stored] = {}
         self._open: OrderedDict[str, tuple[Recording, int]] = OrderedDict()  # least recently used first
         self._lock = threading.RLock()  # of the tables: held for moments only
         self._disk_lock = threading.RLock()  # of opening and writing files; taken before the other
@@ -115,7 +118,17 @@ class Library:
         order = ("made", "file", "shipped")
         newest = [entry for entry in reversed(found) if entry.origin == "made"]
         rest = [entry for entry in found if entry.origin != "made"]
-        return tuple(newest + sorted(rest, key=lambda entry: order.index(entry.origin)))
+        entries = newest + sorted(rest, key=lambda entry: order.index(entry.origin))
+        default = self._find_default()
+        return tuple(entry.model_copy(update={"default": entry.id == default}) for entry in entries)
+
+    def _find_default(self) -> str | None:
+        """The first file that was given to the server, else the first shipped recording, else any."""
+        with self._lock:
+            listed = [(id, place) for id, place in self._places.items() if place.listed]
+        given = [id for id, place in listed if place.entry.origin == "file" and not place.own]
+        shipped = [id for id, place in listed if place.entry.origin == "shipped"]
+        return next(iter([*given, *shipped, *(id for id, _ in listed)]), None)
 
     def entry(self, id: str) -> RecordingEntry:
         """What a list says about one recording."""
@@ -169,7 +182,7 @@ class Library:
         self,
         path: str | PathLike[str],
         origin: Origin = "made",
-        title: Phrase | None = None,
+        title: Wording | None = None,
         request: JobRequest | None = None,
     ) -> str:
         """Add a bundle that was written below the library's folder; from now on the file is the library's."""
@@ -198,7 +211,7 @@ class Library:
         finally:
             part.unlink(missing_ok=True)
 
-    def add(self, recording: Recording, title: Phrase | None = None) -> str:
+    def add(self, recording: Recording, title: Wording | None = None) -> str:
         """Add a recording that is in memory; it goes to disk when others need the room."""
         return self._add(recording, None, "made", Card(title=title), own=True)
 
@@ -212,11 +225,7 @@ class Library:
         with self._lock:
             place = self._find(id)
             if place.entry.origin == "shipped":
-                raise ApiError(
-                    f"{id} ships with Glassformer and stays. Choose one that was made or opened.",
-                    "shipped",
-                    403,
-                )
+                raise ApiError("api.shipped", status=403, id=id)
             self._forget(id, place)
 
     def new_path(self) -> Path:
@@ -235,15 +244,11 @@ class Library:
             if self._temporary:
                 self._clean_up()
 
-    def _find(self, id: str) -> _Place:
+    def _find(self, id: str) -> _Stored:
         with self._lock:
             place = self._places.get(id)
         if place is None:
-            raise ApiError(
-                f"There is no recording {id[:80]!r} here. It may have been removed; choose one of the list.",
-                "no_recording",
-                404,
-            )
+            raise ApiError("api.no_recording", status=404, id=id[:80])
         return place
 
     def _add(self, recording: Recording, path: Path | None, origin: Origin, card: Card, *, own: bool) -> str:
@@ -253,7 +258,7 @@ class Library:
         label = path.stem if path is not None and origin == "file" and not own else excerpt or recording.model
         entry = RecordingEntry(
             id=id,
-            title=Phrase(en=label, zh=label) if card.title is None else card.title,
+            title=TranslatedMessage.of(literal(label)) if card.title is None else card.title,
             model=recording.model,
             shape=find_shape(recording),
             source_excerpt=excerpt,
@@ -261,14 +266,15 @@ class Library:
             target_tokens=None if recording.target is None else len(recording.target),
             origin=origin,
             note=card.note,
-            selection=card.selection,
+            selection=_complete_selection(card.selection, recording),
+            parent=None if card.request is None else card.request.parent,
         )
         size = path.stat().st_size if path is not None else 0
         with self._disk_lock:
             with self._lock:
                 known = self._places.get(id)
                 if known is None:
-                    self._places[id] = _Place(entry, card, path, own, size)
+                    self._places[id] = _Stored(entry, card, path, own, size)
             if known is None:
                 self._keep(id, recording)
                 self._make_room(id)
@@ -330,11 +336,24 @@ class Library:
                 used -= self._places[id].size
                 self._forget(id, self._places[id])
 
-    def _forget(self, id: str, place: _Place) -> None:
+    def _forget(self, id: str, place: _Stored) -> None:
         self._open.pop(id, None)
         del self._places[id]
         if place.own and place.path is not None:
             _remove_file(place.path)
+
+
+def _complete_selection(selection: dict[str, str] | None, recording: Recording) -> dict[str, str] | None:
+    """A selection that names its map by place and, for old pages, by index; cards may have either."""
+    if selection is None:
+        return None
+    places = [each.place.address for each in recording.maps]
+    index, place = selection.get("map", ""), selection.get("place")
+    if place in places:
+        return {**selection, "map": str(places.index(place))}
+    if index.isdecimal() and int(index) < len(places):
+        return {**selection, "place": places[int(index)]}
+    return selection
 
 
 def _age(path: Path) -> float:

@@ -14,11 +14,11 @@ from typing import Any, Literal, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from glassformer.api.cancellation import cancelled_by
-from glassformer.api.errors import error_response
+from glassformer.api.errors import respond_with_error
+from glassformer.api.languages import choose_language
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 
@@ -41,7 +41,7 @@ class BodyLimit:
         limit = self.settings.upload_bytes if uploads else self.settings.body_bytes
         declared = Headers(scope=scope).get("content-length", "0")
         if not declared.isdecimal() or int(declared) > limit:
-            await error_response(413, "body_too_long", describe_too_long(limit))(scope, receive, send)
+            await respond_with_error(_too_long(limit), choose_language(scope))(scope, receive, send)
             return
         quiet = self.settings.body_seconds
         body = _Body(receive, limit, self.settings.upload_seconds if uploads else quiet, quiet)
@@ -51,7 +51,7 @@ class BodyLimit:
             nonlocal started, refused
             if body.refusal is not None and not started and not refused:
                 refused = True
-                await _respond_to(body.refusal)(scope, receive, send)
+                await respond_with_error(body.refusal, choose_language(scope))(scope, receive, send)
             if not refused:
                 started = True
                 await send(message)
@@ -62,7 +62,7 @@ class BodyLimit:
             if started:
                 raise
             if not refused:
-                await _respond_to(error)(scope, receive, send)
+                await respond_with_error(error, choose_language(scope))(scope, receive, send)
 
 
 class _Body:
@@ -88,24 +88,18 @@ class _Body:
                 message = await self._receive()
         except TimeoutError:
             seconds = self._seconds if left <= self._quiet else self._quiet
-            sentence = f"The body did not arrive within {seconds:g} seconds. Send it again."
-            self.refusal = ApiError(sentence, "too_slow", 408)
+            self.refusal = ApiError("api.body_too_slow", "too_slow", 408, seconds=seconds)
             raise self.refusal from None
         self._taken += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
         if self._taken > self._limit:
-            self.refusal = ApiError(describe_too_long(self._limit), "body_too_long", 413)
+            self.refusal = _too_long(self._limit)
             raise self.refusal
         return message
 
 
-def _respond_to(refusal: ApiError) -> Response:
-    return error_response(refusal.status, refusal.code, str(refusal))
-
-
-def describe_too_long(limit: int) -> str:
-    """The sentence for a body that is too long."""
-    return f"The body is longer than {limit:,} bytes, the most that this address takes. Send less."
+def _too_long(limit: int) -> ApiError:
+    return ApiError("api.body_too_long", status=413, limit=limit)
 
 
 class ThreadPools:
@@ -121,7 +115,7 @@ class ThreadPools:
     async def run(self, request: Request, work: Callable[[], Result], *, slow: bool = False) -> Result:
         """The result of some work, done in a thread while the client waits."""
         if self._waiting >= self._most:
-            raise ApiError("Too many questions wait for an answer. Ask again in a moment.", "busy", 429)
+            raise ApiError("api.too_many_requests", "busy", 429)
         self._waiting += 1
         flag = threading.Event()
 
@@ -137,12 +131,8 @@ class ThreadPools:
             if working.done():
                 return working.result()
             if leaving.done():
-                raise ApiError("Nobody waits for this answer any more.", "gone", 499)
-            raise ApiError(
-                f"The answer takes longer than {self._seconds:g} seconds. Ask for less at once.",
-                "too_slow",
-                422,
-            )
+                raise ApiError("api.cancelled", "gone", 499)
+            raise ApiError("api.response_too_slow", "too_slow", 422, seconds=self._seconds)
         finally:
             self._waiting -= 1
             leaving.cancel()

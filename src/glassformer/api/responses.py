@@ -1,7 +1,7 @@
-"""How an answer leaves: computed in a thread, compressed there, remembered, marked with an ETag.
+"""Responses: computed and compressed in a worker thread, cached, with an ETag.
 
 In:   a request and a function that makes a Frame or a model.
-Out:  a response. What belongs to a recording never changes under its id, so a browser may keep it.
+Out:  a response. What belongs to a recording never changes under its id, so browsers may cache it.
 """
 
 import gzip
@@ -20,11 +20,10 @@ from glassformer.api.frames import MEDIA_TYPE, Frame, encode
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
 from glassformer.api.limits import Encoded, Encoding, ResponseCache, ThreadPools
+from glassformer.api.runs import Runs
 from glassformer.api.settings import Settings
 
-IMMUTABLE = (
-    "private, max-age=604800, immutable"  # a week: longer than anybody looks, shorter than a version lives
-)
+IMMUTABLE = "private, max-age=604800, immutable"  # a week
 REVALIDATE = "private, no-cache"
 NO_STORE = "no-store"
 _SHORT = 512  # bytes that are not worth compressing
@@ -39,6 +38,7 @@ class AppContext:
     settings: Settings
     threads: ThreadPools
     cache: ResponseCache
+    runs: Runs
 
 
 def _get_context(request: Request) -> AppContext:
@@ -50,8 +50,10 @@ Context = Annotated[AppContext, Depends(_get_context)]
 
 FRAME: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "A binary frame; docs/api.md describes the format.",
-        "content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}},
+        "description": "A binary frame: magic, header (FrameHeader), arrays; docs/api.md describes it.",
+        "content": {
+            MEDIA_TYPE: {"schema": {"type": "string", "format": "binary", "x-header": "FrameHeader"}}
+        },
     },
     304: {"description": "Not changed since the ETag that was sent."},
 }
@@ -66,9 +68,9 @@ async def respond(
     recording: str | None = None,
     slow: bool = False,
 ) -> Response:
-    """Make, encode and send. What is kept for ever is known by its address, and answered at once if known."""
+    """Make, encode and send; immutable responses are identified by their URL and cached here, too."""
     if recording is not None:
-        context.library.entry(recording)  # one that was removed is gone, whatever a browser remembers
+        context.library.entry(recording)  # 404 for one that was removed, also where a browser has it cached
     encoding = choose_encoding(request.headers.get("accept-encoding", ""))
     known = request.headers.get("if-none-match", "")
     headers = {"cache-control": keep, "vary": "Accept-Encoding"}

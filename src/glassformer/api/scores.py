@@ -15,12 +15,12 @@ from glassformer.api.chinese import translate_reason
 from glassformer.api.frames import Frame
 from glassformer.api.tiles import MOST_CELLS, Precision, convert
 from glassformer.errors import ApiError, InputError
-from glassformer.messages import Message, literal
+from glassformer.messages import message
 from glassformer.metrics import METRICS, PANEL, Metric, Over, Parameter, Part, Score, score
 from glassformer.metrics.scores import LEVELS
-from glassformer.place import Place
+from glassformer.place import Place, name_term
 from glassformer.recording import THRESHOLD, Recording
-from glassformer.schema import Bounds, Phrase, ResponseModel
+from glassformer.schema import Bounds, MessageModel, PlaceModel, ResponseModel, TranslatedMessage
 
 Kind = Literal["number", "integer", "choice", "boolean", "text"]
 
@@ -36,7 +36,7 @@ class MetricParameter(ResponseModel):
     """A knob of a metric."""
 
     name: str
-    label: Phrase
+    label: TranslatedMessage
     kind: Kind
     default: float | int | str | bool | None
     minimum: float | None
@@ -49,10 +49,10 @@ class MetricDescription(ResponseModel):
 
     name: str
     family: str
-    label: Phrase
-    caption: Phrase
-    lower: Phrase | None
-    higher: Phrase | None
+    label: TranslatedMessage
+    caption: TranslatedMessage
+    lower: TranslatedMessage | None
+    higher: TranslatedMessage | None
     unit: str
     range: Bounds
     over: str
@@ -71,7 +71,9 @@ class Reasons(ResponseModel):
 class ScorePart(ResponseModel):
     """The values of one place, flat; null where there is none, and why."""
 
-    stack: str | None
+    place: PlaceModel | None  # None: of several maps together
+    undefined: tuple[MessageModel, ...]  # why values are missing; empty where none is
+    stack: str | None  # this and the next four: for pages that do not use the place yet
     kind: str | None
     layer: int | None
     step: int | None
@@ -109,7 +111,7 @@ def measure_recording(
 ) -> ScoreDescription:
     """Measure; parameters come as text."""
     if name not in METRICS:
-        raise ApiError(f"No metric is called {name!r}. /api/metrics lists what there is.", "no_metric", 404)
+        raise ApiError("api.no_metric", status=404, name=name[:80])
     metric = METRICS[name]
     _require_short(recording, metric, given)
     knobs = {knob.name: knob for knob in metric.parameters}
@@ -125,19 +127,14 @@ def frame_rollout(
     parts = score(make_cancellable(recording), "rollout", residual=residual).parts
     chosen = [part for part in parts if part.place is not None and stack in (None, part.place.stack)]
     if not chosen:
-        raise ApiError(
-            f"The recording has no self-attention in {stack!r}. Choose a stack that it has.", "no_map", 404
-        )
+        raise ApiError("api.no_self_attention", "no_map", 404, stack=name_term((stack or "")[:40]))
     place = chosen[0].place
     assert place is not None
     same = [part for part in chosen if part.place is not None and part.place.stack == place.stack]
     kept = same if layers else same[-1:]
     if len(kept) * kept[0].values.size > MOST_ROLLED:
         raise ApiError(
-            f"{len(kept)} layers of {kept[0].values.shape[0]} tokens are too much for one answer. "
-            "Ask for the last layer alone (layers=false), or record a shorter text.",
-            "too_many_cells",
-            422,
+            "api.rollout_too_large", "too_many_cells", 422, layers=len(kept), tokens=kept[0].values.shape[0]
         )
     rolled = np.nan_to_num(np.stack([part.values for part in kept])).astype(np.float32)
     meta = {"stack": place.stack, "layers": [part.place.layer for part in kept if part.place is not None]}
@@ -158,11 +155,12 @@ def _require_short(recording: Recording, metric: Metric, given: dict[str, str]) 
     cells = sum(each.heads * len(each.query) * len(each.key) for each in recording.maps)
     if cells > MOST_COUNTED:
         raise ApiError(
-            f"{cells / 1e9:.0f} thousand million weights would have to be counted again for this threshold. "
-            f"Wanted at most {MOST_COUNTED / 1e9:.0f}. Leave it as it is ({', '.join(sorted(kept))}), "
-            "or use `glassformer score` in a terminal.",
+            "api.too_many_to_recount",
             "too_many_cells",
             422,
+            cells=cells / 1e9,
+            most=MOST_COUNTED / 1e9,
+            kept=tuple(sorted(kept)),
         )
 
 
@@ -170,10 +168,10 @@ def _describe(metric: Metric) -> MetricDescription:
     return MetricDescription(
         name=metric.name,
         family=metric.family,
-        label=_phrase(metric.label),
-        caption=_phrase(metric.caption),
-        lower=None if metric.lower is None else _phrase(metric.lower),
-        higher=None if metric.higher is None else _phrase(metric.higher),
+        label=TranslatedMessage.of(metric.label),
+        caption=TranslatedMessage.of(metric.caption),
+        lower=None if metric.lower is None else TranslatedMessage.of(metric.lower),
+        higher=None if metric.higher is None else TranslatedMessage.of(metric.higher),
         unit=metric.unit,
         range=metric.range,
         over=metric.over,
@@ -187,7 +185,7 @@ def _describe(metric: Metric) -> MetricDescription:
 def _describe_parameter(knob: Parameter) -> MetricParameter:
     return MetricParameter(
         name=knob.name,
-        label=_phrase(knob.about.meaning),
+        label=TranslatedMessage.of(knob.about.meaning),
         kind="choice" if knob.choices else _KINDS[knob.type],
         default=None if knob.default is inspect.Parameter.empty else knob.default,
         minimum=knob.about.least,
@@ -201,10 +199,7 @@ def _describe_score(recording: Recording, measured: Score) -> ScoreDescription:
     cells = sum(part.values.size for part in measured.parts)
     if cells > MOST_CELLS:
         raise ApiError(
-            f"{measured.name} has {cells:,} values here. Wanted at most {MOST_CELLS:,} in one answer. "
-            "Ask for it over head, layer or model.",
-            "too_many_cells",
-            422,
+            "api.too_many_values", "too_many_cells", 422, name=measured.name, cells=cells, most=MOST_CELLS
         )
     return ScoreDescription(
         metric=measured.name,
@@ -222,13 +217,15 @@ def _describe_score(recording: Recording, measured: Score) -> ScoreDescription:
 def _describe_part(part: Part, numbers: dict[Place, int]) -> ScorePart:
     place = part.place
     values = [value if math.isfinite(value) else None for value in part.values.reshape(-1).tolist()]
-    reasons = part.undefined or (literal("It has no value here."),)
+    reasons = part.undefined or (message("api.no_value"),)
     english = " ".join(reason.text("en") for reason in reasons)
 
     def tell(why: str) -> tuple[str | None, ...]:
         return tuple(None if value is not None else why for value in values)
 
     return ScorePart(
+        place=None if place is None else PlaceModel.of(place),
+        undefined=tuple(map(MessageModel.of, reasons)) if None in values else (),
         stack=None if place is None else place.stack,
         kind=None if place is None else place.kind,
         layer=None if place is None else place.layer,
@@ -253,13 +250,9 @@ def _read(knob: Parameter, text: str) -> float | int | str | bool:
         if knob.type is float:
             return float(text)
     except ValueError:
-        raise InputError(f"{knob.name} is {text[:40]!r}. Wanted a number: {knob.about.meaning}.") from None
+        raise InputError("api.not_a_number", name=knob.name, value=text[:40]) from None
     return text
 
 
 def _is_plain(knob: Parameter) -> bool:
     return bool(knob.choices) or knob.type in _KINDS
-
-
-def _phrase(text: Message) -> Phrase:
-    return Phrase(en=text.text("en"), zh=text.text("zh"))

@@ -1,7 +1,7 @@
-"""The guard at the door: who may ask, and what every answer carries.
+"""Access control: which requests are accepted, and the security headers of every response.
 
-In:   every request, before anything else sees it.
-Out:  the same request; or a refusal. Answers get the headers that keep a browser from doing too much.
+In:   every request, before any route.
+Out:  the same request, or an error. Responses get headers that restrict what a browser does with them.
 
 - Host: only names and addresses the server is known by: no foreign name can be bound to it (DNS rebinding).
 - Origin and Sec-Fetch-Site: calls from pages of other sites are refused, also of other ports of this machine.
@@ -17,8 +17,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from glassformer.api.errors import error_response
+from glassformer.api.errors import respond_with_error
+from glassformer.api.languages import choose_language
 from glassformer.api.settings import Settings
+from glassformer.errors import ApiError
 
 COOKIE = "glassformer_token"  # and the port behind it: cookies are shared by all ports of a machine
 HEADER = "x-glassformer-token"
@@ -43,7 +45,7 @@ it ends in <code>?token=…</code></p>
 
 
 class Guard:
-    """Refuses what it must and passes on the rest."""
+    """Middleware: rejects foreign callers and requests without the token."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
@@ -55,35 +57,30 @@ class Guard:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refusal = self._check_caller(scope, headers) or self._check_token(scope, headers)
+        response: Response | None
+        try:
+            self._check_caller(scope, headers)
+            response = self._check_token(scope, headers)
+        except ApiError as error:
+            response = respond_with_error(error, choose_language(scope))
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                answer = MutableHeaders(scope=message)
+                response_headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    answer[name] = value
+                    response_headers[name] = value
             await send(message)
 
-        await (refusal or self.app)(scope, receive, send_guarded)
+        await (response or self.app)(scope, receive, send_guarded)
 
-    def _check_caller(self, scope: Scope, headers: Headers) -> Response | None:
+    def _check_caller(self, scope: Scope, headers: Headers) -> None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._knows(hosts[0]):
             seen = hosts[0][:80] if hosts else "nothing"
-            return error_response(
-                421,
-                "foreign_host",
-                f"This server was called {seen!r}. Wanted localhost, or a name it was started with. "
-                "Use the address it printed, or start it with --allow-host NAME.",
-            )
+            raise ApiError("api.foreign_host", status=421, seen=seen)
         origin = headers.get("origin")
         if origin is not None and urlsplit_safely(origin) != hosts[0].lower():
-            return error_response(
-                403,
-                "foreign_origin",
-                f"A page of {origin[:80]!r} called. Wanted calls from this server's own page only. "
-                "Open the page itself.",
-            )
+            raise ApiError("api.foreign_origin", status=403, origin=origin[:80])
         site = headers.get("sec-fetch-site", "same-origin")
         visits = (
             headers.get("sec-fetch-mode") == "navigate"
@@ -91,16 +88,10 @@ class Guard:
             and not scope["path"].startswith("/api")
         )
         if site not in ("same-origin", "none") and not visits:
-            return error_response(
-                403,
-                "foreign_site",
-                "A page of another site called. Wanted calls from this server's own page only. "
-                "Open the page itself.",
-            )
-        return None
+            raise ApiError("api.foreign_site", status=403)
 
     def _knows(self, host: str) -> bool:
-        """Whether the server may be called so."""
+        """Whether this server may be addressed by this name."""
         name = split_host(host)
         if name is None:
             return False
@@ -113,6 +104,7 @@ class Guard:
         return address.is_loopback or self.settings.any_address
 
     def _check_token(self, scope: Scope, headers: Headers) -> Response | None:
+        """None for a request that may pass; else where it goes, or a page that asks for the token."""
         if self.settings.token is None:
             return None
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
@@ -121,21 +113,16 @@ class Guard:
         if not in_api and given is not None and self._fits(given):
             rest = urlencode([(name, value) for name, value in asked if name != "token"])
             path = "/" + scope["path"].lstrip("/")  # never another server's address
-            answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
-            answer.set_cookie(
+            redirect = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
+            redirect.set_cookie(
                 name_cookie(headers), given, max_age=30 * 86400, httponly=True, samesite="lax", path="/"
             )
-            return answer
+            return redirect
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
         if any(self._fits(each) for each in (headers.get(HEADER, ""), bearer, read_cookie(headers))):
             return None
         if in_api:
-            return error_response(
-                401,
-                "no_token",
-                "This server asks for a token. Send it as a header, X-Glassformer-Token, or open the page by "
-                "the address that was printed.",
-            )
+            raise ApiError("api.no_token", status=401)
         return HTMLResponse(_LOCKED, 401)
 
     def _fits(self, given: str) -> bool:

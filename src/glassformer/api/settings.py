@@ -8,6 +8,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from glassformer.messages import Message
+
 STATIC = Path(__file__).with_name("static")  # where the built page lies
 
 
@@ -15,12 +17,13 @@ STATIC = Path(__file__).with_name("static")  # where the built page lies
 class Settings:
     """Defaults fit one person on one machine."""
 
-    token: str | None = None  # whoever asks must know it; None: nobody needs one
+    token: str | None = None  # that requests must carry; None: no token is needed
     hosts: tuple[str, ...] = ()  # names the server may be called by, beside localhost
     any_address: bool = False  # also any numeric address: for servers that others reach
     static: Path = STATIC
+    runs: Path = Path("runs")  # folder of training runs
     offline: bool = False  # no hub
-    why_no_workbench: str | None = None
+    why_no_workbench: Message | None = None
     text_characters: int = 200_000  # of a text to run
     tokens: int = 32_768  # that a run may read
     body_bytes: int = 4 << 20  # of a question

@@ -4,16 +4,19 @@ In:   a recording, and which part of which map at which precision.
 Out:  Frame. Nothing larger than MOST_CELLS is made at once.
 """
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.api.cancellation import check_cancelled
-from glassformer.api.frames import Frame, FrameArray, quantise, shrink
+from glassformer.api.frames import Frame, FrameArray, quantise, quantise_signed, shrink
 from glassformer.errors import ApiError
+from glassformer.place import name_term
 from glassformer.recording import AttentionMap, Recording, tile
 from glassformer.recording.arrays import AnyArray
+from glassformer.recording.statistics import Content
 from glassformer.recording.tiles import How
 
 Precision = Literal["uint8", "float16", "float32"]
@@ -37,7 +40,8 @@ def frame_weights(
         weights = attention_map.weights(head, rows, columns)
     maximum = 1.0 if columns.stop - columns.start <= _COARSE else None
     return Frame(
-        {"weights": convert(weights, precision, maximum)}, _place(attention_map, head, rows, columns)
+        {"weights": convert(weights, precision, maximum, attention_map.content)},
+        _place(attention_map, head, rows, columns),
     )
 
 
@@ -64,7 +68,7 @@ def frame_tile(
     level, row, column = place
     pixels = tile(attention_map, head, level, row, column, how=how)
     meta = {"head": head, "level": level, "row": row, "column": column, "how": how}
-    return Frame({"tile": convert(pixels, precision, None)}, meta)
+    return Frame({"tile": convert(pixels, precision, None, attention_map.content)}, meta)
 
 
 def frame_thumbnails(recording: Recording, how: How) -> Frame:
@@ -73,27 +77,28 @@ def frame_thumbnails(recording: Recording, how: How) -> Frame:
     for index, each in enumerate(recording.maps):
         statistics = each.statistics
         pixels = statistics.thumbnail_mean if how == "mean" else statistics.thumbnail_max
-        planes[str(index)] = quantise(pixels, None)
+        planes[str(index)] = convert(pixels, "uint8", None, each.content)
         levels.append(statistics.level)
-    return Frame(planes, {"how": how, "levels": levels})
+    return Frame(
+        planes, {"how": how, "levels": levels, "places": [each.place.address for each in recording.maps]}
+    )
 
 
 def frame_average(recording: Recording, stack: str, kind: str, precision: Precision) -> Frame:
     """The mean over all heads of all layers of one stack and kind (query, key)."""
     maps = [each for each in recording.maps if (each.stack, each.kind) == (stack, kind) and each.step is None]
     if not maps:
-        raise ApiError(
-            f"The recording has no whole {kind} map in the {stack[:40]}. Choose a stack and a kind it has.",
-            "no_map",
-            404,
-        )
+        raise ApiError("api.no_whole_map", "no_map", 404, kind=name_term(kind), stack=name_term(stack[:40]))
     queries, keys = maps[0].shape[1:]
     if max(queries, keys) > LONGEST_AVERAGE:
         raise ApiError(
-            f"The average of {len(maps)} maps of {queries} x {keys} tokens would take too long. "
-            f"Wanted at most {LONGEST_AVERAGE} tokens a side. Look at one layer, or record a shorter text.",
+            "api.average_too_long",
             "too_long",
             422,
+            maps=len(maps),
+            queries=queries,
+            keys=keys,
+            most=LONGEST_AVERAGE,
         )
     fitting = [each for each in maps if each.shape[1:] == (queries, keys)]
     whole = slice(0, queries), slice(0, keys)
@@ -103,12 +108,17 @@ def frame_average(recording: Recording, stack: str, kind: str, precision: Precis
         total += _average_heads(each, *whole)
     mean = (total / len(fitting)).astype(np.float32)
     meta = {"stack": stack, "kind": kind, "maps": len(fitting)}
-    return Frame({"weights": convert(mean, precision, 1.0)}, meta)
+    content: Content = "signed" if any(each.content == "signed" for each in fitting) else "weights"
+    return Frame({"weights": convert(mean, precision, 1.0, content)}, meta)
 
 
-def convert(weights: AnyArray, precision: Precision, maximum: float | None) -> FrameArray:
-    """Weights at the precision that was asked for."""
-    return quantise(weights, maximum) if precision == "uint8" else shrink(weights, precision)
+def convert(
+    values: AnyArray, precision: Precision, maximum: float | None, content: Content = "weights"
+) -> FrameArray:
+    """Weights, or signed values, at the requested precision."""
+    if precision != "uint8":
+        return replace(shrink(values, precision), content=content)
+    return quantise_signed(values) if content == "signed" else quantise(values, maximum)
 
 
 def require_few(attention_map: AttentionMap, head: Head, rows: slice, columns: slice) -> None:
@@ -116,12 +126,7 @@ def require_few(attention_map: AttentionMap, head: Head, rows: slice, columns: s
     heads = attention_map.heads if head is None else 1
     cells = heads * (rows.stop - rows.start) * (columns.stop - columns.start)
     if cells > MOST_CELLS:
-        raise ApiError(
-            f"{cells:,} weights were asked for. Wanted at most {MOST_CELLS:,} in one answer. "
-            "Ask for one head, for a part of it (queries=a:b, keys=a:b), or for tiles.",
-            "too_many_cells",
-            422,
-        )
+        raise ApiError("api.too_many_weights", "too_many_cells", 422, cells=cells, most=MOST_CELLS)
 
 
 def _average_heads(attention_map: AttentionMap, rows: slice, columns: slice) -> NDArray[np.float32]:
@@ -146,17 +151,14 @@ def cut_span(part: Range | None, length: int, axis: str) -> slice:
         return slice(0, length)
     start, stop = part
     if not 0 <= start <= stop <= length:
-        raise ApiError(
-            f"{axis}={start}:{stop} was asked for. Wanted 0 <= first <= last <= {length}. Choose within it.",
-            "out_of_range",
-            422,
-        )
+        raise ApiError("api.out_of_range", status=422, axis=axis, start=start, stop=stop, length=length)
     return slice(start, stop)
 
 
 def _place(attention_map: AttentionMap, head: Head, rows: slice, columns: slice) -> dict[str, Any]:
     return {
         "map": attention_map.name,
+        "place": attention_map.place.address,
         "head": head,
         "queries": [rows.start, rows.stop],
         "keys": [columns.start, columns.stop],

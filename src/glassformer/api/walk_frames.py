@@ -27,28 +27,21 @@ def frame_trace(
     if array is None:
         array = follow(recording)[1].find(name)  # what nobody kept may follow from what was
     if array is None:
-        raise ApiError(
-            f"There is no array {name[:120]!r} in this recording. Wanted one that its walk names. If it is "
-            "missing, record again with 'trace' and 'parameters' in want=.",
-            "not_recorded",
-            404,
-        )
+        raise ApiError("walk.no_array", "not_recorded", 404, name=name[:120])
     whole = array.shape
     if head is not None:
         if array.ndim != 3 or head >= len(array):
-            raise ApiError(f"{name} is {whole} and has no head {head}. Ask for another.", "no_cell", 422)
+            raise ApiError("walk.no_head", "no_cell", 422, name=name, shape=str(whole), head=head)
         array = array[head]
     if rows is not None:
         if array.ndim < 2:
-            raise ApiError(f"{name} is {whole} and has no rows. Ask for columns.", "no_cell", 422)
+            raise ApiError("walk.no_rows", "no_cell", 422, name=name, shape=str(whole))
         array = array[..., _span(name, rows, array.shape[-2]), :]
     if columns is not None and array.ndim > 0:
         array = array[..., _span(name, columns, array.shape[-1])]
     if array.size > MOST_CELLS:
         raise ApiError(
-            f"{name} has {array.size:,} numbers. Wanted at most {MOST_CELLS:,} at once. Ask for fewer rows.",
-            "too_many_cells",
-            422,
+            "walk.array_too_large", "too_many_cells", 422, name=name, count=array.size, most=MOST_CELLS
         )
     meta = {"name": name, "shape": whole, "head": head, "stored": array.dtype.name}
     return Frame({"values": _plane(array)}, meta)
@@ -61,8 +54,6 @@ def _plane(array: AnyArray) -> FrameArray:
 def _span(name: str, part: Range, length: int) -> slice:
     if not 0 <= part[0] <= part[1] <= length:
         raise ApiError(
-            f"{part[0]}:{part[1]} is not within {name}, which has {length}. Ask for another part.",
-            "no_cell",
-            422,
+            "walk.outside_array", "no_cell", 422, name=name, start=part[0], stop=part[1], length=length
         )
     return slice(*part)

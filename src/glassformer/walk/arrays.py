@@ -14,7 +14,7 @@ from glassformer.config import ModelConfig, RecurrentConfig, read_settings
 from glassformer.recording import AttentionMap, Recording, Tokens
 from glassformer.recording.arrays import AnyArray
 from glassformer.recording.recording import Word
-from glassformer.walk.following import Recipe
+from glassformer.walk.derived import Derivation
 
 MOST_CELLS = 4 << 20  # of a matrix that is computed to be walked through
 
@@ -31,7 +31,7 @@ class Arrays:
         self._maps: dict[tuple[str, int, str], AttentionMap] = {
             (each.stack, each.layer, each.kind): each for each in recording.maps if each.step is None
         }
-        self._recipes: dict[str, tuple[Recipe, tuple[int, ...]]] = {}  # what follows, and its shape
+        self._derivations: dict[str, tuple[Derivation, tuple[int, ...]]] = {}  # what follows, and its shape
         self._made: dict[str, AnyArray] = {}  # by a recipe, once
 
     def find(self, name: str) -> AnyArray | None:
@@ -39,27 +39,27 @@ class Arrays:
         kept = self.recording.trace.get(name)
         if kept is not None:
             return kept
-        if name in self._recipes and name not in self._made:
-            recipe = self._recipes[name][0]
+        if name in self._derivations and name not in self._made:
+            recipe = self._derivations[name][0]
             read = [self.find(each) for each in recipe.inputs]
             self._made[name] = recipe.make([array for array in read if array is not None])
         if name in self._made:
             return self._made[name]
         return self._find_kept(name)
 
-    def promise(self, name: str, recipe: Recipe) -> tuple[int, ...] | None:
+    def promise(self, name: str, recipe: Derivation) -> tuple[int, ...] | None:
         """Make an array when somebody asks for it, if all that it needs is there; gives its shape."""
         shape = recipe.measure([self.shape(each) for each in recipe.inputs], MOST_CELLS)
         if not self.words or self.recording.evidence.edits:  # nobody knows what such a network does
             return None
         if shape is not None:
-            self._recipes[name] = (recipe, shape)
+            self._derivations[name] = (recipe, shape)
         return shape
 
     def is_computed(self, name: str) -> bool:
         """Whether an array is none of the network's own: it was made from those that were kept."""
         made = name.endswith("/mixed") and name not in self.recording.trace
-        return name in self._recipes or (made and self.shape(name) is not None)
+        return name in self._derivations or (made and self.shape(name) is not None)
 
     def _find_kept(self, name: str) -> AnyArray | None:
         if name.endswith("/ids"):
@@ -77,8 +77,8 @@ class Arrays:
         """The lengths of its axes."""
         if name == "output/probabilities":
             return self.shape("output/logits") or self.shape("output/classes")
-        if name in self._recipes:
-            return self._recipes[name][1]
+        if name in self._derivations:
+            return self._derivations[name][1]
         place = _PLACE.fullmatch(name)
         if place and place[4] in ("weights", "scores", "mixed") and name not in self.recording.trace:
             found = self.map(place[1], int(place[2]), place[3])

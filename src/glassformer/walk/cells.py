@@ -27,20 +27,13 @@ def explain(
     plan, arrays = follow(recording)
     found = find_step(plan, step)
     if not found.arithmetic:
-        raise ApiError(
-            f"How {step} was computed is not in this recording. Record again with 'trace' and 'parameters' "
-            "in want=.",
-            "not_recorded",
-            404,
-        )
+        raise ApiError("walk.step_not_recorded", "not_recorded", 404, step=step)
     cell = _place(arrays, found, row, column, head)
     try:
         working = OPERATIONS[found.operation](cell)
         value = cell.value(found.output)
     except (IndexError, ValueError, TypeError, ArithmeticError) as error:  # a stranger's file need not fit
-        raise ApiError(
-            f"The arrays of {step} do not fit together ({error}). Record again.", "cannot_be", 422
-        ) from error
+        raise ApiError("walk.arrays_do_not_fit", "cannot_be", 422, step=step, error=str(error)) from error
     terms, left_out, rest = _choose_terms(working)
     return CellArithmetic(
         step=step,
@@ -65,12 +58,7 @@ def find_step(plan: WalkPlan, id: str) -> Step:
     """A step of the plan by its id."""
     steps = {step.id: step for chapter in plan.chapters for step in chapter.steps}
     if id not in steps:
-        raise ApiError(
-            f"There is no step {id[:80]!r} in this walk. Wanted one such as {next(iter(steps), 'none')}. "
-            "The plan lists them.",
-            "no_step",
-            404,
-        )
+        raise ApiError("walk.no_step", status=404, step=id[:80], first=next(iter(steps), "–"))
     return steps[id]
 
 
@@ -79,15 +67,11 @@ def _place(arrays: Arrays, step: Step, row: int, column: int, head: int | None) 
     shape = step.shape.output or ()
     asked = ((head or 0,) if len(shape) == 3 else ()) + ((row,) if len(shape) > 1 else ()) + (column,)
     if len(shape) < 3 and head is not None:
-        raise ApiError(f"{step.id} has no heads. Leave the head out.", "no_cell", 422)
+        raise ApiError("walk.step_without_heads", "no_cell", 422, step=step.id)
     if len(shape) == 1 and row != 0:
-        raise ApiError(f"{step.id} has one row. Ask for row 0.", "no_cell", 422)
+        raise ApiError("walk.step_with_one_row", "no_cell", 422, step=step.id)
     if any(not 0 <= place < length for place, length in zip(asked, shape, strict=True)):
-        raise ApiError(
-            f"There is no cell {asked} in {step.id}. Wanted one within {shape}. Ask for another.",
-            "no_cell",
-            422,
-        )
+        raise ApiError("walk.no_cell", status=422, cell=str(asked), step=step.id, shape=str(shape))
     return Cell(arrays, step, asked[0] if len(shape) == 3 else None, row, column)
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from glassformer.walk.attention_cells import compare, join, mask, mix, softmax, turn
 from glassformer.walk.functions import ACTIVATIONS
-from glassformer.walk.looking import compare, join, mask, mix, softmax, turn
 from glassformer.walk.types import Reading
 from glassformer.walk.working import WAVELENGTH, Cell, Numbers, Working
 

@@ -8,24 +8,16 @@ Out:  WalkPlan. Where the architecture is known, every step of it; otherwise the
 from math import prod
 from typing import Literal, cast
 
+from glassformer.messages import message
 from glassformer.recording import LONGEST_TRACE, Recording
 from glassformer.recording.axes import is_causal
-from glassformer.schema import Phrase
+from glassformer.schema import TranslatedMessage
 from glassformer.walk.arrays import Arrays
+from glassformer.walk.builder import PlanBuilder
 from glassformer.walk.diagram import draw
-from glassformer.walk.others import write_others
-from glassformer.walk.ours import OurPlan, Words
-from glassformer.walk.sentences import (
-    EDITED,
-    NO_PARAMETERS,
-    NO_TRACE,
-    NO_WINDOWS,
-    NOT_KEPT,
-    OUTSIDE,
-    TOO_LONG,
-)
+from glassformer.walk.native import NativePlan, Words
+from glassformer.walk.observed import write_observed
 from glassformer.walk.types import Chapter, StackDescription, WalkPlan
-from glassformer.walk.writing import Scribe
 
 LIGHT = ("norm", "add")  # operations whose parameters are a number for each feature, or one
 
@@ -42,16 +34,18 @@ def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
     recurrent, ours = "cell" in words, "norm_position" in words
     sides = [recording.source] + ([] if recording.target is None else [recording.target])
     short = max(map(len, sides)) <= LONGEST_TRACE
-    scribe = Scribe(arrays, (NO_TRACE if short else TOO_LONG) if ours else NOT_KEPT, OUTSIDE)
+    builder = PlanBuilder(
+        arrays, _explain_missing(ours, short), TranslatedMessage.of(message("walk.outside"))
+    )
     if ours:
-        OurPlan(words, scribe).write()
+        NativePlan(words, builder).write()
     else:
-        write_others(scribe)
-    chapters = scribe.close()
+        write_observed(builder)
+    chapters = builder.close()
     stacks = _describe_stacks(arrays, words)
     traced = any(not name.startswith("parameters/") for name in recording.trace)
     parameters = any(name.startswith("parameters/") for name in recording.trace)
-    unkept = any(step.missing is scribe.missing for chapter in chapters for step in chapter.steps)
+    unkept = any(step.missing == builder.missing for chapter in chapters for step in chapter.steps)
     plan = WalkPlan(
         model=recording.model,
         shape=_find_shape(recording, words),
@@ -65,7 +59,7 @@ def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
         stacks=stacks,
         chapters=chapters,
         diagram=draw(chapters, stacks),
-        notes=_note(recording, scribe, chapters),
+        notes=_note(recording, builder, chapters),
     )
     return plan, arrays
 
@@ -95,19 +89,29 @@ def list_arrays(recording: Recording, most: int) -> list[str]:
     return listed
 
 
-def _note(recording: Recording, scribe: Scribe, chapters: tuple[Chapter, ...]) -> tuple[Phrase, ...]:
+def _explain_missing(ours: bool, short: bool) -> TranslatedMessage:
+    """Why steps that were not kept are missing."""
+    if not ours:
+        return TranslatedMessage.of(message("walk.not_kept"))
+    why = message("walk.no_trace") if short else message("walk.too_long", most=LONGEST_TRACE)
+    return TranslatedMessage.of(why)
+
+
+def _note(
+    recording: Recording, builder: PlanBuilder, chapters: tuple[Chapter, ...]
+) -> tuple[TranslatedMessage, ...]:
     notes = []
     steps = [step for chapter in chapters for step in chapter.steps]
     missing = [step.missing for step in steps if step.missing is not None]
-    if scribe.unseen in missing:
-        notes.append(NO_WINDOWS)
-    if scribe.missing in missing:
-        notes.append(scribe.missing)
+    if builder.unobserved in missing:
+        notes.append(TranslatedMessage.of(message("walk.only_attention")))
+    if builder.missing in missing:
+        notes.append(builder.missing)
     kept = set(recording.trace)
     if any(set(step.parameters.names()) - kept and step.missing is None for step in steps):
-        notes.append(NO_PARAMETERS)
+        notes.append(TranslatedMessage.of(message("walk.no_parameters")))
     if recording.evidence.edits:
-        notes.append(EDITED)
+        notes.append(TranslatedMessage.of(message("walk.edited")))
     return tuple(notes)
 
 

@@ -1,12 +1,8 @@
-"""The words of the walk: plan, chapters, steps, the diagram, the arithmetic of one cell.
-
-In:   nothing.
-Out:  typed answers, ready for JSON.
-"""
+"""Schema of the walk: plan, chapters, steps, the diagram, the arithmetic of one cell."""
 
 from typing import Literal
 
-from glassformer.schema import Pair, Phrase, ResponseModel
+from glassformer.schema import Pair, ResponseModel, TranslatedMessage
 
 Operation = Literal[
     "lookup",  # a row of a table
@@ -80,7 +76,7 @@ class Step(ResponseModel):
     words: dict[str, str]  # such as the name of the activation
     shape: StepShape
     arithmetic: bool  # whether /cell can say how each number came about
-    missing: Phrase | None  # why there is nothing to see
+    missing: TranslatedMessage | None  # why there is nothing to see
 
 
 class Chapter(ResponseModel):
@@ -150,7 +146,7 @@ class WalkPlan(ResponseModel):
     stacks: tuple[StackDescription, ...]
     chapters: tuple[Chapter, ...]
     diagram: Diagram
-    notes: tuple[Phrase, ...]  # what this recording cannot show
+    notes: tuple[TranslatedMessage, ...]  # what this recording cannot show
 
 
 class Term(ResponseModel):

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from glassformer import __version__
-from glassformer.api.chinese import translate
 from glassformer.api.responses import REVALIDATE, Context, respond
-from glassformer.schema import Phrase, ResponseModel
+from glassformer.messages import message
+from glassformer.schema import ResponseModel, TranslatedMessage
 
 router = APIRouter(prefix="/api", tags=["about"])
 
@@ -34,19 +34,19 @@ class About(ResponseModel):
     offline: bool
     limits: Limits
     workbench: bool
-    why_no_workbench: Phrase | None
+    why_no_workbench: TranslatedMessage | None
 
 
 @router.get("/about", response_model=About)
 async def read_about(request: Request, context: Context) -> Response:
     """Version, limits, and whether models can run here."""
     settings = context.settings
-    why = settings.why_no_workbench or "This server shows saved recordings and runs no models."
+    why = settings.why_no_workbench or message("api.shows_recordings_only")
     about = About(
         version=__version__,
         offline=settings.offline,
         limits=Limits(**{name: getattr(settings, name) for name in Limits.model_fields}),
         workbench=context.workbench is not None,
-        why_no_workbench=Phrase(en=why, zh=translate(why) or why) if context.workbench is None else None,
+        why_no_workbench=TranslatedMessage.of(why) if context.workbench is None else None,
     )
     return await respond(request, context, lambda: about, keep=REVALIDATE)

@@ -23,7 +23,7 @@ h2 code { overflow-wrap: anywhere; }
 code { font-family: ui-monospace, monospace; }
 p, ul { margin: 0.25rem 0; }
 """
-_ERROR = '{"error": {"sentence": "…", "code": "…", "zh": "…"}}'
+_ERROR = '{"error": {"sentence": "…", "code": "…", "message": {"code": "…", "parameters": {…}}}}'
 
 
 @router.get("/docs")

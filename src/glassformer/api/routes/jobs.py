@@ -16,6 +16,8 @@ from starlette.responses import Response, StreamingResponse
 from glassformer.api.jobs import LAST_EVENTS, Job, JobRequest, ModelDescription, Preset, Workbench
 from glassformer.api.responses import NO_STORE, AppContext, Context, respond
 from glassformer.errors import ApiError
+from glassformer.messages import message
+from glassformer.place import name_term
 
 router = APIRouter(prefix="/api", tags=["jobs"])
 
@@ -104,7 +106,7 @@ async def hear_job(request: Request, context: Context, id: JobId) -> Response:
     workbench.job(id)
     listeners: set[object] = request.app.state.listeners
     if len(listeners) >= context.settings.listeners:
-        raise ApiError("Too many pages listen to jobs. Close some of them.", "busy", 429)
+        raise ApiError("api.too_many_listeners", "busy", 429)
     headers = {"cache-control": NO_STORE, "x-accel-buffering": "no"}
     stream = _stream(workbench, id, listeners, request.app.state.closing)
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
@@ -148,8 +150,11 @@ def _point(context: AppContext, preset: Preset) -> Preset:
 
 def _require(context: AppContext) -> Workbench:
     if context.workbench is None:
-        why = context.settings.why_no_workbench or "This server shows saved recordings and runs no models."
-        raise ApiError(f"{why} Start it with `glassformer serve` where models can run.", "no_workbench", 409)
+        raise ApiError(
+            "api.no_workbench",
+            status=409,
+            why=context.settings.why_no_workbench or message("api.shows_recordings_only"),
+        )
     return context.workbench
 
 
@@ -160,14 +165,13 @@ def _check_size(context: AppContext, asked: JobRequest) -> None:
         text = getattr(asked, name)
         if text is not None and len(text) > settings.text_characters:
             raise ApiError(
-                f"{name} has {len(text):,} characters. Wanted at most {settings.text_characters:,}. "
-                "Shorten it, or use `glassformer record --file` in a terminal.",
-                "text_too_long",
-                413,
+                "api.text_too_long",
+                status=413,
+                name=name_term(name),
+                count=len(text),
+                most=settings.text_characters,
             )
+    if asked.prefix is not None:
+        raise ApiError("api.no_prefix", status=422)
     if asked.length is not None and asked.length > settings.tokens:
-        raise ApiError(
-            f"{asked.length:,} tokens were asked for. Wanted at most {settings.tokens:,}. Ask for fewer.",
-            "too_many_tokens",
-            422,
-        )
+        raise ApiError("api.too_many_tokens", status=422, count=asked.length, most=settings.tokens)

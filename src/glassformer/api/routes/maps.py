@@ -1,6 +1,6 @@
 """Attention maps: weights, scores, tiles, statistics, vectors.
 
-In:   a recording, the number of a map, a head, a part of it.
+In:   a recording, the place of a map, a head, a part of it.
 Out:  binary frames.
 """
 
@@ -10,7 +10,8 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from glassformer.api.frames import Frame, FrameArray, shrink
-from glassformer.api.responses import FRAME, AppContext, Context, respond
+from glassformer.api.places import find_map
+from glassformer.api.responses import FRAME, Context, respond
 from glassformer.api.routes.recordings import Id
 from glassformer.api.tiles import (
     Precision,
@@ -22,13 +23,16 @@ from glassformer.api.tiles import (
     frame_weights,
 )
 from glassformer.errors import ApiError
+from glassformer.place import name_term
 from glassformer.recording import AttentionMap
 
 router = APIRouter(
     prefix="/api/recordings/{id}", tags=["maps"], responses=FRAME, default_response_class=Response
 )
 
-MapNumber = Annotated[int, Path(alias="map", ge=0, le=2**31 - 1, description="the index of the map")]
+Place = Annotated[
+    str, Path(max_length=200, description="the place of the map, as decoder.cross.3 or decoder.self.0@2")
+]
 HeadNumber = Annotated[int, Path(ge=0, le=2**31 - 1)]
 HeadQuery = Annotated[int | None, Query(ge=0, le=2**31 - 1, description="one head; without it all")]
 Span = Annotated[
@@ -41,18 +45,18 @@ AsFloat = Annotated[Literal["float16", "float32"], Query(alias="as")]
 
 @router.get("/thumbnails")
 async def read_thumbnails(request: Request, context: Context, id: Id, how: How = "mean") -> Response:
-    """A small picture of every head of every map: arrays "0", "1", … of (head, row, column)."""
+    """A small picture of every head of every map: arrays "0", "1", … (head, row, column); meta.places."""
     return await respond(
         request, context, lambda: frame_thumbnails(context.library.get(id), how), recording=id
     )
 
 
-@router.get("/maps/{map}/weights")
+@router.get("/maps/{place}/weights")
 async def read_weights(
     request: Request,
     context: Context,
     id: Id,
-    number: MapNumber,
+    place: Place,
     head: Annotated[int | Literal["mean"] | None, Query(description="one head, mean, or all")] = None,
     queries: Span = None,
     keys: Span = None,
@@ -62,18 +66,18 @@ async def read_weights(
 
     def make() -> Frame:
         return frame_weights(
-            find_map(context, id, number), head, read_span(queries), read_span(keys), precision
+            find_map(context.library.get(id), place), head, read_span(queries), read_span(keys), precision
         )
 
     return await respond(request, context, make, recording=id)
 
 
-@router.get("/maps/{map}/scores")
+@router.get("/maps/{place}/scores")
 async def read_scores(
     request: Request,
     context: Context,
     id: Id,
-    number: MapNumber,
+    place: Place,
     head: HeadQuery = None,
     queries: Span = None,
     keys: Span = None,
@@ -83,18 +87,18 @@ async def read_scores(
 
     def make() -> Frame:
         return frame_scores(
-            find_map(context, id, number), head, read_span(queries), read_span(keys), precision
+            find_map(context.library.get(id), place), head, read_span(queries), read_span(keys), precision
         )
 
     return await respond(request, context, make, recording=id)
 
 
-@router.get("/maps/{map}/tiles/{head}/{level}/{row}/{column}")
+@router.get("/maps/{place}/tiles/{head}/{level}/{row}/{column}")
 async def read_tile(
     request: Request,
     context: Context,
     id: Id,
-    number: MapNumber,
+    place: Place,
     head: HeadNumber,
     level: Annotated[int, Path(ge=0, le=31, description="2**level tokens a pixel")],
     row: Annotated[int, Path(ge=0, le=2**31 - 1)],
@@ -105,17 +109,19 @@ async def read_tile(
     """A tile of 256 pixels a side, fewer at the right and lower edge."""
 
     def make() -> Frame:
-        return frame_tile(find_map(context, id, number), head, (level, row, column), how, precision)
+        return frame_tile(
+            find_map(context.library.get(id), place), head, (level, row, column), how, precision
+        )
 
     return await respond(request, context, make, recording=id)
 
 
-@router.get("/maps/{map}/statistics")
-async def read_statistics(request: Request, context: Context, id: Id, number: MapNumber) -> Response:
+@router.get("/maps/{place}/statistics")
+async def read_statistics(request: Request, context: Context, id: Id, place: Place) -> Response:
     """What is known of every head: entropy, peak … (head, query), mass (head, key), rows (query)."""
 
     def make() -> Frame:
-        known = find_map(context, id, number).statistics
+        known = find_map(context.library.get(id), place).statistics
         arrays = {
             "entropy": shrink(known.entropy, "float32"),
             "peak": shrink(known.peak, "float32"),
@@ -131,19 +137,19 @@ async def read_statistics(request: Request, context: Context, id: Id, number: Ma
     return await respond(request, context, make, recording=id)
 
 
-@router.get("/maps/{map}/vectors/{what}")
+@router.get("/maps/{place}/vectors/{what}")
 async def read_vectors(
     request: Request,
     context: Context,
     id: Id,
-    number: MapNumber,
+    place: Place,
     what: Literal["queries", "keys", "values"],
     head: HeadQuery = None,
 ) -> Response:
     """Query, key or value vectors: (token, width) of the head, or (head, token, width) of all."""
 
     def make() -> Frame:
-        return frame_vectors(find_map(context, id, number), what, head)
+        return frame_vectors(find_map(context.library.get(id), place), what, head)
 
     return await respond(request, context, make, recording=id)
 
@@ -173,33 +179,18 @@ def frame_vectors(
     array = getattr(attention_map, what)
     if array is None:
         raise ApiError(
-            f"The {what} of {attention_map.name} were not kept. Record again with {what!r} in want=.",
-            "not_recorded",
-            404,
+            "api.not_recorded", status=404, what=(name_term(what),), place=attention_map.place, want=what
         )
     chosen = array
     if head is not None:
         group = attention_map.heads // array.shape[0]
         chosen = array[attention_map.require_head(head) // group]
     if chosen.size > 16 << 20:
-        raise ApiError(
-            f"{chosen.size:,} numbers were asked for. Wanted at most {16 << 20:,}. Ask for one head.",
-            "too_many_cells",
-            422,
-        )
-    return Frame({what: shrink(chosen, "float32")}, {"map": attention_map.name, "head": head})
-
-
-def find_map(context: AppContext, id: str, number: int) -> AttentionMap:
-    """The map of this number."""
-    maps = context.library.get(id).maps
-    if number >= len(maps):
-        raise ApiError(
-            f"There is no map {number} in {id}. Wanted 0 to {len(maps) - 1}. Its description lists them.",
-            "no_map",
-            404,
-        )
-    return maps[number]
+        raise ApiError("api.too_many_vectors", "too_many_cells", 422, count=chosen.size, most=16 << 20)
+    return Frame(
+        {what: shrink(chosen, "float32")},
+        {"map": attention_map.name, "place": attention_map.place.address, "head": head},
+    )
 
 
 def read_span(text: str | None) -> Range | None:

@@ -14,6 +14,7 @@ from glassformer.api.jobs import Job, Playground
 from glassformer.api.responses import NO_STORE, REVALIDATE, AppContext, Context, respond
 from glassformer.errors import ApiError
 from glassformer.lessons.schema import Play, Topic, read_saved
+from glassformer.messages import message
 
 router = APIRouter(prefix="/api", tags=["playground"])
 
@@ -57,20 +58,16 @@ async def start_topic(request: Request, context: Context, topic: TopicName) -> J
 
 def _require(context: AppContext) -> Playground:
     if not isinstance(context.workbench, Playground):
-        why = (
-            context.settings.why_no_workbench
-            or "This server shows saved recordings and computes nothing new."
+        raise ApiError(
+            "api.no_workbench",
+            status=409,
+            why=context.settings.why_no_workbench or message("api.shows_recordings_only"),
         )
-        raise ApiError(f"{why} Start it with `glassformer serve` to play.", "no_workbench", 409)
     return context.workbench
 
 
 def _read(request: Request) -> dict[str, str]:
     given = dict(request.query_params)
     if len(given) > _MOST or any(len(value) > _LONGEST for value in given.values()):
-        raise ApiError(
-            f"Too much was asked. Wanted at most {_MOST} parameters of {_LONGEST} characters.",
-            "malformed",
-            422,
-        )
+        raise ApiError("api.too_many_parameters", "malformed", 422, most=_MOST, longest=_LONGEST)
     return given

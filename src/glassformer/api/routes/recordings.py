@@ -4,6 +4,7 @@ In:   ids, sides, bundles.
 Out:  descriptions as JSON; bundles as they are.
 """
 
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Annotated
 
@@ -21,6 +22,7 @@ from glassformer.api.jobs import JobRequest
 from glassformer.api.library import RecordingEntry
 from glassformer.api.responses import REVALIDATE, AppContext, Context, respond
 from glassformer.errors import ApiError, GlassformerError
+from glassformer.messages import Message
 from glassformer.recording.axes import SideName, find_side
 from glassformer.schema import ResponseModel
 
@@ -81,18 +83,17 @@ async def read_tokens(
     def make() -> TokenSlice:
         tokens = find_side(context.library.get(id), side)
         if tokens is None:
-            raise ApiError(
-                "The recording has no target text. Ask for the source; only encoder-decoders have both.",
-                "no_side",
-                404,
-            )
+            raise ApiError("api.no_side", status=404)
         end = min(len(tokens), start + MOST_TOKENS) if stop is None else stop
         if not start <= end <= len(tokens) or end - start > MOST_TOKENS:
             raise ApiError(
-                f"Tokens {start} to {end} of {len(tokens)} were asked for. Wanted at most {MOST_TOKENS:,} of "
-                "them, within the text. Ask for several parts.",
+                "api.tokens_out_of_range",
                 "out_of_range",
                 422,
+                start=start,
+                stop=end,
+                count=len(tokens),
+                most=MOST_TOKENS,
             )
         return slice_tokens(tokens, start, end)
 
@@ -127,34 +128,37 @@ async def read_bundle(request: Request, context: Context, id: Id) -> Response:
 async def add_recording(request: Request, context: Context) -> Added:
     """Add a bundle, which is the whole body."""
     if request.headers.get("content-type", "").startswith("multipart/"):
-        raise ApiError("The body is a form. Wanted the bundle itself. Send the file as it is.", "form", 415)
+        raise ApiError("api.form", status=415)
     state = request.app.state
     if state.uploads >= context.settings.uploads:
-        raise ApiError("Other files are on their way. Send this one in a moment.", "busy", 429)
+        raise ApiError("api.too_many_uploads", "busy", 429)
     state.uploads += 1
     path = context.library.new_part()
     try:
         await _write(request, path)
         return Added(id=await context.threads.run(request, lambda: context.library.receive(path)))
     except OSError as error:
-        raise ApiError(
-            f"The file could not be kept: {error.strerror or error}. Make room where Glassformer keeps its "
-            "recordings, and send it again.",
-            "no_room",
-            413,
-        ) from error
+        raise ApiError("api.no_room", status=413, reason=error.strerror or str(error)) from error
     except GlassformerError as error:
         if isinstance(error, ApiError):
             raise
-        sentence = str(error).replace(str(path), "The file")  # where we keep it is nobody's business
-        raise ApiError(sentence, "not_a_bundle", 422) from error
+        raise ApiError(_hide_path(error.message, path), "not_a_bundle", 422) from error
     finally:
         path.unlink(missing_ok=True)
         state.uploads -= 1
 
 
+def _hide_path(message: Message, path: FilePath) -> Message:
+    """The same message without the path under which the server keeps an upload."""
+    parameters = {
+        name: value.replace(str(path), "upload.bundle") if isinstance(value, str) else value
+        for name, value in message.parameters.items()
+    }
+    return replace(message, parameters=parameters)
+
+
 async def _write(request: Request, path: FilePath) -> None:
-    """The body into a file. On a full disk the rest is read, too: who still speaks hears no answer."""
+    """Write the body to a file; on a full disk drain the rest, so that the client receives the error."""
     pieces = request.stream()
     try:
         with path.open("xb") as file:

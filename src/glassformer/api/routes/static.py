@@ -48,11 +48,7 @@ async def read_page(request: Request, context: Context, path: str) -> Response:
     if file is None:
         if not path and not (root / "index.html").is_file():
             return HTMLResponse(_UNBUILT)
-        raise ApiError(
-            "There is nothing at this address. The page is at /, the list of addresses at /api/docs.",
-            "no_such_address",
-            404,
-        )
+        raise ApiError("api.no_such_page", "no_such_address", 404)
     encoding = choose_encoding(request.headers.get("accept-encoding", ""))
     state = file.stat()
     mark = f'"{state.st_mtime_ns:x}-{state.st_size:x}-{encoding}"'

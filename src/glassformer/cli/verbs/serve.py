@@ -158,7 +158,7 @@ def _build_settings(arguments: Arguments) -> "Settings":
         any_address=not local,
         static=STATIC if arguments.static is None else Path(arguments.static),
         offline=arguments.offline,
-        why_no_workbench="This server was started with --no-models." if arguments.no_models else None,
+        why_no_workbench=message("api.started_without_models") if arguments.no_models else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""How the steps of a plan are written down: each with its shapes, and why it is missing if it is.
+"""Builds the chapters of a plan: steps with their shapes, and why a step is missing.
 
 In:   arrays of a recording.
 Out:  chapters, one after the other.
@@ -7,9 +7,9 @@ Out:  chapters, one after the other.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from glassformer.schema import Phrase
+from glassformer.schema import TranslatedMessage
 from glassformer.walk.arrays import Arrays
-from glassformer.walk.following import Recipe
+from glassformer.walk.derived import Derivation
 from glassformer.walk.types import Axis, Chapter, Operation, Part, Step, StepParameters, StepShape
 
 NOTHING = StepParameters()
@@ -27,12 +27,12 @@ class ChapterDraft:
 
 
 @dataclass(slots=True)
-class Scribe:
+class PlanBuilder:
     """Writes steps into chapters."""
 
     arrays: Arrays
-    missing: Phrase  # said of what was not kept
-    unseen: Phrase  # said of what no recording of this kind keeps
+    missing: TranslatedMessage  # of steps that were not kept
+    unobserved: TranslatedMessage  # of steps that no recording of this kind keeps
     chapters: list[ChapterDraft] = field(default_factory=list)
 
     def open(self, id: str, kind: Part, stack: str | None = None, layer: int | None = None) -> None:
@@ -55,7 +55,7 @@ class Scribe:
         numbers, words = dict(numbers or {}), dict(words or {})
         made = arrays.shape(output)
         if made is None and parameters is NOTHING:
-            made = arrays.promise(output, Recipe(operation, tuple(inputs), numbers, words))
+            made = arrays.promise(output, Derivation(operation, tuple(inputs), numbers, words))
         if arrays.is_computed(output):
             words["origin"] = "computed"  # not by the network: it follows from what was kept
         shape = StepShape(inputs=tuple(arrays.shape(each) for each in inputs), output=made)
@@ -88,7 +88,7 @@ class Scribe:
         """A step that certainly happens, and that no recording of this kind shows."""
         self.write(name, "states", [], output, axes)
         steps = self.chapters[-1].steps
-        steps[-1] = steps[-1].model_copy(update={"missing": self.unseen})
+        steps[-1] = steps[-1].model_copy(update={"missing": self.unobserved})
 
     def close(self) -> tuple[Chapter, ...]:
         """All chapters that have steps."""

@@ -1,6 +1,6 @@
 """The steps of a network whose architecture is not known: what its recording backs.
 
-In:   a scribe over a recording of a model of transformers, or of a recurrent network.
+In:   a builder over a recording of a model of transformers, or of a recurrent network.
 Out:  chapters: states, and for each attention queries, keys, values, scores, weights.
 """
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from glassformer.recording import AttentionMap
 from glassformer.recording.arrays import choose
 from glassformer.recording.attention_map import HALVES
+from glassformer.walk.builder import PlanBuilder
 from glassformer.walk.types import Axis
-from glassformer.walk.writing import Scribe
 
 AGREEMENT = 1e-3  # how far scores may be from what follows from queries and keys, at most
 ROUNDING = 4e-6  # in single precision: as a share of what was summed
@@ -19,32 +19,32 @@ CHECKED = 6  # queries of each map for which that is looked at
 WITNESSES = 3  # scores that a cap must account for: there is one that gives any single score
 
 
-def write_others(scribe: Scribe) -> None:
+def write_observed(builder: PlanBuilder) -> None:
     """Stack by stack, layer by layer."""
-    arrays = scribe.arrays
+    arrays = builder.arrays
     recording = arrays.recording
     for stack in sorted(arrays.stacks(), key=lambda name: name == "decoder"):  # the others keep their order
         side = arrays.tokens(stack).side
         cells = "cell" in arrays.words  # a recurrent network: its states are what its cells made
-        scribe.open(f"{stack}.embedding", "states" if cells else "embedding", stack)
-        scribe.write("states", "states", [f"{stack}/ids"], f"{stack}/hidden/0", (side, "feature"))
+        builder.open(f"{stack}.embedding", "states" if cells else "embedding", stack)
+        builder.write("states", "states", [f"{stack}/ids"], f"{stack}/hidden/0", (side, "feature"))
         layers = [each.layer for each in recording.maps if each.stack == stack and each.step is None]
         for layer in range(max(layers, default=-1) + 1):
             for kind in ("self", "cross"):
                 found = arrays.map(stack, layer, kind)
                 if found is not None:
-                    _write_attention(scribe, found)
+                    _write_attention(builder, found)
             if arrays.depth(stack):
-                scribe.open(f"{stack}.{layer}.states", "states", stack, layer)
+                builder.open(f"{stack}.{layer}.states", "states", stack, layer)
                 after = f"{stack}/hidden/{layer + 1}"
-                scribe.write("states", "states", [f"{stack}/hidden/{layer}"], after, (side, "feature"))
-    _write_output(scribe)
+                builder.write("states", "states", [f"{stack}/hidden/{layer}"], after, (side, "feature"))
+    _write_output(builder)
 
 
-def _write_attention(scribe: Scribe, found: AttentionMap) -> None:
+def _write_attention(builder: PlanBuilder, found: AttentionMap) -> None:
     place = f"{found.stack}/{found.layer}/{found.kind}"
-    write = scribe.write
-    scribe.open(place.replace("/", "."), found.kind, found.stack, found.layer)
+    write = builder.write
+    builder.open(place.replace("/", "."), found.kind, found.stack, found.layer)
     query: tuple[Axis, ...] = ("head", found.query.side, "feature")
     key: tuple[Axis, ...] = ("head", found.key.side, "feature")
     matrix: tuple[Axis, ...] = ("head", found.query.side, found.key.side)
@@ -62,8 +62,8 @@ def _write_attention(scribe: Scribe, found: AttentionMap) -> None:
     else:
         write("weights", "states", [f"{place}/scores"], f"{place}/weights", matrix)
     write("mixed", "mix", [f"{place}/weights", f"{place}/values"], f"{place}/mixed", query)
-    if "cell" not in scribe.arrays.words:  # there the cells read what was mixed
-        scribe.missing_step("output", f"{place}/output", query[1:])
+    if "cell" not in builder.arrays.words:  # there the cells read what was mixed
+        builder.missing_step("output", f"{place}/output", query[1:])
 
 
 def _follow(found: AttentionMap) -> dict[str, float] | None:
@@ -109,11 +109,11 @@ def _find_cap(products: NDArray[np.float64], scores: NDArray[np.float64]) -> flo
     return high
 
 
-def _write_output(scribe: Scribe) -> None:
-    output = scribe.arrays.recording.output
+def _write_output(builder: PlanBuilder) -> None:
+    output = builder.arrays.recording.output
     if output is None:
         return
-    scribe.open("output", "output", output.stack)
-    side = scribe.arrays.tokens(output.stack).side
+    builder.open("output", "output", output.stack)
+    side = builder.arrays.tokens(output.stack).side
     ranks: tuple[Axis, ...] = ("rank",) if output.kind == "classes" else (side, "rank")
-    scribe.write("likeliest", "choose", [], "output/likeliest", ranks)
+    builder.write("likeliest", "choose", [], "output/likeliest", ranks)

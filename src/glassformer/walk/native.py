@@ -1,23 +1,23 @@
 """The steps of a Transformer of ours, as its architecture says.
 
-In:   the words of a ModelConfig, and a scribe.
+In:   the words of a ModelConfig, and a builder.
 Out:  chapters: embedding, then for each layer self-attention, cross-attention, feed-forward; the output.
 """
 
 from collections.abc import Mapping
 
+from glassformer.walk.builder import NOTHING, PlanBuilder
 from glassformer.walk.types import Axis, StepParameters
-from glassformer.walk.writing import NOTHING, Scribe
 
 Words = Mapping[str, str | int | float | bool | None]
 
 
-class OurPlan:
+class NativePlan:
     """Writes down what one network does."""
 
-    def __init__(self, words: Words, scribe: Scribe) -> None:
+    def __init__(self, words: Words, builder: PlanBuilder) -> None:
         self.words = words
-        self.scribe = scribe
+        self.builder = builder
         self.width = int(words["width"] or 0)
         self.head_width = self.width // int(words["heads"] or 1)
         self.pre = words["norm_position"] == "pre"
@@ -31,13 +31,13 @@ class OurPlan:
             if stack not in shape:
                 continue
             self._write_embedding(stack)
-            for layer in range(self.scribe.arrays.depth(stack)):
+            for layer in range(self.builder.arrays.depth(stack)):
                 self._write_attention(stack, layer, "self")
                 if shape == "encoder-decoder" and stack == "decoder":
                     self._write_attention(stack, layer, "cross")
                 self._write_feed_forward(stack, layer)
             if self.pre:
-                self.scribe.open(f"{stack}.final", "final", stack)
+                self.builder.open(f"{stack}.final", "final", stack)
                 self._norm("norm", f"{stack}/final", f"{stack}.norm", self._side(stack))
             if stack == "encoder":
                 self.memory = self.stream
@@ -46,8 +46,8 @@ class OurPlan:
     # Embedding
 
     def _write_embedding(self, stack: str) -> None:
-        write, side, place = self.scribe.write, self._side(stack), f"{stack}/embedding"
-        self.scribe.open(f"{stack}.embedding", "embedding", stack)
+        write, side, place = self.builder.write, self._side(stack), f"{stack}/embedding"
+        self.builder.open(f"{stack}.embedding", "embedding", stack)
         axes: tuple[Axis, Axis] = (side, "feature")
         tokens = StepParameters(weight="parameters/embeddings.tokens.weight")
         parts = [write("tokens", "lookup", [f"{stack}/ids"], f"{place}/tokens", axes, tokens)]
@@ -79,14 +79,14 @@ class OurPlan:
         place, module = f"{stack}/{layer}/{kind}", "attention" if kind == "self" else "cross"
         prefix = f"{stack}.layers.{self._block(layer)}.{module}"
         side = self._side(stack)
-        self.scribe.open(place.replace("/", "."), "self" if kind == "self" else "cross", stack, layer)
+        self.builder.open(place.replace("/", "."), "self" if kind == "self" else "cross", stack, layer)
         before = self.stream
         if self.pre:
             self._norm("normed", f"{place}/normed", f"{prefix}_residual.norm", side)
         self._write_projections(place, prefix, side, kind)
         keys: Axis = side if kind == "self" else "source"
         scores = self._write_scores(place, prefix, (side, keys), stack, kind)
-        write = self.scribe.write
+        write = self.builder.write
         matrix: tuple[Axis, ...] = ("head", side, keys)
         best = self.words["best_keys"]
         hard = {} if best is None else {"best_keys": float(best)}
@@ -104,7 +104,7 @@ class OurPlan:
         self._add(place, before, output, f"{prefix}_residual", side)
 
     def _write_projections(self, place: str, prefix: str, side: Axis, kind: str) -> None:
-        write, read = self.scribe.write, self.stream
+        write, read = self.builder.write, self.stream
         others: Axis = side if kind == "self" else "source"
         for number, (name, tokens) in enumerate((("queries", side), ("keys", others), ("values", others))):
             source = read if kind == "self" or name == "queries" else self.memory
@@ -125,7 +125,7 @@ class OurPlan:
 
     def _write_scores(self, place: str, prefix: str, sides: tuple[Axis, Axis], stack: str, kind: str) -> str:
         """Similarities, what is added to them, what is masked; gives what the softmax reads."""
-        write, similarity = self.scribe.write, str(self.words["similarity"])
+        write, similarity = self.builder.write, str(self.words["similarity"])
         ending = "_turned" if self.words["positions"] == "rotary" and kind == "self" else ""
         pair = [f"{place}/queries{ending}", f"{place}/keys{ending}"]
         matrix: tuple[Axis, ...] = ("head", *sides)
@@ -155,9 +155,9 @@ class OurPlan:
         return scores
 
     def _write_feed_forward(self, stack: str, layer: int) -> None:
-        place, side, write = f"{stack}/{layer}/feed_forward", self._side(stack), self.scribe.write
+        place, side, write = f"{stack}/{layer}/feed_forward", self._side(stack), self.builder.write
         prefix = f"{stack}.layers.{self._block(layer)}.feed_forward"
-        self.scribe.open(place.replace("/", "."), "feed_forward", stack, layer)
+        self.builder.open(place.replace("/", "."), "feed_forward", stack, layer)
         before = self.stream
         axes: tuple[Axis, ...] = (side, "feature")
         if self.pre:
@@ -175,7 +175,7 @@ class OurPlan:
         if self.words["residual_scale"]:
             learnt = StepParameters(weight=f"parameters/{residual}.scale")
         axes: tuple[Axis, ...] = (side, "feature")
-        self.stream = self.scribe.write("sum", "add", [before, output], f"{place}/sum", axes, learnt)
+        self.stream = self.builder.write("sum", "add", [before, output], f"{place}/sum", axes, learnt)
         if not self.pre:
             self._norm("norm", f"{place}/norm", f"{residual}.norm", side)
 
@@ -190,15 +190,15 @@ class OurPlan:
         numbers = {"epsilon": float(self.words["norm_epsilon"] or 0.0)}
         over = {"over": "batch" if batch else "features"}
         axes: tuple[Axis, ...] = (side, "feature")
-        self.stream = self.scribe.write(name, "norm", [self.stream], output, axes, parameters, numbers, over)
+        self.stream = self.builder.write(name, "norm", [self.stream], output, axes, parameters, numbers, over)
 
     # Output
 
     def _write_output(self, stack: str) -> None:
-        head, side, write = self.words["head"], self._side(stack), self.scribe.write
+        head, side, write = self.words["head"], self._side(stack), self.builder.write
         if head == "none":
             return
-        self.scribe.open("output", "output", stack)
+        self.builder.open("output", "output", stack)
         axes: tuple[Axis, ...] = (side, "feature")
         read = self.stream
         if head == "classes":
@@ -226,7 +226,7 @@ class OurPlan:
         write("likeliest", "choose", [chances], "output/likeliest", ranks)
 
     def _write_classes(self, read: str) -> str:
-        write = self.scribe.write
+        write = self.builder.write
         how = {"how": str(self.words["pooling"])}
         pooled = write("pooled", "pool", [read], "output/pooled", ("feature",), words=how)
         if self.words["pooler"]:
@@ -239,7 +239,7 @@ class OurPlan:
         return 0 if self.words["share_layers"] else layer
 
     def _side(self, stack: str) -> Axis:
-        return self.scribe.arrays.tokens(stack).side
+        return self.builder.arrays.tokens(stack).side
 
 
 def _product(module: str, columns: tuple[int, int] | None = None) -> StepParameters:

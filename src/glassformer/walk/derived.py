@@ -13,13 +13,13 @@ import numpy as np
 from glassformer.recording.arrays import AnyArray
 from glassformer.walk.functions import ACTIVATIONS
 
-FOLLOWING = ("scale", "divide", "add", "dot", "join", "activate")
+DERIVABLE = ("scale", "divide", "add", "dot", "join", "activate")
 
 Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class Derivation:
     """How to make an array: a step of the plan that needs no parameters."""
 
     operation: str
@@ -30,7 +30,7 @@ class Recipe:
     def measure(self, shapes: Sequence[Shape | None], most: int) -> Shape | None:
         """The shape of what comes out; None where something is missing, does not fit, or is too much."""
         known = [shape for shape in shapes if shape is not None]
-        if self.operation not in FOLLOWING or not known or len(known) < len(shapes):
+        if self.operation not in DERIVABLE or not known or len(known) < len(shapes):
             return None
         first, last = known[0], known[-1]
         match self.operation:
