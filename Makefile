@@ -8,7 +8,7 @@ NPM    := PATH="$(abspath $(BIN)):$$PATH" npm --prefix web --silent
 PAGE   := src/glassformer/api/static/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run install page test test-avx2 test-long check docs format clean
+.PHONY: help run install page types test test-avx2 test-long check docs format clean
 
 # The smaller vector instructions of processors without AVX-512, for the tests of numbers.
 AVX2 := ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 OPENBLAS_CORETYPE=Haswell
@@ -23,6 +23,9 @@ run: $(VENV)/.installed $(PAGE)  ## install if needed, then open the product
 install: $(VENV)/.developing  ## create .venv with everything that development needs
 
 page: $(PAGE)  ## build the page, if its sources have changed
+
+types: $(VENV)/.developing  ## generate the page's types from the schema of the server
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python web/generate/generate.py
 
 test: $(VENV)/.developing $(PAGE) web/node_modules/.package-lock.json  ## run every test this machine can run; skips are listed with their reasons
 	$(NPM) run test

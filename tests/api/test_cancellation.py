@@ -48,10 +48,10 @@ def test_pictures_and_histograms_stop_too() -> None:
     recording = invent_decoder()
     with cancelled_by(flag):
         with pytest.raises(ApiError, match="was cancelled"):
-            distribute(recording, "attention", Where(map=0), 8)
+            distribute(recording, "attention", Where(place="0"), 8)
         with pytest.raises(ApiError, match="was cancelled"):
             frame_weights(recording.maps[0], "mean", None, None, "uint8")
-    assert distribute(recording, "attention", Where(map=0), 8).count
+    assert distribute(recording, "attention", Where(place="0"), 8).count
 
 
 def test_billions_of_weights_are_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -13,6 +14,7 @@ from schemathesis.checks import content_type_conformance, not_a_server_error, re
 from schemathesis.specs.openapi.checks import status_code_conformance
 
 from campaigns import rounds
+from glassformer.runlog import Event, RunWriter
 
 EXAMPLES = rounds(8, 200)  # for each address
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
@@ -29,8 +31,10 @@ settings = hypothesis.settings(
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_no_question_breaks_the_server(build_site: Callable[..., Any]) -> None:
-    site = build_site(waiting=10_000)
+def test_no_request_breaks_the_server(build_site: Callable[..., Any], tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "runs" / "first") as writer:
+        writer.write_event(Event(0, "started", "It began."))
+    site = build_site(waiting=10_000, runs=tmp_path / "runs")
     schema = schemathesis.openapi.from_asgi("/api/openapi.json", site.app, headers={"host": "localhost"})
     asked: dict[str, set[int]] = {}
     ids = list(site.ids.values())
@@ -61,7 +65,8 @@ def test_no_question_breaks_the_server(build_site: Callable[..., Any]) -> None:
                     known = data.draw(hypothesis.strategies.sampled_from(ids))
                     ask(
                         case,
-                        id=known,
+                        id="first" if case.path.startswith("/api/runs") else known,
+                        language="zh",
                         place="0",
                         head=0,
                         level=0,

@@ -104,7 +104,7 @@ class EvidenceDescription(EvidenceWords):
     zh: EvidenceWords
 
 
-class Choice(ResponseModel):
+class TokenChoice(ResponseModel):
     """A token that came, or could have come."""
 
     token: int
@@ -112,11 +112,11 @@ class Choice(ResponseModel):
     log_probability: float | None  # None: minus infinity
 
 
-class StepDescription(Choice):
+class StepDescription(TokenChoice):
     """One step of a generation, or a node of a beam search."""
 
     index: int
-    alternatives: tuple[Choice, ...]
+    alternatives: tuple[TokenChoice, ...]
     beam: int
     parent: int | None
     score: float | None
@@ -136,7 +136,7 @@ class OutputDescription(ResponseModel):
 
     stack: str
     kind: Literal["tokens", "classes"]
-    positions: tuple[tuple[Choice, ...], ...]
+    positions: tuple[tuple[TokenChoice, ...], ...]
 
 
 class Description(ResponseModel):
@@ -309,9 +309,11 @@ def _describe_output(output: Output) -> OutputDescription:
     return OutputDescription(stack=output.stack, kind=output.kind, positions=positions)
 
 
-def _list_choices(ids: Sequence[int], logs: Sequence[float], texts: dict[int, str]) -> tuple[Choice, ...]:
+def _list_choices(
+    ids: Sequence[int], logs: Sequence[float], texts: dict[int, str]
+) -> tuple[TokenChoice, ...]:
     return tuple(
-        Choice(token=token, text=texts[token], log_probability=_finite(log))
+        TokenChoice(token=token, text=texts[token], log_probability=_finite(log))
         for token, log in zip(ids, logs, strict=True)
     )
 
@@ -333,7 +335,7 @@ def describe_step(step: Step) -> StepDescription:
         text=make_visible(step.text),
         log_probability=_finite(step.log_probability),
         alternatives=tuple(
-            Choice(
+            TokenChoice(
                 token=each.token,
                 text=make_visible(each.text),
                 log_probability=_finite(each.log_probability),

@@ -43,8 +43,21 @@ def render_schema() -> str:
         schema = create_app(library).openapi()
     finally:
         library.close()
-    schema = {**schema, "info": {"title": schema["info"]["title"], "version": "0"}}
+    schema = {**_drop_titles(schema), "info": {"title": schema["info"]["title"], "version": "0"}}
     return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _drop_titles(node: Any) -> Any:
+    """Without the titles that pydantic derives from names."""
+    if isinstance(node, list):
+        return [_drop_titles(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        name: _drop_titles(value)
+        for name, value in node.items()
+        if name != "title" or not isinstance(value, str)
+    }
 
 
 if __name__ == "__main__":

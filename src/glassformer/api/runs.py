@@ -13,7 +13,6 @@ from typing import Any, Literal
 import numpy as np
 
 from glassformer.errors import ApiError, InputError
-from glassformer.messages import Message, literal
 from glassformer.place import Place
 from glassformer.recording.arrays import AnyArray, choose
 from glassformer.runlog import (
@@ -190,33 +189,17 @@ def _take_heads(place: Place, history: HeadHistory, first: int, points: int) -> 
 
 
 def _describe_event(event: Event) -> RunEvent:
-    place, where = _find_place(event)
+    place = event.find_place()
     return RunEvent(
         step=event.step,
         kind=event.kind,
-        message=MessageModel.of(_find_message(event)),
+        message=MessageModel.of(event.as_message()),
         topic=event.topic,
         place=None if place is None else PlaceModel.of(place),
-        where=where,
+        where="" if place is not None else event.place,
         value=None if event.value is None or not math.isfinite(event.value) else event.value,
         time=event.time,
     )
-
-
-def _find_message(event: Event) -> Message:
-    text: Any = event.message  # a sentence in logs of the first version
-    return text if isinstance(text, Message) else literal(str(text))
-
-
-def _find_place(event: Event) -> tuple[Place | None, str]:
-    """The place of an event, or its words where the log names no place."""
-    place: Any = event.place
-    if isinstance(place, Place):
-        return place, ""
-    try:
-        return Place.parse(place or ""), ""
-    except InputError:
-        return None, place or ""
 
 
 def _finite(values: AnyArray) -> tuple[float | None, ...]:

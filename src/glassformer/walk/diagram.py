@@ -6,7 +6,7 @@ Out:  blocks from below to above, and arrows: the stream, the residual connectio
 
 from collections.abc import Sequence
 
-from glassformer.walk.types import Arrow, Block, Chapter, Diagram, StackDescription, Step
+from glassformer.walk.types import Block, BlockArrow, Chapter, Diagram, StackDescription, Step
 
 _KINDS = {
     "embedding": "embedding",
@@ -22,7 +22,7 @@ _KINDS = {
 class _Draft:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
-        self.arrows: list[Arrow] = []
+        self.arrows: list[BlockArrow] = []
         self.last: dict[str, str] = {}  # by stack, the block that the stream comes from
 
     def put(self, chapter: Chapter, step: Step, kind: str, name: str, *, causal: bool = False) -> str:
@@ -46,7 +46,7 @@ class _Draft:
         return block.id
 
     def join(self, start: str, end: str, kind: str) -> None:
-        self.arrows.append(Arrow.model_validate({"start": start, "end": end, "kind": kind}))
+        self.arrows.append(BlockArrow.model_validate({"start": start, "end": end, "kind": kind}))
 
 
 def draw(chapters: Sequence[Chapter], stacks: Sequence[StackDescription]) -> Diagram:

@@ -103,7 +103,7 @@ class Block(ResponseModel):
     causal: bool = False
 
 
-class Arrow(ResponseModel):
+class BlockArrow(ResponseModel):
     """From block to block."""
 
     start: str
@@ -115,7 +115,7 @@ class Diagram(ResponseModel):
     """The true architecture: blocks from below to above, and what flows between them."""
 
     blocks: tuple[Block, ...]
-    arrows: tuple[Arrow, ...]
+    arrows: tuple[BlockArrow, ...]
 
 
 class StackDescription(ResponseModel):

@@ -201,11 +201,8 @@ def _run_server(app: Any, sockets: list[socket.socket], address: str | None) -> 
     """Run until a signal; the browser opens when the server answers."""
     import uvicorn
 
-    from glassformer.api.connections import HeaderTimeoutProtocol
-
     config = uvicorn.Config(
         app,
-        http=HeaderTimeoutProtocol,
         log_level="warning",
         access_log=False,
         server_header=False,
