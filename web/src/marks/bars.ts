@@ -6,7 +6,7 @@
  */
 
 import type { Theme } from "../core/view";
-import { make } from "./make";
+import { make, type Text } from "./make";
 import { figure, inks, label } from "./paper";
 
 export interface Bar {
@@ -24,7 +24,7 @@ export function percent(share: number): string {
 export class Bars {
   readonly element: HTMLElement;
 
-  constructor(name: string) {
+  constructor(name: Text) {
     this.element = make("ol", { class: "bars", "aria-label": name });
   }
 

@@ -51,12 +51,6 @@ export interface TreePicture {
 
 let numbers = 0; // for ids
 
-export interface TreeLook {
-  readonly scale: number;
-  readonly shift: Spot;
-  readonly marked: number | null;
-}
-
 export class Tree {
   readonly element: SVGSVGElement;
   private readonly world = draw("g", { role: "presentation" });
@@ -78,7 +72,7 @@ export class Tree {
   ) {
     this.element = draw(
       "svg",
-      { class: "tree", role: "tree", tabindex: 0, "aria-label": words.tree },
+      { class: "tree", role: "tree", tabindex: 0, "aria-label": () => words.tree },
       this.world,
     );
     this.listen();
@@ -122,16 +116,6 @@ export class Tree {
     });
     if (node !== null && node !== this.marked) this.reveal(node);
     this.marked = node;
-  }
-
-  /** What is in view; given to another tree of the same nodes, it shows the same. */
-  get look(): TreeLook {
-    return { scale: this.scale, shift: this.shift, marked: this.marked };
-  }
-
-  set look({ scale, shift, marked }: TreeLook) {
-    [this.scale, this.shift, this.marked] = [scale, shift, marked];
-    this.move();
   }
 
   zoom(direction: -1 | 0 | 1, centre?: Spot): void {
@@ -221,7 +205,7 @@ export class Tree {
         "data-kept": kept,
         "aria-level": node.index + 1,
         "aria-selected": "false",
-        "aria-label": this.words.node(node.text, node.index + 1, scoreOf(node)),
+        "aria-label": () => this.words.node(node.text, node.index + 1, scoreOf(node)),
       },
       draw("rect", { x: 0, y: -TALL / 2, width: WIDE, height: TALL, rx: 4 }),
       draw("text", { class: "tree-text", x: 6, y: -1 }, short(node.text)),

@@ -5,7 +5,7 @@
  * Out:  a list box in running order; one word can be chosen by click or arrow keys.
  */
 
-import { make } from "./make";
+import { make, type Text } from "./make";
 
 export interface Word {
   readonly text: string;
@@ -21,7 +21,7 @@ export class Words {
   private chosen = -1;
 
   constructor(
-    label: string,
+    label: Text,
     private readonly choose: (place: number) => void,
   ) {
     this.element = make("div", {

@@ -6,12 +6,12 @@
  */
 
 import type { Frame, Numbers } from "../api/frames";
-import type { Description, MapDescription, SideName, TokenSlice } from "../api/types";
+import type { Description, Language, MapDescription, SideName, TokenSlice } from "../api/types";
 import { formatText } from "../core/messages";
 import { placeOf } from "../core/place";
 import { createSelection, type LinkedSelection, nothingSelected } from "../core/selection";
 import type { RecordingSource } from "../core/source";
-import type { Mounted, Rerunner, Stage, SubjectKind, SubjectOf, View } from "../core/view";
+import type { Mounted, Rerunner, Stage, SubjectKind, SubjectOf, Theme, View } from "../core/view";
 
 export interface Invention {
   readonly source?: readonly string[];
@@ -257,6 +257,17 @@ export function setStage(
 /** The same stage for a view that needs nothing open. */
 export function withoutSubject(stage: Stage): Stage<"none"> {
   return { ...stage, subject: { kind: "none" }, source: null };
+}
+
+/** Another language or theme, as the canvas tells a mounted view. */
+export function restyle(
+  mounted: Mounted,
+  stage: Stage,
+  language: Language = "zh",
+  theme: Theme = stage.theme,
+): void {
+  Object.assign(stage, { language, theme });
+  mounted.restyle?.(language, theme);
 }
 
 /** The same view in another language, as the canvas mounts it; with `anew` false, after a while on another tab. */

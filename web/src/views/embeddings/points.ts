@@ -17,7 +17,7 @@ import { pick, sequential } from "../../marks/colours";
 import { draw, make, write } from "../../marks/make";
 import type { Inks } from "../../marks/paper";
 import { SCREEN } from "../../marks/paper";
-import { type Camera, spellScatter, unit } from "../../marks/scatter";
+import { spellScatter, unit } from "../../marks/scatter";
 import { Tooltip } from "../../marks/tooltip";
 import type { Choices } from "./choices";
 import { Cloud, type CloudLook } from "./cloud";

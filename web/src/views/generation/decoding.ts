@@ -6,7 +6,7 @@
  */
 
 import type { DecodeRequest, Job } from "../../api/types";
-import { make, write } from "../../marks/make";
+import { make, type Text } from "../../marks/make";
 import type { words } from "./words";
 
 export type Predicts = "words" | "masks" | "classes";
@@ -35,7 +35,7 @@ export class Decoding {
 
   constructor(private readonly options: DecodingOptions) {
     const { word, predicts } = options;
-    const choice = (method: Method) => make("option", { value: method }, word[method]);
+    const choice = (method: Method) => make("option", { value: method }, () => word[method]);
     this.method = make(
       "select",
       { name: "method", onchange: () => this.arrange() },
@@ -53,17 +53,15 @@ export class Decoding {
       topP: field("top_p", 1, 0.01, 1, "any"),
       seed: field("seed", 0, 0, 2 ** 31),
     };
-    this.submit = make(
-      "button",
-      { type: "submit", class: "button primary" },
+    this.submit = make("button", { type: "submit", class: "button primary" }, () =>
       predicts === "words" ? word.predict : predicts === "masks" ? word.predictMask : word.predictClass,
     );
     this.stop = make(
       "button",
       { type: "button", class: "button", hidden: true, onclick: () => options.cancel() },
-      word.cancel,
+      () => word.cancel,
     );
-    const labelled = (text: string, input: HTMLElement, only: string) =>
+    const labelled = (text: Text, input: HTMLElement, only: string) =>
       make("label", { class: "decoding-field", "data-only": only }, make("span", {}, text), input);
     const { fields } = this;
     this.element = make(
@@ -71,13 +69,13 @@ export class Decoding {
       { class: "decoding", onsubmit: (event: Event) => this.send(event) },
       ...(predicts === "words"
         ? [
-            labelled(word.method, this.method, ""),
-            labelled(word.count, fields.count, ""),
-            labelled(word.beams, fields.beams, "beam"),
-            labelled(word.temperature, fields.temperature, "sampling"),
-            labelled(word.topK, fields.topK, "sampling"),
-            labelled(word.topP, fields.topP, "sampling"),
-            labelled(word.seed, fields.seed, "sampling"),
+            labelled(() => word.method, this.method, ""),
+            labelled(() => word.count, fields.count, ""),
+            labelled(() => word.beams, fields.beams, "beam"),
+            labelled(() => word.temperature, fields.temperature, "sampling"),
+            labelled(() => word.topK, fields.topK, "sampling"),
+            labelled(() => word.topP, fields.topP, "sampling"),
+            labelled(() => word.seed, fields.seed, "sampling"),
           ]
         : []),
       this.submit,
@@ -142,13 +140,13 @@ export class Decoding {
 
   tell(job: Job): void {
     const { word } = this.options;
-    write(this.said, job.detail ? `${word[job.stage]} · ${job.detail}` : word[job.stage]);
+    this.say(() => (job.detail ? `${word[job.stage]} · ${job.detail}` : word[job.stage]));
     if (job.share === null) this.progress.removeAttribute("value");
     else this.progress.value = job.share;
   }
 
-  say(sentence: string): void {
-    write(this.said, sentence);
+  say(sentence: Text): void {
+    this.said.replaceChildren(...make("span", {}, sentence).childNodes);
   }
 
   private send(event: Event): void {

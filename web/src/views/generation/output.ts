@@ -27,7 +27,7 @@ export class Output implements GenerationPanel {
   ) {
     const { word, stage } = context;
     const { description } = stage.source;
-    this.bars = new Bars(word.choicesName);
+    this.bars = new Bars(() => word.choicesName);
     this.button = make("button", {
       type: "button",
       class: "button generation-mask",
@@ -44,17 +44,17 @@ export class Output implements GenerationPanel {
     if (output.kind === "classes") {
       this.text = null;
       choices.classList.add("generation-alone");
-      this.title.after(make("p", { class: "hint" }, word.classesHint));
+      this.title.after(make("p", { class: "hint" }, () => word.classesHint));
       this.element.append(choices);
       return;
     }
     const side: SideName = output.stack === "decoder" && description.target !== null ? "target" : "source";
-    const name = description.shape === "encoder" ? word.positions : word.nextWord;
+    const name = (): string => (description.shape === "encoder" ? word.positions : word.nextWord);
     this.text = new Text(context, side, name, (token) => stage.selection.set({ query: token }));
     const looked = make(
       "section",
       { class: "generation-looked" },
-      make("p", { class: "hint" }, word.chooseToken),
+      make("p", { class: "hint" }, () => word.chooseToken),
       this.text.element,
     );
     this.element.append(make("div", { class: "generation-grid" }, looked, choices));

@@ -25,9 +25,6 @@ export interface GenerationPanel {
   caption(): string;
   table(): TableData;
   zoom(direction: -1 | 0 | 1): void;
-  /** What no link states, for the same panel in another language or theme. */
-  keep?(): unknown;
-  resume?(kept: unknown): void;
   unmount(): void;
 }
 

@@ -46,8 +46,14 @@ export class Predicting {
       send: (decode) => this.predict(decode),
       cancel: () => this.run?.stop(),
     });
-    this.streamed = new Words(word.writing, () => {});
-    this.live.append(make("h2", {}, word.writing), this.streamed.element);
+    this.streamed = new Words(
+      () => word.writing,
+      () => {},
+    );
+    this.live.append(
+      make("h2", {}, () => word.writing),
+      this.streamed.element,
+    );
     const decode = decodingOf(stage.source.description.generation, rerunner.again({})?.decode);
     if (kept) this.form.restore(kept.form);
     else if (decode) this.form.fill(decode); // the server writes null for what was not said
@@ -63,7 +69,7 @@ export class Predicting {
     const { rerunner } = this;
     const known = rerunner.again(decode === null ? {} : { decode });
     if (known === null) {
-      this.form.say(this.context.word.noRequest);
+      this.form.say(() => this.context.word.noRequest);
       return;
     }
     this.run?.show(null);
@@ -89,8 +95,8 @@ export class Predicting {
     }
     if (state === "done") return;
     this.live.hidden = true;
-    if (state === "cancelled") this.form.say(word.cancelled);
-    else this.form.say(error instanceof Refusal ? explain(error, stage.language) : String(error));
+    if (state === "cancelled") this.form.say(() => word.cancelled);
+    else this.form.say(() => (error instanceof Refusal ? explain(error, stage.language) : String(error)));
   }
 
   /** Words have come, or one more hypothesis; shown is the best text so far. */

@@ -11,19 +11,14 @@ import { chooseHead } from "../../core/maps";
 import type { TableData } from "../../core/view";
 import { readRow } from "../../data/weights";
 import { type Bar, Bars, percent } from "../../marks/bars";
-import { make, write } from "../../marks/make";
-import { Tree, type TreeLook } from "../../marks/tree";
+import { make, relabel, write } from "../../marks/make";
+import { Tree } from "../../marks/tree";
 import { Words } from "../../marks/word_row";
 import type { Drawing, GenerationContext, GenerationPanel } from "./panel";
 import { Place } from "./place";
 import { Text } from "./text";
 
 const BEAT = 900; // milliseconds a step when playing
-
-interface KeptSteps {
-  readonly playing: boolean;
-  readonly look: TreeLook;
-}
 
 export class Steps implements GenerationPanel {
   readonly element: HTMLElement;
@@ -39,7 +34,7 @@ export class Steps implements GenerationPanel {
   private readonly looked = make("h2");
   private readonly layer = make("span", { class: "generation-layer" });
   private readonly path = make("p", { class: "generation-path", dir: "auto" });
-  private readonly note = make("p", { class: "generation-note" });
+  private readonly note: HTMLElement;
   private timer: ReturnType<typeof setInterval> | undefined;
   private asked = 0;
   private gone = false;
@@ -47,9 +42,13 @@ export class Steps implements GenerationPanel {
   constructor(private readonly context: GenerationContext) {
     const { word, stage } = context;
     this.place = new Place(stage);
+    this.note = make("p", { class: "generation-note", hidden: true }, () => word.noText);
     const { place } = this;
-    this.written = new Words(word.written, (step) => place.goTo(step));
-    this.bars = new Bars(word.choicesName);
+    this.written = new Words(
+      () => word.written,
+      (step) => place.goTo(step),
+    );
+    this.bars = new Bars(() => word.choicesName);
     this.tree = new Tree(word, (node) => this.chooseNode(node));
     const last = Math.max(0, place.steps.length - 1);
     this.slider = make("input", {
@@ -57,16 +56,29 @@ export class Steps implements GenerationPanel {
       type: "range",
       min: 0,
       max: last,
-      "aria-label": word.step,
+      "aria-label": () => word.step,
     });
     this.slider.addEventListener("input", () => place.goTo(this.slider.valueAsNumber));
     const play = { type: "button", class: "button small generation-play", onclick: () => this.togglePlay() };
-    this.play = make("button", play, word.play);
+    this.play = make("button", play, () => (this.timer === undefined ? word.play : word.pause));
     const translated = stage.source.description.target !== null;
-    const own = new Text(context, place.side, translated ? word.earlier : word.text, (token) =>
-      this.chooseToken(token),
+    const own = new Text(
+      context,
+      place.side,
+      () => (translated ? word.earlier : word.text),
+      (token) => this.chooseToken(token),
     );
-    this.texts = translated ? [new Text(context, "source", word.source, () => {}), own] : [own];
+    this.texts = translated
+      ? [
+          new Text(
+            context,
+            "source",
+            () => word.source,
+            () => {},
+          ),
+          own,
+        ]
+      : [own];
     this.element = this.build();
     this.open(own);
   }
@@ -84,7 +96,7 @@ export class Steps implements GenerationPanel {
       make(
         "section",
         { class: "generation-written" },
-        make("h2", {}, word.written),
+        make("h2", {}, () => word.written),
         this.written.element,
         transport,
       ),
@@ -98,8 +110,8 @@ export class Steps implements GenerationPanel {
         make(
           "section",
           { class: "generation-tree" },
-          make("h2", {}, word.tree),
-          make("p", { class: "hint" }, word.treeHint),
+          make("h2", {}, () => word.tree),
+          make("p", { class: "hint" }, () => word.treeHint),
           this.tree.element,
           this.path,
         ),
@@ -113,7 +125,7 @@ export class Steps implements GenerationPanel {
         if (text === own) {
           const first = findFirst(slice.ids, this.place.steps);
           this.place.first = first === null ? null : first + slice.start;
-          write(this.note, first === null ? this.context.word.noText : "");
+          this.note.hidden = first !== null;
         }
         this.follow();
       });
@@ -218,32 +230,22 @@ export class Steps implements GenerationPanel {
     }
     const { place } = this;
     if (place.step() + 1 >= place.steps.length) place.goTo(0);
-    write(this.play, this.context.word.pause);
     this.timer = setInterval(() => {
       const next = place.step() + 1;
       if (next < place.steps.length) place.goTo(next);
       if (next + 1 >= place.steps.length) this.pause();
     }, BEAT);
+    relabel(this.play);
   }
 
   private pause(): void {
     clearInterval(this.timer);
     this.timer = undefined;
-    write(this.play, this.context.word.play);
+    relabel(this.play);
   }
 
   zoom(direction: -1 | 0 | 1): void {
     this.tree.zoom(direction);
-  }
-
-  keep(): KeptSteps {
-    return { playing: this.timer !== undefined, look: this.tree.look };
-  }
-
-  resume(kept: KeptSteps | undefined): void {
-    if (kept === undefined) return;
-    this.tree.look = kept.look;
-    if (kept.playing) this.togglePlay();
   }
 
   chances(): { title: string; bars: Bar[] } {

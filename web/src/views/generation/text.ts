@@ -24,7 +24,7 @@ export class Text {
   constructor(
     private readonly context: GenerationContext,
     readonly side: SideName,
-    private readonly name: string,
+    private readonly name: () => string,
     choose: (token: number) => void,
   ) {
     const theme = (): Theme => context.stage.theme;
@@ -68,7 +68,7 @@ export class Text {
   }
 
   drawing(): Drawing {
-    return { title: this.name, ...this.passage.picture(inks(this.context.stage.theme)) };
+    return { title: this.name(), ...this.passage.picture(inks(this.context.stage.theme)) };
   }
 
   close(): void {

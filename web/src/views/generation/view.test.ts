@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import type { GenerationDescription, Job, JobRequest, StepDescription } from "../../api/types";
 import { Refusal } from "../../core/source";
 import type { Rerunner } from "../../core/view";
-import { invent, mountAgain, setStage, settle, weightOf } from "../../testing/recording";
+import { invent, mountAgain, restyle, setStage, settle, weightOf } from "../../testing/recording";
 import { predictsOf } from "./predicting";
 import { view } from "./view";
 
@@ -287,9 +287,10 @@ test("steps play on in another language, and stop on another tab", async () => {
   const { element, stage, mounted } = await stand({ source: texts, change: { generation: greedy } });
   const button = () => element.querySelector(".generation-play")!;
   button().dispatchEvent(new MouseEvent("click"));
-  const next = mountAgain(view, mounted, stage);
+  restyle(mounted, stage);
   expect(button().textContent).toBe("暂停");
-  mountAgain(view, next, stage, false).unmount();
+  restyle(mounted, stage, "en");
+  mountAgain(view, mounted, stage, false).unmount();
   const last = view.mount(stage);
   expect(button().textContent).toBe("Play");
   last.unmount();

@@ -6,9 +6,9 @@
  */
 
 import type { Kept, Mounted, Stage, TableData, View } from "../../core/view";
-import { introduce } from "../../i18n/core";
+import { introduce, liveWords } from "../../i18n/core";
 import { writeBars } from "../../marks/bars";
-import { make } from "../../marks/make";
+import { make, relabel } from "../../marks/make";
 import { inks, label, sheet } from "../../marks/paper";
 import { Output } from "./output";
 import type { Drawing, GenerationContext, GenerationPanel } from "./panel";
@@ -33,7 +33,6 @@ export const view: View = {
 
 interface KeptGeneration extends Kept {
   readonly predicting: KeptPredicting | undefined;
-  readonly panel: unknown;
 }
 
 class GenerationView implements Mounted {
@@ -43,7 +42,7 @@ class GenerationView implements Mounted {
   private gone = false;
 
   constructor(private readonly stage: Stage) {
-    const word = words(stage.language);
+    const word = liveWords(words, () => stage.language);
     const failed = (error: unknown) => {
       if (!this.gone) stage.fail(error);
     };
@@ -53,14 +52,13 @@ class GenerationView implements Mounted {
     const known = rerunner !== null && rerunner.again({}) !== null;
     this.predicting = known ? new Predicting(this.context, rerunner, kept?.predicting) : null;
     this.panel = this.makePanel();
-    this.panel?.resume?.(kept?.panel);
-    const why = rerunner === null ? word.noRerunner : word.noRequest;
+    const why = (): string => (rerunner === null ? word.noRerunner : word.noRequest);
     const root = make(
       "div",
       { class: "generation", "data-still": stage.reducedMotion },
       this.predicting?.form.element ?? make("p", { class: "generation-note" }, why),
       this.predicting?.live,
-      this.panel?.element ?? make("p", { class: "generation-note" }, word.nothing),
+      this.panel?.element ?? make("p", { class: "generation-note" }, () => word.nothing),
     );
     stage.element.replaceChildren(root);
     this.update();
@@ -86,6 +84,11 @@ class GenerationView implements Mounted {
   }
 
   resize(): void {}
+
+  restyle(): void {
+    relabel(this.stage.element);
+    this.panel?.follow();
+  }
 
   zoom(direction: -1 | 0 | 1): void {
     this.panel?.zoom(direction);
@@ -119,13 +122,9 @@ class GenerationView implements Mounted {
     return this.panel?.table() ?? { caption: this.context.word.nothing, columns: [], rows: [] };
   }
 
-  keep(anew: boolean): KeptGeneration {
+  keep(): KeptGeneration {
     const predicting = this.predicting?.keep();
-    return {
-      predicting,
-      panel: anew ? this.panel?.keep?.() : undefined,
-      stop: () => predicting?.run?.stop(),
-    };
+    return { predicting, stop: () => predicting?.run?.stop() };
   }
 
   unmount(): void {
