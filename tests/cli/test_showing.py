@@ -35,7 +35,7 @@ def test_show_draws_the_head_that_is_asked_for(file: Path, run: Command) -> None
 def test_show_refuses_what_is_no_bundle(decoder: Path, tmp_path: Path, complain: Command) -> None:
     (tmp_path / "text.bundle").write_text("no bundle at all")
     for verb in ("show", "serve"):
-        assert "text.bundle is no bundle: it says" in complain(verb, tmp_path / "text.bundle")
+        assert "text.bundle cannot be read as a bundle: it says" in complain(verb, tmp_path / "text.bundle")
     complain("show", tmp_path / "missing.bundle")
 
 

@@ -56,7 +56,7 @@ def test_too_much_at_once_is_refused_with_its_size(make, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((4,), "no head 4 in decoder layer 0, self. Wanted 0 to 3"),
+        ((4,), "no head 4 in decoder layer 0, self. Expected 0 to 3"),
         ((-1,), "no head -1"),
         ((0, slice(0, 25)), "query slice is"),
         ((0, None, slice(5, 4)), "key slice is"),
@@ -73,23 +73,23 @@ def test_a_rectangle_that_is_not_there(make, backing, arguments, message):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"stack": ""}, "stack of a map is ''"),
-        ({"layer": -1}, "layer of a map is -1"),
-        ({"layer": True}, "layer of a map is True"),
-        ({"kind": "both"}, "kind of the map is 'both'"),
-        ({"step": -1}, "step of a map is -1"),
-        ({"dtype": None}, "dtype of a map is None"),
-        ({"query": ("a", "b")}, "Wanted Tokens"),
-        ({"query": Tokens.positional("source", 23)}, "speak of 24 queries and 24 keys. Wanted 23 and 24"),
+        ({"stack": ""}, "AttentionMap.stack is ''"),
+        ({"layer": -1}, "AttentionMap.layer is -1"),
+        ({"layer": True}, "AttentionMap.layer is True"),
+        ({"kind": "both"}, "AttentionMap.kind is 'both'"),
+        ({"step": -1}, "AttentionMap.step is -1"),
+        ({"dtype": None}, "AttentionMap.dtype is None"),
+        ({"query": ("a", "b")}, "Expected Tokens"),
+        ({"query": Tokens.positional("source", 23)}, "are of 24 queries and 24 keys. Expected 23 and 24"),
         ({"dense": np.zeros((4, 24, 23))}, r"dense has shape \(4, 24, 23\)"),
         ({"dense_scores": np.zeros((3, 24, 24))}, "dense_scores has shape"),
         ({"values": np.zeros((4, 23, 8))}, "values has shape"),
         ({"queries": np.zeros((3, 24, 8))}, "queries has shape"),
         ({"sink_weights": np.zeros((4, 23))}, "sink_weights has shape"),
-        ({"scale": float("inf")}, "scale of the map is inf"),
-        ({"pyramids": {0: Pyramid(2, np.zeros((5, 6)), np.zeros((5, 6)))}}, r"Wanted \(6, 6\)"),
+        ({"scale": float("inf")}, "AttentionMap.scale is inf"),
+        ({"pyramids": {0: Pyramid(2, np.zeros((5, 6)), np.zeros((5, 6)))}}, r"Expected \(6, 6\)"),
         ({"pyramids": {4: Pyramid(2, np.zeros((6, 6)), np.zeros((6, 6)))}}, "no head 4"),
-        ({"relaxed": ""}, "reason why rows need not sum to one"),
+        ({"relaxed": ""}, "AttentionMap.relaxed is"),
     ],
 )
 def test_what_cannot_be_is_refused(make, changes, message):
@@ -101,7 +101,7 @@ def test_what_cannot_be_is_refused(make, changes, message):
 
 
 def test_factors_of_another_shape(make):
-    with pytest.raises(RecordingError, match=r"factors of .* have shape \(4, 20, 24\)"):
+    with pytest.raises(RecordingError, match=r"AttentionMap.factors is \(4, 20, 24\)"):
         make("causal").map("none", factors=make("causal", 20, 24).factors)
 
 
@@ -113,7 +113,7 @@ def spoil(weights, head, query, factor):
 
 def test_one_wrong_row_is_found_and_named(make):
     example = make("causal")
-    with pytest.raises(RecordingError, match=r"head 2, the weights of query 7 sum to 1.1.*Wanted 1, within"):
+    with pytest.raises(RecordingError, match=r"head 2, the weights of query 7 sum to 1.1. Expected 1"):
         example.map("dense", dense=spoil(example.weights, 2, 7, 1.1))
     with pytest.raises(RecordingError, match=r"query 7 sum to nan"):
         example.map("dense", dense=spoil(example.weights, 2, 7, np.nan))
@@ -149,13 +149,13 @@ def test_padded_rows_and_rows_without_keys_need_not_sum_to_one():
     tokens = Tokens.positional("target", 3), Tokens.positional("source", 2)
     AttentionMap("decoder", 0, "cross", *tokens, statistics, dense=weights)
     statistics = measure(weights, allowed)
-    with pytest.raises(RecordingError, match=r"all keys together received 1\. Wanted 2, one a row"):
+    with pytest.raises(RecordingError, match=r"all keys together received 1\. Expected 2, one for each row"):
         AttentionMap("decoder", 0, "cross", *tokens, statistics, dense=weights)
 
 
 def test_a_forgotten_sink_is_found_without_any_weights(make):
     example = make("sink")
-    with pytest.raises(RecordingError, match=r"all keys together received .*Wanted 24, one a row.*sink"):
+    with pytest.raises(RecordingError, match=r"all keys together received .*Expected 24, .*sink"):
         example.map("none", sink_weights=None)
 
 

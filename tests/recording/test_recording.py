@@ -127,14 +127,14 @@ def test_nothing_can_be_changed(recording):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model": ""}, "model of a recording is ''"),
+        ({"model": ""}, "Recording.model is ''"),
         ({"evidence": None}, "evidence is None"),
         ({"source": TARGET}, "wrong side"),
-        ({"target": None}, "has target tokens. Wanted a target side"),
-        ({"hidden": {"encoder": np.zeros((2, 23, 5))}}, "are of 23 tokens. Wanted 24"),
-        ({"hidden": {"encoder": np.zeros((24, 5))}}, "hidden states of the encoder has shape"),
+        ({"target": None}, "has target tokens, but the recording has no target"),
+        ({"hidden": {"encoder": np.zeros((2, 23, 5))}}, "has 23 tokens. Expected 24"),
+        ({"hidden": {"encoder": np.zeros((24, 5))}}, "Recording.hidden\\['encoder'\\] has shape"),
         ({"hidden": {"encoder": np.full((2, 24, 5), nan)}}, "NaN or infinity, first after layer 0"),
-        ({"hidden": {"": np.zeros((2, 24, 5))}}, "stack of hidden states is ''"),
+        ({"hidden": {"": np.zeros((2, 24, 5))}}, "Recording.hidden is ''"),
     ],
 )
 def test_what_cannot_be_is_refused(recording, changes, message):
@@ -143,7 +143,7 @@ def test_what_cannot_be_is_refused(recording, changes, message):
 
 
 def test_maps_have_one_place_each_and_edits_are_stamped(recording, evidence, make):
-    with pytest.raises(RecordingError, match="two maps called decoder layer 0, self"):
+    with pytest.raises(RecordingError, match="two maps at decoder layer 0, self"):
         replace(recording, maps=(recording.maps[0], recording.maps[0]))
     relaxed = make("causal").map("dense", relaxed="head 1 zeroed")
     with pytest.raises(RecordingError, match=r"head 1 zeroed.*the evidence names no edit"):
@@ -160,10 +160,10 @@ def test_maps_have_one_place_each_and_edits_are_stamped(recording, evidence, mak
     [
         ({"model_hash": ""}, "Evidence.model_hash is ''"),
         ({"exact": 1}, "Evidence.exact is 1"),
-        ({"largest_error": nan}, "largest error is nan"),
-        ({"largest_error": -1.0}, "largest error is -1.0"),
-        ({"reference": None}, "Evidence.reference is None.*what the error was measured against"),
-        ({"edits": ("",)}, "line of Evidence.edits is ''"),
+        ({"largest_error": nan}, "Evidence.largest_error is nan"),
+        ({"largest_error": -1.0}, "Evidence.largest_error is -1.0"),
+        ({"reference": None}, "Evidence.reference is None. Expected what the error was measured against"),
+        ({"edits": ("",)}, "Evidence.edits is ''"),
         ({"versions": {"torch": 2}}, r"Evidence.versions\['torch'\] is 2"),
     ],
 )
@@ -194,11 +194,11 @@ def test_output_in_words():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"log_probabilities": [[0.5, -1.0]]}, "log-probability is 0.5"),
-        ({"log_probabilities": [[nan, -1.0]]}, "log-probability is nan"),
+        ({"log_probabilities": [[0.5, -1.0]]}, "Output.log_probabilities is 0.5"),
+        ({"log_probabilities": [[nan, -1.0]]}, "Output.log_probabilities is nan"),
         ({"log_probabilities": [[-1.0]]}, "log_probabilities has shape"),
         ({"vocabulary": {1: "one"}}, "Id 2 has no text"),
-        ({"kind": "words"}, "kind of the output is 'words'"),
+        ({"kind": "words"}, "Output.kind is 'words'"),
     ],
 )
 def test_output_that_cannot_be(changes, message):
@@ -222,7 +222,7 @@ def test_a_beam_tree():
     generation = Generation((nodes[0], nodes[2]), nodes, "beam")
     assert generation.text == "I love"
     assert repr(generation) == "Generation(beam, 2 steps, 4 nodes)"
-    with pytest.raises(RecordingError, match="Step 0 says it is step 1"):
+    with pytest.raises(RecordingError, match="Step 0 says that it is step 1"):
         Generation((nodes[2],))
     with pytest.raises(RecordingError, match="Node 0 at step 1 continues node 0"):
         Generation((), (nodes[2],))
@@ -235,14 +235,14 @@ def test_a_beam_tree():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"index": -1}, "index of a step is -1"),
-        ({"token": 1.5}, "token of step 0 is 1.5"),
-        ({"text": None}, "text of step 0 is None"),
-        ({"log_probability": 0.5}, "log-probability of step 0 is 0.5"),
-        ({"log_probability": nan}, "log-probability of step 0 is nan"),
-        ({"beam": -1}, "beam of a step is -1"),
-        ({"parent": -1}, "parent of a step is -1"),
-        ({"score": nan}, "score of step 0 is nan"),
+        ({"index": -1}, "Step.index is -1"),
+        ({"token": 1.5}, "Step.token is 1.5"),
+        ({"text": None}, "Step.text is None"),
+        ({"log_probability": 0.5}, "Step.log_probability is 0.5"),
+        ({"log_probability": nan}, "Step.log_probability is nan"),
+        ({"beam": -1}, "Step.beam is -1"),
+        ({"parent": -1}, "Step.parent is -1"),
+        ({"score": nan}, "Step.score is nan"),
     ],
 )
 def test_a_step_that_cannot_be(changes, message):

@@ -79,14 +79,17 @@ def put(array, value):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"entropy": np.zeros(3)}, r"entropy has shape \(3,\). Wanted axes \(head, query\)"),
-        ({"peak": np.zeros((2, 4))}, r"peak has shape \(2, 4\). Wanted axes \(head 2, query 3\)"),
+        ({"entropy": np.zeros(3)}, r"entropy has shape \(3,\). Expected axes \(head, query\)"),
+        ({"peak": np.zeros((2, 4))}, r"peak has shape \(2, 4\). Expected axes \(head 2, query 3\)"),
         ({"peak_key": np.zeros((2, 3))}, "peak_key holds float64"),
         ({"mass": np.zeros((1, 4))}, "mass has shape"),
         ({"allowed": np.array([4, 4])}, "allowed has shape"),
         ({"rows": np.ones(2, dtype=bool)}, "rows has shape"),
         ({"thumbnail_mean": np.zeros((2, 3, 3), np.float32)}, "thumbnail_max has shape"),
-        (dict.fromkeys(("thumbnail_mean", "thumbnail_max"), np.zeros((2, 3, 3))), "3 x 3 pixels.*3 x 4"),
+        (
+            dict.fromkeys(("thumbnail_mean", "thumbnail_max"), np.zeros((2, 3, 3))),
+            r"\(3, 3\) pixels.*, 4\)",
+        ),
         ({"threshold": 1}, "threshold is 1"),
         ({"entropy": put(np.ones((2, 3)), np.nan)}, "entropy is nan in head 1, query 2.*NaN"),
         ({"entropy": put(np.ones((2, 3)), 1.7)}, "entropy is 1.7 in head 1, query 2"),
@@ -94,7 +97,7 @@ def put(array, value):
         ({"peak": put(np.ones((2, 3)), 1.1)}, "peak is 1.1"),
         ({"peak_key": put(np.zeros((2, 3), int), 4)}, "peak_key is 4 in head 1, query 2"),
         ({"above": put(np.zeros((2, 3), int), 5)}, "above is 5"),
-        ({"allowed": put(np.full((2, 3), 4), 5)}, "allowed is 5.*0 to 4"),
+        ({"allowed": put(np.full((2, 3), 4), 5)}, "allowed is 5.*0 … 4"),
     ],
 )
 def test_what_cannot_be_is_refused(changes, message):
@@ -108,7 +111,7 @@ def test_padded_rows_may_hold_anything():
 
 @pytest.mark.parametrize(
     ("level", "shape", "message"),
-    [(-1, (2, 2), "level of a pyramid is -1"), (2, (2, 3), r"Pyramid.maximum has shape \(2, 3\)")],
+    [(-1, (2, 2), "Pyramid.level is -1"), (2, (2, 3), r"Pyramid.maximum has shape \(2, 3\)")],
 )
 def test_a_pyramid_that_cannot_be(level, shape, message):
     with pytest.raises(RecordingError, match=message):

@@ -9,11 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from glassformer.errors import BundleError
+from glassformer.messages import Message
 
 FORMAT = "glassformer-recording"
 VERSION = "2"  # of the files that are written
@@ -45,6 +47,19 @@ class Entry:
     stop: int
 
 
+Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
+
+
+class _Line(BaseModel):
+    """One array in the header of a safetensors file."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    dtype: Literal["F64", "F32", "F16", "I64", "I32", "U8", "BOOL"]
+    shape: Annotated[list[Count], Field(max_length=8)]
+    data_offsets: Annotated[list[Count], Field(min_length=2, max_length=2)]
+
+
 def write_header(entries: Iterable[Entry], length: int) -> bytes:
     """The first bytes of a file, its header filled up with blanks to `length`."""
     table: dict[str, Any] = {"__metadata__": {"format": FORMAT, "version": VERSION}}
@@ -53,10 +68,7 @@ def write_header(entries: Iterable[Entry], length: int) -> bytes:
         table[entry.name] = {"dtype": NAMES[entry.dtype], "shape": entry.shape, "data_offsets": offsets}
     text = json.dumps(table, separators=(",", ":")).encode()
     if len(text) > length:
-        raise BundleError(
-            f"The header of the bundle takes {len(text)} bytes. There is room for {length}. "
-            "Tell the writer to expect more arrays."
-        )
+        raise BundleError("bundle.long_header", size=len(text), room=length)
     return length.to_bytes(LENGTH_BYTES, "little") + text.ljust(length)
 
 
@@ -64,27 +76,16 @@ def read_header(file: BinaryIO, size: int, path: Path) -> tuple[int, dict[str, E
     """Where the data begin, and every entry by name, each checked against the size of the file."""
     start = file.read(LENGTH_BYTES)
     if size < LENGTH_BYTES or len(start) < LENGTH_BYTES:
-        raise refuse(
-            path,
-            f"is no bundle: it has {size} bytes",
-            f"at least the {LENGTH_BYTES} that say how long its header is",
-        )
+        raise unreadable(path, "no_length", size=size)
     length = int.from_bytes(start, "little")
     if length > min(LONGEST_HEADER, size - LENGTH_BYTES):
-        what = "no bundle" if length > LONGEST_HEADER else "truncated, or no bundle"
-        raise refuse(
-            path,
-            f"is {what}: it says its header takes {length} bytes, in a file of {size}",
-            f"a header inside the file, of at most {LONGEST_HEADER} bytes",
-        )
+        raise unreadable(path, "wrong_length", length=length, size=size, most=LONGEST_HEADER)
     try:
         table = json.loads(file.read(length).decode(), object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
-        raise refuse(
-            path, f"is no bundle: its header is not JSON ({error})", "the header of a safetensors file"
-        ) from None
+        raise unreadable(path, "not_json", error=str(error)) from None
     if not isinstance(table, dict):
-        raise refuse(path, f"is no bundle: its header is a {type(table).__name__}", "a table of arrays")
+        raise unreadable(path, "no_table", type=type(table).__name__)
     _check_metadata(table.pop("__metadata__", None), path)
     data = LENGTH_BYTES + length
     entries = [_read_entry(name, entry, size - data, path) for name, entry in table.items()]
@@ -92,44 +93,35 @@ def read_header(file: BinaryIO, size: int, path: Path) -> tuple[int, dict[str, E
     return data, {entry.name: entry for entry in entries}
 
 
-def refuse(path: Path, saw: str, wanted: str) -> BundleError:
-    """The error for a file that cannot be read, ready to be raised."""
-    return BundleError(
-        f"{path} {saw}. Wanted {wanted}. Save the recording again, or copy the file once more."
-    )
+def unreadable(path: Path, fault: str, /, **details: Any) -> BundleError:
+    """The error for a file that cannot be read, ready to be raised; `fault` is a code below bundle.fault."""
+    return BundleError("bundle.unreadable", path=path, fault=Message(f"bundle.fault.{fault}", details))
 
 
 def _check_metadata(metadata: Any, path: Path) -> None:
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         seen = metadata.get("format") if isinstance(metadata, dict) else None
-        raise BundleError(
-            f"{path} is no bundle: it is a safetensors file of format {seen!r}. Wanted {FORMAT!r}. "
-            "If it holds a model, load it and record a text."
-        )
+        raise BundleError("bundle.other_format", path=path, format=seen, wanted=FORMAT)
     if metadata.get("version") not in READABLE:
-        readable = " or ".join(READABLE)
-        raise BundleError(
-            f"{path} is a bundle of version {metadata.get('version')!r}. Wanted version {readable}. "
-            "Open it with the Glassformer that wrote it, or record again."
-        )
+        version = metadata.get("version")
+        raise BundleError("bundle.other_version", path=path, version=version, readable=READABLE)
 
 
 def _read_entry(name: str, entry: Any, size: int, path: Path) -> Entry:
-    """One line of the table, without NumPy: numbers in a hostile header may be of any size."""
-    place = f"describes the array {name[:80]!r} as {str(entry)[:200]}"
-    if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
-        raise refuse(path, place, "dtype, shape and data_offsets")
-    dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-    if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise refuse(path, place, f"one of the types {', '.join(DTYPES)}")
-    if not (_are_counts(shape) and len(shape) <= 8 and all(length <= max(size, 1) for length in shape)):
-        raise refuse(path, place, "a shape of at most 8 whole numbers, none larger than the file")
-    if not (_are_counts(offsets) and len(offsets) == 2 and offsets[0] <= offsets[1] <= size):
-        raise refuse(path, place, f"two offsets in order, up to {size}")
-    item = np.dtype(DTYPES[dtype]).itemsize
-    if prod(shape) * item != offsets[1] - offsets[0]:
-        raise refuse(path, place, f"{prod(shape) * item} bytes for this shape, not {offsets[1] - offsets[0]}")
-    return Entry(name, DTYPES[dtype], tuple(shape), *offsets)
+    """One line of the table, checked before NumPy sees it: a hostile header may hold any number."""
+    try:
+        line = _Line.model_validate(entry)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise unreadable(path, "wrong_entry", name=name[:80], where=where, error=first["msg"]) from None
+    start, stop = line.data_offsets
+    if not start <= stop <= size:
+        raise unreadable(path, "wrong_offsets", name=name[:80], start=start, stop=stop, size=size)
+    bytes_of_shape = prod(line.shape) * np.dtype(DTYPES[line.dtype]).itemsize
+    if bytes_of_shape != stop - start or max(line.shape, default=0) > max(size, 1):
+        raise unreadable(path, "wrong_size", name=name[:80], seen=stop - start, wanted=bytes_of_shape)
+    return Entry(name, DTYPES[line.dtype], tuple(line.shape), start, stop)
 
 
 def _check_places(entries: list[Entry], size: int, path: Path) -> None:
@@ -137,15 +129,11 @@ def _check_places(entries: list[Entry], size: int, path: Path) -> None:
     end = 0
     for entry in sorted(entries, key=lambda each: (each.start, each.stop)):
         if entry.start != end:
-            fault = "overlaps the one before" if entry.start < end else "leaves a gap before it"
-            raise refuse(path, f"has an array {entry.name[:80]!r} that {fault}", f"it to start at byte {end}")
+            fault = "overlap" if entry.start < end else "gap"
+            raise unreadable(path, fault, name=entry.name[:80], start=entry.start, wanted=end)
         end = entry.stop
     if end != size:
-        raise refuse(path, f"has {size} bytes of data, of which its arrays cover {end}", "all of them")
-
-
-def _are_counts(values: Any) -> bool:
-    return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
+        raise unreadable(path, "uncovered", size=size, covered=end)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

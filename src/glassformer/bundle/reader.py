@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from glassformer.bundle.description import restore
-from glassformer.bundle.layout import DESCRIPTION, Entry, read_header, refuse
+from glassformer.bundle.layout import DESCRIPTION, Entry, read_header, unreadable
 from glassformer.errors import BundleError, RecordingError
 from glassformer.recording import Recording
 from glassformer.recording.arrays import AnyArray
@@ -24,24 +24,20 @@ def open(path: str | PathLike[str]) -> Recording:
     place = Path(path)
     try:
         if not stat.S_ISREG(place.stat().st_mode):  # a pipe would wait for ever
-            raise refuse(place, "is not a regular file", "a bundle file")
+            raise unreadable(place, "no_file")
         with place.open("rb") as file:
             size = fstat(file.fileno()).st_size
             data, entries = read_header(file, size, place)
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:  # a name with a zero in it is a ValueError
         reason = error.strerror if isinstance(error, OSError) else error
-        raise BundleError(
-            f"{place} could not be opened: {reason}. Wanted a readable bundle. Check the path."
-        ) from error
+        raise BundleError("bundle.not_opened", path=place, reason=str(reason)) from error
     return _read(mapped, data, entries, place)
 
 
 def _read(mapped: mmap.mmap, data: int, entries: dict[str, Entry], path: Path) -> Recording:
     if DESCRIPTION not in entries or entries[DESCRIPTION].dtype != "uint8":
-        raise refuse(
-            path, f"has no array of bytes called {DESCRIPTION!r}", "the description of the recording in it"
-        )
+        raise unreadable(path, "no_description", name=DESCRIPTION)
     described = entries.pop(DESCRIPTION)
     arrays = {name: _view(mapped, data, entry) for name, entry in entries.items()}
     try:
@@ -49,9 +45,7 @@ def _read(mapped: mmap.mmap, data: int, entries: dict[str, Entry], path: Path) -
         with np.errstate(all="ignore"):  # numbers that overflow are for the checks to refuse
             return restore(json.loads(text), arrays)
     except RecordingError as error:
-        raise refuse(
-            path, f"holds a recording that cannot be true ({error})", "one that checks out"
-        ) from error
+        raise unreadable(path, "impossible", reason=error.message) from error
     except (
         ValueError,
         TypeError,
@@ -63,9 +57,7 @@ def _read(mapped: mmap.mmap, data: int, entries: dict[str, Entry], path: Path) -
     ) as error:
         # Types check values rather than the type of every field: a hostile description can break them anyhow.
         reason = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else str(error)
-        raise refuse(
-            path, f"has a description that cannot be read ({reason})", "one written by save"
-        ) from error
+        raise unreadable(path, "wrong_description", reason=reason) from error
 
 
 def _view(mapped: mmap.mmap, data: int, entry: Entry) -> AnyArray:

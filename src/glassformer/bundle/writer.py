@@ -24,6 +24,7 @@ import numpy as np
 from glassformer.bundle.description import describe
 from glassformer.bundle.layout import DESCRIPTION, LENGTH_BYTES, NAMES, Entry, write_header
 from glassformer.errors import BundleError
+from glassformer.messages import message
 from glassformer.recording import Recording
 from glassformer.recording.arrays import AnyArray
 
@@ -32,7 +33,7 @@ _ENTRY = 256  # bytes of header that one array may take
 _NUMBERS = 160  # of these, what is not its name and shape, and an array of padding before it
 _NAME = 96  # characters of its name
 _PIECE = 1 << 24  # bytes written at once
-_EXPECTED = 4096  # arrays, where nobody knows
+_EXPECTED = 4096  # arrays, where their number is not known
 _HANDLES = Path("/proc/self/fd")  # where Linux lists open files
 
 
@@ -101,7 +102,7 @@ class BundleWriter:
         return array
 
     def find(self, name: str) -> tuple[int, int]:
-        """The open file and the place in it where a declared array begins, for who writes there directly."""
+        """The open file and the offset at which a declared array begins, for writing there directly."""
         return self._file.fileno(), LENGTH_BYTES + self._header + self._entries[name].start
 
     def release(self, name: str) -> None:
@@ -154,13 +155,10 @@ class BundleWriter:
     def _allot(self, name: str, shape: tuple[int, ...], dtype: str) -> Entry:
         """The place of the next array, on a multiple of 64 bytes; an array of padding fills the gap."""
         if not 0 < len(name) <= _NAME or name in self._entries:
-            raise BundleError(
-                f"An array is called {name!r}. Wanted a new name, of {_NAME} letters at most. Rename it."
-            )
+            raise BundleError("bundle.wrong_name", name=name, most=_NAME)
         if dtype not in NAMES or any(length < 0 for length in shape):
-            raise BundleError(
-                f"The array {name!r} is {dtype} {shape}. Wanted one of {', '.join(NAMES)}. Convert it first."
-            )
+            types = tuple(NAMES)
+            raise BundleError("bundle.wrong_type", name=name, type=dtype, shape=str(shape), types=types)
         gap = _round_up(self._position) - self._position
         if gap:
             self._append(f"padding/{self._position}", "uint8", (gap,))
@@ -173,10 +171,7 @@ class BundleWriter:
         return entry
 
     def _failure(self, error: OSError) -> BundleError:
-        return BundleError(
-            f"{self.path} could not be written: {error.strerror}. Wanted a folder with room for it. "
-            "Nothing was left behind; choose another place."
-        )
+        return BundleError("bundle.not_written", path=self.path, reason=str(error.strerror))
 
 
 def _check_place(path: Path) -> Path:
@@ -186,29 +181,25 @@ def _check_place(path: Path) -> Path:
     """
     try:
         place = Path(os.path.realpath(path))
-        kind = _name_obstacle(place) if path.name else "a folder"
+        kind = _name_obstacle(place) if path.name else "folder"
     except (OSError, ValueError) as error:  # too long a name, or one with a zero in it
         reason = error.strerror if isinstance(error, OSError) else error
-        raise BundleError(
-            f"{str(path)[:200]!r} cannot be written: {reason}. Wanted the name of a file. Choose another."
-        ) from error
+        raise BundleError("bundle.wrong_path", path=str(path), reason=str(reason)) from error
     if kind is not None:
-        raise BundleError(
-            f"{path} is {kind}. Wanted the name of a file, new or to be replaced. Add one, such as my.bundle."
-        )
+        raise BundleError("bundle.not_a_file", path=path, kind=message(f"bundle.{kind}"))
     return place
 
 
 def _name_obstacle(place: Path) -> str | None:
     if place.is_symlink():  # although all links were followed
-        return "a link that leads back to itself"
+        return "looping_link"
     if not place.exists() or place.is_file():
         return None
-    return "a folder" if place.is_dir() else "a device, a pipe or a socket"
+    return "folder" if place.is_dir() else "device"
 
 
 def _open_nameless(folder: Path) -> BinaryIO | None:
-    """A file that is in a folder but not in its list; None where there is no such thing."""
+    """A temporary file without a name (O_TMPFILE); None where the system has none."""
     if not hasattr(os, "O_TMPFILE") or not _HANDLES.is_dir():
         return None
     try:

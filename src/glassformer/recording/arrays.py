@@ -1,18 +1,20 @@
 """How recorded arrays are checked and made read-only.
 
 In:   arrays from a recorder or a bundle, and the axes they should have.
-Out:  the same memory, read-only; or a RecordingError that says what we saw, what we wanted and what to do.
+Out:  the same memory, read-only; or a RecordingError.
 """
 
 import mmap
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import RecordingError
+from glassformer.messages import Message, literal
+from glassformer.messages.message import LONGEST_QUOTE
 
 Floats = NDArray[np.floating[Any]]
 Integers = NDArray[np.signedinteger[Any]]
@@ -28,6 +30,8 @@ LONGS = ("int64",)
 INTEGERS = ("int64", "int32")
 BOOLEANS = ("bool",)
 
+LARGEST_COUNT = 2**53 - 1  # every reader of JSON has such numbers
+
 _FAMILIES = {"f": "fiu", "i": "iu", "b": "b"}
 
 
@@ -42,27 +46,32 @@ class Rebuilt:
         return type(self), tuple(dict(value) if isinstance(value, Mapping) else value for value in values)
 
 
-def refuse(saw: str, wanted: str, do: str) -> NoReturn:
-    """Raise the one error of this room, in the order every message has."""
-    raise RecordingError(f"{saw} {wanted} {do}")
+def wrong_value(name: str, value: Any, wanted: str, /, **details: Any) -> RecordingError:
+    """The error for a field whose value cannot be; `wanted` is a code below recording.wanted."""
+    plain = isinstance(value, (str, int, float)) or value is None
+    shown = value if plain else literal(repr(value)[:LONGEST_QUOTE])
+    expected = Message(f"recording.wanted.{wanted}", details)
+    return RecordingError("recording.wrong_value", name=name, value=shown, wanted=expected)
 
 
-def freeze(name: str, value: Any, kinds: Sequence[str], axes: Sequence[Axis], do: str) -> AnyArray:
+def freeze(name: str, value: Any, kinds: Sequence[str], axes: Sequence[Axis]) -> AnyArray:
     """A read-only view of `value`, which stays as it is; copied only if its type is not among `kinds`."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):
-        refuse(f"{name} is not an array.", f"Wanted axes {_spell(axes)}.", do)
+        raise RecordingError("recording.no_array", name=name, axes=_list_axes(axes)) from None
     if array.dtype.name not in kinds:
         family = _FAMILIES[np.dtype(kinds[0]).kind]
         if array.dtype.kind not in family and array.size > 0:
-            refuse(f"{name} holds {array.dtype.name} values.", f"Wanted {' or '.join(kinds)}.", do)
+            dtype = array.dtype.name
+            raise RecordingError("recording.wrong_dtype", name=name, dtype=dtype, wanted=tuple(kinds))
         array = array.astype(kinds[0])
     fits = array.ndim == len(axes) and all(
         length is None or length == seen for (_, length), seen in zip(axes, array.shape, strict=True)
     )
     if not fits:
-        refuse(f"{name} has shape {array.shape}.", f"Wanted axes {_spell(axes)}.", do)
+        shape, wanted = str(array.shape), _list_axes(axes)
+        raise RecordingError("recording.wrong_shape", name=name, shape=shape, axes=wanted)
     view = array.view(np.ndarray)
     view.flags.writeable = False
     return view
@@ -85,16 +94,22 @@ def choose(count: int, limit: int) -> NDArray[np.int64]:
     return np.linspace(count - 1, 0, limit).astype(np.int64)[::-1]
 
 
-def require_text(name: str, value: Any, do: str) -> None:
+def require_text(name: str, value: Any) -> None:
     """Refuse anything but a non-empty string."""
     if not isinstance(value, str) or not value:
-        refuse(f"{name} is {value!r}.", "Wanted a name, a string that is not empty.", do)
+        raise wrong_value(name, value, "text")
 
 
-def require_count(name: str, value: Any, do: str) -> None:
-    """Refuse anything but a whole number from 0 up (a bool is not a number here)."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        refuse(f"{name} is {value!r}.", "Wanted a whole number from 0 up.", do)
+def require_count(name: str, value: Any) -> None:
+    """Refuse anything but a whole number from 0 to LARGEST_COUNT (a bool is not a number here)."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST_COUNT:
+        raise wrong_value(name, value, "count")
+
+
+def require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse anything but one of a few words."""
+    if value not in choices:
+        raise wrong_value(name, value, "choice", choices=choices)
 
 
 def keep(thing: Any, **fields: Any) -> None:
@@ -103,5 +118,5 @@ def keep(thing: Any, **fields: Any) -> None:
         object.__setattr__(thing, name, value)
 
 
-def _spell(axes: Sequence[Axis]) -> str:
+def _list_axes(axes: Sequence[Axis]) -> str:
     return "(" + ", ".join(name if length is None else f"{name} {length}" for name, length in axes) + ")"

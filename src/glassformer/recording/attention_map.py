@@ -12,8 +12,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from glassformer.errors import RecordingError
 from glassformer.messages import Message
-from glassformer.place import Kind, Place
+from glassformer.place import Kind, Place, name_term
 from glassformer.recording.arrays import (
     FLOATS,
     SINGLE,
@@ -23,9 +24,10 @@ from glassformer.recording.arrays import (
     freeze,
     is_mapped,
     keep,
-    refuse,
+    require_choice,
     require_count,
     require_text,
+    wrong_value,
 )
 from glassformer.recording.evidence import as_message
 from glassformer.recording.factors import Factors
@@ -38,8 +40,6 @@ MOST_BYTES = 1 << 30  # bytes of weights that one call may compute
 TOLERANCE = 1e-4  # how far a row may be from summing to one
 HALF_TOLERANCE = 1e-2  # the same where the model computes in half precision
 HALVES = ("float16", "bfloat16")
-
-_DO = "Record the map again; if it stays, the recorder is at fault."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -66,42 +66,29 @@ class AttentionMap(Rebuilt):
     relaxed: Message | None = None  # why rows need not sum to one (an edit after the softmax)
 
     def __post_init__(self) -> None:
-        require_text("The stack of a map", self.stack, "Call it encoder or decoder.")
-        require_count("The layer of a map", self.layer, "Number layers by call order within their stack.")
-        if self.kind not in ("self", "cross"):
-            refuse(
-                f"The kind of the map is {self.kind!r}.", "Wanted 'self' or 'cross'.", "Name one of the two."
-            )
+        require_text("AttentionMap.stack", self.stack)
+        require_count("AttentionMap.layer", self.layer)
+        require_choice("AttentionMap.kind", self.kind, ("self", "cross"))
         if self.step is not None:
-            require_count("The step of a map", self.step, "Number generation steps from 0.")
-        require_text(
-            "The dtype of a map", self.dtype, "Name the precision the model computed in, such as float32."
-        )
-        parts = ((self.query, Tokens), (self.key, Tokens), (self.statistics, HeadStatistics))
-        for part, wanted in parts:
-            if not isinstance(part, wanted):
-                refuse(
-                    f"A part of the map is {part!r}.",
-                    f"Wanted {wanted.__name__}.",
-                    "Give each part its place.",
-                )
+            require_count("AttentionMap.step", self.step)
+        require_text("AttentionMap.dtype", self.dtype)
+        for name, wanted in (("query", Tokens), ("key", Tokens), ("statistics", HeadStatistics)):
+            if not isinstance(getattr(self, name), wanted):
+                value = getattr(self, name)
+                raise wrong_value(f"AttentionMap.{name}", value, "type", type=wanted.__name__)
         self._check_shapes()
         self._check_pyramids()
         if self.scale is not None and not (isinstance(self.scale, (int, float)) and isfinite(self.scale)):
-            refuse(
-                f"The scale of the map is {self.scale!r}.",
-                "Wanted a finite number.",
-                "Leave it out if unknown.",
-            )
+            raise wrong_value("AttentionMap.scale", self.scale, "finite")
         if self.content == "signed":
             self._check_signed()
         elif self.relaxed is None:
-            check_mass(self.name, self.statistics, self.sink_weights, self.tolerance)
+            check_mass(self.place, self.statistics, self.sink_weights, self.tolerance)
             check_rows(
-                self.name, self.statistics, self.dense, self.factors, self.sink_weights, self.tolerance
+                self.place, self.statistics, self.dense, self.factors, self.sink_weights, self.tolerance
             )
         if self.relaxed is not None:
-            keep(self, relaxed=as_message("The reason why rows need not sum to one", self.relaxed))
+            keep(self, relaxed=as_message("AttentionMap.relaxed", self.relaxed))
 
     # What there is
 
@@ -179,21 +166,13 @@ class AttentionMap(Rebuilt):
     def require_head(self, head: int) -> int:
         """The head, if there is one of this number."""
         if not isinstance(head, (int, np.integer)) or not 0 <= head < self.heads:
-            refuse(
-                f"There is no head {head!r} in {self.name}.",
-                f"Wanted 0 to {self.heads - 1}.",
-                "Choose one of them.",
-            )
+            raise RecordingError("recording.no_head", head=str(head), place=self.place, last=self.heads - 1)
         return int(head)
 
     def require_factors(self, what: str = "weights") -> Factors:
         """The factors; refuses a map that kept only statistics."""
         if self.factors is None:
-            refuse(
-                f"The map {self.name} kept no {what}, only statistics.",
-                f"Wanted dense {what} or the queries and keys they follow from.",
-                f"Record again with {what!r} in want=.",
-            )
+            raise RecordingError("recording.not_kept", place=self.place, what=name_term(what), want=what)
         return self.factors
 
     def __repr__(self) -> str:
@@ -214,42 +193,34 @@ class AttentionMap(Rebuilt):
         shape = (heads, rows.stop - rows.start, columns.stop - columns.start)
         size = 4 * shape[0] * shape[1] * shape[2]
         if size > MOST_BYTES:
-            refuse(
-                f"These weights would take {size / 2**30:.1f} GiB, {shape}.",
-                f"Wanted at most {MOST_BYTES / 2**30:.0f} GiB at once.",
-                "Ask for one head and a slice of queries and keys, or for a tile.",
-            )
+            most = MOST_BYTES / 2**30
+            raise RecordingError("recording.too_large", size=size / 2**30, shape=str(shape), most=most)
 
     def _check_signed(self) -> None:
         if self.dense is None:
-            refuse(
-                f"{self.name} is signed and has no values.",
-                "Wanted dense values.",
-                "Signed maps are kept whole.",
-            )
+            raise RecordingError("recording.signed_without_values", place=self.place)
         if not is_mapped(self.dense) and not np.isfinite(self.dense).all():
-            refuse(f"{self.name} holds NaN or infinity.", "Wanted finite numbers.", "Look where they arise.")
+            raise RecordingError("recording.not_finite", name=self.place)
 
     def _check_shapes(self) -> None:
         heads, queries, keys = self.shape
         seen = (self.statistics.queries, self.statistics.keys)
         if seen != (queries, keys):
-            refuse(
-                f"The statistics of {self.name} speak of {seen[0]} queries and {seen[1]} keys.",
-                f"Wanted {queries} and {keys}: so many tokens are on its axes.",
-                _DO,
+            raise RecordingError(
+                "recording.other_tokens",
+                place=self.place,
+                seen_queries=seen[0],
+                seen_keys=seen[1],
+                queries=queries,
+                keys=keys,
             )
         matrix = [("head", heads), ("query", queries), ("key", keys)]
         for name in ("dense", "dense_scores"):
             if (array := getattr(self, name)) is not None:
-                keep(self, **{name: freeze(name, array, SINGLE, matrix, _DO)})
+                keep(self, **{name: freeze(name, array, SINGLE, matrix)})
         if self.factors is not None:
             if self.factors.shape != self.shape:
-                refuse(
-                    f"The factors of {self.name} have shape {self.factors.shape}.",
-                    f"Wanted {self.shape}.",
-                    _DO,
-                )
+                raise wrong_value("AttentionMap.factors", self.factors.shape, "shape", shape=str(self.shape))
             keep(
                 self,
                 queries=self.factors.queries if self.queries is None else self.queries,
@@ -261,9 +232,9 @@ class AttentionMap(Rebuilt):
         for name, (which, tokens) in vectors.items():
             if (array := getattr(self, name)) is not None:
                 axes = [(which, heads if which == "head" else None), ("token", tokens), ("width", None)]
-                keep(self, **{name: freeze(name, array, FLOATS, axes, _DO)})
+                keep(self, **{name: freeze(name, array, FLOATS, axes)})
         if self.sink_weights is not None:
-            keep(self, sink_weights=freeze("sink_weights", self.sink_weights, SINGLE, matrix[:2], _DO))
+            keep(self, sink_weights=freeze("sink_weights", self.sink_weights, SINGLE, matrix[:2]))
 
     def _check_pyramids(self) -> None:
         keep(
@@ -272,17 +243,13 @@ class AttentionMap(Rebuilt):
                 {self.require_head(head): self.pyramids[head] for head in self.pyramids}
             ),
         )
-        for head, pyramid in self.pyramids.items():
+        for pyramid in self.pyramids.values():
             wanted = (
                 count_pixels(len(self.query), pyramid.level),
                 count_pixels(len(self.key), pyramid.level),
             )
             if pyramid.mean.shape != wanted:
-                refuse(
-                    f"The pyramid of head {head} has {pyramid.mean.shape} pixels at level {pyramid.level}.",
-                    f"Wanted {wanted}.",
-                    _DO,
-                )
+                raise wrong_value("Pyramid.mean", pyramid.mean.shape, "shape", shape=str(wanted))
 
 
 def span(part: slice | None, length: int, axis: str) -> slice:
@@ -292,9 +259,5 @@ def span(part: slice | None, length: int, axis: str) -> slice:
     start = 0 if part.start is None else int(part.start)
     stop = length if part.stop is None else int(part.stop)
     if part.step not in (None, 1) or not 0 <= start <= stop <= length:
-        refuse(
-            f"The {axis} slice is {part}.",
-            f"Wanted 0 <= start <= stop <= {length}, no step.",
-            "Choose within the map.",
-        )
+        raise RecordingError("recording.wrong_slice", axis=name_term(axis), slice=str(part), length=length)
     return slice(start, stop)

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from glassformer.messages import Message, get_language, literal, message
-from glassformer.recording.arrays import Rebuilt, keep, refuse, require_text
-
-_DO = "Fill the stamp in when recording."
+from glassformer.recording.arrays import Rebuilt, keep, require_text, wrong_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,29 +52,25 @@ class Evidence(Rebuilt):
             exact=exact,
             largest_error=largest_error,
             reference=None if reference is None else as_message("Evidence.reference", reference),
-            edits=tuple(as_message("A line of Evidence.edits", edit) for edit in edits),
+            edits=tuple(as_message("Evidence.edits", edit) for edit in edits),
             versions=MappingProxyType(dict(versions)),
-            notes=tuple(as_message("A line of Evidence.notes", note) for note in notes),
+            notes=tuple(as_message("Evidence.notes", note) for note in notes),
         )
         self._check()
 
     def _check(self) -> None:
         for name in ("model", "model_hash", "dtype"):
-            require_text(f"Evidence.{name}", getattr(self, name), _DO)
+            require_text(f"Evidence.{name}", getattr(self, name))
         if not isinstance(self.exact, bool):
-            refuse(f"Evidence.exact is {self.exact!r}.", "Wanted True or False.", _DO)
+            raise wrong_value("Evidence.exact", self.exact, "boolean")
         if self.largest_error is not None:
             if not isinstance(self.largest_error, float) or not self.largest_error >= 0:
-                refuse(f"The largest error is {self.largest_error!r}.", "Wanted a float from 0 up.", _DO)
+                raise wrong_value("Evidence.largest_error", self.largest_error, "positive")
             if self.reference is None:
-                refuse(
-                    "Evidence.reference is None.",
-                    "Wanted a text.",
-                    "Say what the error was measured against.",
-                )
+                raise wrong_value("Evidence.reference", None, "reference")
         for package, version in self.versions.items():
-            require_text("A package in Evidence.versions", package, _DO)
-            require_text(f"Evidence.versions[{package!r}]", version, _DO)
+            require_text("Evidence.versions", package)
+            require_text(f"Evidence.versions[{package!r}]", version)
 
     @property
     def summary(self) -> tuple[Message, ...]:
@@ -111,5 +105,5 @@ def as_message(name: str, value: Message | str) -> Message:
     """A text of a result: a message, or a string that stays as it is."""
     if isinstance(value, Message):
         return value
-    require_text(name, value, _DO)
+    require_text(name, value)
     return literal(value)

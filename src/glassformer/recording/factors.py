@@ -19,6 +19,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from glassformer.errors import RecordingError
 from glassformer.recording.arrays import (
     BOOLEANS,
     DOUBLES,
@@ -29,11 +30,10 @@ from glassformer.recording.arrays import (
     Rebuilt,
     freeze,
     keep,
-    refuse,
+    wrong_value,
 )
 from glassformer.recording.products import arrange_keys, multiply
 
-_DO = "Give the queries and keys as the attention function received them."
 _ROWS, _COLUMNS = 256, 1024  # a piece of float64 scores that stays in the cache
 
 
@@ -55,32 +55,26 @@ class Factors(Rebuilt):
     sink: Floats | None = None  # (head,) the logit of a column that belongs to no key
 
     def __post_init__(self) -> None:
-        keep(self, queries=freeze("queries", self.queries, FLOATS, _axes("head", "query", "width"), _DO))
+        keep(self, queries=freeze("queries", self.queries, FLOATS, _axes("head", "query", "width")))
         heads, queries, width = self.queries.shape
         axes = [("key head", None), ("key", None), ("width", width)]
-        keep(self, keys=freeze("keys", self.keys, FLOATS, axes, _DO))
+        keep(self, keys=freeze("keys", self.keys, FLOATS, axes))
         key_heads, keys = self.keys.shape[:2]
         if key_heads == 0 or heads % key_heads:
-            refuse(
-                f"There are {heads} heads and {key_heads} key heads.",
-                "Wanted a whole number of heads for each key head.",
-                _DO,
-            )
+            raise RecordingError("recording.uneven_key_heads", heads=heads, key_heads=key_heads)
         per_query = [("head", heads), ("query", queries)]
-        keep(self, log_sum_exp=freeze("log_sum_exp", self.log_sum_exp, DOUBLES, per_query, _DO))
+        keep(self, log_sum_exp=freeze("log_sum_exp", self.log_sum_exp, DOUBLES, per_query))
         if self.bias is not None:
-            keep(self, bias=freeze("bias", self.bias, SINGLE, _axes("head", "query", "key"), _DO))
+            keep(self, bias=freeze("bias", self.bias, SINGLE, _axes("head", "query", "key")))
             if any(seen not in (1, full) for seen, full in zip(self.bias.shape, self.shape, strict=True)):
-                refuse(
-                    f"The bias has shape {self.bias.shape}.", f"Wanted {self.shape}, or 1 on any axis.", _DO
-                )
+                raise wrong_value("Factors.bias", self.bias.shape, "bias", shape=str(self.shape))
         if self.distance_bias is not None:
             axes = [("head", heads), ("query + key - 1", queries + keys - 1)]
-            keep(self, distance_bias=freeze("distance_bias", self.distance_bias, SINGLE, axes, _DO))
+            keep(self, distance_bias=freeze("distance_bias", self.distance_bias, SINGLE, axes))
         if self.key_mask is not None:
-            keep(self, key_mask=freeze("key_mask", self.key_mask, BOOLEANS, [("key", keys)], _DO))
+            keep(self, key_mask=freeze("key_mask", self.key_mask, BOOLEANS, [("key", keys)]))
         if self.sink is not None:
-            keep(self, sink=freeze("sink", self.sink, FLOATS, [("head", heads)], _DO))
+            keep(self, sink=freeze("sink", self.sink, FLOATS, [("head", heads)]))
         self._check_numbers()
 
     def _check_numbers(self) -> None:
@@ -88,23 +82,11 @@ class Factors(Rebuilt):
         if self.softcap is not None:
             _require_number("softcap", self.softcap)
             if self.softcap <= 0:
-                refuse(
-                    f"The softcap is {self.softcap}.",
-                    "Wanted a number above 0.",
-                    "Leave it out where there is none.",
-                )
+                raise wrong_value("Factors.softcap", self.softcap, "above_zero")
         if self.window is not None and (not isinstance(self.window, int) or self.window < 1):
-            refuse(
-                f"The window is {self.window!r}.",
-                "Wanted a whole number from 1 up.",
-                "Leave it out where there is none.",
-            )
+            raise wrong_value("Factors.window", self.window, "at_least_one")
         if not isinstance(self.offset, int):
-            refuse(
-                f"The offset is {self.offset!r}.",
-                "Wanted a whole number.",
-                "It is the first query's position.",
-            )
+            raise wrong_value("Factors.offset", self.offset, "integer")
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -218,4 +200,4 @@ def _axes(*names: str) -> list[tuple[str, int | None]]:
 
 def _require_number(name: str, value: Any) -> None:
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not isfinite(value):
-        refuse(f"The {name} is {value!r}.", "Wanted a finite number.", _DO)
+        raise wrong_value(f"Factors.{name}", value, "finite")

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.errors import RecordingError
 from glassformer.recording.arrays import (
     FLOATS,
     LONGS,
@@ -20,12 +21,12 @@ from glassformer.recording.arrays import (
     Rebuilt,
     freeze,
     keep,
-    refuse,
+    require_choice,
     require_count,
     require_text,
+    wrong_value,
 )
 
-_DO = "Take the k largest log-probabilities of each position."
 _SLACK = 1e-3
 
 
@@ -40,30 +41,21 @@ class Output(Rebuilt):
     kind: Literal["tokens", "classes"] = "tokens"  # tokens: one row per token; classes: one row for the text
 
     def __post_init__(self) -> None:
-        require_text("The stack of an output", self.stack, "Call it encoder or decoder.")
-        if self.kind not in ("tokens", "classes"):
-            refuse(
-                f"The kind of the output is {self.kind!r}.",
-                "Wanted 'tokens' or 'classes'.",
-                "Name one of the two.",
-            )
-        keep(self, ids=freeze("Output.ids", self.ids, LONGS, [("position", None), ("k", None)], _DO))
+        require_text("Output.stack", self.stack)
+        require_choice("Output.kind", self.kind, ("tokens", "classes"))
+        keep(self, ids=freeze("Output.ids", self.ids, LONGS, [("position", None), ("k", None)]))
         axes = [("position", self.ids.shape[0]), ("k", self.ids.shape[1])]
-        logs = freeze("Output.log_probabilities", self.log_probabilities, FLOATS, axes, _DO)
+        logs = freeze("Output.log_probabilities", self.log_probabilities, FLOATS, axes)
         keep(
             self,
             log_probabilities=logs,
             vocabulary=MappingProxyType({int(key): text for key, text in self.vocabulary.items()}),
         )
         if not (logs <= _SLACK).all():
-            refuse(
-                f"A log-probability is {logs.max()}.",
-                "Wanted numbers up to 0.",
-                "Apply log-softmax to the logits.",
-            )
+            raise wrong_value("Output.log_probabilities", logs.max(), "log_probability")
         missing = set(np.unique(self.ids).tolist()) - set(self.vocabulary)
         if missing:
-            refuse(f"Id {min(missing)} has no text.", "Wanted a text for every id.", "Decode each id once.")
+            raise RecordingError("recording.id_without_text", id=min(missing))
 
     @property
     def probabilities(self) -> Floats:
@@ -87,7 +79,7 @@ class Alternative(Rebuilt):
     log_probability: float
 
     def __post_init__(self) -> None:
-        _check_choice("an alternative", self.token, self.text, self.log_probability)
+        _check_choice("Alternative", self.token, self.text, self.log_probability)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +96,14 @@ class Step(Rebuilt):
     score: float | None = None  # of the whole hypothesis so far, as the search ranks it
 
     def __post_init__(self) -> None:
-        require_count("The index of a step", self.index, "Number steps from 0.")
-        require_count("The beam of a step", self.beam, "Number beams from 0.")
-        _check_choice(f"step {self.index}", self.token, self.text, self.log_probability)
+        require_count("Step.index", self.index)
+        require_count("Step.beam", self.beam)
+        _check_choice("Step", self.token, self.text, self.log_probability)
         keep(self, alternatives=tuple(self.alternatives))
         if self.parent is not None:
-            require_count("The parent of a step", self.parent, "It is a place in the list of nodes.")
+            require_count("Step.parent", self.parent)
         if self.score is not None and (not isinstance(self.score, float) or isnan(self.score)):
-            refuse(
-                f"The score of step {self.index} is {self.score!r}.",
-                "Wanted a float.",
-                "Leave it out if unknown.",
-            )
+            raise wrong_value("Step.score", self.score, "float")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,27 +116,19 @@ class Generation(Rebuilt):
 
     def __post_init__(self) -> None:
         keep(self, steps=tuple(self.steps), nodes=tuple(self.nodes))
-        require_text("The method of a generation", self.method, "Call it greedy, sampling or beam.")
+        require_text("Generation.method", self.method)
         for place, step in enumerate(self.steps):
             if step.index != place:
-                refuse(
-                    f"Step {place} says it is step {step.index}.", "Wanted 0, 1, 2 …", "Keep them in order."
-                )
+                raise RecordingError("recording.wrong_step", index=place, seen=step.index)
         for place, node in enumerate(self.nodes):
             first = node.parent is None
             if first != (node.index == 0):
-                refuse(
-                    f"Node {place} at step {node.index} has parent {node.parent}.",
-                    "Wanted a parent except at step 0.",
-                    "Keep the tree whole.",
-                )
+                raise RecordingError("recording.wrong_root", node=place, step=node.index, parent=node.parent)
             if node.parent is not None and not (
                 node.parent < place and self.nodes[node.parent].index == node.index - 1
             ):
-                refuse(
-                    f"Node {place} at step {node.index} continues node {node.parent}.",
-                    "Wanted an earlier node of the step before.",
-                    "List nodes step by step.",
+                raise RecordingError(
+                    "recording.wrong_parent", node=place, step=node.index, parent=node.parent
                 )
 
     @property
@@ -160,12 +140,8 @@ class Generation(Rebuilt):
 
 
 def _check_choice(what: str, token: Any, text: Any, log_probability: Any) -> None:
-    require_count(f"The token of {what}", token, "Give the token's id.")
+    require_count(f"{what}.token", token)
     if not isinstance(text, str):
-        refuse(f"The text of {what} is {text!r}.", "Wanted a string.", "Decode the token.")
+        raise wrong_value(f"{what}.text", text, "string")
     if not isinstance(log_probability, float) or not log_probability <= _SLACK:
-        refuse(
-            f"The log-probability of {what} is {log_probability!r}.",
-            "Wanted a float up to 0.",
-            "Apply log-softmax to the logits.",
-        )
+        raise wrong_value(f"{what}.log_probability", log_probability, "log_probability")

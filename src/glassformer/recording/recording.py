@@ -1,4 +1,4 @@
-"""One text through one model: the noun in the middle of the house.
+"""One text through one model: what everything else reads.
 
 In:   what a recorder saw.
 Out:  Recording, checked and read-only; everything after it only reads.
@@ -25,8 +25,8 @@ from glassformer.recording.arrays import (
     freeze,
     is_mapped,
     keep,
-    refuse,
     require_text,
+    wrong_value,
 )
 from glassformer.recording.attention_map import MOST_BYTES, AttentionMap
 from glassformer.recording.evidence import Evidence
@@ -36,7 +36,6 @@ from glassformer.recording.tokens import Tokens
 Word = str | int | float | bool | None
 LONGEST_TRACE = 256  # tokens of a text that is followed step by step
 _WORDS = (str, int, float, type(None))
-_DO = "Record again; if it stays, the recorder is at fault."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -55,15 +54,11 @@ class Recording(Rebuilt):
     trace: Mapping[str, Floats] = field(default_factory=dict)  # each step of the pass, and the parameters
 
     def __post_init__(self) -> None:
-        require_text("The model of a recording", self.model, "Give the name it was loaded by.")
+        require_text("Recording.model", self.model)
         if not isinstance(self.evidence, Evidence):
-            refuse(f"The evidence is {self.evidence!r}.", "Wanted Evidence.", "Stamp every recording.")
+            raise wrong_value("Recording.evidence", self.evidence, "type", type="Evidence")
         if self.source.side != "source" or (self.target is not None and self.target.side != "target"):
-            refuse(
-                "The tokens are on the wrong side.",
-                "Wanted source=source tokens, target=target tokens.",
-                "Swap them.",
-            )
+            raise RecordingError("recording.wrong_side")
         keep(self, maps=tuple(self.maps))
         self._check_maps()
         self._check_hidden()
@@ -150,37 +145,27 @@ class Recording(Rebuilt):
         for each in self.maps:
             place = (each.stack, each.layer, each.kind, each.step)
             if place in seen:
-                refuse(
-                    f"There are two maps called {each.name}.", "Wanted one.", "Number layers by call order."
-                )
+                raise RecordingError("recording.two_maps", place=each.place)
             seen.add(place)
             if self.target is None and "target" in (each.query.side, each.key.side):
-                refuse(f"The map {each.name} has target tokens.", "Wanted a target side.", "Give target=.")
+                raise RecordingError("recording.no_target", place=each.place)
             if each.relaxed is not None and not self.evidence.edits:
-                refuse(
-                    f"Rows of {each.name} may miss one ({each.relaxed}), but the evidence names no edit.",
-                    "Wanted the edit in the evidence.",
-                    "List it in Evidence.edits.",
-                )
+                raise RecordingError("recording.unnamed_edit", place=each.place, reason=each.relaxed)
 
     def _check_hidden(self) -> None:
         lengths = {len(self.source)} | ({len(self.target)} if self.target is not None else set())
         checked = {}
         for stack, states in dict(self.hidden).items():
-            require_text("A stack of hidden states", stack, "Call it encoder or decoder.")
-            name = f"The hidden states of the {stack}"
-            array = freeze(name, states, FLOATS, [("layer + 1", None), ("token", None), ("width", None)], _DO)
+            require_text("Recording.hidden", stack)
+            name = f"Recording.hidden[{stack!r}]"
+            array = freeze(name, states, FLOATS, [("layer + 1", None), ("token", None), ("width", None)])
             if array.shape[1] not in lengths:
-                known = " or ".join(str(length) for length in sorted(lengths))
-                refuse(f"{name} are of {array.shape[1]} tokens.", f"Wanted {known}.", _DO)
+                known = tuple(sorted(lengths))
+                raise RecordingError("recording.wrong_length", name=name, tokens=array.shape[1], known=known)
             if not is_mapped(array):
                 bad = next((layer for layer, plane in enumerate(array) if not np.isfinite(plane).all()), None)
                 if bad is not None:
-                    refuse(
-                        f"{name} hold NaN or infinity, first after layer {bad}.",
-                        "Wanted finite numbers.",
-                        "Look for NaN in the model's weights, or for overflow in half precision.",
-                    )
+                    raise RecordingError("recording.hidden_not_finite", name=name, layer=bad)
             checked[stack] = array
         keep(self, hidden=MappingProxyType(checked))
 
@@ -189,26 +174,20 @@ class Recording(Rebuilt):
             words = dict(self.architecture)
             strange = next((key for key, value in words.items() if not isinstance(value, _WORDS)), None)
             if strange is not None:
-                refuse(
-                    f"{strange} of the architecture is {words[strange]!r}.",
-                    "Wanted plain words and numbers.",
-                    _DO,
-                )
+                raise wrong_value(f"Recording.architecture[{strange!r}]", words[strange], "plain")
             keep(self, architecture=MappingProxyType(words))
         checked = {}
         for name, values in dict(self.trace).items():
-            require_text("An array of the trace", name, "Name it by stack, layer and step.")
+            require_text("Recording.trace", name)
             axes = [("axis", None)] * np.ndim(values)
-            checked[name] = freeze(f"{name} in the trace", values, FLOATS, axes, _DO)
+            checked[name] = freeze(f"Recording.trace[{name!r}]", values, FLOATS, axes)
         keep(self, trace=MappingProxyType(checked))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        """What a notebook shows at the end of a cell: the views, or these lines where there are none."""
+        """What a notebook shows at the end of a cell: the views, or the text where there are none."""
         try:
-            room = import_module(
-                "glassformer.render.notebook.show"
-            )  # by name: this room stands below that one
-            return room.show(self)._repr_mimebundle_(include=include, exclude=exclude)
+            notebook = import_module("glassformer.render.notebook.show")  # by name: it imports this package
+            return notebook.show(self)._repr_mimebundle_(include=include, exclude=exclude)
         except GlassformerError:
             return {"text/plain": repr(self)}
 

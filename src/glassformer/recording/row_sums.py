@@ -8,11 +8,12 @@ row by row; factors, and whatever lives in a file, by samples, so that recording
 """
 
 from collections.abc import Iterable
-from typing import NoReturn
 
 import numpy as np
 
-from glassformer.recording.arrays import AnyArray, Floats, choose, is_mapped, refuse
+from glassformer.errors import RecordingError
+from glassformer.place import Place
+from glassformer.recording.arrays import AnyArray, Floats, choose, is_mapped
 from glassformer.recording.factors import Factors
 from glassformer.recording.statistics import HeadStatistics
 
@@ -21,7 +22,7 @@ _SAMPLED_HEADS = 4
 _SAMPLED_KEYS = 1 << 23  # elements of the key vectors that one check may read
 
 
-def check_mass(name: str, statistics: HeadStatistics, sink: Floats | None, tolerance: float) -> None:
+def check_mass(place: Place, statistics: HeadStatistics, sink: Floats | None, tolerance: float) -> None:
     """Summed over keys and sink, the mass received is the number of real rows that may look somewhere."""
     shared = statistics.allowed.strides[0] == 0  # by all heads
     allowed = statistics.allowed[:1] if shared else statistics.allowed
@@ -33,13 +34,18 @@ def check_mass(name: str, statistics: HeadStatistics, sink: Floats | None, toler
     wrong = ~(np.abs(total - rows) <= tolerance * np.maximum(rows, 1))
     if wrong.any():
         head = int(wrong.argmax())
-        _refuse(
-            name, head, f"all keys together received {total[head]:.6g}", f"{rows[head]}, one a row", tolerance
+        raise RecordingError(
+            "recording.wrong_mass",
+            place=place,
+            head=head,
+            total=float(total[head]),
+            rows=int(rows[head]),
+            tolerance=tolerance,
         )
 
 
 def check_rows(
-    name: str,
+    place: Place,
     statistics: HeadStatistics,
     dense: Floats | None,
     factors: Factors | None,
@@ -63,9 +69,16 @@ def check_rows(
         wrong = ~(np.abs(sums - 1) <= tolerance)  # NaN is wrong, too
         if wrong.any():
             row = int(wrong.argmax())
-            _refuse(name, head, f"the weights of query {looking[row]} sum to {sums[row]:.6g}", "1", tolerance)
+            raise RecordingError(
+                "recording.wrong_row",
+                place=place,
+                head=head,
+                query=int(looking[row]),
+                total=float(sums[row]),
+                tolerance=tolerance,
+            )
         if (lowest := float(weights.min())) < -tolerance:
-            _refuse(name, head, f"a weight is {lowest:.6g}", "0 or more", tolerance)
+            raise RecordingError("recording.negative_weight", place=place, head=head, weight=lowest)
 
 
 def _sample(
@@ -85,11 +98,3 @@ def _read(head: int, rows: AnyArray, dense: Floats | None, factors: Factors | No
     assert factors is not None
     whole = slice(0, factors.shape[2])
     return np.concatenate([factors.weights(head, slice(row, row + 1), whole) for row in rows.tolist()])
-
-
-def _refuse(name: str, head: int, saw: str, wanted: str, tolerance: float) -> NoReturn:
-    refuse(
-        f"In {name}, head {head}, {saw}.",
-        f"Wanted {wanted}, within {tolerance:g}.",
-        "Look for NaN in the model, a mask or sink the recorder missed, or an edit that needs relaxed=.",
-    )

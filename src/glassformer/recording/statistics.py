@@ -21,6 +21,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.errors import RecordingError
 from glassformer.recording.arrays import (
     BOOLEANS,
     DOUBLES,
@@ -36,7 +37,8 @@ from glassformer.recording.arrays import (
     freeze,
     is_mapped,
     keep,
-    refuse,
+    require_choice,
+    wrong_value,
 )
 from glassformer.recording.pooling import count_pixels, pool_extreme, pool_max, pool_mean
 
@@ -45,7 +47,6 @@ Content = Literal["weights", "signed"]  # weights: rows sum to one; signed: diff
 THRESHOLD = 0.01  # the default of "non-zero"
 BINS = 64  # a thumbnail has at most so many pixels a side
 
-_DO = "Measure all statistics of a map in one pass over the same rows and keys."
 _SLACK = 1e-2  # statistics of half-precision models are off by about this much
 _SAMPLE = 1024  # rows looked at in statistics that live in a file
 
@@ -76,32 +77,25 @@ class HeadStatistics(Rebuilt):
     content: Content = "weights"
 
     def __post_init__(self) -> None:
-        keep(self, entropy=freeze("entropy", self.entropy, FLOATS, [("head", None), ("query", None)], _DO))
+        keep(self, entropy=freeze("entropy", self.entropy, FLOATS, [("head", None), ("query", None)]))
         heads, queries = self.entropy.shape
         per_query = [("head", heads), ("query", queries)]
         keep(
             self,
-            peak=freeze("peak", self.peak, FLOATS, per_query, _DO),
-            peak_key=freeze("peak_key", self.peak_key, INTEGERS, per_query, _DO),
-            above=freeze("above", self.above, INTEGERS, per_query, _DO),
-            log_sum_exp=freeze("log_sum_exp", self.log_sum_exp, DOUBLES, per_query, _DO),
-            distance=freeze("distance", self.distance, FLOATS, per_query, _DO),
-            mass=freeze("mass", self.mass, FLOATS, [("head", heads), ("key", None)], _DO),
-            rows=freeze("rows", self.rows, BOOLEANS, [("query", queries)], _DO),
+            peak=freeze("peak", self.peak, FLOATS, per_query),
+            peak_key=freeze("peak_key", self.peak_key, INTEGERS, per_query),
+            above=freeze("above", self.above, INTEGERS, per_query),
+            log_sum_exp=freeze("log_sum_exp", self.log_sum_exp, DOUBLES, per_query),
+            distance=freeze("distance", self.distance, FLOATS, per_query),
+            mass=freeze("mass", self.mass, FLOATS, [("head", heads), ("key", None)]),
+            rows=freeze("rows", self.rows, BOOLEANS, [("query", queries)]),
         )
         shared = np.ndim(self.allowed) == 1
-        allowed = freeze("allowed", self.allowed, INTEGERS, per_query[1:] if shared else per_query, _DO)
+        allowed = freeze("allowed", self.allowed, INTEGERS, per_query[1:] if shared else per_query)
         keep(self, allowed=np.broadcast_to(allowed, (heads, queries)) if shared else allowed)
         if not isinstance(self.threshold, float) or not 0 <= self.threshold < 1:
-            refuse(
-                f"The threshold is {self.threshold!r}.", "Wanted a float from 0 up to 1.", "Use 0.01 or 1/n."
-            )
-        if self.content not in ("weights", "signed"):
-            refuse(
-                f"The content of a map is {self.content!r}.",
-                "Wanted 'weights' or 'signed'.",
-                "Name one of the two.",
-            )
+            raise wrong_value("HeadStatistics.threshold", self.threshold, "share")
+        require_choice("HeadStatistics.content", self.content, ("weights", "signed"))
         self._check_thumbnails(heads, queries)
         if self.content == "weights":
             self._check_values()
@@ -125,9 +119,9 @@ class HeadStatistics(Rebuilt):
 
     def _check_thumbnails(self, heads: int, queries: int) -> None:
         axes = [("head", heads), ("query pixel", None), ("key pixel", None)]
-        mean = freeze("thumbnail_mean", self.thumbnail_mean, SINGLE, axes, _DO)
+        mean = freeze("thumbnail_mean", self.thumbnail_mean, SINGLE, axes)
         axes = [("head", heads), ("query pixel", mean.shape[1]), ("key pixel", mean.shape[2])]
-        maximum = freeze("thumbnail_max", self.thumbnail_max, SINGLE, axes, _DO)
+        maximum = freeze("thumbnail_max", self.thumbnail_max, SINGLE, axes)
         keep(self, thumbnail_mean=mean, thumbnail_max=maximum)
         _level_of(mean.shape[1:], queries, self.keys)
 
@@ -140,11 +134,11 @@ class HeadStatistics(Rebuilt):
         most = np.log(np.maximum(allowed, 1) + 1.0) + _SLACK  # one more than allowed: the sink
         above = self.above[:, chosen]
         checks = (  # name, values, least, most, what they should be where a query sees something
-            ("entropy", self.entropy[:, chosen], -_SLACK, most.astype(np.float32), "0 to log(allowed keys)"),
-            ("peak", self.peak[:, chosen], 0, 1 + _SLACK, "0 to 1"),
-            ("peak_key", self.peak_key[:, chosen], 0, self.keys - 1, "one of the keys"),
-            ("allowed", allowed, 0, self.keys, f"0 to {self.keys}"),
-            ("above", above, 0, allowed.astype(above.dtype), "0 to the number of allowed keys"),
+            ("entropy", self.entropy[:, chosen], -_SLACK, most.astype(np.float32), "0 … log(allowed)"),
+            ("peak", self.peak[:, chosen], 0, 1 + _SLACK, "0 … 1"),
+            ("peak_key", self.peak_key[:, chosen], 0, self.keys - 1, f"0 … {self.keys - 1}"),
+            ("allowed", allowed, 0, self.keys, f"0 … {self.keys}"),
+            ("above", above, 0, allowed.astype(above.dtype), "0 … allowed"),
         )
         for name, values, least, largest, wanted in checks:
             if _lies_within(values, least, largest):
@@ -153,10 +147,13 @@ class HeadStatistics(Rebuilt):
             wrong = ~fits if name in ("allowed", "above") else ~fits & (allowed > 0)
             if wrong.any():
                 head, row = np.argwhere(wrong)[0]
-                refuse(
-                    f"{name} is {values[head, row]} in head {head}, query {numbers[row]}.",
-                    f"Wanted {wanted}.",
-                    "Look for NaN in the model's weights, or for a mask that the recorder did not see.",
+                raise RecordingError(
+                    "recording.wrong_statistic",
+                    name=name,
+                    value=values[head, row].item(),
+                    head=int(head),
+                    query=int(numbers[row]),
+                    wanted=wanted,
                 )
 
     def __repr__(self) -> str:
@@ -173,12 +170,10 @@ class Pyramid(Rebuilt):
 
     def __post_init__(self) -> None:
         if not isinstance(self.level, int) or not 0 <= self.level < 32:
-            refuse(
-                f"The level of a pyramid is {self.level!r}.", "Wanted 0 to 31.", "6 means 64 tokens a pixel."
-            )
-        mean = freeze("Pyramid.mean", self.mean, SINGLE, [("query pixel", None), ("key pixel", None)], _DO)
+            raise wrong_value("Pyramid.level", self.level, "level")
+        mean = freeze("Pyramid.mean", self.mean, SINGLE, [("query pixel", None), ("key pixel", None)])
         axes = [("query pixel", mean.shape[0]), ("key pixel", mean.shape[1])]
-        keep(self, mean=mean, maximum=freeze("Pyramid.maximum", self.maximum, SINGLE, axes, _DO))
+        keep(self, mean=mean, maximum=freeze("Pyramid.maximum", self.maximum, SINGLE, axes))
 
     def __repr__(self) -> str:
         return f"Pyramid(level {self.level}, {self.mean.shape[0]} x {self.mean.shape[1]} pixels)"
@@ -265,10 +260,12 @@ def _level_of(shape: tuple[int, ...], queries: int, keys: int) -> int:
     level = next(fitting, None)
     if level is None:
         wanted = _pixels(queries, keys, thumbnail_level(queries, keys))
-        refuse(
-            f"The thumbnails have {shape[0]} x {shape[1]} pixels for {queries} queries and {keys} keys.",
-            f"Wanted squares of 2**level tokens, for example {wanted[0]} x {wanted[1]}.",
-            "Pool at thumbnail_level(queries, keys).",
+        raise RecordingError(
+            "recording.wrong_thumbnail",
+            shape=str(shape),
+            queries=queries,
+            keys=keys,
+            wanted=str(wanted),
         )
     return level
 

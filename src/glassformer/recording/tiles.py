@@ -14,7 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.recording.arrays import Floats, refuse, require_count
+from glassformer.errors import RecordingError
+from glassformer.recording.arrays import Floats, require_choice, require_count, wrong_value
 from glassformer.recording.attention_map import AttentionMap
 from glassformer.recording.factors import Factors
 from glassformer.recording.pooling import (
@@ -56,19 +57,20 @@ def tile(
     """One tile: size x size pixels, fewer at the right and lower edge."""
     attention_map.require_head(head)
     for name, number in (("level", level), ("row", row), ("column", column)):
-        require_count(f"The {name} of a tile", number, "Count tiles from the upper left corner.")
+        require_count(f"tile({name}=)", number)
     if not isinstance(size, int) or size < 1:
-        refuse(f"The size of a tile is {size!r}.", "Wanted a whole number from 1 up.", f"{SIZE} is usual.")
-    if how not in ("mean", "max"):
-        refuse(f"A tile was asked for by {how!r}.", "Wanted 'mean' or 'max'.", "Choose one of the two.")
+        raise wrong_value("tile(size=)", size, "at_least_one")
+    require_choice("tile(how=)", how, ("mean", "max"))
     _, queries, keys = attention_map.shape
     rows, columns = _extent(row, size, level, queries), _extent(column, size, level, keys)
     if rows.start >= rows.stop or columns.start >= columns.stop:
-        refuse(
-            f"There is no tile at row {row}, column {column} of level {level}.",
-            f"Wanted rows below {count_pixels(queries, level) / size:g} and columns below "
-            f"{count_pixels(keys, level) / size:g}, rounded up.",
-            "Choose a tile within the map.",
+        raise RecordingError(
+            "recording.no_tile",
+            row=row,
+            column=column,
+            level=level,
+            rows=-(-count_pixels(queries, level) // size),
+            columns=-(-count_pixels(keys, level) // size),
         )
     if level == 0:
         return attention_map.weights(head, rows, columns)

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.errors import RecordingError
 from glassformer.recording.arrays import (
     BOOLEANS,
     LONGS,
@@ -17,14 +18,13 @@ from glassformer.recording.arrays import (
     Rebuilt,
     freeze,
     keep,
-    refuse,
+    require_choice,
     require_text,
+    wrong_value,
 )
 
 Side = Literal["source", "target"]
 SIDES = ("source", "target")
-
-_DO = "Build the tokens from one tokenizer output."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -42,54 +42,42 @@ class Tokens(Rebuilt):
     words: NDArray[np.int64] | None = None  # (token,) the word each token belongs to, -1 for none
 
     def __post_init__(self) -> None:
-        if self.side not in SIDES:
-            refuse(
-                f"The side of the tokens is {self.side!r}.",
-                "Wanted 'source' or 'target'.",
-                "Name one of the two.",
-            )
+        require_choice("Tokens.side", self.side, SIDES)
         keep(self, texts=tuple(self.texts))
         count = len(self.texts)
         if not all(issubclass(kind, str) for kind in set(map(type, self.texts))):
             strange = next(text for text in self.texts if not isinstance(text, str))
-            refuse(
-                f"A token's text is {strange!r}.", "Wanted a string.", "Decode each token before recording."
-            )
+            raise wrong_value("Tokens.texts", strange, "string")
         if self.text is not None and not isinstance(self.text, str):
-            refuse(f"The text is {self.text!r}.", "Wanted a string.", "Leave it out for what is not text.")
+            raise wrong_value("Tokens.text", self.text, "string")
         axis = ("token", count)
-        keep(self, ids=freeze("Tokens.ids", self.ids, LONGS, [axis], _DO))
+        keep(self, ids=freeze("Tokens.ids", self.ids, LONGS, [axis]))
         left_out = np.size(self.special) == 0  # then none is special
         special = np.zeros(count, dtype=bool) if left_out else self.special
-        keep(self, special=freeze("Tokens.special", special, BOOLEANS, [axis], _DO))
+        keep(self, special=freeze("Tokens.special", special, BOOLEANS, [axis]))
         if self.words is not None:
-            keep(self, words=freeze("Tokens.words", self.words, LONGS, [axis], _DO))
+            keep(self, words=freeze("Tokens.words", self.words, LONGS, [axis]))
             if count and int(self.words.min()) < -1:
-                refuse(
-                    f"A token's word is {self.words.min()}.", "Wanted -1 (no word) or a word from 0 up.", _DO
-                )
+                raise wrong_value("Tokens.words", int(self.words.min()), "word")
         if self.offsets is not None:
-            keep(self, offsets=freeze("Tokens.offsets", self.offsets, LONGS, [axis, ("end", 2)], _DO))
+            keep(self, offsets=freeze("Tokens.offsets", self.offsets, LONGS, [axis, ("end", 2)]))
             self._check_offsets(self.offsets)
 
     def _check_offsets(self, offsets: NDArray[np.int64]) -> None:
         if not isinstance(self.text, str):
-            refuse(
-                "There are character offsets but no text.", "Wanted the text they point into.", "Give text=."
-            )
+            raise RecordingError("recording.offsets_without_text")
         wrong = (offsets[:, 0] < 0) | (offsets[:, 1] < offsets[:, 0]) | (offsets[:, 1] > len(self.text))
         if wrong.any():
             index = int(wrong.argmax())
-            refuse(
-                f"Token {index} spans characters {offsets[index].tolist()} of a text of {len(self.text)}.",
-                "Wanted 0 <= first <= last <= length of the text.",
-                "Give the text that was tokenised, and character (not byte) offsets.",
+            first, last = offsets[index].tolist()
+            raise RecordingError(
+                "recording.wrong_offsets", token=index, first=first, last=last, length=len(self.text)
             )
 
     @classmethod
     def positional(cls, side: Side, count: int, label: str = "position") -> "Tokens":
         """Tokens of something that is not text: patch 0, patch 1, …"""
-        require_text("The label", label, "Call it patch, frame, position or the like.")
+        require_text("label", label)
         texts = tuple(f"{label} {index}" for index in range(count))
         return cls(side, texts, np.arange(count, dtype=np.int64))
 
