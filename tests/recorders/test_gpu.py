@@ -188,7 +188,7 @@ def test_states_that_overflow_are_refused_by_the_name_of_their_layer(device: str
     subject = load(model)
     subject.record(ids_of(LONG), want=("statistics",))
     hook = model.transformer.h[1].ln_1.register_forward_hook(lambda _, __, output: output * torch.inf)
-    with pytest.raises(RecordingError, match="decoder layer 1, self was given NaN or infinity"):
+    with pytest.raises(RecordingError, match="decoder layer 1, self got NaN or infinity"):
         subject.record(ids_of(LONG), want=("statistics",))
     hook.remove()
     assert len(subject.record(ids_of(LONG), want=("statistics",)).maps) == 2

@@ -1,10 +1,10 @@
 """From attention calls to attention maps.
 
 In:   a `Call` of one layer, the tokens on both sides, and what is wanted.
-Out:  an `AttentionMap`. With the exact kernel weights are those of the call, and queries and keys only
-      measure them. With the fast one the attention itself is computed here, in the pass that measures it;
-      weights of short texts come out of that pass, those of long ones follow from queries and keys when
-      asked for.
+Out:  an `AttentionMap`. With the exact kernel the weights are those of the call, and statistics are computed
+      from queries and keys. With the fast kernel attention itself is computed here, in the pass that measures
+      it; weights of short texts come from that pass, those of long ones are computed from queries and keys
+      when they are read.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.errors import RecordingError
-from glassformer.messages import Message
+from glassformer.messages import Message, message
 from glassformer.place import Place
 from glassformer.recorders.call import Call
 from glassformer.recorders.masks import Masks, allowed_keys, form_scores
@@ -42,19 +42,20 @@ from glassformer.recording import (
 )
 from glassformer.recording.tiles import PYRAMID_LEVEL
 
-AGREEMENT = 1e-4  # how far weights may be from what queries and keys say
+AGREEMENT = 1e-4  # largest difference between weights and those computed from queries and keys
 LONGEST_DENSE = 1024  # tokens; of longer texts no matrix is kept
-SHORTEST_PYRAMID = 8192  # keys; tiles of shorter texts are computed in time
-PYRAMIDS = 64 << 20  # bytes of pyramids for one map; heads beyond have none
+SHORTEST_PYRAMID = 8192  # keys; tiles of shorter texts are computed fast enough
+LARGEST_PYRAMIDS = 64 << 20  # bytes of pyramids for one map; further heads have none
+UNVERIFIED = "recorders.notes.unknown_argument"  # the code of a note
 
 
 @dataclass(slots=True)
 class Axes:
-    """The tokens that stand on the axes of maps, by stack; other lengths are counted as positions."""
+    """The tokens on the axes of maps, by stack; axes of other lengths have numbered positions."""
 
     tokens: dict[str, Tokens]
     real: dict[str, NDArray[np.bool_]]  # by stack, (token,) False for padding
-    source: str = "encoder"  # the stack that cross-attention looks at
+    source: str = "encoder"  # the stack whose states are the keys of cross-attention
     label: str = "position"
 
     def queries(self, place: Place, count: int) -> Tokens:
@@ -87,7 +88,7 @@ class Parts:
 
 
 class States(NamedTuple):
-    """What is kept of the vectors of a call."""
+    """Queries, keys and values of a call that are kept."""
 
     kept: Mapping[str, Array]  # by name: queries, keys, values
     scale: float
@@ -96,32 +97,31 @@ class States(NamedTuple):
 
 @dataclass(slots=True)
 class MapMaker:
-    """Makes the maps of one recording, in the order of the calls. Calls come in a `with` block."""
+    """Makes the maps of one recording, in the order of the calls, inside a `with` block."""
 
     axes: Axes
     want: Collection[str]
     keep: Keep = keep_aside
-    notes: dict[str, None] = field(default_factory=dict)  # in order, each once
+    notes: dict[Message, None] = field(default_factory=dict)  # in order, each once
     masks: Masks = field(default_factory=Masks)
     waiting: list[Callable[[], AttentionMap]] = field(default_factory=list)
-    measured: list[Measured] = field(default_factory=list)  # on a GPU, where numbers wait to be fetched
+    measured: list[Measured] = field(default_factory=list)  # on a GPU; to be copied
     transfers: TransferPool | None = None
 
     def receive(self, call: Call) -> Tensor | None:
-        """Take what is needed from a call; gives the output of attention where the call has no weights."""
+        """Take what is needed from a call; returns the output of attention where the call has no weights."""
         _check_batch(call)
-        for word in call.unknown:
-            self.notes[f"not verified: attention was given {word!r}, which is not known here"] = None
+        for name in call.unknown:
+            self.notes[message(UNVERIFIED, name=name)] = None
         if call.weights is not None or not measures_there(call.queries):
-            _require_finite(call.place, _are_finite(call))  # at once; of what a GPU measures, when it is here
+            _require_finite(call.place, _are_finite(call))  # what a GPU measures is checked after the copy
         if call.weights is None:
             return self._receive_fast(call)
         self._receive_exact(call, call.weights[0])
         return None
 
     def finish(self) -> list[AttentionMap]:
-        """The maps. Of what a GPU computes, each is fetched and checked as soon as its layer has run, while
-        the layers after it still do."""
+        """The maps; results of a GPU are copied and checked while it still computes later layers."""
         with self:
             if self.measured:
                 self._start_transfers().fetch([each.fetch for each in self.measured])
@@ -134,13 +134,13 @@ class MapMaker:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Whatever happened, no thread writes to a file that may be closed."""
+        """Wait for all threads, also after an exception: they may write to a file that is closed next."""
         if self.transfers is not None:
             self.transfers.close()
             self.transfers = None
 
     def _receive_exact(self, call: Call, weights: Tensor) -> None:
-        numbers = weights.detach().float().cpu().numpy()  # (head, query, key); the call's own, not copied
+        numbers = weights.detach().float().cpu().numpy()  # (head, query, key), not copied
         statistics = self._measure(call, numbers)
         parts = Parts(sink=_weigh_sink(call.sink, statistics, numbers, call.silenced))
         if "weights" in self.want:
@@ -153,16 +153,15 @@ class MapMaker:
         self.waiting.append(lambda: finished)
 
     def _measure(self, call: Call, weights: Array) -> HeadStatistics:
-        """Statistics from queries and keys, which is faster and knows the log-sum-exp, if they agree with the
-        weights; otherwise, or where the weights were edited, from the weights alone."""
+        """Statistics from queries and keys, which is faster and gives the log-sum-exp, where they agree with
+        the weights; otherwise, or where weights were edited, from the weights alone."""
         rows = self.axes.rows(call.place, weights.shape[1])
         scoring = self.masks.score(call)
         if call.relaxed is None:
             found = head_statistics(call.queries[0], call.keys[0], scoring, rows=torch.from_numpy(rows))
             if _agree(found, weights, rows):
                 return found
-            note = f"scores of {call.place} do not follow from queries and keys: measured by weights alone"
-            self.notes[note] = None
+            self.notes[message("recorders.notes.measured_by_weights", place=call.place)] = None
         allowed = allowed_keys(call, self.masks.see(call)).cpu().numpy() | (weights > 0)
         sink = None if call.sink is None else _leave_to_sink(weights, call.silenced)
         return measure(weights, allowed, rows, sink_weights=sink, offset=scoring.offset)
@@ -190,20 +189,20 @@ class MapMaker:
             parts = Parts(dense=measured.weights, pyramids=measured.pyramids)
             if factored:
                 parts.factors = _make_factors(states, scoring, statistics)
-            else:  # factors know their sink; statistics alone are checked with it, too
+            else:  # factors have their sink; statistics alone are checked with it, too
                 parts.sink = _weigh_sink(call_sink, statistics, parts.dense)
             return self._make(place, statistics, parts, states)
 
-        place, call_sink = call.place, call.sink  # the rest of the call may be forgotten
+        place, call_sink = call.place, call.sink  # so that the rest of the call can be freed
         self.waiting.append(make)
         if call.queries.is_cuda:
             self.measured.append(measured)
-        output, measured.output = measured.output, None  # the model has it; who waits need not keep it, too
+        output, measured.output = measured.output, None  # so that it is freed when the model is done with it
         assert output is not None
         return output.transpose(0, 1)[None].to(call.values.dtype)  # (1, T, H, V)
 
     def _send_states(self, call: Call, also: Collection[str]) -> Callable[[], States]:
-        """Let vectors be kept meanwhile, if they are on a GPU: copies, which no later step can change."""
+        """Store vectors; those of a GPU in the background, as copies that the model cannot change."""
         place, about, wanted = call.place, _describe_states(call), self._choose_states(call, also)
         if not call.queries.is_cuda or not wanted:
             states = about._replace(kept=self._keep(place, wanted))
@@ -264,20 +263,16 @@ class MapMaker:
 def _check_batch(call: Call) -> None:
     batch, _, count, _ = call.queries.shape
     if batch != 1:
-        raise RecordingError(
-            f"Attention in {call.place} was computed for {batch} sequences of {count} tokens, and there is "
-            "one input: the model cuts it into windows, whose maps are no map of the whole. Record a model "
-            "that looks at all of its input at once."
-        )
+        raise RecordingError("recorders.maps.several_sequences", place=call.place, batch=batch, count=count)
 
 
 def _describe_states(call: Call) -> States:
-    """What is known of the vectors of a call before they are kept."""
+    """The same before anything is kept."""
     return States({}, call.scale, str(call.queries.dtype).removeprefix("torch."))
 
 
 def _are_finite(call: Call) -> bool:
-    """Whether the least and the largest of queries, keys and values are finite: then all of them are."""
+    """Whether all queries, keys and values are finite: the least and the largest of each are."""
     given = (states.detach() for states in (call.queries, call.keys, call.values) if states.numel() > 0)
     return bool(
         torch.stack([extreme for states in given for extreme in torch.aminmax(states)]).isfinite().all()
@@ -286,18 +281,15 @@ def _are_finite(call: Call) -> bool:
 
 def _require_finite(place: Place, finite: bool) -> None:
     if not finite:
-        raise RecordingError(
-            f"Attention in {place} was given NaN or infinity; nothing that follows from it is true. "
-            "Look for overflow in half precision, or for an input that is not finite."
-        )
+        raise RecordingError("recorders.maps.not_finite", place=place)
 
 
 def _choose_heads(heads: int, queries: int, keys: int) -> range:
-    """The heads that get a pyramid: those of long texts, as many as have room."""
+    """The heads that get a pyramid: of long texts, as many as LARGEST_PYRAMIDS allows."""
     if keys < SHORTEST_PYRAMID:
         return range(0)
     size = 8 * count_pixels(queries, PYRAMID_LEVEL) * count_pixels(keys, PYRAMID_LEVEL)
-    return range(min(heads, max(1, PYRAMIDS // size)))
+    return range(min(heads, max(1, LARGEST_PYRAMIDS // size)))
 
 
 def _agree(statistics: HeadStatistics, weights: Array, rows: NDArray[np.bool_]) -> bool:
@@ -309,7 +301,7 @@ def _agree(statistics: HeadStatistics, weights: Array, rows: NDArray[np.bool_]) 
 
 
 def _make_factors(states: States, scoring: Scoring, statistics: HeadStatistics) -> Factors:
-    """What the weights of a call follow from, as a recording keeps it."""
+    """What the weights of a call are computed from, as a recording keeps it."""
     extras = (scoring.bias, scoring.distance_bias, scoring.sink)
     bias, distance_bias, sink = (None if each is None else as_numbers(each) for each in extras)
     if bias is not None:

@@ -1,7 +1,7 @@
-"""What a mask says in few words: causal, a window, hidden keys; or, where it says anything else, as it is.
+"""Attention masks described compactly: causal, a window, hidden keys; any other mask stays a matrix.
 
 In:   a `Call`, whose mask and biases are whole matrices.
-Out:  `Scoring`, from which statistics, tiles and single scores follow; and the scores, written out.
+Out:  `Scoring`, from which statistics, tiles and single scores follow; and the scores as a matrix.
 
     score = softcap(scale * q . k) + bias + mask          softcap(x) = c * tanh(x / c)
 """
@@ -24,15 +24,15 @@ class Sight(NamedTuple):
     window: int | None = None  # keys at this distance or farther are hidden
     offset: int = 0  # the position of the first query
     keys: Tensor | None = None  # (S,) True where looking is allowed
-    rest: Tensor | None = None  # (H or 1, T, S) True where looking is allowed: instead of all above
+    rest: Tensor | None = None  # (H or 1, T, S) True where looking is allowed; replaces all above
     bias: Tensor | None = None  # (H or 1, T, S) what the mask adds where it does not hide
 
 
 class Masks:
-    """Reads the masks of one recording; layers share them, so each is read once."""
+    """The masks of one recording; layers share them, so each is read once."""
 
     def __init__(self) -> None:
-        self.read: dict[int, tuple[Tensor, Sight]] = {}  # the tensor is kept, so that its id stays its own
+        self.read: dict[int, tuple[Tensor, Sight]] = {}  # the tensor is kept, so that its id is not reused
 
     def see(self, call: Call) -> Sight:
         """What the queries of the only text of a call may see."""
@@ -75,7 +75,7 @@ class Masks:
 
 
 def read_mask(mask: Tensor, offset: int) -> Sight:
-    """The mask of one text (H or 1, T, S) in few words, if they say exactly the same."""
+    """The mask of one text (H or 1, T, S), described compactly where that is exactly the same."""
     allowed = allowed_by(mask)
     bias = None
     if mask.dtype != torch.bool:
@@ -86,12 +86,12 @@ def read_mask(mask: Tensor, offset: int) -> Sight:
         allowed = allowed[:1]
     if allowed.shape[0] > 1 or not bool(allowed.any()):
         return whole
-    words = _find_words(allowed[0], offset)
-    return whole if words is None else words._replace(bias=bias)
+    compact = _find_pattern(allowed[0], offset)
+    return whole if compact is None else compact._replace(bias=bias)
 
 
-def _find_words(plane: Tensor, offset: int) -> Sight | None:
-    """Causality, window and hidden keys that together leave exactly `plane` (T, S), if there are such."""
+def _find_pattern(plane: Tensor, offset: int) -> Sight | None:
+    """Causality, window and hidden keys that together allow exactly `plane` (T, S), if there are any."""
     queries, keys = plane.shape
     positions, columns = (torch.arange(count, device=plane.device) for count in (queries, keys))
     positions = positions + offset
@@ -105,9 +105,9 @@ def _find_words(plane: Tensor, offset: int) -> Sight | None:
     for start in range(0, queries, _ROWS):
         block = plane[start : start + _ROWS]
         distance = positions[start : start + _ROWS, None] - columns  # (rows, S)
-        said = seen & (distance >= 0) if causal else seen.expand_as(block)
-        near = said & (distance.abs() < window)
-        narrow = narrow or not bool((near == said).all())
+        reached = seen & (distance >= 0) if causal else seen.expand_as(block)
+        near = reached & (distance.abs() < window)
+        narrow = narrow or not bool((near == reached).all())
         if not bool((near == block).all()):
             return None
     return Sight(causal, window if narrow else None, offset, None if bool(seen.all()) else seen)
@@ -121,7 +121,7 @@ def read_distances(bias: Tensor) -> Tensor | None:
 
 
 def allowed_by(mask: Tensor) -> Tensor:
-    """Where a mask lets a query look: True, or a number that is not next to the lowest there is."""
+    """Where a mask lets a query look: True, or a number far above the lowest of its type."""
     return mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
 
 

@@ -1,6 +1,6 @@
-"""What a network said, as a recording keeps it: its likeliest outputs, and how a text was generated.
+"""The outputs of a network as a recording keeps them: likeliest tokens or classes, and generation steps.
 
-In:   logits, or what a search left behind; a way to show ids.
+In:   logits, or the result of a search; a function that shows ids.
 Out:  `Output` and `Generation`.
 """
 
@@ -16,15 +16,15 @@ from glassformer.recording import Alternative, Generation, Output, Step
 
 LIKELIEST = 10  # outputs kept for each position
 
-_POSITIONS = 1024  # whose logits are widened at once: of a long text all would take gigabytes
+_POSITIONS = 1024  # whose logits are converted to float32 at once: all of a long text would take gigabytes
 
 Show = Callable[[Iterable[int]], Sequence[str]]
 
 
 def read_words(logits: Tensor, stack: str, show: Show) -> Output:
-    """The likeliest words at each position; logits (token, vocabulary)."""
+    """The likeliest tokens at each position; logits (token, vocabulary)."""
     values, ids = _best(logits)
-    known = sorted({int(word) for word in np.unique(ids)})
+    known = sorted({int(token) for token in np.unique(ids)})
     return Output(stack, ids, values, dict(zip(known, show(known), strict=True)))
 
 
@@ -41,8 +41,8 @@ def read_generation(generated: Generated, settings: GenerationSettings, show: Sh
     alternatives = best.alternatives or ((),) * len(best.ids)
     rows = zip(best.ids, show(best.ids), best.log_probabilities, alternatives, strict=True)
     steps = tuple(
-        Step(index, word, text, logarithm, _alternatives(choices, show))
-        for index, (word, text, logarithm, choices) in enumerate(rows)
+        Step(index, token, text, logarithm, _alternatives(choices, show))
+        for index, (token, text, logarithm, choices) in enumerate(rows)
     )
     if settings.beams == 1:
         return Generation(steps, method="sampling" if settings.sample else "greedy")

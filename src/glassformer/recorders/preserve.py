@@ -1,10 +1,10 @@
-"""A model on loan: whatever happens while it is watched, it is given back as it was found.
+"""Contexts that leave a model exactly as it was found.
 
-In:   a model of transformers.
+In:   a model.
 Out:  contexts in which it is in evaluation mode without gradients, or has another attention implementation.
-      Afterwards modes, hooks and configurations are as before, also after an exception. Asking transformers
-      for `output_attentions` hangs hooks on a model and leaves them there; those go, too. What was compiled
-      runs as it is written, for a compiled graph calls nobody who looks.
+      Afterwards modes, hooks and configurations are as before, also after an exception, including the hooks
+      that transformers adds for `output_attentions`. Compiled code runs in eager mode, because a compiled
+      graph does not call hooks.
 """
 
 import sys
@@ -24,28 +24,28 @@ HOOKS = (
     "_forward_pre_hooks",
     "_forward_pre_hooks_with_kwargs",
 )
-MARK = "_output_capturing_hooks_installed"  # what transformers notes on a model that it has hung hooks on
+HOOKS_INSTALLED = "_output_capturing_hooks_installed"  # set by transformers on a model with its hooks
 
 _locks: "weakref.WeakKeyDictionary[nn.Module, threading.RLock]" = weakref.WeakKeyDictionary()
 _locks_lock = threading.Lock()
-_stance = ExitStack()  # of torch towards compiled code: one for all threads
-_lookers = 0  # who want it to be eager
+_stance = ExitStack()  # torch's stance on compiled code, shared by all threads
+_eager_users = 0  # recordings under way that need eager mode
 
 
 @contextmanager
-def alone_with(model: nn.Module) -> Iterator[None]:
-    """Nobody else records this model meanwhile; compiled code runs as written, in the model's precision."""
-    with _lock_of(model), _as_written(), _as_usual():
+def exclusive(model: nn.Module) -> Iterator[None]:
+    """One recording of a model at a time; compiled code runs in eager mode, without autocast."""
+    with _lock_of(model), _eager(), _plain_defaults():
         yield
 
 
 @contextmanager
-def on_loan(model: nn.Module) -> Iterator[None]:
-    """Alone with a model; no dropout, no gradients, outputs by name; all is put back afterwards."""
-    with alone_with(model):
+def preserving_state(model: nn.Module) -> Iterator[None]:
+    """Exclusive use of a model without dropout and gradients, with named outputs; restored afterwards."""
+    with exclusive(model):
         modes = [(module, module.training) for module in model.modules()]
         hooks = [(module, name, dict(module.__dict__[name])) for module, _ in modes for name in HOOKS]
-        unmarked = [module for module, _ in modes if MARK not in module.__dict__]
+        unmarked = [module for module, _ in modes if HOOKS_INSTALLED not in module.__dict__]
         settings = [(config, dict(config.__dict__)) for config in configurations(model, generation=True)]
         try:
             _set_modes((module, False) for module, _ in modes)
@@ -60,14 +60,14 @@ def on_loan(model: nn.Module) -> Iterator[None]:
                 if kept or module.__dict__[name]:  # most have none
                     _put_back(module.__dict__[name], kept)
             for module in unmarked:
-                module.__dict__.pop(MARK, None)
+                module.__dict__.pop(HOOKS_INSTALLED, None)
             for config, found in settings:
                 _put_back(config.__dict__, found)
 
 
 @contextmanager
-def switched(model: nn.Module, implementation: str) -> Iterator[None]:
-    """Every part of the model asks for this attention implementation."""
+def using_attention(model: nn.Module, implementation: str) -> Iterator[None]:
+    """Every part of the model uses this attention implementation."""
     configs = [config for config in configurations(model) if hasattr(config, "_attn_implementation_internal")]
     found = [config._attn_implementation_internal for config in configs]
     try:
@@ -80,15 +80,15 @@ def switched(model: nn.Module, implementation: str) -> Iterator[None]:
 
 
 def configurations(model: nn.Module, *, generation: bool = False) -> list[Any]:
-    """Every configuration that a part of the model reads, each once; with those for generation if asked."""
-    words = ("config", "generation_config") if generation else ("config",)
+    """Every configuration that a part of the model reads, each once; with those for generation on request."""
+    names = ("config", "generation_config") if generation else ("config",)
     modules = list(model.modules())
-    common = {each: [word for word in words if hasattr(each, word)] for each in set(map(type, modules))}
+    common = {each: [name for name in names if hasattr(each, name)] for each in set(map(type, modules))}
     waiting = [
-        getattr(module, word)
+        getattr(module, name)
         for module in modules
-        for word in words
-        if word in module.__dict__ or word in common[type(module)]  # a module is slow to say that it has none
+        for name in names
+        if name in module.__dict__ or name in common[type(module)]  # hasattr of a module is slow
     ]
     found: dict[int, Any] = {}
     while waiting:
@@ -101,8 +101,8 @@ def configurations(model: nn.Module, *, generation: bool = False) -> list[Any]:
 
 
 @contextmanager
-def _as_usual() -> Iterator[None]:
-    """No autocast, which would hide the precision of a model, and new tensors where they are by default."""
+def _plain_defaults() -> Iterator[None]:
+    """No autocast, which would hide the precision of a model; new tensors on the CPU."""
     with ExitStack() as contexts:
         for kind in ("cpu", "cuda"):
             if torch.is_autocast_enabled(kind):
@@ -113,28 +113,28 @@ def _as_usual() -> Iterator[None]:
 
 
 @contextmanager
-def _as_written() -> Iterator[None]:
-    """Compiled code runs as it is written while at least one recording is under way."""
-    global _lookers
-    if "torch._dynamo" not in sys.modules:  # then nothing is compiled, and to import it takes seconds
+def _eager() -> Iterator[None]:
+    """Compiled code runs in eager mode while at least one recording is under way."""
+    global _eager_users
+    if "torch._dynamo" not in sys.modules:  # nothing is compiled, and importing it takes seconds
         yield
         return
     with _locks_lock:
-        if _lookers == 0:
+        if _eager_users == 0:
             _stance.enter_context(torch.compiler.set_stance("force_eager"))
-        _lookers += 1
+        _eager_users += 1
     try:
         yield
     finally:
         with _locks_lock:
-            _lookers -= 1
-            if _lookers == 0:
+            _eager_users -= 1
+            if _eager_users == 0:
                 _stance.close()
 
 
 def _set_modes(modes: Iterable[tuple[nn.Module, bool]]) -> None:
     for module, training in modes:
-        if module.training is not training:  # a module is slow to take even what it has
+        if module.training is not training:  # setting an attribute of a module is slow
             module.training = training
 
 
@@ -144,9 +144,12 @@ def _lock_of(model: nn.Module) -> threading.RLock:
 
 
 def _put_back(current: Any, found: dict[Any, Any]) -> None:
-    """The same mapping with its former content; nobody who reads it meanwhile finds it empty."""
+    """Restore the content of a mapping in place; other threads never see it empty."""
     for key in current.keys() - found.keys():
         del current[key]
     for key, value in found.items():
         if key not in current or current[key] is not value:
             current[key] = value
+
+
+on_loan, alone_with = preserving_state, exclusive

@@ -407,7 +407,7 @@ def test_architectures_off_the_interface_are_asked_for_eager_attention(name: str
     subject = load(model, name=name)
     recording = subject.record(inputs, want=("weights", "hidden", "output", "scores"))
     assert str(recording.evidence.kernel) == "eager, as the model reports it"
-    assert any("scores cannot be seen" in str(note) for note in recording.evidence.notes)
+    assert any("scores cannot be recorded" in str(note) for note in recording.evidence.notes)
     with torch.no_grad():
         assert torch.equal(first_output(model(**inputs)), plain)
     likeliest = plain[0].log_softmax(-1).max(-1).values.numpy()
@@ -508,7 +508,7 @@ def test_attention_within_pieces_of_a_text_is_left_out_by_name() -> None:
         recording = load(build(case)).record(second(feed(case)), want=("weights", "hidden"))
         assert {each.stack for each in recording.maps} == {"decoder"}
         assert any(
-            "no map of queries and keys: encoder self" in str(note) for note in recording.evidence.notes
+            "maps of queries and keys there: encoder (self)" in str(note) for note in recording.evidence.notes
         )
 
 
@@ -519,7 +519,7 @@ def test_attention_within_pieces_alone_is_refused() -> None:
         "is_decoder": False,
     }  # fmt: skip
     case = Case("ReformerForMaskedLM", "ReformerConfig", local)
-    with pytest.raises(RecordingError, match=r"no map of queries and keys \(self\): it looks at pieces"):
+    with pytest.raises(RecordingError, match=r"not a map of queries and keys \(self\): it attends"):
         load(build(case), name="Reformer").record(feed(case)["input_ids"][0, :16].tolist())
 
 

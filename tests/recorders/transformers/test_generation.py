@@ -315,10 +315,10 @@ def test_a_long_prompt_is_watched_by_its_peaks(
     long = load(model).record(PROMPT, decode=settings)
     assert words_of(long) == words_of(exact)
     assert calls.count(1) >= len(long.generation.steps) - 1  # every step with its cache
-    [note] = [str(note) for note in long.evidence.notes if "maps are those of one pass" in str(note)]
+    [note] = [note for note in long.evidence.notes if note.code == "recorders.notes.one_pass_compared"]
     steps = len(long.generation.steps)
-    assert f"the peaks of {steps} steps are at most" in note
-    assert float(note.split("at most ")[1].split()[0]) < rounding(layers=2)
+    assert note.parameters["steps"] == steps
+    assert note.parameters["error"] < rounding(layers=2)
     assert long.maps[0].dense is None
     for seen, wanted in zip(long.maps, exact.maps, strict=True):
         assert_near(seen.weights(), wanted.dense, layers=2)
@@ -330,14 +330,14 @@ def test_a_text_that_grows_long_is_held_to_its_steps(monkeypatch: pytest.MonkeyP
     model = make("Llama")
     recording = load(model).record(PROMPT, decode=FULL)
     assert recording.maps[0].dense is None
-    assert any("steps are at most" in str(note) for note in recording.evidence.notes)
+    assert any(note.code == "recorders.notes.one_pass_compared" for note in recording.evidence.notes)
     find = generating._find_peaks
     monkeypatch.setattr(
         generating,
         "_find_peaks",
         lambda steps: {place: [each * 0.5 for each in p] for place, p in find(steps).items()},
     )
-    with pytest.raises(RecordingError, match="The attention of single steps is"):
+    with pytest.raises(RecordingError, match="The attention of single steps differs"):
         load(model).record(PROMPT, decode=FULL)
 
 
@@ -359,7 +359,7 @@ def test_half_precision_has_a_wider_seam(
     refusal = nullcontext() if fits else pytest.raises(RecordingError, match="The attention of single steps")
     with refusal:
         recording = load(model).record(PROMPT, decode=FULL)
-        assert any("steps are at most" in str(note) for note in recording.evidence.notes)
+        assert any(note.code == "recorders.notes.one_pass_compared" for note in recording.evidence.notes)
 
 
 @pytest.mark.parametrize("beams", [1, 3])

@@ -340,7 +340,7 @@ def test_without_a_mask_function_of_its_own_the_self_check_would_notice(
     subject = load(make_gpt2())
     recording = subject.record(ids_of(10))
     assert str(recording.evidence.kernel) == "eager, as the model reports it"
-    assert any("weights were off by" in str(note) for note in recording.evidence.notes)
+    assert any("weights differed by" in str(note) for note in recording.evidence.notes)
     assert all(not np.triu(each.weights(0), 1).any() for each in recording.maps)
 
 
@@ -513,7 +513,7 @@ def test_an_argument_that_nobody_knows_is_not_verified() -> None:
 
     layer.forward = with_word
     subject = load(model)
-    assert "not verified: attention was given 'novelty', which is not known here" in map(
+    assert "not verified: attention got the argument 'novelty', which is not known here" in map(
         str, subject.record(ids_of(9)).evidence.notes
     )
     assert subject.record(ids_of(9), kernel="fast").evidence.exact is False
@@ -568,7 +568,9 @@ def test_numbers_that_are_no_weights_are_left_out_by_name() -> None:
     model = hf.ProphetNetForConditionalGeneration(config)
     recording = load(model).record(ids_of(9), ids_of(6))
     assert {(each.stack, each.kind) for each in recording.maps} == {("decoder", "self")}
-    assert any("no weights: decoder cross, encoder self" in str(note) for note in recording.evidence.notes)
+    assert any(
+        "weights there: decoder (cross), encoder (self)" in str(note) for note in recording.evidence.notes
+    )
 
 
 def test_global_tokens_of_a_banded_model_get_whole_rows_and_columns() -> None:
@@ -784,7 +786,7 @@ def test_states_that_overflow_are_refused() -> None:
     subject = load(model)
     subject.record(ids_of(8))
     hook = model.transformer.h[0].ln_1.register_forward_hook(lambda _, __, output: output * torch.inf)
-    with pytest.raises(RecordingError, match="decoder layer 0, self was given NaN or infinity"):
+    with pytest.raises(RecordingError, match="decoder layer 0, self got NaN or infinity"):
         subject.record(ids_of(8))
     hook.remove()
 

@@ -295,7 +295,7 @@ def test_an_attention_that_goes_past_the_softmax_is_noticed(monkeypatch: pytest.
     spots, places = softmaxes.find_spots(subject.network, stacks, {"input_ids": torch.tensor([IDS])})
     later = {number + 3: spot for number, spot in spots.items()}
     monkeypatch.setattr(softmaxes, "find_spots", lambda *_: (later, places))
-    with pytest.raises(RecordingError, match=r"went past the softmax of decoder layer 0, self"):
+    with pytest.raises(RecordingError, match=r"did not call the softmax of decoder layer 0, self"):
         subject.record(IDS, edits=[AblateHead("decoder", "self", 0, 1)], decode=GenerationSettings())
 
 

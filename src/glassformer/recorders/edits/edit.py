@@ -133,7 +133,7 @@ class Edit(ABC):
         """Which queries it must see: each by itself, by its number in the text, or all of them at once."""
         return "each"
 
-    def touches(self, place: Place) -> bool:  # noqa: ARG002 - the parameter of those who override this
+    def touches(self, place: Place) -> bool:  # noqa: ARG002 - for subclasses
         """Whether scores or weights at this place are changed."""
         return True
 

@@ -1,8 +1,8 @@
-"""Our networks measured while they compute: each attention borrows a product that measures on the way.
+"""Attention products of our networks replaced by ones that measure while they compute.
 
 In:   a Transformer whose similarity is a dot product, and a `MapMaker`.
 Out:  its maps. With the exact kernel weights are formed as the network's explicit path forms them, to the
-      last bit; with the fast one no n×n matrix exists. The network's own products are back afterwards.
+      last bit; with the fast one no n×n matrix exists. Afterwards the network has its own products again.
 """
 
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ from itertools import count
 
 from torch import Tensor
 
+from glassformer.messages import Message, message
 from glassformer.model.attention import Attention, Mask, Product
 from glassformer.model.similarity import dot, soft
 from glassformer.model.transformer import Transformer
@@ -19,11 +20,14 @@ from glassformer.recorders.call import Call, Kernel
 from glassformer.recorders.maps import MapMaker
 from glassformer.recording import Kind
 
-KERNELS: dict[Kernel, str] = {"exact": "explicit", "fast": "blocks of rows, without the matrix"}
+KERNELS: dict[Kernel, Message] = {
+    "exact": message("recorders.kernels.explicit"),
+    "fast": message("recorders.kernels.blocks"),
+}
 PLAIN = ("scaled-dot", "dot")  # similarities whose queries and keys enter the product as they are
 
 
-def can_lend(network: object) -> bool:
+def can_measure(network: object) -> bool:
     """Whether weights follow from queries and keys by a plain product and softmax over all keys."""
     return (
         isinstance(network, Transformer)
@@ -33,9 +37,9 @@ def can_lend(network: object) -> bool:
 
 
 @contextmanager
-def lending(network: Transformer, maker: MapMaker, kernel: Kernel) -> Iterator[None]:
-    """Inside this context every attention of the network is computed, and measured, by `maker`."""
-    with ExitStack() as loans:
+def measured_attention(network: Transformer, maker: MapMaker, kernel: Kernel) -> Iterator[None]:
+    """Inside this context every attention of the network is computed and measured by `maker`."""
+    with ExitStack() as changes:
         for stack, part in (("encoder", network.encoder), ("decoder", network.decoder)):
             if part is None:
                 continue
@@ -43,14 +47,14 @@ def lending(network: Transformer, maker: MapMaker, kernel: Kernel) -> Iterator[N
             cross_product = _MeasuredProduct(maker, kernel, stack, "cross")
             for layer in range(len(part.layers)):  # a shared block is one module, called for every layer
                 block = part.block(layer)
-                loans.enter_context(_lend(block.attention, self_product))
+                changes.enter_context(_replaced(block.attention, self_product))
                 if block.cross is not None:
-                    loans.enter_context(_lend(block.cross, cross_product))
+                    changes.enter_context(_replaced(block.cross, cross_product))
         yield
 
 
 class _MeasuredProduct:
-    """Stands for the products of one kind of attention in one stack; layers are numbered by call order."""
+    """Replaces the products of one kind of attention in one stack; layers are numbered by call order."""
 
     def __init__(self, maker: MapMaker, kernel: Kernel, stack: str, kind: Kind) -> None:
         self.maker = maker
@@ -85,7 +89,7 @@ class _MeasuredProduct:
 
 
 def _form_weights(queries: Tensor, keys: Tensor, mask: Mask, factor: float) -> Tensor:
-    """What `Attention` forms when somebody looks at its pattern: (B, H, T, S)."""
+    """The weights (B, H, T, S) that `Attention` forms where its `pattern` window has hooks."""
     scores = dot(queries * factor, keys)
     if mask.bias is not None:
         scores = scores + mask.bias
@@ -93,7 +97,7 @@ def _form_weights(queries: Tensor, keys: Tensor, mask: Mask, factor: float) -> T
 
 
 @contextmanager
-def _lend(attention: Attention, product: Product) -> Iterator[None]:
+def _replaced(attention: Attention, product: Product) -> Iterator[None]:
     own = attention.product
     attention.product = product
     try:

@@ -28,11 +28,11 @@ from glassformer.recorders.call import Kernel
 from glassformer.recorders.edits.edit import check_generation, find_relaxed, needs_numbered_queries
 from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
 from glassformer.recorders.native.edits import applying_edits
-from glassformer.recorders.native.measured_attention import KERNELS, can_lend
+from glassformer.recorders.native.measured_attention import KERNELS, can_measure
 from glassformer.recorders.native.tracing import check_traceable, complete_want, read_parameters
 from glassformer.recorders.native.windows import Watch
 from glassformer.recorders.outputs import read_classes, read_generation, read_words
-from glassformer.recorders.preserve import alone_with
+from glassformer.recorders.preserve import exclusive
 from glassformer.recorders.request import Request, Run
 from glassformer.recorders.transformers.selfcheck import tolerance_of
 from glassformer.recording import Generation, Output, Tokens
@@ -61,7 +61,7 @@ class NativeRecorder:
         want = complete_want(request.want)
         self._check_ids(source)
         with ExitStack() as changes:
-            changes.enter_context(alone_with(self.network))
+            changes.enter_context(exclusive(self.network))
             check = self._check_once(request.model_hash, source)
             changes.enter_context(applying_edits(self.network, edits))
             source, written, generation = self._write(source, request)
@@ -181,7 +181,7 @@ class NativeRecorder:
         edits = request.edits
         reads = {"encoder": source, "decoder": source if target is None else target}
         longest = max(map(len, reads.values()))
-        plain = can_lend(self.network) and not edits and "trace" not in want
+        plain = can_measure(self.network) and not edits and "trace" not in want
         if request.kernel == "fast" and not plain:
             raise InputError("record.fast_kernel_plain")
         if not plain or (request.kernel is None and longest <= SHORT):
@@ -205,7 +205,7 @@ class NativeRecorder:
             logits = self._run(short, written, opened)
             error = float((logits - self._run(short, written, None)).abs().max())
             reference = f"the fused kernel (logits of {len(short)} tokens)"
-            if can_lend(self.network):
+            if can_measure(self.network):
                 maker = MapMaker(
                     Axes({"encoder": tokens[0], "decoder": tokens[1] or tokens[0]}, {}), ("weights",)
                 )

@@ -1,12 +1,12 @@
-"""Every step of one pass through a Transformer of ours: what the walk follows.
+"""Every step of one pass through one of our Transformers, as the walk shows it.
 
 In:   a network that is about to read one text.
 Out:  arrays by name, such as encoder/0/self/queries (head, token, k): exact, float32, without a batch axis;
       and, where they are wanted, the network's parameters by their own names.
 
-Hooks hang on the network's modules only while it is watched, and change nothing. A sub-layer writes under
-STACK/LAYER/self, /cross or /feed_forward: normed (where norms come first), what it computes, output, sum
-(with the stream), norm (where norms come last). What a step reads is what the step before it wrote.
+Hooks are registered only inside `watching`, and change nothing. A sub-layer writes under STACK/LAYER/self,
+/cross or /feed_forward: normed (where norms come first), what it computes, output, sum (with the residual
+stream), norm (where norms come last). A step reads what the step before it wrote.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -30,7 +30,7 @@ from glassformer.recording import LONGEST_TRACE
 from glassformer.recording.arrays import Floats
 
 Hook = Callable[[nn.Module, Any, Any], None]
-Name = Callable[[], str]  # the name of a place, when it is the place's turn
+Name = Callable[[], str]  # the name of an array, when it is computed
 
 
 def complete_want(want: frozenset[str]) -> frozenset[str]:
@@ -41,17 +41,14 @@ def complete_want(want: frozenset[str]) -> frozenset[str]:
 def check_traceable(
     want: Collection[str], edits: Sequence[Edit], sides: Sequence[Sequence[int] | Any]
 ) -> None:
-    """Refuse a trace that cannot be true, or that nobody could follow."""
+    """Refuse a trace that is not possible or too long."""
     if "trace" not in want:
         return
     for edit in inside_attention(edits):
         raise InputError("recorders.trace.edited", edit=edit)
     longest = max(len(side) for side in sides if side is not None)
     if longest > LONGEST_TRACE:
-        raise InputError(
-            f"A trace keeps every number of the pass, and the text has {longest} tokens; at most "
-            f"{LONGEST_TRACE} are followed. Shorten the text, or leave 'trace' out."
-        )
+        raise InputError("recorders.trace.too_long", tokens=longest, most=LONGEST_TRACE)
 
 
 def read_parameters(network: nn.Module) -> dict[str, Floats]:
@@ -76,7 +73,7 @@ class Trace:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Hooks hang inside this context and are gone after it."""
+        """Hooks exist only inside this context."""
         with ExitStack() as hooks:
             for module, hook in self._hooks():
                 hooks.callback(module.register_forward_hook(hook).remove)
@@ -158,7 +155,7 @@ class Trace:
             yield module.qkv, self._split(module, turn, ("queries", "keys", "values"))
         elif isinstance(module, CrossAttention) and module.q is not None and module.kv is not None:
             # Keys and values of all layers are made before the first layer runs: they count by themselves.
-            yield module.kv, self._split(module, turn.beside(), ("keys", "values"))
+            yield module.kv, self._split(module, turn.separate(), ("keys", "values"))
             yield module.q, self._split(module, turn, ("queries",))
         turned = self.network.config.positions == "rotary" and isinstance(module, SelfAttention)
         if turned:
@@ -179,7 +176,7 @@ class Trace:
         yield module.contract, self._keep_both(lambda: f"{turn()}/active", lambda: f"{turn()}/output")
 
     def _watch_residual(self, module: Residual, turn: "_Turn") -> Iterator[tuple[nn.Module, Hook]]:
-        """The last to be heard of a sub-layer."""
+        """The residual connection, which is the last step of a sub-layer."""
         if module.before:
             yield module.norm, self._keep_output(lambda: f"{turn()}/normed")
         else:
@@ -188,7 +185,7 @@ class Trace:
         def finish(_: nn.Module, __: Any, output: Tensor) -> None:
             if module.before:
                 self.keep(f"{turn()}/sum", output[0])
-            turn.pass_on()
+            turn.advance()
 
         yield module, finish
 
@@ -232,7 +229,7 @@ class Trace:
         def hook(_: nn.Module, __: Any, output: Tensor) -> None:
             for name, part in zip(names, output.chunk(len(names), dim=-1), strict=True):
                 self.keep(f"{turn()}/{name}", module.split(part)[0])
-            turn.heard()
+            turn.finish_call()
 
         return hook
 
@@ -250,25 +247,25 @@ class Trace:
 
 
 class _Turn:
-    """Which layer a sub-layer speaks for: a shared block speaks for one after the other."""
+    """Which layer a sub-layer computes now: layers that share a block call it one after the other."""
 
     def __init__(self, stack: str, number: int, blocks: int, kind: str, *, counted: bool = False) -> None:
         self.stack = stack
         self.layer = number
         self.blocks = blocks
         self.kind = kind
-        self.counted = counted  # passes on whenever something was heard
+        self.counted = counted  # advances after each call
 
     def __call__(self) -> str:
         return f"{self.stack}/{self.layer}/{self.kind}"
 
-    def beside(self) -> "_Turn":
-        """The same place, counting for itself."""
+    def separate(self) -> "_Turn":
+        """The same sub-layer, counted separately."""
         return _Turn(self.stack, self.layer, self.blocks, self.kind, counted=True)
 
-    def heard(self) -> None:
+    def finish_call(self) -> None:
         if self.counted:
-            self.pass_on()
+            self.advance()
 
-    def pass_on(self) -> None:
+    def advance(self) -> None:
         self.layer += self.blocks

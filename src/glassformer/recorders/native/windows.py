@@ -1,11 +1,11 @@
-"""Looking through the windows of our networks while they run once.
+"""Our networks recorded through their windows: identity modules whose hooks see what passes.
 
 In:   a Transformer or a recurrent translator, and the tokens that it is about to read (a batch of one).
 Out:  its attention maps, numbered by call order within each stack, and its hidden states.
 
-Hooks hang on the windows only while `watching`; a map is measured as soon as its layer has run, so that
-without "weights" in `want` no more than one layer's weights exist at a time. Given a `MapMaker`, the windows
-of attention stay closed: products that measure are lent to the network instead.
+Hooks are registered only inside `watching`; a map is measured as soon as its layer has run, so that without
+"weights" in `want` no more than one layer's weights exist at a time. With a `MapMaker` attention is measured
+by replaced products instead (measured_attention.py).
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -26,7 +26,7 @@ from glassformer.model.transformer import Stack, Transformer
 from glassformer.place import Place
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.maps import MapMaker
-from glassformer.recorders.native.measured_attention import lending
+from glassformer.recorders.native.measured_attention import measured_attention
 from glassformer.recorders.native.tracing import Trace
 from glassformer.recording import AttentionMap, HeadStatistics, Kind, Tokens, measure
 
@@ -44,7 +44,7 @@ def measure_dense(
 
 @dataclass(slots=True)
 class View:
-    """One kind of attention in one stack: whose tokens are on its axes, and what its windows showed."""
+    """One kind of attention in one stack: the tokens on its axes, and what its windows gave."""
 
     stack: str
     kind: Kind
@@ -58,14 +58,14 @@ class View:
 
     @property
     def windows(self) -> tuple[str, ...]:
-        """Those to look through; scores and pattern always."""
+        """The windows that get hooks; scores and pattern always."""
         return (*(name for name in ("queries", "keys", "values") if name in self.want), "scores", "pattern")
 
     def take(self, window: str, output: Tensor) -> None:
         self.seen.setdefault(window, []).append(output.detach()[0])  # (head, token, …) of the only text
 
     def finish(self, *, hard: bool = False) -> None:
-        """Make a map of what was seen since the last one; the steps of a recurrent decoder are its rows."""
+        """Make a map of what came since the last one; the steps of a recurrent decoder are its rows."""
         parts = {name: torch.cat(seen, dim=1) for name, seen in self.seen.items()}
         self.seen.clear()
         scores, weights = parts["scores"].float(), parts["pattern"].float()  # (head, query, key)
@@ -73,11 +73,11 @@ class View:
         if self.kind == "self" and self.stack == "decoder":
             allowed = allowed & triangle(scores.shape[-2], scores.shape[-1], scores.device)
         scores = scores.masked_fill(~allowed, -torch.inf)
-        summed = weights > 0 if hard else allowed  # what entered the softmax: hard attention chose before it
+        summed = weights > 0 if hard else allowed  # hard attention chooses keys before the softmax
         log_sum_exp = scores.double().masked_fill(~summed, -torch.inf).logsumexp(-1)
         relaxed = self.relaxed(Place(self.stack, self.kind, len(self.maps)))
         if relaxed is not None:
-            allowed = allowed | (weights > 0)  # an edit after the softmax may look anywhere
+            allowed = allowed | (weights > 0)  # an edit after the softmax may put weight anywhere
         dense = weights.cpu().numpy()
         self.maps.append(
             AttentionMap(
@@ -100,7 +100,7 @@ class View:
 
 
 class Watch:
-    """Everything that is seen during one forward pass."""
+    """Everything that is recorded during one forward pass."""
 
     def __init__(
         self,
@@ -142,12 +142,12 @@ class Watch:
 
     @property
     def steps(self) -> dict[str, Array]:
-        """Everything that was computed on the way, by name; see tracing.py."""
+        """Every intermediate result, by name; see tracing.py."""
         return {} if self.trace is None else self.trace.arrays
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Hooks hang inside this context and are gone after it, whatever happens in it."""
+        """Hooks exist only inside this context, also after an exception."""
         with ExitStack() as hooks:
             attach = self._watch_recurrent if isinstance(self.network, RecurrentTranslator) else self._watch
             for handle in attach():
@@ -156,7 +156,7 @@ class Watch:
                 hooks.enter_context(self.trace.watching())
             if self.maker is not None and isinstance(self.network, Transformer):
                 hooks.enter_context(self.maker)
-                hooks.enter_context(lending(self.network, self.maker, self.kernel))
+                hooks.enter_context(measured_attention(self.network, self.maker, self.kernel))
             yield
             if self.maker is not None:
                 self.measured = self.maker.finish()
@@ -182,7 +182,7 @@ class Watch:
                 yield from _open(self.cross, block.cross)
 
     def _watch_states(self, name: str, stack: Stack) -> Iterator[RemovableHandle]:
-        """The embeddings, then the state after each layer; the last one behind the stack's own last norm."""
+        """The embeddings, then the state after each layer; the last one after the stack's final norm."""
         states = self.states.setdefault(name, [])
         yield stack.register_forward_pre_hook(lambda _, inputs: states.append(inputs[0].detach()[0]))
         for block in stack.layers:
@@ -204,7 +204,7 @@ class Watch:
 
 
 def _open(view: View, attention: Attention | ContextAttention) -> Iterator[RemovableHandle]:
-    """Look through the windows of one attention; its pattern is the last of them."""
+    """Hooks on the windows of one attention; its pattern is the last of them."""
 
     def look(window: str) -> Callable[[nn.Module, Any, Tensor], None]:
         def hook(_: nn.Module, __: Any, output: Tensor) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from glassformer.recorders.statistics.cpu_rows import LOG2_E, ROW_NUMBERS, Job, Part, Room, measure_part
+from glassformer.recorders.statistics.cpu_rows import LOG2_E, ROW_NUMBERS, Job, Part, Results, measure_part
 from glassformer.recorders.statistics.pyramid import Picture, finish_pixels, pixel_level
 from glassformer.recorders.statistics.raw import RawStatistics
 from glassformer.recorders.statistics.scoring import HIDDEN, MASKED, Scoring
@@ -41,11 +41,11 @@ def measure_on_cpu(
 ) -> tuple[RawStatistics, Tensor | None]:
     """Statistics of all heads, and the output (head, query, value width) where there are values."""
     job = _prepare(queries, keys, values, scoring, rows, threshold)
-    room = _make_room(job, weights_too)
+    results = _allocate(job, weights_too)
     with torch.no_grad():
-        mass = _run(job, room)
-    output = None if room.output is None else room.output[:, : job.shape[1]].to(queries.dtype)
-    return _finish(job, room, mass, pyramids), output
+        mass = _run(job, results)
+    output = None if results.output is None else results.output[:, : job.shape[1]].to(queries.dtype)
+    return _finish(job, results, mass, pyramids), output
 
 
 def _prepare(
@@ -94,7 +94,7 @@ def _pad(vectors: Tensor, length: int) -> Tensor:
     return F.pad(vectors, (0, 0, 0, missing)) if missing else vectors
 
 
-def _make_room(job: Job, weights_too: bool) -> Room:
+def _allocate(job: Job, weights_too: bool) -> Results:
     heads, padded = job.queries.shape[:2]
     rows = _zeros(len(ROW_NUMBERS), heads, padded)
     sink = job.scoring.sink  # all that a row has which reaches no key
@@ -104,7 +104,7 @@ def _make_room(job: Job, weights_too: bool) -> Room:
     if job.values is not None:  # query first: joining the heads then needs no copy
         output = _zeros(padded, heads, job.values.shape[2]).transpose(0, 1)
     pixels = (heads, -(-padded // job.side), job.keys.shape[1] // job.side)
-    return Room(
+    return Results(
         rows=rows,
         allowed=_zeros(heads, padded),
         sums=_zeros(*pixels),
@@ -124,7 +124,7 @@ def _zeros(*shape: int, dtype: type[np.floating[Any]] = np.float32) -> Tensor:
     return torch.from_numpy(np.zeros(shape, dtype=dtype))
 
 
-def _run(job: Job, room: Room) -> NDArray[np.float64]:
+def _run(job: Job, results: Results) -> NDArray[np.float64]:
     """Measure all blocks of all heads, with as many threads as torch may use; mass received (head, key)."""
     heads, padded = job.queries.shape[:2]
     key_count = job.keys.shape[1]
@@ -139,11 +139,11 @@ def _run(job: Job, room: Room) -> NDArray[np.float64]:
     else:  # few heads: threads share them, block by block
         parts = [Part(groups, starts[thread::threads], mass[thread]) for thread in range(threads)]
     if threads == 1:
-        measure_part(job, room, parts[0])
+        measure_part(job, results, parts[0])
         return mass[0].numpy()
     try:
         with ThreadPoolExecutor(threads, initializer=_settle_thread) as workers:
-            list(workers.map(lambda part: _measure_alone(job, room, part), parts))
+            list(workers.map(lambda part: _measure_alone(job, results, part), parts))
     finally:
         torch.set_num_threads(
             torch.get_num_threads()
@@ -157,26 +157,28 @@ def _settle_thread() -> None:
     torch.set_flush_denormal(True)
 
 
-def _measure_alone(job: Job, room: Room, part: Part) -> None:
+def _measure_alone(job: Job, results: Results, part: Part) -> None:
     with torch.inference_mode():  # each thread has its own
-        measure_part(job, room, part)
+        measure_part(job, results, part)
 
 
-def _finish(job: Job, room: Room, mass: NDArray[np.float64], pyramids: Collection[int]) -> RawStatistics:
+def _finish(
+    job: Job, results: Results, mass: NDArray[np.float64], pyramids: Collection[int]
+) -> RawStatistics:
     """Entropy and log-sum-exp of rows from their sums, in float64 and to base e; pictures from pixels."""
     heads, queries, keys = job.shape
-    top, total, energy, peak, peak_key, above, distance = room.rows.numpy()[:, :, :queries]
+    top, total, energy, peak, peak_key, above, distance = results.rows.numpy()[:, :, :queries]
     blind = top <= HIDDEN  # neither key nor sink; NaN is refused later, by HeadStatistics
     logarithm = np.log(total, dtype=np.float64)
     finest = job.side.bit_length() - 1
 
     def draw(head: int, level: int) -> tuple[Picture, Picture]:
         return finish_pixels(
-            room.sums[head].numpy(), room.maxima[head].numpy(), (queries, keys), finest, level
+            results.sums[head].numpy(), results.maxima[head].numpy(), (queries, keys), finest, level
         )
 
     thumbnails = [draw(head, thumbnail_level(queries, keys)) for head in range(heads)]
-    counted = room.allowed.numpy()[:, :queries].astype(np.int64)
+    counted = results.allowed.numpy()[:, :queries].astype(np.int64)
     return RawStatistics(
         entropy=np.where(blind, 0, np.maximum(logarithm - log(2) * energy / total, 0)).astype(np.float32),
         peak=peak,
@@ -188,6 +190,6 @@ def _finish(job: Job, room: Room, mass: NDArray[np.float64], pyramids: Collectio
         mass=mass[:, :keys],
         thumbnail_mean=np.stack([mean for mean, _ in thumbnails]),
         thumbnail_max=np.stack([maximum for _, maximum in thumbnails]),
-        weights=None if room.weights is None else room.weights.numpy(),
+        weights=None if results.weights is None else results.weights.numpy(),
         pyramids={head: Pyramid(finest, *draw(head, finest)) for head in pyramids},
     )

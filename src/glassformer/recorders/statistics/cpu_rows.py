@@ -1,7 +1,7 @@
 """The arithmetic of statistics on a CPU: a block of query rows at a time, every score formed once.
 
-In:   a Job: queries, keys (and values) of one attention, prepared; room for the results.
-Out:  the room filled in for some heads and some blocks of rows.
+In:   a Job: queries, keys (and values) of one attention, prepared; `Results` to fill in.
+Out:  the results of some heads and some blocks of rows.
 
 A block holds all keys that its rows can reach, in spans that fit the cache. First each span gets its scores,
 their maximum, and 2**(score - maximum) with two sums; then maxima and sums of all spans give the normaliser
@@ -22,7 +22,7 @@ from glassformer.recorders.statistics.scoring import HIDDEN, MASKED, Scoring
 
 LOG2_E = 1.4426950408889634
 SPAN = 4096  # keys of a span
-ROW_NUMBERS = ("top", "total", "energy", "peak", "peak_key", "above", "distance")  # what Room.rows holds
+ROW_NUMBERS = ("top", "total", "energy", "peak", "peak_key", "above", "distance")  # what Results.rows holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class Results:
     """Where results go. With e = 2**(score - top), a row's total is Σ e and its energy Σ e (score - top)."""
 
     rows: Tensor  # (number, head, padded query): see ROW_NUMBERS
@@ -106,7 +106,7 @@ class _Exponentials:
     energy: Tensor  # (g, b)
 
 
-def measure_part(job: Job, room: Room, part: Part) -> None:
+def measure_part(job: Job, results: Results, part: Part) -> None:
     """Fill in the rows of a part, block by block."""
     _, queries, keys = job.shape
     padded, key_count = job.queries.shape[1], job.keys.shape[1]
@@ -117,16 +117,16 @@ def measure_part(job: Job, room: Room, part: Part) -> None:
         rows = slice(start, min(start + job.height, padded))
         real = slice(start, min(rows.stop, queries))
         reach = job.scoring.reach(real, keys)
-        if room.weights is not None:
+        if results.weights is not None:
             for group in part.groups:
-                room.weights[group, real, : reach.start] = 0
-                room.weights[group, real, reach.stop :] = 0
+                results.weights[group, real, : reach.start] = 0
+                results.weights[group, real, reach.stop :] = 0
         if reach.start == reach.stop:
-            continue  # no key for any row: the room says so already
+            continue  # no key for any row: the initial values are right
         first, last = reach.start // job.unit * job.unit, -(-reach.stop // job.unit) * job.unit
         spans = [_survey(job, rows, real, slice(at, min(at + SPAN, last))) for at in range(first, last, SPAN)]
         for heads in part.groups:
-            _measure_block(job, room, part, RowBlock(heads, rows, real), spans, (held, scratch))
+            _measure_block(job, results, part, RowBlock(heads, rows, real), spans, (held, scratch))
 
 
 def _survey(job: Job, rows: slice, real: slice, keys: slice) -> _Span:
@@ -149,7 +149,7 @@ def _survey(job: Job, rows: slice, real: slice, keys: slice) -> _Span:
 
 def _measure_block(
     job: Job,
-    room: Room,
+    results: Results,
     part: Part,
     place: RowBlock,
     spans: list[_Span],
@@ -165,14 +165,14 @@ def _measure_block(
         width = span.keys.stop - span.keys.start
         cells = size[0] * size[1] * width
         scores = scratch[:cells].view(*size, width)
-        _form_scores(job, room, place, span, queries, scores)
+        _form_scores(job, results, place, span, queries, scores)
         found.append(_exponentiate(job, scores, held[used : used + cells].view(*size, width)))
         used += cells
     numbers, factors = _combine(job, place, spans, found, held[:used])
-    above, distance, mixed = _add_up(job, room, part, place, spans, found, factors)
-    room.rows[:, heads, rows] = torch.stack([*numbers, above, distance])
-    if room.output is not None and mixed is not None:
-        room.output[heads, rows] = mixed
+    above, distance, mixed = _add_up(job, results, part, place, spans, found, factors)
+    results.rows[:, heads, rows] = torch.stack([*numbers, above, distance])
+    if results.output is not None and mixed is not None:
+        results.output[heads, rows] = mixed
 
 
 def _scale(job: Job, heads: slice, rows: slice) -> Tensor:
@@ -182,7 +182,9 @@ def _scale(job: Job, heads: slice, rows: slice) -> Tensor:
     return job.queries[heads, rows] * factor
 
 
-def _form_scores(job: Job, room: Room, place: RowBlock, span: _Span, queries: Tensor, scores: Tensor) -> None:
+def _form_scores(
+    job: Job, results: Results, place: RowBlock, span: _Span, queries: Tensor, scores: Tensor
+) -> None:
     """q · k, soft cap, biases, masks, in place (g, b, w)."""
     (heads, rows, real), scoring = place, job.scoring
     torch.bmm(queries, job.read(job.keys, heads, span.keys).transpose(1, 2), out=scores)
@@ -199,7 +201,7 @@ def _form_scores(job: Job, room: Room, place: RowBlock, span: _Span, queries: Te
     if span.width < scores.shape[2]:
         scores[:, :, span.width :] = MASKED
     if job.counting:
-        room.allowed[heads, rows] += (scores > HIDDEN).sum(-1)
+        results.allowed[heads, rows] += (scores > HIDDEN).sum(-1)
 
 
 def _exponentiate(job: Job, scores: Tensor, cells: Tensor) -> _Exponentials:
@@ -274,7 +276,7 @@ def _find_peak(
 
 def _add_up(
     job: Job,
-    room: Room,
+    results: Results,
     part: Part,
     place: RowBlock,
     spans: list[_Span],
@@ -290,10 +292,10 @@ def _add_up(
     mixed: Tensor | None = None
     for span, exponentials, factor in zip(spans, found, factors, strict=True):
         weights = exponentials.cells.mul_(factor.unsqueeze(-1))  # (g, b, w)
-        if room.weights is not None:
+        if results.weights is not None:
             last = span.keys.start + span.width
             kept = weights[:, : real.stop - real.start, : span.width]
-            room.weights[heads, real, span.keys.start : last] = kept
+            results.weights[heads, real, span.keys.start : last] = kept
         if job.values is not None:
             values = job.read(job.values, heads, span.keys)
             mixed = torch.bmm(weights, values) if mixed is None else torch.baddbmm(mixed, weights, values)
@@ -302,8 +304,8 @@ def _add_up(
         sums = strips.sum(2)  # (g, strip, w)
         received = sums.sum(1) if job.rows is None else torch.matmul(job.rows[rows], weights)
         part.mass[heads, span.keys] += received
-        room.sums[heads, pixels, columns] = sums.unflatten(-1, (-1, side)).sum(-1)
-        room.maxima[heads, pixels, columns] = strips.amax(2).unflatten(-1, (-1, side)).amax(-1)
+        results.sums[heads, pixels, columns] = sums.unflatten(-1, (-1, side)).sum(-1)
+        results.maxima[heads, pixels, columns] = strips.amax(2).unflatten(-1, (-1, side)).amax(-1)
         distance = distance + _sum_distances(span, weights)
         above = above + weights.gt_(job.threshold).sum(-1)
     return above, distance, mixed

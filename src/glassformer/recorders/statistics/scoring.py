@@ -1,6 +1,6 @@
 """How one attention turns queries and keys into scores, and which keys each query may see.
 
-In:   what the attention function was told: scale, masks, biases, soft cap, sink.
+In:   the settings of an attention function: scale, masks, biases, soft cap, sink.
 Out:  Scoring, the description that `recording.Factors` keeps; what a block of rows can reach and must hide.
 
 Query i stands at position i + offset, key j at position j; see recording/factors.py for the formula.

@@ -3,7 +3,7 @@
 In:   edits, and a `Call` before and after the model's own attention function.
 Out:  the arguments of that function, its weights and its output, changed.
 
-The function forms the scores itself, so that scores are changed by what it is given: scale, soft cap, bias
+The function forms the scores itself, so that they are changed through its arguments: scale, soft cap, bias
 and mask.
 """
 
@@ -62,7 +62,7 @@ class CallScores(Scores):
 
 
 def change_scores(edits: ActiveEdits, call: Call) -> dict[str, Any]:
-    """Change a call; gives the arguments that replace those of the attention function."""
+    """Change a call; returns the arguments that replace those of the attention function."""
     scores = CallScores(call)
     edits.change_scores(scores)
     scores.finish()

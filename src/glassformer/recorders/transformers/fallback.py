@@ -1,8 +1,8 @@
-"""Architectures off the attention interface: what they report themselves when eager attention is asked for.
+"""Architectures off the attention interface: the weights that they report with eager attention.
 
 In:   a model of transformers and its inputs.
-Out:  the weights that it reports, with their places. Bands (a window of keys for each query, global keys in
-      front) are spread out to whole maps.
+Out:  the weights that it reports, with their places. Bands (a window of keys for each query, global keys
+      first) are spread out to whole maps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,25 +12,25 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.errors import RecordingError
-from glassformer.place import Place
-from glassformer.recorders.preserve import on_loan, switched
-from glassformer.recording import Kind
+from glassformer.messages import Message, message
+from glassformer.place import Kind, Place, name_term
+from glassformer.recorders.preserve import preserving_state, using_attention
 
-TOLERANCE = 1e-3  # how far a row may be from one before it is no row of weights
+TOLERANCE = 1e-3  # how far the sum of a row of weights may be from one
 NOT_MAPS = ("global_attentions", "ngram_attentions")  # parts of bands, and streams that are no stack
 
 
 class Report(NamedTuple):
-    """What a model said it attended to in one layer."""
+    """What a model reports for one layer."""
 
     place: Place
     weights: Tensor  # (B, H, T, S); in a band S is the width of the band
 
 
-def ask(model: nn.Module, inputs: Mapping[str, Any], **words: Any) -> tuple[Any, list[Report]]:
+def run_eager(model: nn.Module, inputs: Mapping[str, Any], **settings: Any) -> tuple[Any, list[Report]]:
     """Run with eager attention: the model's outputs, and the weights it reports."""
-    with on_loan(model), switched(model, "eager"):
-        outputs = model(**inputs, **words, output_attentions=True)
+    with preserving_state(model), using_attention(model, "eager"):
+        outputs = model(**inputs, **settings, output_attentions=True)
     return outputs, list(read_reports(outputs))
 
 
@@ -41,13 +41,20 @@ def read_reports(outputs: Any) -> Iterator[Report]:
             yield Report(Place(stack, kind, layer), weights)
 
 
-def tell_others(outputs: Any) -> list[str]:
-    """Where a model reports what is no map of queries and keys: attention within pieces of a text."""
+def find_other_reports(outputs: Any) -> list[Message]:
+    """Where a model reports something else than maps of queries and keys: attention in parts of a text."""
     return [
-        f"{stack} {kind}".strip()
+        describe_group(stack, kind)
         for (stack, kind), values in _find_attentions(outputs)
         if any(each is not None and not _is_map(each) for each in values)
     ]
+
+
+def describe_group(stack: str, kind: Kind) -> Message:
+    """A stack and a kind of attention, for a person."""
+    if not stack:
+        return name_term(kind)
+    return message("recorders.reports.group", stack=name_term(stack), kind=name_term(kind))
 
 
 def find_globals(outputs: Any, place: Place) -> Tensor | None:
@@ -69,8 +76,7 @@ def spread_band(band: Tensor, global_rows: Tensor | None, real: Tensor, place: P
     reach, odd = divmod(width - len(chosen) - 1, 2)
     if odd or reach < 0:
         raise RecordingError(
-            f"The model reports {width} columns for {count} tokens in {place}, and {len(chosen)} global "
-            "tokens; that is no band which can be spread out. Record a model that reports whole maps."
+            "recorders.reports.no_band", place=place, width=width, count=count, global_tokens=len(chosen)
         )
     whole = band.new_zeros(heads, count, count + 2 * reach)
     places = torch.arange(count)[:, None] + torch.arange(2 * reach + 1)  # (T, 2w + 1), shifted by w
@@ -78,10 +84,7 @@ def spread_band(band: Tensor, global_rows: Tensor | None, real: Tensor, place: P
     beyond = torch.cat((whole[..., :reach], whole[..., reach + count :]), dim=-1)
     whole = whole[..., reach : reach + count]
     if bool(beyond.any()):
-        raise RecordingError(
-            f"The band that the model reports in {place} has weight beyond the text; it cannot be spread "
-            "out. Record a model that reports whole maps."
-        )
+        raise RecordingError("recorders.reports.band_beyond_text", place=place)
     if global_rows is not None:
         whole[:, :, chosen] += band[:, :, : len(chosen)]
         whole[:, chosen] = global_rows[:, :count, : len(chosen)].transpose(1, 2)  # beyond: padding of its own

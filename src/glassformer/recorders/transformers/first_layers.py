@@ -1,8 +1,8 @@
-"""Running only the first blocks of a stack of a model of transformers.
+"""Fewer layers of a stack of a model of transformers.
 
 In:   a model, how often each stack calls self-attention, and edits.
 Out:  a context in which the lists of blocks are shorter; afterwards they are the same lists as before. A
-      block that is used again and again is called less often: the configuration counts it.
+      block that several layers share is called less often: the configuration has the number of calls.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -66,7 +66,7 @@ def _shorten(stacks: Stacks, stack: str, calls: int, count: int) -> Iterator[Non
 
 
 def _find_blocks(stacks: Stacks, stack: str, calls: int) -> tuple[nn.Module, str, nn.ModuleList]:
-    """The list of blocks of a stack, and where it hangs: as many as there are calls, or one for all."""
+    """The list of blocks of a stack and its parent module: as many blocks as calls, or one for all calls."""
     paths = {path for module, path in stacks.paths.items() if path and stacks.find(module) in (stack, path)}
     lists = {path: stacks.model.get_submodule(path) for path in sorted(paths, key=len)}
     for count in (calls, 1):

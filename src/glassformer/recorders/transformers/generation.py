@@ -1,12 +1,12 @@
 """Generation by a model of transformers, recorded step by step.
 
 In:   a model that can generate, what it is given to read, and `GenerationSettings`.
-Out:  `Written`: the whole text as the model would read it, how each word was chosen (with beams: the tree of
+Out:  `Written`: the whole text as the model would read it, how each token was chosen (with beams: the tree of
       all hypotheses), and for each layer the rows of attention that every step computed with its cache.
 
-A step's rows are put into the maps of one pass over the finished text. Where generation stopped because of
-its length, nothing has read the last word yet; its row is that of the pass. Of a long text no row is kept:
-its maps are those of the pass, held to the peaks of every step.
+The rows of each step replace those of one pass over the finished text. Where generation stopped because of
+its length, no step has read the last token; its row is that of the pass. Of a long text no rows are kept: its
+maps are those of the pass, whose peaks are compared with those of every step.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,11 +20,12 @@ from torch import Tensor
 
 from glassformer.errors import InputError, RecordingError
 from glassformer.loaded.reading import as_array
+from glassformer.messages import Message, message
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.place import Place
 from glassformer.recorders.call import Call
 from glassformer.recorders.edits.active import ActiveEdits
-from glassformer.recorders.preserve import on_loan
+from glassformer.recorders.preserve import preserving_state
 from glassformer.recorders.transformers.inputs import InputBuilder, ModelInputs
 from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
@@ -34,22 +35,22 @@ from glassformer.recording import AttentionMap, Generation
 from glassformer.recording.attention_map import HALVES
 
 ALTERNATIVES = 5  # kept for each word where nothing else is said
-SEAM = 1e-3  # how far steps may be from one pass
-HALF_SEAM = 2e-2  # the same in half precision, where one row is not computed as many are
-ONE_PASS = "maps are those of one pass over the finished text"
+TOLERANCE = 1e-3  # how far steps may differ from one pass
+HALF_TOLERANCE = 2e-2  # the same in half precision, where the kernels of one row and of many differ
+ONE_PASS = message("recorders.notes.one_pass")
 
 
 @dataclass(slots=True)
 class Written:
-    """What a model wrote, and the attention of every step."""
+    """What a model generated, and the attention of every step."""
 
     given: ModelInputs  # the whole text
     generation: Generation
     steps: dict[Place, list[Tensor]]  # for each pass of the decoder the rows that it computed (H, new, S)
     read: list[int]  # how many tokens the decoder had read after each pass
     peaks: dict[Place, list[Peak]]  # for each pass the largest weights (H,) of its last row
-    notes: list[str] = field(default_factory=list)
-    seam: float = 0.0  # the largest difference between a step and one pass
+    notes: list[Message] = field(default_factory=list)
+    difference: float = 0.0  # the largest between a step and one pass
 
     def put_steps(self, call: Call) -> None:
         """Replace rows of one pass over the whole text by those of the steps."""
@@ -60,40 +61,34 @@ class Written:
         done = 0
         for new, total in zip(rows, self.read, strict=True):
             columns = slice(0, new.shape[2])
-            if (
-                call.place.kind == "self"
-            ):  # a cache may have forgotten early keys, or have room for later ones
+            if call.place.kind == "self":  # a cache may have dropped early keys, or be longer than the text
                 new = new[..., :total] if new.shape[2] >= total else new
                 columns = slice(total - new.shape[2], total)
             whole = torch.zeros_like(weights[0, :, done:total])
             whole[..., columns] = new
-            self.seam = max(self.seam, float((whole - weights[0, :, done:total]).abs().max()))
+            self.difference = max(self.difference, float((whole - weights[0, :, done:total]).abs().max()))
             weights[0, :, done:total] = whole
             done = total
-        self._check_seam(call.place, str(weights.dtype).removeprefix("torch."))
+        self._check_difference(call.place, str(weights.dtype).removeprefix("torch."))
         call.weights = weights
-        note = f"rows of {len(rows)} generation steps; the largest difference from one pass is "
-        self.notes = [f"{note}{self.seam:.1e}"]
+        self.notes = [message("recorders.notes.rows_of_steps", steps=len(rows), error=self.difference)]
 
-    def hold(self, maps: Iterable[AttentionMap]) -> None:
-        """Hold maps of one pass, which no rows are put into, to the peaks of the steps."""
+    def compare(self, maps: Iterable[AttentionMap]) -> None:
+        """Check one-pass maps against the peaks of each step."""
         for each in maps:
             place = Place(each.stack, each.kind, each.layer)
             for peak, total in zip(self.peaks.get(place, ()), self.read, strict=False):
                 apart = np.abs(each.statistics.peak[:, total - 1] - peak)
-                self.seam = max(self.seam, float(apart.max()))
-            self._check_seam(place, each.dtype)
+                self.difference = max(self.difference, float(apart.max()))
+            self._check_difference(place, each.dtype)
         if self.peaks:
-            count = len(self.read)
-            self.notes = [f"{ONE_PASS}; the peaks of {count} steps are at most {self.seam:.1e} away from it"]
+            self.notes = [
+                message("recorders.notes.one_pass_compared", steps=len(self.read), error=self.difference)
+            ]
 
-    def _check_seam(self, place: Place, dtype: str) -> None:
-        if self.seam > (HALF_SEAM if dtype in HALVES else SEAM):
-            raise RecordingError(
-                f"The attention of single steps is {self.seam:.1e} from that of one pass over the whole text "
-                f"({place}). The model does not generate with the attention it reads with; "
-                "record its text instead."
-            )
+    def _check_difference(self, place: Place, dtype: str) -> None:
+        if self.difference > (HALF_TOLERANCE if dtype in HALVES else TOLERANCE):
+            raise RecordingError("recorders.generation.steps_differ", place=place, error=self.difference)
 
 
 def write(
@@ -141,9 +136,9 @@ def write(
 def watch(
     model: Any, stacks: Stacks, edits: ActiveEdits, *, translates: bool, short: bool, fast: bool
 ) -> tuple[AbstractContextManager[object], "Passes | Peaks | None"]:
-    """The context to write in, and who receives the steps: of a short prompt all rows, of a long one peaks.
+    """The context to generate in, and what receives the steps: rows of a short prompt, peaks of a long one.
 
-    Edits need the exact kernel; a fast one that is not to be trusted is left alone.
+    Edits need the exact kernel; without `fast`, a fast kernel that failed its check, steps are not received.
     """
     if short:
         passes = Passes(translates=translates)
@@ -153,7 +148,7 @@ def watch(
     if fast:
         peaks = Peaks(translates=translates)
         return capturing(model, Capture(stacks, "fast", peaks.receive)), peaks
-    return on_loan(model), None
+    return preserving_state(model), None
 
 
 class Passes:
@@ -165,10 +160,10 @@ class Passes:
 
     def receive(self, call: Call) -> None:
         if self.translates and call.place.stack == "encoder":
-            return  # one pass over the whole text computes the same
+            return  # the same as in one pass over the whole text
         assert call.weights is not None
         passes = self.weights.setdefault(call.place, [])
-        rows = call.weights[:1] if not passes else call.weights  # beams begin as copies
+        rows = call.weights[:1] if not passes else call.weights  # beams are equal at first
         passes.append(rows.detach().clone())
 
     def choose(self, rows: Sequence[int], prompt: int) -> dict[Place, list[Tensor]]:
@@ -177,8 +172,7 @@ class Passes:
         for place, passes in self.weights.items():
             if len(passes) < len(rows):
                 raise RecordingError(
-                    f"The model took {len(rows)} steps, and {place} was seen {len(passes)} times. "
-                    "It does not generate one word at a pass; record its text instead."
+                    "recorders.generation.missing_passes", place=place, steps=len(rows), passes=len(passes)
                 )
             news = [prompt] + [1] * (len(rows) - 1)
             chosen[place] = [

@@ -1,9 +1,9 @@
-"""Which layer is speaking: stack, kind and number of every attention call, without knowing the architecture.
+"""Stack, kind and layer of every attention call, found without knowing the architecture.
 
 In:   a model of transformers, and the modules that call the attention interface, in order.
-Out:  a `Place` for each call. A stack is the list of blocks that a module stands in; layers are numbered by
-      call order within it, self- and cross-attention apart. A call is cross-attention when its module was
-      given other states to look at, which a forward-pre-hook sees; names and shapes do not tell.
+Out:  a `Place` for each call. A stack is the list of blocks that a module is in; layers are numbered by call
+      order within it, self- and cross-attention separately. A call is cross-attention when its module got
+      the states of another stack, which a forward-pre-hook sees; names and shapes are not enough.
 """
 
 import inspect
@@ -15,7 +15,7 @@ from torch import nn
 
 from glassformer.place import Kind, Place
 
-# What the modules of transformers call the states of another stack.
+# Names of the arguments by which modules of transformers get the states of another stack.
 OTHER_STATES = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
 
 Notice = Callable[[nn.Module, bool], None]  # a module, and whether it was given states of another stack
@@ -30,10 +30,10 @@ class Stacks:
         classes = {type(module) for module in self.paths}
         self.places = {each: _places_of_other_states(each) for each in classes}
         self.encoder = _find_encoder(model)  # its modules; None: not an encoder-decoder
-        self.names: dict[str, str] = {}  # by path, once the model has been seen at work
+        self.names: dict[str, str] = {}  # by path, after `name_stacks`
 
     def find(self, module: nn.Module) -> str:
-        """The name of a module's stack; of a model not seen yet the path of its blocks."""
+        """The name of a module's stack; the path of its blocks before `name_stacks`."""
         if self.encoder is not None:
             path = "encoder" if module in self.encoder else "decoder"
         else:
@@ -41,13 +41,13 @@ class Stacks:
         return self.names.get(path, path)
 
     def rename(self, place: Place) -> Place:
-        """A place that was found before stacks had names."""
+        """A place from before `name_stacks`, with its name."""
         return place._replace(stack=self.names.get(place.stack, place.stack))
 
     def name_stacks(self, looks_back: Mapping[str, bool]) -> None:
-        """Give names to paths, told for each whether its queries only look back.
+        """Give names to paths, by whether the queries of each look back only.
 
-        A single stack is the decoder if they do and the encoder otherwise; several are called by the part in
+        A single stack is the decoder if they do and the encoder otherwise; several are named by the part in
         which their paths differ.
         """
         if len(looks_back) == 1:
@@ -66,7 +66,7 @@ class Stacks:
 
     @contextmanager
     def watching(self, notice: Notice, begin: Callable[[], None]) -> Iterator[None]:
-        """Tell `begin` when the model starts a pass, and `notice` whose states an attention is given."""
+        """Call `begin` when the model starts a pass, and `notice` with the kind of states a module gets."""
 
         def begin_pass(*_: object) -> None:
             begin()
@@ -127,8 +127,8 @@ def _places_of_other_states(module_class: type[nn.Module]) -> tuple[tuple[str, i
 
 
 def _notice_states(places: tuple[tuple[str, int], ...], notice: Notice) -> Callable[..., None]:
-    def hook(module: nn.Module, arguments: tuple[Any, ...], words: dict[str, Any]) -> None:
-        given = (words.get(name, arguments[at] if at < len(arguments) else None) for name, at in places)
+    def hook(module: nn.Module, positional: tuple[Any, ...], named: dict[str, Any]) -> None:
+        given = (named.get(name, positional[at] if at < len(positional) else None) for name, at in places)
         notice(module, any(states is not None for states in given))
 
     return hook

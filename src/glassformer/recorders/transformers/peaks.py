@@ -1,7 +1,8 @@
-"""Long prompts, watched while a model writes on: the peak of every row that a step computes, and no matrix.
+"""Generation after a long prompt: the peak of every row that a step computes, without a matrix.
 
-In:   the attention calls of a generation, for all beams; the maps of one pass over the finished text.
-Out:  the output of each call; for each step the largest weight of every head, which the pass is held to.
+In:   the attention calls of a generation, for all beams.
+Out:  the output of each call; for each step the largest weight of every head, with which the maps of one pass
+      over the finished text are compared.
 """
 
 from collections.abc import Sequence
@@ -27,10 +28,10 @@ class Peaks:
         self.found: dict[Place, list[NDArray[np.floating]]] = {}  # for each pass (B or 1, H)
 
     def receive(self, call: Call) -> Tensor:
-        """Attend, and remember the last row's peak; gives the output (B, T, H, V)."""
-        scoring = Masks().score(call)  # beams have no padding: one mask is all of theirs
+        """Compute attention and keep the peak of the last row; returns the output (B, T, H, V)."""
+        scoring = Masks().score(call)  # beams have no padding and share one mask
         reads = self.translates and call.place.stack == "encoder"
-        begins = reads or call.place not in self.found  # then beams are copies of one another
+        begins = reads or call.place not in self.found  # then all beams are equal
         texts = range(1 if begins else len(call.queries))
         measured = [
             attend_and_measure(call.queries[text], call.keys[text], call.values[text], scoring)

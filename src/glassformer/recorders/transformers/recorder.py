@@ -19,8 +19,8 @@ from glassformer.messages import Message, message
 from glassformer.recorders.call import Call, Kernel
 from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.edits.edit import check_generation, needs_numbered_queries
-from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
-from glassformer.recorders.preserve import on_loan
+from glassformer.recorders.maps import LONGEST_DENSE, UNVERIFIED, Axes, MapMaker
+from glassformer.recorders.preserve import preserving_state
 from glassformer.recorders.request import Request, Run
 from glassformer.recorders.transformers.fallback import ask
 from glassformer.recorders.transformers.first_layers import check_first_layers, run_first_layers
@@ -75,7 +75,7 @@ class TransformersRecorder:
         """Generate where that is asked for; then one pass over the whole text."""
         edits = request.edits
         given = self._build(request)
-        with on_loan(self.model):
+        with preserving_state(self.model):
             verdict = self._check_once(given)
             with run_first_layers(self.stacks, verdict.layers, edits):
                 written = self._write(given, request, verdict)
@@ -213,7 +213,9 @@ class TransformersRecorder:
         target = given.target
         if target is None and self.builder.translates:
             target = replace(next(each.query for each in seen.maps if each.stack == "decoder"), side="target")
-        doubtful = seen.kernel == "fast" and any(str(note).startswith("not verified") for note in seen.notes)
+        doubtful = seen.kernel == "fast" and any(
+            isinstance(note, Message) and note.code == UNVERIFIED for note in seen.notes
+        )
         size = getattr(self.loaded.find_embedding()[1], "num_embeddings", None)
         run = Run(
             source=source,

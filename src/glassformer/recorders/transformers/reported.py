@@ -1,9 +1,9 @@
 """Attention maps from what a model reports about itself.
 
 In:   the reports of an architecture off the interface (see fallback.py) and the tokens on both sides.
-Out:  `AttentionMap`s of weights alone: such a model shows neither scores nor vectors. Which keys its mask
-      allows is not said either; a key counts as allowed to a query when some head gave it any weight.
-      Numbers that are no weights are left out and named.
+Out:  `AttentionMap`s of weights alone: such a model reports neither scores nor vectors, nor which keys its
+      mask allows; a key counts as allowed to a query when some head gave it any weight. Reports that are not
+      weights are left out and named.
 """
 
 from collections.abc import Collection, Iterable
@@ -14,17 +14,23 @@ import torch
 from numpy.typing import NDArray
 
 from glassformer.errors import RecordingError
-from glassformer.place import Place
+from glassformer.messages import Message, message
+from glassformer.place import Place, name_term
 from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.edits.edit import find_relaxed
 from glassformer.recorders.maps import Axes
 from glassformer.recorders.store import Array, as_numbers
-from glassformer.recorders.transformers.fallback import Report, are_weights, find_globals, spread_band
+from glassformer.recorders.transformers.fallback import (
+    Report,
+    are_weights,
+    describe_group,
+    find_globals,
+    spread_band,
+)
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import AttentionMap, measure
 
 ABSENT = ("scores", "queries", "keys", "values")
-INFERRED = "off the attention interface: a key counts as allowed where some head gave it weight"
 
 
 def make_maps(
@@ -34,21 +40,19 @@ def make_maps(
     axes: Axes,
     want: Collection[str],
     edits: ActiveEdits | None = None,
-) -> tuple[list[AttentionMap], list[str]]:
-    """The maps, and what has to be said about them."""
+) -> tuple[list[AttentionMap], list[Message]]:
+    """The maps, and notes on them."""
     edits = ActiveEdits() if edits is None else edits
     maps: list[AttentionMap] = []
-    notes = [INFERRED]
-    absent = [word for word in ABSENT if word in want]
+    notes = [message("recorders.notes.allowed_inferred")]
+    absent = [name for name in ABSENT if name in want]
     if absent:
-        notes.append(f"off the attention interface: {', '.join(absent)} cannot be seen")
-    left_out: dict[str, None] = {}
+        notes.append(message("recorders.notes.not_reported", names=list(map(name_term, absent))))
+    left_out: dict[Message, None] = {}
     for place, weights in reports:
         place = stacks.rename(place)
         if weights.shape[0] != 1:
-            raise RecordingError(
-                f"{place} reports {weights.shape[0]} maps for one text. It cannot be recorded."
-            )
+            raise RecordingError("recorders.reports.several_texts", place=place, count=weights.shape[0])
         whole = weights[0]  # (head, query, key)
         rows = axes.rows(place, whole.shape[1])
         real = torch.from_numpy(rows).to(whole.device)
@@ -57,7 +61,7 @@ def make_maps(
             whole = spread_band(whole, None if found is None else found[0], real, place)
         relaxed = find_relaxed(edits.edits, place)
         if relaxed is None and not are_weights(whole, real):
-            left_out[f"{place.stack} {place.kind}"] = None
+            left_out[describe_group(place.stack, place.kind)] = None
             continue
         numbers = as_numbers(whole)
         maps.append(
@@ -74,12 +78,9 @@ def make_maps(
             )
         )
     if left_out:
-        notes.append(f"left out, because what the model reports there is no weights: {', '.join(left_out)}")
+        notes.append(message("recorders.notes.not_weights", places=list(left_out)))
     if not maps:
-        raise RecordingError(
-            "What the model reports as attention does not sum to one in any layer; there is nothing to "
-            "record. Try another version of transformers."
-        )
+        raise RecordingError("recorders.reports.no_weights")
     return maps, notes
 
 

@@ -1,7 +1,7 @@
-"""What a model of transformers hands out, as a recording keeps it: hidden states and likeliest outputs.
+"""The outputs of a model of transformers as a recording keeps them: hidden states and likeliest outputs.
 
 In:   the outputs of one forward pass over one text.
-Out:  hidden states by stack, `Output`; and what could not be kept.
+Out:  hidden states by stack, `Output`; and notes on what could not be kept.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -12,6 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from glassformer.messages import Message, message
+from glassformer.place import name_term
 from glassformer.recorders.outputs import Show, read_classes, read_words
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import Output
@@ -19,7 +21,9 @@ from glassformer.recording import Output
 Array = NDArray[np.float32]
 
 
-def read_hidden(outputs: Any, stacks: Stacks, lengths: Collection[int]) -> tuple[dict[str, Array], list[str]]:
+def read_hidden(
+    outputs: Any, stacks: Stacks, lengths: Collection[int]
+) -> tuple[dict[str, Array], list[Message]]:
     """By stack (layer + 1, token, width): embeddings, then the state after each block, the last normed."""
     hidden: dict[str, Array] = {}
     notes = []
@@ -31,16 +35,16 @@ def read_hidden(outputs: Any, stacks: Stacks, lengths: Collection[int]) -> tuple
             or states[0].dim() != 3
             or states[0].shape[1] not in lengths
         ):
-            notes.append(f"hidden states of the {stack} left out: they are not one vector for each token")
+            notes.append(message("recorders.notes.hidden_left_out", stack=name_term(stack)))
             continue
         hidden[stack] = torch.stack([each[0] for each in states]).float().cpu().numpy()
     if not hidden and not notes:
-        notes.append("the model hands out no hidden states")
+        notes.append(message("recorders.notes.no_hidden"))
     return hidden, notes
 
 
 def read_output(model: nn.Module, outputs: Any, stack: str, show: Show) -> Output | None:
-    """The likeliest words at each position, or the likeliest classes; None where the model says neither."""
+    """The likeliest tokens at each position, or the likeliest classes; None where the model gives neither."""
     logits = outputs.get("logits")
     if not isinstance(logits, Tensor) or logits.shape[0] != 1:
         return None
@@ -51,8 +55,8 @@ def read_output(model: nn.Module, outputs: Any, stack: str, show: Show) -> Outpu
         )
     if logits.dim() != 3:
         return None
-    words = model.get_output_embeddings() is not None  # type: ignore[operator]
-    if words or logits.shape[2] != len(labels):
+    predicts_tokens = model.get_output_embeddings() is not None  # type: ignore[operator]
+    if predicts_tokens or logits.shape[2] != len(labels):
         return read_words(logits[0], stack, show)
     return read_words(logits[0], stack, lambda ids: [labels[each] for each in ids])
 

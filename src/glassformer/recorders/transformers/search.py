@@ -1,8 +1,8 @@
-"""How a model of transformers chose its words: read while `generate` runs, told afterwards.
+"""How a model of transformers chose its tokens, observed while `generate` runs.
 
 In:   the sequences and scores of every step, and what `generate` returned.
 Out:  the steps of the text that was kept and, for a beam search, a tree of all hypotheses that were
-      considered: as many as transformers compares at each step, whether it followed them or not.
+      considered: as many as transformers compares at each step, continued or not.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,15 +15,15 @@ from glassformer.errors import RecordingError
 from glassformer.recorders.outputs import Show
 from glassformer.recording import Alternative, Generation, Step
 
-Path = tuple[int, ...]  # the words of a hypothesis
+Path = tuple[int, ...]  # the tokens of a hypothesis
 
 
 class Search:
-    """Looks on while a model generates for one prompt."""
+    """Observes a model that generates for one prompt."""
 
     def __init__(self, alternatives: int, candidates: int) -> None:
         self.alternatives = alternatives
-        self.candidates = candidates  # that are compared for each beam; 0: words are drawn
+        self.candidates = candidates  # that are compared for each beam; 0: tokens are sampled
         self.prompt: Tensor = torch.zeros(1, 0, dtype=torch.long)  # (1, token) what the decoder read first
         self.rows: list[dict[Path, int]] = []  # for each step, the row of every hypothesis
         self.scores: Sequence[Tensor] = ()  # for each step (row, vocabulary), logarithms up to a constant
@@ -31,7 +31,7 @@ class Search:
         self.beams = False
 
     def processors(self) -> Any:
-        """What `generate` calls before each choice; it changes nothing."""
+        """A logits processor for `generate` that changes nothing."""
         from transformers import LogitsProcessorList
 
         return LogitsProcessorList([self])
@@ -52,14 +52,13 @@ class Search:
         self.beams = indices is not None
         start = self.prompt.shape[1]
         for number, sequence in enumerate(result.sequences):
-            words = sequence[start:].tolist()
-            count = len(words) if indices is None else int((indices[number] >= 0).sum())
-            self.paths.append(tuple(words[:count]))
+            tokens = sequence[start:].tolist()
+            count = len(tokens) if indices is None else int((indices[number] >= 0).sum())
+            self.paths.append(tuple(tokens[:count]))
         path = self.paths[0]
         if not path or len(path) > len(self.rows):
             raise RecordingError(
-                f"The model wrote {len(path)} words in {len(self.rows)} steps; it does not generate one word "
-                "at a step. Record its text instead."
+                "recorders.generation.not_one_a_step", tokens=len(path), steps=len(self.rows)
             )
         return [self._row(path[:step], step) for step in range(len(path))]
 
@@ -91,21 +90,21 @@ class Search:
         for path in (*running, *self.paths):
             for step in range(min(len(path), longest)):
                 part = path[: step + 1]
-                if part not in considered[step]:  # drawn, or of equal likelihood
+                if part not in considered[step]:  # sampled, or equally likely
                     considered[step][part] = self._total(part)
         return [sorted(paths, key=lambda path: -paths[path]) for paths in considered]
 
     def _candidates(self, step: int) -> dict[Path, float]:
-        """The likeliest continuations of all that was running, with their totals."""
+        """The likeliest continuations of all running hypotheses, with their totals."""
         paths = list(self.rows[step])
-        totals = torch.stack([self._logarithms(path) + self._total(path) for path in paths])  # (path, word)
+        totals = torch.stack([self._logarithms(path) + self._total(path) for path in paths])  # (path, token)
         count = self.candidates * len(self.scores[step])
         values, places = totals.flatten().topk(min(count, totals.numel()))
         found = {}
         for value, place in zip(values.tolist(), places.tolist(), strict=True):
-            row, word = divmod(place, totals.shape[1])
+            row, token = divmod(place, totals.shape[1])
             if value > -torch.inf:
-                found[*paths[row], word] = self._total((*paths[row], word))
+                found[*paths[row], token] = self._total((*paths[row], token))
         return found
 
     def _step(self, path: Path, show: Show, *, beam: int, parent: int | None = None) -> Step:
@@ -123,28 +122,27 @@ class Search:
         )
 
     def _alternatives(self, logarithms: Tensor, show: Show) -> tuple[Alternative, ...]:
-        values, words = logarithms.topk(min(self.alternatives, len(logarithms)))
+        values, tokens = logarithms.topk(min(self.alternatives, len(logarithms)))
         chosen = [
-            (int(word), float(value)) for value, word in zip(values, words, strict=True) if value > -torch.inf
+            (int(token), float(value))
+            for value, token in zip(values, tokens, strict=True)
+            if value > -torch.inf
         ]
-        texts = show([word for word, _ in chosen])
+        texts = show([token for token, _ in chosen])
         return tuple(
-            Alternative(word, text, value) for (word, value), text in zip(chosen, texts, strict=True)
+            Alternative(token, text, value) for (token, value), text in zip(chosen, texts, strict=True)
         )
 
     def _logarithms(self, path: Path) -> Tensor:
-        """The log-probabilities (vocabulary,) of what may follow a hypothesis, after the rules."""
+        """The log-probabilities (vocabulary,) of the next token, after all logits processors."""
         scores = self.scores[len(path)][self._row(path, len(path))].float()
-        return scores if self.beams else scores.log_softmax(-1)  # a beam search has them as they are
+        return scores if self.beams else scores.log_softmax(-1)  # a beam search gives log-probabilities
 
     def _total(self, path: Path) -> float:
-        return sum(float(self._logarithms(path[:step])[word]) for step, word in enumerate(path))
+        return sum(float(self._logarithms(path[:step])[token]) for step, token in enumerate(path))
 
     def _row(self, path: Path, step: int) -> int:
         rows = self.rows[step]
         if path not in rows:
-            raise RecordingError(
-                f"At step {step} of the generation no hypothesis had the words that were kept; its steps "
-                "cannot be told. Record the text instead."
-            )
+            raise RecordingError("recorders.generation.lost_hypothesis", step=step)
         return rows[path]

@@ -1,8 +1,8 @@
-"""Is what we record what the model does? Asked once for each model, on a few tokens of the first text.
+"""Self-check of a model of transformers, once, on a few tokens of the first text.
 
 In:   a model of transformers and inputs for it.
-Out:  a `Verdict`: whether its attention goes through the interface, and how far our maps are from those that
-      it reports with eager attention. A model without any attention is refused.
+Out:  a `Verdict`: whether its attention goes through the interface, and how far recorded maps are from those
+      that it reports with eager attention. A model without attention is refused.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,21 +14,21 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.errors import RecordingError
-from glassformer.place import Place
+from glassformer.messages import Message, message
+from glassformer.place import Kind, Place
 from glassformer.recorders.call import Call
 from glassformer.recorders.maps import Axes, MapMaker
-from glassformer.recorders.transformers.fallback import Report, ask, tell_others
+from glassformer.recorders.transformers.fallback import Report, find_other_reports, run_eager
 from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
-from glassformer.recording import Kind
 from glassformer.rounding import rounding
 
 TOKENS = 16  # of the text, for the check
-FEWEST = 8  # tokens are repeated up to here, so that causality shows
+FEWEST = 8  # shorter texts are repeated to this many tokens, so that causality can be seen
 TOLERANCE = 1e-4  # beyond, maps or outputs of a small model are not the model's
 HALF_TOLERANCE = 2e-2  # the same in half precision, whatever the size
 SCORES = 16.0  # attention scores of trained models are of this size
-REFERENCE = "eager output_attentions"
+REFERENCE = message("recorders.references.eager")
 TEXTUAL = ("input_ids", "attention_mask", "token_type_ids", "position_ids", "global_attention_mask")
 
 Group = tuple[str, Kind]
@@ -36,53 +36,41 @@ Group = tuple[str, Kind]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a self-check found."""
+    """The result of a self-check."""
 
     routed: bool  # attention goes through the interface
-    error: (
-        float | None
-    )  # the largest difference of two weights; None: the model reports nothing to compare with
-    notes: tuple[str, ...]
+    error: float | None  # the largest difference of two weights; None: the model reports none to compare
+    notes: tuple[Message, ...]
     layers: Mapping[str, int]  # by stack, how often self-attention was called
 
 
 def check_model(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> Verdict:
     """Run a few tokens twice, eager and recorded; compare, and name the model's stacks."""
     short = shorten(inputs)
-    reference, reports = ask(model, short)
+    reference, reports = run_eager(model, short)
     calls, outputs = _collect(model, stacks, short)
-    others = tell_others(reference)
+    others = find_other_reports(reference)
     if others and not calls and not reports:
-        raise RecordingError(
-            f"What {type(model).__name__} reports as attention is no map of queries and keys ("
-            f"{', '.join(others)}): it looks at pieces of a text. Record a model that reports whole maps."
-        )
+        raise RecordingError("recorders.reports.no_maps", model=type(model).__name__, places=others)
     if not calls and not reports:
-        raise RecordingError(
-            f"{type(model).__name__} shows no attention: nothing passed through the attention interface of "
-            "transformers, and it reports none with output_attentions=True. There is no attention to record."
-        )
+        raise RecordingError("recorders.reports.no_attention", model=type(model).__name__)
     groups = _group((call.place, call.weights) for call in calls if call.weights is not None)
     pairs = pair(groups, _group(reports))
-    note = ""
-    missing = _tell_missing(others)
+    note: Message | None = None
+    missing = _note_missing(others)
     if pairs is not None:
         error = max((float((ours - theirs).abs().max()) for ours, theirs in pairs), default=None)
         moved = difference(outputs, reference)
         if max(error or 0.0, moved) <= tolerance_of(model):
             stacks.name_stacks(_causality(groups))
-            notes = (*_tell_coverage(len(pairs), len(calls)), *missing)
+            notes = (*_note_coverage(len(pairs), len(calls)), *missing)
             return Verdict(True, error, notes, _count(stacks.rename(call.place) for call in calls))
-        note = (
-            f"recorded through the interface, weights were off by {error or 0:.1e} and outputs by {moved:.1e}"
-        )
+        note = message("recorders.notes.interface_differs", weights=error or 0.0, outputs=moved)
     if not reports:
-        raise RecordingError(
-            f"{type(model).__name__} computes something else while it is recorded ({note}), and it reports "
-            "no attention with output_attentions=True. It cannot be recorded."
-        )
+        assert note is not None, "without reports there is nothing that maps could fail to match"
+        raise RecordingError("recorders.reports.computes_other", model=type(model).__name__, reason=note)
     stacks.name_stacks(_causality(_group(reports)))
-    notes = (*([note] if note else []), *missing)
+    notes = (*([] if note is None else [note]), *missing)
     return Verdict(False, 0.0, notes, _count(stacks.rename(each.place) for each in reports))
 
 
@@ -132,7 +120,7 @@ def tolerance_of(model: nn.Module) -> float:
 
 
 def difference(outputs: Any, reference: Any) -> float:
-    """The largest difference between the first tensors of two outputs, as a share where these are large."""
+    """The largest difference between the first tensors of two outputs, relative where these are large."""
     for name, value in outputs.items():
         if isinstance(value, Tensor) and value.is_floating_point() and value.dim() > 0:
             largest = max(1.0, float(reference[name].abs().max()))
@@ -204,13 +192,11 @@ def _count(places: Iterable[Place]) -> dict[str, int]:
     return counts
 
 
-def _tell_coverage(checked: int, recorded: int) -> tuple[str, ...]:
+def _note_coverage(checked: int, recorded: int) -> tuple[Message, ...]:
     if checked == recorded:
         return ()
-    return (f"the model itself reports {checked} of the {recorded} maps; the others could not be checked",)
+    return (message("recorders.notes.some_checked", checked=checked, recorded=recorded),)
 
 
-def _tell_missing(places: Sequence[str]) -> tuple[str, ...]:
-    if not places:
-        return ()
-    return (f"left out, because what the model reports is no map of queries and keys: {', '.join(places)}",)
+def _note_missing(places: Sequence[Message]) -> tuple[Message, ...]:
+    return (message("recorders.notes.not_maps", places=places),) if places else ()

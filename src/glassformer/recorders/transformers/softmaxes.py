@@ -1,11 +1,11 @@
-"""Edits inside attention that is off the interface: its softmax is met on the way, and what goes through it.
+"""Edits of models off the attention interface: scores and weights are changed at the softmax itself.
 
-In:   a model of transformers that reports its attention, and edits (see edits.py).
+In:   a model of transformers that reports its attention, and edits.
 Out:  its passes with scores changed before a softmax and weights after it.
 
-Which softmax made which map is found by comparing: what it gave is what the model reports, to the last bit.
-A map that no softmax gave as it is reported (a band that is put together later) cannot be edited. Afterwards
-the edited maps are compared again: what was changed is what the model says it attended to.
+Which softmax makes which map is found by comparison: its result equals what the model reports, to the last
+bit. A map that no softmax gives as it is reported (a band that is put together later) cannot be edited.
+Afterwards the edited weights are compared with the reported ones again.
 """
 
 import threading
@@ -21,13 +21,13 @@ from glassformer.errors import InputError, RecordingError
 from glassformer.place import Place
 from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.edits.edit import Index, ScoreTensor, Weights, check_keys_left
-from glassformer.recorders.preserve import on_loan, switched
-from glassformer.recorders.transformers.fallback import Report, ask
+from glassformer.recorders.preserve import preserving_state, using_attention
+from glassformer.recorders.transformers.fallback import Report, run_eager
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.selfcheck import shorten
 
 SOFTMAXES = (nn.functional.softmax, torch.softmax, Tensor.softmax, torch.special.softmax)
-HIDDEN = -1e4  # scores below are those of masks, which are added or filled in: -65500, -1e30, the least float
+HIDDEN = -1e4  # lower scores are those of masks, which are added or filled in: -65500, -1e30, the least float
 
 
 class Spot(NamedTuple):
@@ -39,15 +39,15 @@ class Spot(NamedTuple):
 
 Spots = Mapping[int, Spot]  # by the number of the softmax in a pass
 Softmax = Callable[[Tensor], Tensor]
-Meet = Callable[[int, Tensor, Softmax], Tensor]
+Handle = Callable[[int, Tensor, Softmax], Tensor]
 
 
-class Meeting(TorchFunctionMode):
-    """Hands each softmax over the last of three or more axes to `meet`, with its number in the pass."""
+class SoftmaxMode(TorchFunctionMode):
+    """Calls `handle` instead of each softmax over the last of three or more axes, numbered in each pass."""
 
-    def __init__(self, meet: Meet) -> None:
+    def __init__(self, handle: Handle) -> None:
         super().__init__()
-        self.meet = meet
+        self.handle = handle
         self.number = 0
         self.thread = threading.get_ident()
 
@@ -57,17 +57,17 @@ class Meeting(TorchFunctionMode):
             self.number = 0
 
     def __torch_function__(
-        self, function: Any, types: Any, arguments: Any = (), words: dict[str, Any] | None = None
+        self, function: Any, types: Any, positional: Any = (), named: dict[str, Any] | None = None
     ) -> Any:
-        words = words or {}
-        if function not in SOFTMAXES or not arguments:
-            return function(*arguments, **words)
-        scores, *rest = arguments
-        axis = rest[0] if rest else words.get("dim")
+        named = named or {}
+        if function not in SOFTMAXES or not positional:
+            return function(*positional, **named)
+        scores, *rest = positional
+        axis = rest[0] if rest else named.get("dim")
         if scores.dim() < 3 or axis not in (-1, scores.dim() - 1):
-            return function(*arguments, **words)
+            return function(*positional, **named)
         number, self.number = self.number, self.number + 1
-        return self.meet(number, scores, lambda changed: function(changed, *rest, **words))
+        return self.handle(number, scores, lambda changed: function(changed, *rest, **named))
 
 
 class MaskedScores(ScoreTensor):
@@ -82,7 +82,7 @@ class MaskedScores(ScoreTensor):
 def editing_reports(
     model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any], edits: ActiveEdits
 ) -> Iterator[dict[Place, Tensor]]:
-    """Inside this context edits happen in every pass; gives the edited weights of the last one, by place."""
+    """Inside this context every pass is edited; gives the edited weights of the last one, by place."""
     if not edits:
         yield {}
         return
@@ -91,34 +91,28 @@ def editing_reports(
     for edit in edits.edits:
         lost = next((place for place in places if place not in known and edit.touches(place)), None)
         if lost is not None:
-            raise InputError(
-                f"{type(model).__name__} does not use the attention interface, and no softmax gives what it "
-                f"reports as {lost}; nothing can be edited there ({edit}). Leave the edit out."
-            )
+            raise InputError("recorders.edits.no_softmax", model=type(model).__name__, place=lost, edit=edit)
     for place in places:
         edits.touch(place)  # named in the error where an edit changes nothing
-    with on_loan(model), switched(model, "eager"), editing(model, spots, edits) as found:
+    with preserving_state(model), using_attention(model, "eager"), editing(model, spots, edits) as found:
         yield found
     missed = next((place for place in known - found.keys() if edits.touch(place)), None)
     if missed is not None:
-        raise RecordingError(
-            f"{type(model).__name__} went past the softmax of {missed}, so that nothing was edited there; it "
-            "computes in another way than for a short text. Leave the edit out."
-        )
+        raise RecordingError("recorders.edits.softmax_missed", model=type(model).__name__, place=missed)
 
 
 def find_spots(
     model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]
 ) -> tuple[dict[int, Spot], list[Place]]:
-    """The softmaxes of a pass that are maps, each the only one which gave what is reported; all places."""
+    """The softmaxes of a pass that are maps, each the only one with the reported result; and all places."""
     results: list[Tensor] = []
 
-    def listen(_: int, scores: Tensor, softmax: Softmax) -> Tensor:
+    def collect(_: int, scores: Tensor, softmax: Softmax) -> Tensor:
         results.append(softmax(scores))
         return results[-1]
 
-    with _meeting(model, listen):
-        reports = ask(model, inputs)[1]
+    with _handling(model, collect):
+        reports = run_eager(model, inputs)[1]
     spots, places = {}, []
     for report, weights in reports:
         places.append(stacks.rename(report))
@@ -130,7 +124,7 @@ def find_spots(
 
 @contextmanager
 def editing(model: nn.Module, spots: Spots, edits: ActiveEdits) -> Iterator[dict[Place, Tensor]]:
-    """The same, told which softmax is which map; weights are (B, H, T, S)."""
+    """The same, given which softmax is which map; weights are (B, H, T, S)."""
     found: dict[Place, Tensor] = {}
 
     def edit(number: int, scores: Tensor, softmax: Softmax) -> Tensor:
@@ -144,7 +138,7 @@ def editing(model: nn.Module, spots: Spots, edits: ActiveEdits) -> Iterator[dict
         found[spot.place] = after.tensor  # (B, H, T, S)
         return after.tensor.reshape(scores.shape)
 
-    with _meeting(model, edit):
+    with _handling(model, edit):
         yield found
 
 
@@ -153,18 +147,15 @@ def check_reports(found: Mapping[Place, Tensor], stacks: Stacks, reports: Iterab
     reported = {stacks.rename(place): weights for place, weights in reports}
     for place, weights in found.items():
         if place not in reported or not _are_equal(weights, reported[place]):
-            raise RecordingError(
-                f"The weights that were edited in {place} are not those that the model reports; it computes "
-                "them in another way than for a short text. Leave the edit out."
-            )
+            raise RecordingError("recorders.edits.report_differs", place=place)
 
 
 @contextmanager
-def _meeting(model: nn.Module, meet: Meet) -> Iterator[None]:
-    meeting = Meeting(meet)
-    hook = model.register_forward_pre_hook(meeting.begin)
+def _handling(model: nn.Module, handle: Handle) -> Iterator[None]:
+    mode = SoftmaxMode(handle)
+    hook = model.register_forward_pre_hook(mode.begin)
     try:
-        with meeting:
+        with mode:
             yield
     finally:
         hook.remove()
