@@ -22,7 +22,7 @@ from glassformer.recorders.edits.edit import check_generation, needs_numbered_qu
 from glassformer.recorders.maps import LONGEST_DENSE, UNVERIFIED, Axes, MapMaker
 from glassformer.recorders.preserve import preserving_state
 from glassformer.recorders.request import Request, Run
-from glassformer.recorders.transformers.fallback import ask
+from glassformer.recorders.transformers.fallback import run_eager
 from glassformer.recorders.transformers.first_layers import check_first_layers, run_first_layers
 from glassformer.recorders.transformers.generation import Written, watch, write
 from glassformer.recorders.transformers.inputs import InputBuilder, ModelInputs
@@ -146,12 +146,12 @@ class TransformersRecorder:
             return maker.receive(call)
 
         capture = Capture(self.stacks, kernel, receive, active)
-        with maker, capturing(self.model, capture, lent=True), self.builder.explaining_lookups():
+        with maker, capturing(self.model, capture, preserved=True), self.builder.explaining_lookups():
             outputs = self.model(**given.tensors, **settings)
             maps = maker.finish()
         active.check_used()
         if written is not None and kernel == "fast":
-            written.hold(maps)
+            written.compare(maps)
         notes += [*verdict.notes, *self.builder.tell_length(given), *maker.notes]
         notes += [] if written is None else written.notes
         return Seen(outputs, maps, notes, kernel, error)
@@ -170,7 +170,7 @@ class TransformersRecorder:
         active = ActiveEdits(request.edits)
         editing = editing_reports(self.model, self.stacks, given.tensors, active)
         with self.builder.explaining_lookups(), editing as edited:
-            outputs, reports = ask(self.model, given.tensors, **settings)
+            outputs, reports = run_eager(self.model, given.tensors, **settings)
         active.check_used()
         check_reports(edited, self.stacks, reports)
         maps, notes = make_maps(outputs, reports, self.stacks, axes, request.want, active)
