@@ -57,7 +57,7 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 
 def test_documents_agree_on_when_matrices_are_no_longer_kept() -> None:
-    from glassformer.recorders.maps import LONGEST_DENSE
+    from glassformer.recorders.store import LONGEST_DENSE
 
     for name in ("commands.md", "how-to/long.md"):
         assert f"{LONGEST_DENSE:,} tokens" in (ROOT / "docs" / name).read_text(encoding="utf-8"), name

@@ -16,7 +16,6 @@ from glassformer.errors import RecordingError
 from glassformer.loaded.opening import load
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
-from glassformer.recorders import destination
 from glassformer.recorders import store as keeping
 from glassformer.recorders.edits import AblateHead, CutEdge
 from glassformer.recorders.maps import SHORTEST_PYRAMID
@@ -166,14 +165,13 @@ def test_large_states_are_kept_piece_by_piece(
     device: str, to_file: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transfer, "PIECE", 50_000)  # bytes: less than one head, and no multiple of a vector
-    for module in (keeping, destination):
-        monkeypatch.setattr(module, "LARGE", 1000)
+    monkeypatch.setattr(keeping, "LARGE", 1000)
     model, want = make_gpt2(), ("queries", "keys", "values")
     wanted = load(model).record(ids_of(LONG), want=want)
     subject = load(copy.deepcopy(model).to(device))
     if to_file:
-        with destination.heading_for(tmp_path / "a.bundle") as heading:
-            heading.finish(subject.record(ids_of(LONG), want=want, keep=heading.keep))
+        with keeping.writing_to(tmp_path / "a.bundle") as heading:
+            heading.finish(subject.record(ids_of(LONG), want=want, keep=heading.store))
         seen = bundle.open(tmp_path / "a.bundle")
     else:
         seen = subject.record(ids_of(LONG), want=want)

@@ -22,7 +22,7 @@ REPORTED = 5  # failures that are listed
 
 def record_all(texts: Path, folder: Path, record: Callable[[str, Any], Any]) -> None:
     """Record every line, and print how many were recorded."""
-    from glassformer.recorders.destination import heading_for
+    from glassformer.recorders.store import writing_to
 
     lines = list(_list_texts(texts))
     if not lines:
@@ -39,8 +39,8 @@ def record_all(texts: Path, folder: Path, record: Callable[[str, Any], Any]) -> 
             kept += 1
             continue
         try:
-            with heading_for(path) as destination:
-                destination.finish(record(text, destination.keep))
+            with writing_to(path) as destination:
+                destination.finish(record(text, destination.store))
             made += 1
         except GlassformerError as error:
             failed.append(message("cli.bulk.line", line=number, error=error.message))

@@ -30,7 +30,7 @@ from glassformer.recorders.statistics.measure import (
 from glassformer.recorders.statistics.scoring import HIDDEN, Scoring
 from glassformer.recorders.statistics.transfer import on_side_stream, record_event
 from glassformer.recorders.statistics.transfer_pool import TransferPool
-from glassformer.recorders.store import Array, Keep, as_numbers, keep_aside
+from glassformer.recorders.store import LONGEST_DENSE, Array, ArrayStore, as_numbers, store_temporarily
 from glassformer.recording import (
     AttentionMap,
     Factors,
@@ -43,7 +43,6 @@ from glassformer.recording import (
 from glassformer.recording.tiles import PYRAMID_LEVEL
 
 AGREEMENT = 1e-4  # largest difference between weights and those computed from queries and keys
-LONGEST_DENSE = 1024  # tokens; of longer texts no matrix is kept
 SHORTEST_PYRAMID = 8192  # keys; tiles of shorter texts are computed fast enough
 LARGEST_PYRAMIDS = 64 << 20  # bytes of pyramids for one map; further heads have none
 UNVERIFIED = "recorders.notes.unknown_argument"  # the code of a note
@@ -101,7 +100,7 @@ class MapMaker:
 
     axes: Axes
     want: Collection[str]
-    keep: Keep = keep_aside
+    keep: ArrayStore = store_temporarily
     notes: dict[Message, None] = field(default_factory=dict)  # in order, each once
     masks: Masks = field(default_factory=Masks)
     waiting: list[Callable[[], AttentionMap]] = field(default_factory=list)

@@ -150,6 +150,3 @@ def _put_back(current: Any, found: dict[Any, Any]) -> None:
     for key, value in found.items():
         if key not in current or current[key] is not value:
             current[key] = value
-
-
-on_loan, alone_with = preserving_state, exclusive

@@ -24,7 +24,7 @@ from glassformer.recorders.checks import TRACES, USUAL, check_edits, check_want
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.native.recorder import NativeRecorder
 from glassformer.recorders.request import Recorder, Request, Run
-from glassformer.recorders.store import Keep, keep_aside
+from glassformer.recorders.store import ArrayStore, store_temporarily
 from glassformer.recorders.transformers.recorder import TransformersRecorder
 from glassformer.recording import Evidence, Recording
 
@@ -45,7 +45,7 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
     want: Collection[str] = USUAL,
     edits: Sequence[Edit] = (),
     kernel: Kernel | None = None,
-    keep: Keep | None = None,
+    keep: ArrayStore | None = None,
 ) -> Recording:
     """Run a model once on a text and keep what is wanted; the model is left exactly as found.
 
@@ -98,7 +98,7 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         want=wanted,
         edits=changes,
         kernel=kernel,
-        keep=keep or keep_aside,
+        keep=keep or store_temporarily,
         model_hash=loaded.identity.hash(),
     )
     run = find_recorder(loaded).run(request)

@@ -15,7 +15,7 @@ from glassformer.messages import Message
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.edits.edit import Edit
-from glassformer.recorders.store import Keep
+from glassformer.recorders.store import ArrayStore
 from glassformer.recording import AttentionMap, Generation, Output, Tokens
 from glassformer.text.tokenizer import Encoding
 
@@ -30,7 +30,7 @@ class Request:
     want: frozenset[str]
     edits: tuple[Edit, ...]
     kernel: Kernel | None  # None: as the length of the text needs
-    keep: Keep  # where large arrays go
+    keep: ArrayStore  # where large arrays go
     model_hash: str
 
 

@@ -1,41 +1,45 @@
-"""Where large arrays of a recording are kept: in memory, in a file without a name, or in the bundle to be.
+"""Where large arrays of a recording are stored: in memory, in a temporary file, or in its bundle.
 
 In:   tensors, as soon as a layer has run.
-Out:  NumPy arrays. What is large goes to disk at once, so that a long text needs the memory of one layer.
+Out:  NumPy arrays. Large ones go to disk at once, so that a long text needs the memory of one layer.
 
-Files are written, and mapped only to be read: to fill a new file through its mapping takes four times as
-long, for every page of it is asked for by itself.
+Files are written with `pwrite` and mapped only for reading: filling a new file through its mapping takes four
+times as long, because each page is allocated separately.
 """
 
 import mmap
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glassformer.bundle import BundleWriter
+from glassformer.bundle import BundleWriter, save
 from glassformer.errors import RecordingError
 from glassformer.recorders.statistics.transfer import copy_in_pieces
+from glassformer.recording import Recording
 
 Array = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
-Keep = Callable[[str, Tensor], Array]  # a name that is new in the recording, and what is to be kept under it
-Put = Callable[[int, Bytes], None]  # writes bytes at a place of an array; several threads may
+ArrayStore = Callable[[str, Tensor], Array]  # stores a tensor under a name that is new in the recording
+Put = Callable[[int, Bytes], None]  # writes bytes at an offset of an array; thread-safe
 
-LARGE = 1 << 20  # bytes
+LARGE = 1 << 20  # bytes; larger arrays go to disk
+LONGEST_DENSE = 1024  # tokens; of longer texts no matrix is kept
 
 
 def as_numbers(tensor: Tensor) -> Array:
-    """A copy that no later step of the model can change."""
+    """A float32 copy that the model cannot change."""
     return np.array(tensor.detach().float().cpu().numpy())
 
 
-def keep_aside(name: str, tensor: Tensor) -> Array:  # noqa: ARG001 - files without a name need none
-    """In memory; if it is large, in a file that is gone when nobody looks at it any more."""
+def store_temporarily(name: str, tensor: Tensor) -> Array:  # noqa: ARG001 - an `ArrayStore`
+    """In memory; large arrays in a mapped, unlinked temporary file, which ends with the array."""
     size = 4 * tensor.numel()
     if size < LARGE:
         return as_numbers(tensor)
@@ -44,49 +48,90 @@ def keep_aside(name: str, tensor: Tensor) -> Array:  # noqa: ARG001 - files with
             file.truncate(size)
             mapped = mmap.mmap(file.fileno(), size)
             array = np.frombuffer(mapped, np.float32).reshape(tuple(tensor.shape))
-            _store(tensor, _putting(array, file.fileno(), 0))
+            _write(tensor, _writer_for(array, file.fileno(), 0))
     except OSError as error:
         raise RecordingError(
-            f"Queries and keys could not be put aside: {error.strerror}. Wanted {size / 2**20:.0f} MiB more "
-            f"in {tempfile.gettempdir()}. Make room there, or let TMPDIR name another folder."
+            "recorders.store.disk_full",
+            reason=error.strerror,
+            mebibytes=size / 2**20,
+            folder=tempfile.gettempdir(),
         ) from error
     if hasattr(mmap, "MADV_DONTNEED"):
-        mapped.madvise(mmap.MADV_DONTNEED)  # the content stays in the file and is read again when looked at
+        mapped.madvise(mmap.MADV_DONTNEED)  # frees memory; the file is read again on access
     return array
 
 
-def keep_in(writer: BundleWriter) -> Keep:
-    """In the bundle that will hold the recording: what is large is written once, as it comes."""
+def store_in_bundle(writer: BundleWriter) -> ArrayStore:
+    """In the bundle of the recording: large arrays are written there at once."""
 
-    def keep(name: str, tensor: Tensor) -> Array:
+    def store(name: str, tensor: Tensor) -> Array:
         if 4 * tensor.numel() < LARGE:
             return as_numbers(tensor)
         array = writer.declare(name, tensor.shape)
         file, start = writer.find(name)
-        own = os.dup(file)  # were the writer closed meanwhile, its number could be that of another file
+        own = os.dup(file)  # if the writer is closed meanwhile, the number may belong to another file
         try:
-            _store(tensor, _putting(array, own, start))
+            _write(tensor, _writer_for(array, own, start))
         finally:
             os.close(own)
         writer.release(name)
         return array
 
-    return keep
+    return store
 
 
-def _store(tensor: Tensor, put: Put) -> None:
+class Destination:
+    """The bundle that a recording is written to; `finish` writes it.
+
+    A short text is written when all is known; queries and keys of a long one are written layer by layer, so
+    that memory holds one layer and disk the rest.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = path
+        self.writer: BundleWriter | None = None
+        BundleWriter(path, arrays=0).discard()  # fails before the work where the path cannot be written
+
+    def store(self, name: str, tensor: Tensor) -> Array:
+        """An `ArrayStore`: large arrays of a long text go into the bundle."""
+        if 4 * tensor.numel() < LARGE or max(tensor.shape) <= LONGEST_DENSE:
+            return store_temporarily(name, tensor)
+        if self.writer is None:
+            self.writer = BundleWriter(self.path)
+        return store_in_bundle(self.writer)(name, tensor)
+
+    def finish(self, recording: Recording) -> None:
+        """Write the rest, and give the file its name."""
+        if self.writer is None:
+            save(recording, self.path)
+        else:
+            self.writer.finish(recording)
+
+
+@contextmanager
+def writing_to(path: str | PathLike[str]) -> Iterator[Destination]:
+    """A bundle for `record(…, keep=destination.store)`; without `finish` nothing of it stays."""
+    destination = Destination(path)
+    try:
+        yield destination
+    finally:
+        if destination.writer is not None:
+            destination.writer.discard()
+
+
+def _write(tensor: Tensor, put: Put) -> None:
     if tensor.is_cuda:
         copy_in_pieces(tensor, put)
         return
     place = 0
-    for part in tensor.detach():  # head by head: never a second copy of the whole
+    for part in tensor.detach():  # head by head: no second copy of the whole
         numbers = np.ascontiguousarray(part.float().numpy()).reshape(-1).view(np.uint8)
         put(place, numbers)
         place += len(numbers)
 
 
-def _putting(array: NDArray[Any], file: int, start: int) -> Put:
-    """Write to an array that begins at a place of a file: to the file itself, where the system lets us."""
+def _writer_for(array: NDArray[Any], file: int, start: int) -> Put:
+    """Writes to an array at an offset of a file: to the file itself where the system has pwrite."""
     flat = array.reshape(-1).view(np.uint8)
 
     def put(place: int, numbers: Bytes) -> None:
@@ -94,7 +139,7 @@ def _putting(array: NDArray[Any], file: int, start: int) -> Put:
             flat[place : place + len(numbers)] = numbers
             return
         left = numbers.data
-        while len(left) > 0:  # a system may take less than it is given
+        while len(left) > 0:  # pwrite may write less than it gets
             left = left[os.pwrite(file, left, start + place + len(numbers) - len(left)) :]
 
     return put

@@ -20,7 +20,7 @@ from glassformer.model.hypotheses import ROOT, Generated, Node
 from glassformer.recorders.edits.edit import Edit, check_generation, needs_numbered_queries
 from glassformer.recorders.native.edits import applying_edits
 from glassformer.recorders.outputs import read_generation
-from glassformer.recorders.store import Keep
+from glassformer.recorders.store import ArrayStore
 from glassformer.recording import Alternative, Recording, Step
 from glassformer.workbench.inputs import JobInputs
 from glassformer.workbench.reporter import JobReporter
@@ -60,7 +60,7 @@ def write(
     want: Collection[str],
     edits: Sequence[Edit],
     reporter: JobReporter,
-    keep: Keep,
+    keep: ArrayStore,
 ) -> Recording:
     """Let the model write, and record what it reads in the end."""
     reporter.generating = True

@@ -17,9 +17,8 @@ from glassformer.lessons.models import Zoo
 from glassformer.lessons.playing import play
 from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.opening import load
-from glassformer.recorders.destination import heading_for
 from glassformer.recorders.edits import AblateHead, CutEdge, Edit, FirstLayers, ScaleScores
-from glassformer.recorders.store import Keep
+from glassformer.recorders.store import ArrayStore, writing_to
 from glassformer.recording import Recording
 from glassformer.workbench.generating import choose_settings, report_answers, write
 from glassformer.workbench.inputs import JobInputs, read_inputs
@@ -50,8 +49,8 @@ class Runner:
         reporter.progress("tokenising")
         given = read_inputs(model, request, task)
         reporter.progress("running", 0.0)
-        with heading_for(task["path"]) as destination, reporting(model, given.count, reporter):
-            recording = self._record(model, request, given, task, reporter, destination.keep)
+        with writing_to(task["path"]) as destination, reporting(model, given.count, reporter):
+            recording = self._record(model, request, given, task, reporter, destination.store)
             reporter.progress("saving")
             destination.finish(recording)
 
@@ -96,7 +95,7 @@ class Runner:
         given: JobInputs,
         task: dict[str, Any],
         reporter: JobReporter,
-        keep: Keep,
+        keep: ArrayStore,
     ) -> Recording:
         edits = read_edits(request)
         want = request.want or choose_want(given.count)

@@ -17,7 +17,7 @@ from glassformer.model.transformer import Transformer
 from glassformer.recorders.checks import WANTS
 from glassformer.recorders.edits import AblateHead
 from glassformer.recorders.native.recorder import SHORT
-from glassformer.recorders.store import keep_in
+from glassformer.recorders.store import store_in_bundle
 from tolerances import assert_near
 
 SMALL = {"width": 32, "heads": 4, "layers": 2, "feed_forward": 64, "max_length": 2048, "dropout": 0.0}
@@ -120,7 +120,7 @@ def test_large_arrays_can_stream_into_a_bundle(tmp_path, monkeypatch):
     monkeypatch.setattr("glassformer.recorders.store.LARGE", 1000)
     subject = build(shape="decoder", positions="rotary")
     with BundleWriter(tmp_path / "long.bundle") as writer:
-        recording = subject.record(ids(1100), want=("weights",), keep=keep_in(writer))
+        recording = subject.record(ids(1100), want=("weights",), keep=store_in_bundle(writer))
         writer.finish(recording)
     found = open_bundle(tmp_path / "long.bundle")
     np.testing.assert_array_equal(

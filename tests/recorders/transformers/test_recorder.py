@@ -722,7 +722,7 @@ def test_large_arrays_go_to_disk_and_straight_into_a_bundle(
     expected = subject.record(ids_of(20), kernel="fast")
     assert not expected.maps[0].factors.queries.flags.owndata
     with bundle.BundleWriter(tmp_path / "long.bundle") as writer:
-        writer.finish(subject.record(ids_of(20), kernel="fast", keep=keeping.keep_in(writer)))
+        writer.finish(subject.record(ids_of(20), kernel="fast", keep=keeping.store_in_bundle(writer)))
     opened = bundle.open(tmp_path / "long.bundle")
     for ours, theirs in zip(opened.maps, expected.maps, strict=True):
         assert np.array_equal(ours.weights(), theirs.weights())

@@ -15,8 +15,8 @@ from glassformer.render.terminal.text import wrap
 
 def run(_: Arguments) -> None:
     """Train a tiny translator and draw where it looks."""
+    from glassformer.lessons.phrase_book import SENTENCE, STEPS, teach_translator
     from glassformer.loaded.opening import load
-    from glassformer.recorders.demo import SENTENCE, STEPS, teach_translator
 
     print(message("cli.demo.begin"))
     last = 0.0

@@ -13,7 +13,7 @@ from glassformer.messages import message
 from glassformer.place import name_term
 
 if TYPE_CHECKING:
-    from glassformer.recorders.store import Keep
+    from glassformer.recorders.store import ArrayStore
 
 
 def add_arguments(parser: Parser) -> None:
@@ -33,9 +33,9 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> None:
     """Record a small rotary model on a text of any length."""
+    from glassformer.lessons.long_text import invent_text, open_rotary
     from glassformer.loaded.opening import check_device
-    from glassformer.recorders.destination import heading_for
-    from glassformer.recorders.long import invent_text, open_rotary
+    from glassformer.recorders.store import writing_to
 
     check_device(arguments.device)
     model = open_rotary()
@@ -44,8 +44,8 @@ def run(arguments: Arguments) -> None:
     text = invent_text(model, arguments.tokens)
     print(message("cli.long.begin", model=model.name, count=arguments.tokens), flush=True)
     begun = time.monotonic()
-    with heading_for(arguments.output) as destination:
-        recording = model.record(text, keep=_reporting(destination.keep))
+    with writing_to(arguments.output) as destination:
+        recording = model.record(text, keep=_reporting(destination.store))
         picture = draw_recording(recording)
         destination.finish(recording)
     size = arguments.output.stat().st_size / 2**20
@@ -54,7 +54,7 @@ def run(arguments: Arguments) -> None:
     print(message("cli.long.end", path=arguments.output, size=size, seconds=seconds))
 
 
-def _reporting(keep: "Keep") -> "Keep":
+def _reporting(keep: "ArrayStore") -> "ArrayStore":
     """The same, and a line on the terminal for each layer that is done."""
 
     def keep_and_report(name: str, tensor: Any) -> Any:

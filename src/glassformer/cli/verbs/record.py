@@ -31,7 +31,7 @@ from glassformer.render.terminal.text import wrap
 
 if TYPE_CHECKING:
     from glassformer.loaded.model import LoadedModel
-    from glassformer.recorders.store import Keep
+    from glassformer.recorders.store import ArrayStore
     from glassformer.recording import Recording
 
 WANTED = "weights,output"
@@ -69,7 +69,7 @@ def run(arguments: Arguments) -> None:
     """Record a model on a text, draw it, keep it."""
     from glassformer.loaded.opening import load
     from glassformer.recorders.checks import check_want
-    from glassformer.recorders.destination import heading_for
+    from glassformer.recorders.store import writing_to
     from glassformer.render.summary import summarise, to_json
 
     require_model(arguments.model)
@@ -81,7 +81,7 @@ def run(arguments: Arguments) -> None:
     model = load(arguments.model, device=arguments.device)
     decode = _find_decoding(arguments, model)
 
-    def record(text: str, keep: "Keep | None" = None) -> "Recording":
+    def record(text: str, keep: "ArrayStore | None" = None) -> "Recording":
         return model.record(
             text,
             target,
@@ -97,9 +97,9 @@ def run(arguments: Arguments) -> None:
     if text is None:
         record_all(arguments.texts, arguments.output, record)
         return
-    kept = heading_for(arguments.output) if arguments.output else nullcontext()
+    kept = writing_to(arguments.output) if arguments.output else nullcontext()
     with kept as destination:
-        recording = record(text, None if destination is None else destination.keep)
+        recording = record(text, None if destination is None else destination.store)
         printed = to_json(summarise(recording)) if arguments.json else _describe(recording, arguments)
         if destination is not None:
             destination.finish(recording)

@@ -26,7 +26,7 @@ from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer, check_ids
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.edits.edit import check_generation, find_relaxed, needs_numbered_queries
-from glassformer.recorders.maps import LONGEST_DENSE, Axes, MapMaker
+from glassformer.recorders.maps import Axes, MapMaker
 from glassformer.recorders.native.edits import applying_edits
 from glassformer.recorders.native.measured_attention import KERNELS, can_measure
 from glassformer.recorders.native.tracing import check_traceable, complete_want, read_parameters
@@ -34,6 +34,7 @@ from glassformer.recorders.native.windows import Watch
 from glassformer.recorders.outputs import read_classes, read_generation, read_words
 from glassformer.recorders.preserve import exclusive
 from glassformer.recorders.request import Request, Run
+from glassformer.recorders.store import LONGEST_DENSE
 from glassformer.recorders.transformers.selfcheck import tolerance_of
 from glassformer.recording import Generation, Output, Tokens
 from glassformer.text.tokenizer import Encoding

@@ -106,7 +106,7 @@ def write(
     """
     model: Any = builder.model
     if not model.can_generate():
-        raise InputError(f"{builder.reader.name} cannot generate; give it a target to read.")
+        raise InputError("recorders.generation.cannot_generate", model=builder.reader.name)
     given = _open_end(builder, given)
     words = builder.loaded.generation_arguments(decode, _count_prompt(given))
     compared = 0 if words["do_sample"] else max(2, 1 + len(builder.loaded.end_ids))  # as transformers does

@@ -19,9 +19,10 @@ from glassformer.messages import Message, message
 from glassformer.recorders.call import Call, Kernel
 from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.edits.edit import check_generation, needs_numbered_queries
-from glassformer.recorders.maps import LONGEST_DENSE, UNVERIFIED, Axes, MapMaker
+from glassformer.recorders.maps import UNVERIFIED, Axes, MapMaker
 from glassformer.recorders.preserve import preserving_state
 from glassformer.recorders.request import Request, Run
+from glassformer.recorders.store import LONGEST_DENSE
 from glassformer.recorders.transformers.fallback import run_eager
 from glassformer.recorders.transformers.first_layers import check_first_layers, run_first_layers
 from glassformer.recorders.transformers.generation import Written, watch, write

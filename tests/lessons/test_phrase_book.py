@@ -5,10 +5,10 @@ from random import Random
 import pytest
 import torch
 
+from glassformer.lessons.phrase_book import SENTENCE, STEPS, invent_pair, teach_translator
 from glassformer.loaded.opening import load
 from glassformer.model.generate import generate
 from glassformer.model.transformer import Transformer
-from glassformer.recorders.demo import SENTENCE, STEPS, invent_pair, teach_translator
 from glassformer.render.terminal.heatmap import choose_head
 from glassformer.text.tokenizer import LibraryTokenizer
 

@@ -11,17 +11,17 @@ import torch
 
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError
+from glassformer.lessons.phrase_book import invent_pair
 from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.native import NativeModel, open_native
 from glassformer.model.attention import SelfAttention
 from glassformer.model.transformer import Transformer
-from glassformer.recorders.demo import invent_pair
 from glassformer.text.builders import build_bytes
 from glassformer.weights.hub import ZOO
 
 MOST_TOKENS = 1_000_000
 LAYERS, HEADS, WIDTH = 2, 4, 128  # of the random model
-CONTRAST = 2.0  # times the usual queries and keys: otherwise a random head looks everywhere alike
+CONTRAST = 2.0  # factor of queries and keys: otherwise the attention of a random head is almost uniform
 
 
 def open_rotary() -> LoadedModel:
@@ -52,9 +52,9 @@ def open_rotary() -> LoadedModel:
 
 
 def invent_text(model: LoadedModel, tokens: int) -> str | tuple[int, ...]:
-    """So many tokens of made-up sentences: as a text where it is split the same way again, else as ids."""
+    """Made-up sentences of so many tokens: a text where the tokenizer splits it the same way, else ids."""
     if not 1 <= tokens <= MOST_TOKENS:
-        raise InputError(f"{tokens} tokens cannot be recorded here; choose from 1 to {MOST_TOKENS}.")
+        raise InputError("lessons.long_text.bad_length", tokens=tokens, most=MOST_TOKENS)
     tokenizer = model.require_tokenizer()
     random, sentences, known = Random(0), [], 0
     while known <= tokens:

@@ -1,9 +1,9 @@
-"""A first look: a tiny translator that learns a phrase book in seconds, so that its attention has a meaning.
+"""The demo: a tiny translator that learns a phrase book in seconds, so that its attention has a meaning.
 
-In:   nothing but a seed; the sentences are made up here.
+In:   a seed; the sentences are made up here.
 Out:  a network and its tokenizer, ready to be recorded.
 
-French puts the colour behind the noun: cross-attention has to leave the diagonal, and can be seen to.
+French puts the colour after the noun, so that cross-attention has to leave the diagonal.
 """
 
 from collections.abc import Callable
@@ -38,11 +38,11 @@ _WARM_UP = 30  # steps until the rate is reached
 def teach_translator(
     report: Callable[[int, float], None], *, steps: int = STEPS, seed: int = 2
 ) -> tuple[Transformer, LibraryTokenizer]:
-    """Train from scratch on `steps` batches of new sentences; `report` hears each step's number and loss."""
+    """Train from scratch on `steps` batches of new sentences; `report` gets the number and loss of each."""
     book = {"the": "le", **_NOUNS, **_COLOURS, **_VERBS}
     tokenizer = build_words([*book, *book.values()])
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # so small a network only waits for a second one
+    torch.set_num_threads(1)  # for so small a network more threads are slower
     try:
         with torch.random.fork_rng():
             torch.manual_seed(seed)
@@ -94,7 +94,7 @@ def _train(
         optimizer.param_groups[0]["lr"] = _RATE * min(1.0, (step + 1) / _WARM_UP)
         loss = _loss(network, tokenizer, [invent_pair(random) for _ in range(_BATCH)])
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         report(step, loss.item())
 
