@@ -251,7 +251,7 @@ def test_text_over_the_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 def test_a_model_that_cannot_generate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = build(tmp_path / "encoder", "encoder")
-    assert "Choose a decoder" in complain(capsys, "generate", folder, TEXT)
+    assert "choose a decoder" in complain(capsys, "generate", folder, TEXT)
 
 
 def test_settings_that_contradict_each_other(decoder: Path, capsys: pytest.CaptureFixture[str]) -> None:

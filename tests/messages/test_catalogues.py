@@ -25,6 +25,7 @@ CONVERTED: tuple[str, ...] = (
     "model",
     "place",
     "registry",
+    "tasks",
     "render",
     "text",
     "training",

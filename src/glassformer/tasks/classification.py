@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from glassformer.config import ModelConfig, check_types, read_settings
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.model import LoadedModel
-from glassformer.messages import Message
+from glassformer.messages import Message, message
 from glassformer.model.generate import at_inference
 from glassformer.tasks.answers import encode_chunks, open_model
 from glassformer.tasks.corpus import find_path
@@ -62,15 +62,15 @@ class ClassificationSettings:
         check_types(self)
         for name in ("label_smoothing", "word_dropout"):
             if not 0 <= getattr(self, name) < 1:
-                raise ConfigurationError(f"{name} = {getattr(self, name)} must be at least 0 and below 1.")
+                raise ConfigurationError("tasks.not_a_share", name=name, value=getattr(self, name))
         if self.max_length < 8:
-            raise ConfigurationError(f"max_length = {self.max_length} is too short; 8 is the least.")
+            raise ConfigurationError("settings.too_small", name="max_length", value=self.max_length, least=8)
         if self.repeat < 1:
-            raise ConfigurationError(f"repeat = {self.repeat} is too small; it must be at least 1.")
+            raise ConfigurationError("settings.too_small", name="repeat", value=self.repeat, least=1)
         if self.labels is not None and (len(self.labels) < 2 or len(set(self.labels)) < len(self.labels)):
-            raise ConfigurationError(f"labels = {self.labels} must be two or more, all different.")
+            raise ConfigurationError("tasks.classification.labels", labels=self.labels)
         if self.more() and self.second_text is not None:
-            raise ConfigurationError("More files (`also`) have one text; leave them or `second_text` out.")
+            raise ConfigurationError("tasks.classification.also_second_text")
 
     def more(self) -> list[MoreLabelled]:
         """The other files, understood."""
@@ -140,11 +140,13 @@ class Classification(Task):
 
     def accept(self, config: Config) -> None:
         if not isinstance(config, ModelConfig) or config.head != "classes":
-            raise ConfigurationError("Classification needs a network with head = 'classes'.")
+            raise ConfigurationError("tasks.classification.wrong_head")
         if config.classes != len(self.labels):
             raise ConfigurationError(
-                f"The network has {config.classes} classes and the data {len(self.labels)} "
-                f"({', '.join(self.labels)}); set classes = {len(self.labels)}."
+                "tasks.classification.wrong_classes",
+                classes=config.classes,
+                count=len(self.labels),
+                labels=self.labels,
             )
         super().accept(config)
 
@@ -156,7 +158,8 @@ class Classification(Task):
         for line, (label, text, *second) in self.settings.read(split, problems):
             if label not in self.labels:
                 path = find_path(self.settings.path, self.settings.folder, split)
-                problems.report(path, line, f"the label {label!r} is none of {', '.join(self.labels)}")
+                reason = message("tasks.classification.unknown_label", label=label, labels=self.labels)
+                problems.report(path, line, reason)
                 continue
             labels.append(self.labels.index(label))
             texts.append(text)
@@ -208,7 +211,9 @@ class Classification(Task):
             return tuple(self.settings.labels)
         labels = sorted({row[0] for _, row in self.settings.read("train", Problems(self.settings.on_error))})
         if len(labels) < 2:
-            raise ConfigurationError(f"{self.settings.path} has the labels {labels}; two are the least.")
+            raise ConfigurationError(
+                "tasks.classification.few_labels", path=self.settings.path, labels=labels
+            )
         return tuple(labels)
 
     def _frame(
@@ -239,16 +244,19 @@ class Classification(Task):
             kinds.append((np.arange(len(rows[-1])) >= first).astype(np.int32))
             kept.append(number)
         if cut:
-            fate = "left out" if self.settings.long == "skip" else "cut"
-            notes += (f"{cut} of {len(parts[0])} texts have more than {longest} tokens and were {fate}.",)
+            code = "tasks.texts_left_out" if self.settings.long == "skip" else "tasks.texts_cut"
+            notes += (message(code, count=cut, total=len(parts[0]), longest=longest),)
         return Labelled(_join(rows), _join(kinds), labels[kept], notes)
 
     def _shorten(self, texts: list[Ids], room: int, number: int) -> list[Ids]:
         """Two texts lose tokens from the longer one first; none is left where long ones are skipped."""
         if self.settings.long == "refuse":
             raise InputError(
-                f"Example {number + 1} of {self.settings.path} has {sum(map(len, texts))} tokens, "
-                f'and there is room for {room}; raise max_length, or set long = "start".'
+                "tasks.classification.too_long",
+                number=number + 1,
+                path=self.settings.path,
+                count=sum(map(len, texts)),
+                room=room,
             )
         if self.settings.long == "skip":
             return []
@@ -264,9 +272,7 @@ class Classification(Task):
         roles = self.tokenizer.roles
         instead = roles.get("mask", roles.get("unknown"))
         if instead is None:
-            raise ConfigurationError(
-                "word_dropout needs a mask or unknown token, and the tokenizer has none."
-            )
+            raise ConfigurationError("tasks.classification.word_dropout")
         rows = ids.numpy()
         chance = draw_uniform((self.seed, epoch, 0), indices, rows.shape[1])
         hidden = (chance < self.settings.word_dropout) & self.is_ordinary(rows)

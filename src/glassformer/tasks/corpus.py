@@ -37,7 +37,7 @@ class MoreText:
     def __post_init__(self) -> None:
         check_types(self)
         if self.repeat < 1:
-            raise ConfigurationError(f"repeat = {self.repeat} is too small; it must be at least 1.")
+            raise ConfigurationError("settings.too_small", name="repeat", value=self.repeat, least=1)
         _check_column(self.path, self.column)
 
 
@@ -58,9 +58,7 @@ class CorpusSettings:
     def __post_init__(self) -> None:
         check_types(self)
         if not 0 < self.held_out < 1:
-            raise ConfigurationError(
-                f"held_out = {self.held_out} is out of range; it must be between 0 and 1."
-            )
+            raise ConfigurationError("tasks.corpus.held_out", value=self.held_out)
         _check_column(self.path, self.column)
         self.more()
 
@@ -71,7 +69,7 @@ class CorpusSettings:
 
 def _check_column(path: str, column: int | str | None) -> None:
     if column is None and find_format(Path(path)) in ("tsv", "csv", "jsonl"):
-        raise ConfigurationError(f"{path} has columns; name the one with the text in `column`.")
+        raise ConfigurationError("tasks.corpus.columns", path=path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +103,7 @@ def read_stream(settings: CorpusSettings, split: str, tokenizer: Tokenizer, end_
 
     sequences = encode_texts(tokenizer, pieces())
     if not len(sequences.ids):
-        raise InputError(f"{settings.path} has no text for the split {split!r}; check the file.")
+        raise InputError("tasks.corpus.empty", path=settings.path, split=split)
     ids = sequences.ids
     if end_id is not None:
         places = sequences.starts[np.unique([0, *ends])]  # one in front, one behind each document

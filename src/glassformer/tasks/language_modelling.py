@@ -54,10 +54,10 @@ class LanguageModellingSettings(CorpusSettings):
         CorpusSettings.__post_init__(self)  # `super()` does not know this class: slots made a new one
         for name in ("repeats", "label_smoothing"):
             if not 0 <= getattr(self, name) < 1:
-                raise ConfigurationError(f"{name} = {getattr(self, name)} must be at least 0 and below 1.")
+                raise ConfigurationError("tasks.not_a_share", name=name, value=getattr(self, name))
         if self.context < 2 * SHORTEST_SPAN:
             raise ConfigurationError(
-                f"context = {self.context} is too short; {2 * SHORTEST_SPAN} is the least."
+                "settings.too_small", name="context", value=self.context, least=2 * SHORTEST_SPAN
             )
 
 
@@ -127,13 +127,12 @@ class LanguageModelling(Task):
 
     def accept(self, config: Config) -> None:
         if not isinstance(config, ModelConfig) or config.shape != "decoder" or config.head != "language":
-            raise ConfigurationError("Language modelling needs shape = 'decoder' and head = 'language'.")
+            raise ConfigurationError("tasks.language_modelling.wrong_network")
         if config.positions in ("learned", "sinusoidal", "sinusoidal-halves") and (
             self.settings.context > config.max_length
         ):
             raise ConfigurationError(
-                f"Windows of context = {self.settings.context} tokens do not fit a network with "
-                f"max_length = {config.max_length}; lower the one or raise the other."
+                "tasks.window_too_long", context=self.settings.context, limit=config.max_length
             )
         super().accept(config)
 

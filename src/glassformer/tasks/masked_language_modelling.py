@@ -51,10 +51,10 @@ class MaskedSettings(CorpusSettings):
         CorpusSettings.__post_init__(self)  # `super()` does not know this class: slots made a new one
         if not 0 < self.share < 1 or not 0 <= self.short <= 1:
             raise ConfigurationError(
-                f"share = {self.share} must be between 0 and 1, and short = {self.short} from 0 to 1."
+                "tasks.masked_language_modelling.shares", share=self.share, short=self.short
             )
         if self.context < 8:
-            raise ConfigurationError(f"context = {self.context} is too short; 8 is the least.")
+            raise ConfigurationError("settings.too_small", name="context", value=self.context, least=8)
 
 
 @TASKS.register("masked_language_modelling")
@@ -83,16 +83,17 @@ class MaskedLanguageModelling(Task):
 
     def accept(self, config: Config) -> None:
         if not isinstance(config, ModelConfig) or config.head != "masked":
-            raise ConfigurationError("Masked language modelling needs shape = 'encoder' and head = 'masked'.")
+            raise ConfigurationError("tasks.masked_language_modelling.wrong_network")
         if self.settings.context > config.max_length:
             raise ConfigurationError(
-                f"Windows of context = {self.settings.context} tokens do not fit a network with "
-                f"max_length = {config.max_length}; lower the one or raise the other."
+                "tasks.window_too_long", context=self.settings.context, limit=config.max_length
             )
         if self._paired != config.relation:
             raise ConfigurationError(
-                f"The task's relation = {self.settings.relation!r} does not go with the network's relation = "
-                f"{config.relation}; leave it out of [model], or set it to {str(self._paired).lower()}."
+                "tasks.masked_language_modelling.relation",
+                relation=self.settings.relation,
+                seen=str(config.relation).lower(),
+                wanted=str(self._paired).lower(),
             )
         super().accept(config)
 
@@ -212,10 +213,7 @@ class MaskedLanguageModelling(Task):
 
     def _role(self, role: Role) -> int:
         if role not in self.tokenizer.roles:
-            raise ConfigurationError(
-                f"The tokenizer has no {role} token, which masked language modelling needs; "
-                'train one with style = "pair".'
-            )
+            raise ConfigurationError("tasks.masked_language_modelling.no_role", role=role)
         return self.tokenizer.roles[role]
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from glassformer.config import check_types, read_settings
 from glassformer.errors import ConfigurationError
-from glassformer.messages import Message
+from glassformer.messages import Message, message
 from glassformer.tasks.corpus import find_path
 from glassformer.tasks.task import Split, TaskExamples
 from glassformer.text.batches import Indices
@@ -40,11 +40,11 @@ class PairFile:
         check_types(self)
         for name, value in (("languages", self.languages), ("columns", self.columns)):
             if value is not None and len(value) != 2:
-                raise ConfigurationError(f"{name} = {value} must name two.")
+                raise ConfigurationError("tasks.translation.not_two", name=name, value=value)
         if len({language.strip() for language in self.languages} - {""}) != 2:
-            raise ConfigurationError(f"languages = {self.languages} must be two, as 'en' and 'fr'.")
+            raise ConfigurationError("tasks.translation.languages", languages=self.languages)
         if self.repeat < 1:
-            raise ConfigurationError(f"repeat = {self.repeat} is too small; it must be at least 1.")
+            raise ConfigurationError("settings.too_small", name="repeat", value=self.repeat, least=1)
 
     def read(self, folder: str, split: Split, problems: Problems) -> Iterator[Row]:
         """Its pairs, in the order of `languages`."""
@@ -80,23 +80,18 @@ class TranslationSettings:
     def __post_init__(self) -> None:
         check_types(self)
         if not self.files:
-            raise ConfigurationError("Translation needs at least one table [[task.files]].")
+            raise ConfigurationError("tasks.translation.no_files")
         for name, value, least in (("max_length", self.max_length, 3), ("scored", self.scored, 0)):
             if value < least:
-                raise ConfigurationError(f"{name} = {value} is too small; it must be at least {least}.")
+                raise ConfigurationError("settings.too_small", name=name, value=value, least=least)
         for name, share in (("label_smoothing", self.label_smoothing), ("word_dropout", self.word_dropout)):
             if not 0 <= share < 1:
-                raise ConfigurationError(f"{name} = {share} must be at least 0 and below 1.")
+                raise ConfigurationError("tasks.not_a_share", name=name, value=share)
         if not (0 <= self.consistency < math.inf):
-            raise ConfigurationError(
-                f"consistency = {self.consistency} is out of range; it must be 0 (off) or more, such as 2.5."
-            )
+            raise ConfigurationError("tasks.translation.consistency", value=self.consistency)
         into = list(dict.fromkeys(language for _, language in self.directions()))
         if not self.tags and len(into) > 1:
-            raise ConfigurationError(
-                f"tags = false, but the files are read into {' and '.join(into)}, and nothing tells the "
-                "network which is wanted; set tags = true, or `directions` so that one language is left."
-            )
+            raise ConfigurationError("tasks.translation.no_tags", languages=into)
 
     def pairs(self) -> list[PairFile]:
         """The files, understood."""
@@ -142,7 +137,7 @@ class Pairs(TaskExamples):
         fits = sizes <= longest
         if not fits.all():
             left = int((~fits).sum())
-            self.notes += (f"{left} of {len(fits)} pairs have more than {longest} tokens and were left out.",)
+            self.notes += (message("tasks.pairs_left_out", count=left, total=len(fits), longest=longest),)
         self.uses, self._lengths = self.uses[fits], sizes[fits]
 
     @property

@@ -31,7 +31,7 @@ class MoreLabelled:
         for name in ("words", "repeat"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise ConfigurationError(f"{name} = {value} is too small; it must be at least 1.")
+                raise ConfigurationError("settings.too_small", name=name, value=value, least=1)
 
     def read(self, folder: str, split: str, problems: Problems) -> Iterator[tuple[int, Row]]:
         """The line of each piece, and its label and text."""

@@ -105,16 +105,11 @@ def compute_bits_per_byte(nats: float, size: int) -> float:
 
 def _check_lengths(first: Sequence[object], second: Sequence[object]) -> None:
     if len(first) != len(second) or not len(first):
-        raise InputError(
-            f"{len(first)} answers cannot be compared with {len(second)} references; give one for each, "
-            "and at least one."
-        )
+        raise InputError("tasks.scores.unequal", answers=len(first), references=len(second))
 
 
 def _require(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        raise InputError(
-            f"Translations are scored by {name}, which is not installed; pip install {name}."
-        ) from error
+        raise InputError("tasks.scores.not_installed", package=name) from error

@@ -78,8 +78,7 @@ class Task(ABC):
         """Take special ids and longest length from the network to be trained; refuse one that will not do."""
         if config.vocabulary_size < self.tokenizer.size:
             raise ConfigurationError(
-                f"The tokenizer has {self.tokenizer.size} tokens and the network knows "
-                f"{config.vocabulary_size}; does this tokenizer belong to this model?"
+                "tasks.small_vocabulary", size=self.tokenizer.size, known=config.vocabulary_size
             )
         self.config = config
         self._examples.clear()
@@ -197,7 +196,7 @@ TASKS: Registry[type[Task]] = Registry("task", "glassformer.tasks")
 def read_task(table: Mapping[str, Any]) -> tuple[type[Task], Any]:
     """The kind of task that a table names, and its settings."""
     if "name" not in table:
-        raise ConfigurationError(f"The table [task] has no `name`. Known: {', '.join(TASKS)}.")
+        raise ConfigurationError("tasks.no_name", known=tuple(TASKS))
     kind = TASKS[str(table["name"])]
     return kind, read_settings(kind.settings_kind, {key: table[key] for key in table if key != "name"})
 
@@ -206,9 +205,7 @@ def prepare_tokenizer(table: Mapping[str, Any], task_table: Mapping[str, Any]) -
     """The table `[tokenizer]`: the one in a folder (`path`), or one learnt from the task's own text."""
     if "path" in table:
         if len(table) > 1:
-            raise ConfigurationError(
-                "A tokenizer with a `path` is finished; leave the other words of [tokenizer] out."
-            )
+            raise ConfigurationError("tasks.finished_tokenizer")
         return open_tokenizer(table["path"])
     kind, settings = read_task(task_table)
     words = read_settings(VocabularySettings, table)
@@ -230,7 +227,7 @@ def known_words(kind: type[Config], words: Mapping[str, Any]) -> dict[str, Any]:
 def require_transformer(network: Network) -> Transformer:
     """The network, if it is a Transformer: recurrent ones can only translate."""
     if not isinstance(network, Transformer):
-        raise ConfigurationError("A recurrent network can only translate; build a Transformer for this task.")
+        raise ConfigurationError("tasks.recurrent_only_translates")
     return network
 
 

@@ -86,11 +86,9 @@ class Translation(Task):
 
     def accept(self, config: Config) -> None:
         if isinstance(config, ModelConfig) and config.shape != "encoder-decoder":
-            raise ConfigurationError(f"Translation needs shape = 'encoder-decoder', not {config.shape!r}.")
+            raise ConfigurationError("tasks.translation.wrong_network", shape=config.shape)
         if config.start_id is None or config.end_id is None:
-            raise ConfigurationError(
-                "Translation begins and ends: the network needs a start_id and an end_id."
-            )
+            raise ConfigurationError("tasks.translation.no_start_or_end")
         super().accept(config)
 
     def read(self, split: Split) -> Pairs:
@@ -220,7 +218,7 @@ class Translation(Task):
         start = words["start_id"] if source is None else source.start_id
         end = words["end_id"] if source is None else source.end_id
         if start is None or end is None:
-            raise ConfigurationError('The tokenizer has no end token; train one with style = "sequence".')
+            raise ConfigurationError("tasks.translation.no_end_token")
         return start, end, words["padding_id"] if source is None else source.padding_id
 
     def _longest(self) -> int:

@@ -252,7 +252,7 @@ def test_a_map_that_no_softmax_gives_is_named() -> None:
     for edit in (AblateHead("encoder", "self", 0, 0), ScaleScores(2.0)):
         with pytest.raises(InputError, match=r"no softmax gives what it reports as encoder layer 0, self"):
             subject.record(*reads, edits=[edit])
-    with pytest.raises(InputError, match=r"how it writes cannot be edited.*Give it a target"):
+    with pytest.raises(InputError, match=r"its generation cannot be edited.*Give it a target"):
         subject.record(IDS, edits=[AblateHead("decoder", "self", 1, 2)])
 
 
