@@ -133,7 +133,7 @@ def test_a_finished_tokenizer_is_opened(task: Task, tmp_path: Path) -> None:
     task.tokenizer.save(tmp_path / "tokenizer")
     again = prepare_tokenizer({"path": str(tmp_path / "tokenizer")}, {})
     assert again.encode("the cat").ids == task.tokenizer.encode("the cat").ids
-    with pytest.raises(ConfigurationError, match="a `path` is finished"):
+    with pytest.raises(ConfigurationError, match="a `path` is complete"):
         prepare_tokenizer({"path": "x", "size": 3}, {})
 
 

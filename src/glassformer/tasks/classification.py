@@ -97,7 +97,7 @@ class Labelled(TaskExamples):
     """Texts as tokens, framed by special ones, and the number of each one's class."""
 
     def __init__(
-        self, rows: Sequences, kinds: Sequences, labels: NDArray[np.int64], notes: tuple[Message | str, ...]
+        self, rows: Sequences, kinds: Sequences, labels: NDArray[np.int64], notes: tuple[Message, ...]
     ) -> None:
         """`kinds` are segments: 0 in the first text, 1 in the second."""
         self.rows = rows
@@ -217,7 +217,7 @@ class Classification(Task):
         return tuple(labels)
 
     def _frame(
-        self, parts: list[Sequences], labels: NDArray[np.int64], notes: tuple[Message | str, ...]
+        self, parts: list[Sequences], labels: NDArray[np.int64], notes: tuple[Message, ...]
     ) -> Labelled:
         """Special tokens around each text; what is too long is cut, left out or refused, and that is said."""
         longest = (

@@ -78,7 +78,7 @@ class Stream:
 
     ids: Ids
     bytes: int  # of the text, line ends included
-    notes: tuple[Message | str, ...]
+    notes: tuple[Message, ...]
 
 
 def read_stream(settings: CorpusSettings, split: str, tokenizer: Tokenizer, end_id: int | None) -> Stream:

@@ -111,7 +111,7 @@ class Pairs(TaskExamples):
     """Sentence pairs, each in one direction; a pair that is used in both is tokenised once."""
 
     def __init__(
-        self, sides: tuple[Sequences, Sequences], uses: NDArray[np.int64], notes: tuple[Message | str, ...]
+        self, sides: tuple[Sequences, Sequences], uses: NDArray[np.int64], notes: tuple[Message, ...]
     ) -> None:
         """`uses` (example, 3): number of the pair, 1 where it is read backwards, id of the tag or -1."""
         self.texts = join(sides)  # all first sides, then all second sides

@@ -163,7 +163,7 @@ class Task(ABC):
 class TaskExamples(Examples, ABC):
     """Examples that also say what was left out of them."""
 
-    notes: tuple[Message | str, ...] = ()  # for a person: lines skipped, texts too long
+    notes: tuple[Message, ...] = ()  # for a person: lines skipped, texts too long
 
 
 class Lengths:
