@@ -24,6 +24,7 @@ CONVERTED: tuple[str, ...] = (
     "metrics",
     "model",
     "place",
+    "recorders",
     "registry",
     "tasks",
     "render",

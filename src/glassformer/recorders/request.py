@@ -41,16 +41,16 @@ class Run:
     source: Tokens
     target: Tokens | None
     maps: Sequence[AttentionMap]
-    kernel: Message | str
+    kernel: Message
     exact: bool
     error: float | None  # the largest difference from the reference
-    reference: Message | str | None
+    reference: Message | None
     hidden: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     output: Output | None = None
     generation: Generation | None = None
     architecture: Mapping[str, Any] = field(default_factory=dict)
     trace: Mapping[str, Any] = field(default_factory=dict)
-    notes: Sequence[Message | str] = ()
+    notes: Sequence[Message] = ()
 
 
 class Recorder(Protocol):

@@ -53,7 +53,7 @@ class NativeRecorder:
         self.model = model
         self.network: Network = model.network
         self.reader = model.reader
-        self._checks: dict[str, tuple[float, str]] = {}  # by the model's hash
+        self._checks: dict[str, tuple[float, Message]] = {}  # by the model's hash
 
     def run(self, request: Request) -> Run:
         """A decoder alone reads its prompt; with `decode` it continues it first."""
@@ -192,7 +192,7 @@ class NativeRecorder:
         maker = MapMaker(Axes(reads, {}), want, keep=request.keep)
         return Watch(self.network, source, target, want, maker=maker, kernel=kernel)
 
-    def _check_once(self, model_hash: str, source: Encoding) -> tuple[float | None, str | None]:
+    def _check_once(self, model_hash: str, source: Encoding) -> tuple[float | None, Message | None]:
         """How far the ways of looking are apart on a few tokens; once for each model."""
         if isinstance(self.network, RecurrentTranslator):
             return None, None  # there is one way to compute it only
@@ -205,7 +205,7 @@ class NativeRecorder:
             opened = Watch(self.network, *tokens, ("weights",))
             logits = self._run(short, written, opened)
             error = float((logits - self._run(short, written, None)).abs().max())
-            reference = f"the fused kernel (logits of {len(short)} tokens)"
+            reference = message("recorders.references.fused", tokens=len(short))
             if can_measure(self.network):
                 maker = MapMaker(
                     Axes({"encoder": tokens[0], "decoder": tokens[1] or tokens[0]}, {}), ("weights",)
@@ -214,7 +214,7 @@ class NativeRecorder:
                 self._run(short, written, lent)
                 pairs = zip(opened.maps, lent.maps, strict=True)
                 error = max(float(np.abs(one.weights() - other.weights()).max()) for one, other in pairs)
-                reference = f"the explicit path (weights of {len(short)} tokens)"
+                reference = message("recorders.references.explicit", tokens=len(short))
             self._checks[model_hash] = error, reference
         return self._checks[model_hash]
 
@@ -228,8 +228,8 @@ class NativeRecorder:
             return read_classes(logits, stack, self.model.labels)
         return read_words(logits, stack, self.reader.show)
 
-    def _notes(self, want: Collection[str], watch: Watch) -> list[Message | str]:
-        notes: list[Message | str] = [*self.reader.tell_size(self.model.vocabulary_size)]
+    def _notes(self, want: Collection[str], watch: Watch) -> list[Message]:
+        notes: list[Message] = [*self.reader.tell_size(self.model.vocabulary_size)]
         notes += [] if watch.maker is None else list(watch.maker.notes)
         if isinstance(self.network, RecurrentTranslator):
             if self.network.decoder.attention is None:

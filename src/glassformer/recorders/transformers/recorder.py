@@ -43,9 +43,9 @@ from glassformer.recording import AttentionMap
 
 LARGEST_MAPS = 8 << 30  # bytes of matrices that one recording may form
 KERNELS = {
-    "exact": "eager",
-    "fast": "blocks of rows, without the matrix",
-    None: "eager, as the model reports it",
+    "exact": message("recorders.kernels.eager"),
+    "fast": message("recorders.kernels.blocks"),
+    None: message("recorders.kernels.reported"),
 }
 
 
@@ -55,7 +55,7 @@ class Seen:
 
     outputs: Any
     maps: list[AttentionMap]
-    notes: list[Message | str]
+    notes: list[Message]
     kernel: Kernel | None  # None: off the interface
     error: float | None
 
@@ -179,7 +179,7 @@ class TransformersRecorder:
 
     def _choose_kernel(
         self, given: ModelInputs, request: Request, verdict: Verdict
-    ) -> tuple[Kernel, float | None, list[Message | str]]:
+    ) -> tuple[Kernel, float | None, list[Message]]:
         """Exact where matrices are small and wanted, or something is edited; its error; notes about it."""
         short = given.length <= LONGEST_DENSE and bool({"weights", "scores"} & request.want)
         kernel: Kernel = request.kernel or ("exact" if short or request.edits else "fast")
@@ -214,9 +214,7 @@ class TransformersRecorder:
         target = given.target
         if target is None and self.builder.translates:
             target = replace(next(each.query for each in seen.maps if each.stack == "decoder"), side="target")
-        doubtful = seen.kernel == "fast" and any(
-            isinstance(note, Message) and note.code == UNVERIFIED for note in seen.notes
-        )
+        doubtful = seen.kernel == "fast" and any(note.code == UNVERIFIED for note in seen.notes)
         size = getattr(self.loaded.find_embedding()[1], "num_embeddings", None)
         run = Run(
             source=source,
