@@ -1,7 +1,7 @@
-"""What a network is made of, in plain words, and the reading of such words from TOML, JSON or a dictionary.
+"""The configuration of a network, and reading such settings from TOML, JSON or a dictionary.
 
 In:   values that a person wrote.
-Out:  a frozen `ModelConfig` or `RecurrentConfig` that is possible, or an error that names the word.
+Out:  a frozen `ModelConfig` or `RecurrentConfig` that is possible, or an error that names the setting.
 """
 
 import dataclasses
@@ -13,10 +13,16 @@ from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from glassformer.errors import ConfigurationError
-from glassformer.registry import suggest
+from glassformer.messages import Message, literal, message
+from glassformer.registry import suggestion
 
-LARGEST = 2**31 - 1  # of any count: a slip of the pen is refused before it takes all memory or all day
-MOST = {"layers": 10_000, "decoder_layers": 10_000, "width": 1_000_000, "heads": 1_000_000}
+LARGEST_COUNT = 2**31 - 1  # a typing error is refused before it takes all memory or all day
+LARGEST = {  # of single settings
+    "layers": 10_000,
+    "decoder_layers": 10_000,
+    "width": 1_000_000,
+    "heads": 1_000_000,
+}
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
 Positions = Literal["sinusoidal", "sinusoidal-halves", "learned", "rotary", "relative", "none"]
@@ -30,7 +36,7 @@ Settings = TypeVar("Settings")
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
-    """A Transformer in about thirty words; GPT-2, BERT, ALBERT and the paper's are values of it."""
+    """A Transformer in about thirty settings; GPT-2, BERT, ALBERT and the paper's are values of it."""
 
     vocabulary_size: int  # how many different tokens there are
     shape: Shape = "encoder-decoder"  # which stacks the network has (figure 1 of the paper: both)
@@ -125,9 +131,7 @@ class RecurrentConfig:
         _check_share(self, ("dropout",))
         _check_ids(self)
         if self.bidirectional and self.width % 2:
-            raise ConfigurationError(
-                f"A bidirectional encoder halves its width, but {self.width} is odd; choose an even `width`."
-            )
+            raise ConfigurationError("config.odd_width", width=self.width)
 
 
 def read_settings(kind: type[Settings], values: Mapping[str, Any]) -> Settings:
@@ -135,7 +139,8 @@ def read_settings(kind: type[Settings], values: Mapping[str, Any]) -> Settings:
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for key in values:
         if key not in fields:
-            raise ConfigurationError(f"{kind.__name__} has no setting {key!r}.{suggest(key, fields)}")
+            near = suggestion(key, fields)
+            raise ConfigurationError("config.unknown", kind=kind.__name__, key=key, suggestion=near)
     needed = [
         name
         for name, field in fields.items()
@@ -143,29 +148,29 @@ def read_settings(kind: type[Settings], values: Mapping[str, Any]) -> Settings:
     ]
     missing = [name for name in needed if name not in values]
     if missing:
-        raise ConfigurationError(f"{kind.__name__} needs {', '.join(missing)}; add it to the configuration.")
+        raise ConfigurationError("config.missing", kind=kind.__name__, names=missing)
     return kind(**values)
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """The tables of a TOML file; a file that is absent or malformed is said in one sentence."""
+    """The tables of a TOML file."""
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigurationError(f"Cannot read {path}: {error.strerror}. Check the path.") from error
+        raise ConfigurationError("config.unreadable", path=path, reason=str(error.strerror)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} is not valid TOML: {error}. Mend that line.") from error
+        raise ConfigurationError("config.not_toml", path=path, error=str(error)) from error
 
 
 def check_types(settings: Any) -> None:
-    """Refuse a value that is not of its field's declared type: a word misspelt, a string for a number."""
+    """Refuse a value that is not of its field's declared type: a misspelt choice, a string for a number."""
     hints = get_type_hints(type(settings))
     for field in dataclasses.fields(settings):
         value = getattr(settings, field.name)
         if not _is_of(value, hints[field.name]):
-            raise ConfigurationError(
-                f"{field.name} = {value!r} is not possible; it must be {_in_words(hints[field.name])}."
-            )
+            shown = value if isinstance(value, str | int | float | None) else literal(repr(value))
+            wanted = _name_type(hints[field.name])
+            raise ConfigurationError("config.wrong_type", name=field.name, value=shown, wanted=wanted)
 
 
 def _is_of(value: Any, hint: Any) -> bool:
@@ -185,50 +190,40 @@ def _is_of(value: Any, hint: Any) -> bool:
     return isinstance(value, origin) if isinstance(origin, type) else True
 
 
-def _in_words(hint: Any) -> str:
+def _name_type(hint: Any) -> Message:
     if get_origin(hint) is Literal:
-        return "one of " + ", ".join(repr(choice) for choice in get_args(hint))
+        return message("config.types.choice", choices=tuple(map(repr, get_args(hint))))
     if get_origin(hint) in (Union, UnionType):
-        return " or ".join(_in_words(choice) for choice in get_args(hint))
+        return message("config.types.union", types=tuple(map(_name_type, get_args(hint))))
     if get_origin(hint) is list:
-        return f"a list, each of which is {_in_words(get_args(hint)[0])}"
-    if get_origin(hint) is dict:
-        return "a table"
-    names = {
-        int: "a whole number",
-        float: "a number",
-        bool: "true or false",
-        str: "text",
-        type(None): "nothing",
-    }
-    return names.get(hint, str(hint))
+        return message("config.types.list", type=_name_type(get_args(hint)[0]))
+    name = getattr(get_origin(hint) or hint, "__name__", str(hint))
+    return message(f"config.types.{name}", default=name)
 
 
 def _check_positive(settings: Any, names: tuple[str, ...]) -> None:
     for name in names:
         value = getattr(settings, name)
         if value is not None and value < 1:
-            raise ConfigurationError(f"{name} = {value} is too small; it must be at least 1.")
-        most = MOST.get(name, LARGEST)
+            raise ConfigurationError("config.too_small", name=name, value=value)
+        most = LARGEST.get(name, LARGEST_COUNT)
         if value is not None and value > most:
-            raise ConfigurationError(f"{name} = {value} is too large; it must be at most {most}.")
+            raise ConfigurationError("config.too_large", name=name, value=value, most=most)
 
 
 def _check_share(settings: Any, names: tuple[str, ...]) -> None:
     for name in names:
         value = getattr(settings, name)
         if not 0 <= value < 1:
-            raise ConfigurationError(f"{name} = {value} is out of range; it must be at least 0 and below 1.")
+            raise ConfigurationError("config.no_share", name=name, value=value)
 
 
 def _check_ids(settings: Any) -> None:
     for name in ("padding_id", "start_id", "end_id"):
         value = getattr(settings, name)
         if value is not None and not 0 <= value < settings.vocabulary_size:
-            raise ConfigurationError(
-                f"{name} = {value} is not in the vocabulary of {settings.vocabulary_size}; "
-                f"it must be from 0 to {settings.vocabulary_size - 1}."
-            )
+            size = settings.vocabulary_size
+            raise ConfigurationError("config.no_id", name=name, value=value, size=size, last=size - 1)
 
 
 def _check_numbers(config: ModelConfig) -> None:
@@ -237,44 +232,29 @@ def _check_numbers(config: ModelConfig) -> None:
     _check_share(config, ("dropout", "attention_dropout", "feed_forward_dropout"))
     _check_ids(config)
     if config.segments < 0 or config.classes < 0:
-        raise ConfigurationError("segments and classes count things; they cannot be below 0.")
+        raise ConfigurationError("config.negative_count")
     if not 0 < config.norm_epsilon < 1:
-        raise ConfigurationError(
-            f"norm_epsilon = {config.norm_epsilon} must be above 0 and below 1; 1e-5 is usual."
-        )
+        raise ConfigurationError("config.wrong_epsilon", value=config.norm_epsilon)
     if config.width % config.heads:
         divisors = [heads for heads in range(1, config.width + 1) if config.width % heads == 0]
         near = min(divisors, key=lambda heads: abs(heads - config.heads))
-        raise ConfigurationError(
-            f"width = {config.width} cannot be divided among heads = {config.heads}; "
-            f"choose a number of heads that divides it, such as {near}."
-        )
+        raise ConfigurationError("config.uneven_heads", width=config.width, heads=config.heads, near=near)
 
 
 def _check_combinations(config: ModelConfig) -> None:
     if config.positions == "rotary" and config.head_width % 2:
-        raise ConfigurationError(
-            f"Rotary positions turn pairs of features, but a head is {config.head_width} wide; "
-            "choose an even head width."
-        )
+        raise ConfigurationError("config.odd_rotary_width", width=config.head_width)
     if config.positions.startswith("sinusoidal") and (config.embedding_width or config.width) % 2:
-        raise ConfigurationError("Sinusoidal positions come as sine and cosine pairs; choose an even width.")
+        raise ConfigurationError("config.odd_sinusoidal_width")
     if config.basic_attention and config.similarity in ("bilinear", "additive"):
-        raise ConfigurationError(
-            f"Basic attention has no parameters, but {config.similarity!r} similarity has; "
-            "choose 'dot', 'scaled-dot' or 'cosine', or set basic_attention = false."
-        )
+        raise ConfigurationError("config.basic_with_parameters", similarity=config.similarity)
     if config.head == "classes" and config.classes < 1:
-        raise ConfigurationError("A classifier needs to know how many classes there are; set `classes`.")
+        raise ConfigurationError("config.no_classes")
     if config.head == "classes" and config.has_decoder and config.has_encoder:
-        raise ConfigurationError("A classifier stands on one stack; set shape to 'encoder' or 'decoder'.")
+        raise ConfigurationError("config.classes_of_two_stacks")
     if config.head == "masked" and config.shape != "encoder":
-        raise ConfigurationError("Masked words are guessed by an encoder; set shape = 'encoder'.")
+        raise ConfigurationError("config.masked_without_encoder")
     if config.relation and (config.head != "masked" or config.segments < 2):
-        raise ConfigurationError(
-            "Two texts are told apart beside masked words; set head = 'masked' and segments = 2."
-        )
+        raise ConfigurationError("config.relation_without_mask")
     if config.shape == "encoder-decoder" and config.head == "none":
-        raise ConfigurationError(
-            "An encoder-decoder without an output cannot generate; set head = 'language'."
-        )
+        raise ConfigurationError("config.no_output")
