@@ -1,4 +1,4 @@
-"""What a GPU computes is recorded as what a CPU computes: whole recordings, made in every way there is."""
+"""Recordings on a GPU equal those on a CPU, for every kernel and option."""
 
 import copy
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""Where large arrays go: to their own file, whatever becomes of it meanwhile, or nowhere."""
+"""Large arrays are stored in their own file, also if it is closed meanwhile, or not at all."""
 
 import os
 from pathlib import Path

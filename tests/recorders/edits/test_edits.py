@@ -1,4 +1,4 @@
-"""Edits do what they say: each is held to arithmetic that shares nothing with the way it is applied."""
+"""Edits do what they say: each is compared with an independent computation."""
 
 import copy
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Products lent to our networks: the same maps as through windows, without a matrix, and given back."""
+"""Measured products give the same maps as windows, without a matrix, and are removed afterwards."""
 
 import subprocess
 import sys

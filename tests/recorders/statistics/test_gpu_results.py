@@ -1,4 +1,4 @@
-"""What follows from the sums that kernels leave on a GPU, and its journey; all of it runs on a CPU, too."""
+"""Statistics from the results of GPU kernels, and their transfer; all of it runs on a CPU, too."""
 
 from math import log
 

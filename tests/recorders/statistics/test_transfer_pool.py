@@ -1,4 +1,4 @@
-"""Errands that threads run while a model does: in order, not too many at once, and no failure is lost."""
+"""Background transfers: in order, with a limit on memory, and no failure is lost."""
 
 import queue
 import threading

@@ -1,4 +1,4 @@
-"""Edits inside attention off the interface do what they say, held to arithmetic of another kind."""
+"""Edits of models off the attention interface, compared with independent computations."""
 
 import threading
 from collections.abc import Iterator
