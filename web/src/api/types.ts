@@ -1,9 +1,88 @@
-/** What the API speaks: JSON as the server sends it. Each subject has a file of its own. */
+/** Names for the types of the HTTP interface, which are generated from its schema; and the few that it does not have. */
 
-export type * from "./types/basics";
-export type * from "./types/metrics";
-export type * from "./types/playground";
-export type * from "./types/recording";
-export type * from "./types/runs";
-export type * from "./types/walk";
-export type * from "./types/work";
+import type { components } from "./generated";
+
+type Schemas = components["schemas"];
+/** The same, where some of it may be left out. */
+type Without<T, K extends keyof T> = Omit<T, K> & Partial<Pick<T, K>>;
+
+export type Language = "en" | "zh";
+export type Phrase = Readonly<Record<Language, string>>;
+export type SideName = "source" | "target";
+export type Kind = "self" | "cross";
+export type Stack = string; // "encoder" or "decoder"
+
+// recordings
+export type RecordingEntry = Schemas["RecordingEntry"];
+export type Description = Schemas["Description"];
+export type SideDescription = Schemas["SideDescription"];
+export type MapDescription = Schemas["MapDescription"];
+export type HiddenDescription = Schemas["HiddenDescription"];
+export type EvidenceDescription = Schemas["EvidenceDescription"];
+export type Choice = Schemas["TokenChoice"];
+export type StepDescription = Schemas["StepDescription"];
+export type GenerationDescription = Schemas["GenerationDescription"];
+export type OutputDescription = Schemas["OutputDescription"];
+/** Each offset is the first character of a token and the one after its last. */
+export type TokenSlice = Without<Omit<Schemas["TokenSlice"], "offsets">, "text"> & {
+  readonly offsets: readonly (readonly [first: number, last: number])[] | null;
+};
+
+// metrics
+export type MetricParameter = Schemas["MetricParameter"];
+export type MetricDescription = Schemas["MetricDescription"];
+export type ScorePart = Schemas["ScorePart"];
+export type ScoreDescription = Schemas["ScoreDescription"];
+export type Distribution = Without<Schemas["Distribution"], "whole">; // also made here, from numbers of the page
+
+// models and jobs
+export type About = Schemas["About"];
+export type ModelDescription = Schemas["ModelDescription"];
+export type EditRequest = Schemas["EditRequest"];
+export type DecodeRequest = Schemas["DecodeRequest"];
+export type JobRequest = Without<Schemas["JobRequest"], "edits" | "listed">;
+export type Job = Schemas["Job"];
+export type JobStage = Job["stage"];
+export type Preset = Schemas["Preset"];
+export type Wanted = NonNullable<Schemas["JobRequest"]["want"]>[number]; // what is recorded
+
+// training runs
+export type RunEntry = Schemas["RunEntry"];
+export type RunCurve = Schemas["RunCurve"];
+export type RunHeads = Schemas["RunHeads"];
+export type RunEvent = Schemas["RunEvent"];
+export type RunDescription = Schemas["RunDescription"];
+
+// the walk
+export type WalkPlan = Schemas["WalkPlan"];
+export type WalkChapter = Schemas["Chapter"];
+export type WalkStep = Schemas["Step"];
+export type WalkPart = WalkStep["kind"];
+export type WalkAxis = WalkStep["axes"][number];
+export type WalkBlock = Schemas["Block"];
+export type WalkArrow = Schemas["BlockArrow"];
+export type CellArithmetic = Schemas["CellArithmetic"];
+export type CellTerm = Schemas["Term"];
+
+// the playground
+export type PlayTopic = Schemas["Topic"];
+export type PlayParameter = Schemas["Parameter"];
+export type PlayValue = PlayParameter["default"];
+export type Play = Schemas["Play"];
+export type PlayRange = Schemas["Range"];
+export type PlayAxis = Schemas["Axis"];
+export type PlaySeries = Schemas["Series"];
+export type PlayMatrix = Schemas["Matrix"];
+export type PlayBars = Schemas["Bars"];
+export type PlayLines = Schemas["Lines"];
+export type PlayPoints = Schemas["Points"];
+export type PlayTable = Schemas["Table"];
+export type PlayNumbers = Schemas["Numbers"];
+export type PlayFigure = Play["figures"][number];
+
+/** Where a live training stands: an event of its job. */
+export interface PlayStep {
+  readonly step: number;
+  readonly loss: number;
+  readonly rows: readonly (readonly number[])[]; // the output after this step
+}

@@ -10,6 +10,7 @@ import {
   mapOfStep,
   pathTo,
   probability,
+  scoreText,
 } from "./generation";
 
 function node(index: number, token: number, parent: number | null = null, beam = 0): StepDescription {
@@ -59,6 +60,8 @@ test("chances are ordered, and the word that came is among them", () => {
     [7, true],
   ]);
   expect(probability({ log_probability: null })).toBe(0);
+  expect(scoreText({ score: null, log_probability: null }, 2)).toBe("−∞");
+  expect(scoreText({ score: -1.234, log_probability: -0.5 }, 2)).toBe("−1.23");
   expect(probability({ log_probability: 1e-4 })).toBe(1);
 });
 

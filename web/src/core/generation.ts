@@ -55,6 +55,14 @@ export function probability(choice: { readonly log_probability: number | null })
   return choice.log_probability === null ? 0 : Math.min(1, Math.exp(choice.log_probability));
 }
 
+/** The score of a hypothesis so far. An impossible one has minus infinity, which is null in JSON. */
+export function scoreText(
+  { score, log_probability }: Pick<StepDescription, "score" | "log_probability">,
+  digits: number,
+): string {
+  return (score ?? log_probability)?.toFixed(digits).replace("-", "−") ?? "−∞";
+}
+
 /** What could have come, likeliest first, and what came among it. */
 export function choicesOf(step: StepDescription): readonly (Choice & { readonly chosen: boolean })[] {
   const all = step.alternatives.map((each) => ({ ...each, chosen: each.token === step.token }));

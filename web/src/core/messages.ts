@@ -19,7 +19,17 @@ export type Catalogue = Readonly<Record<string, string>>; // templates by code
 /** A text of the server: a message, or the same text in each language where a package has no messages yet. */
 export type Text = Message | Phrase;
 
-export function formatText(text: Text, language: Language, catalogue: Catalogue): string {
+const catalogues = new Map<Language, Catalogue>(); // those that have been fetched
+
+export function keepCatalogue(language: Language, catalogue: Catalogue): void {
+  catalogues.set(language, catalogue);
+}
+
+export function formatText(
+  text: Text,
+  language: Language,
+  catalogue: Catalogue = catalogues.get(language) ?? {},
+): string {
   if ("code" in text && (text.code in catalogue || !("en" in text))) return formatMessage(text, catalogue);
   return (text as Phrase)[language];
 }

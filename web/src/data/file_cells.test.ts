@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { encodeFrame } from "../api/frame_writer";
 import { decodeFrame } from "../api/frames";
 import type { CellArithmetic, WalkStep } from "../api/types";
+import { noParameters } from "../testing/walk";
 import { type Answers, answerCell, chooseTerms } from "./file_cells";
 import { erf, OPERATIONS } from "./file_operations";
 
@@ -17,11 +18,11 @@ function aStep(operation: string, inputs: string[], change: Partial<WalkStep>): 
     stack: "decoder",
     layer: 0,
     kind: "self",
-    operation,
+    operation: operation as WalkStep["operation"],
     inputs,
     output: "out",
     axes: ["source", "feature"],
-    parameters: {},
+    parameters: noParameters,
     numbers: {},
     words: {},
     shape: { inputs: [], output: [2, 2] },
@@ -160,7 +161,7 @@ describe("cells of a file", () => {
   });
 
   test("a norm needs its gain and its shift", async () => {
-    const parameters = { weight: "g", bias: "b" };
+    const parameters = { ...noParameters, weight: "g", bias: "b" };
     const step = aStep("norm", ["in"], { parameters, numbers: { epsilon: 0 } });
     const arrays: Held = {
       in: [

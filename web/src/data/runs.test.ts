@@ -6,7 +6,7 @@ import { createRunList, joinRuns } from "./runs";
 const place = { stack: "decoder", kind: "self", layer: 0, step: null, address: "decoder.self.0" } as const;
 
 function aRun(steps: readonly number[], change: Partial<RunDescription> = {}): RunDescription {
-  const last = steps.at(-1) ?? null;
+  const last = steps.at(-1) ?? 0;
   return {
     id: "a b",
     state: "open",
@@ -18,13 +18,14 @@ function aRun(steps: readonly number[], change: Partial<RunDescription> = {}): R
     events: steps.map((step) => ({
       step,
       kind: "checkpoint",
-      message: null,
-      topic: null,
+      message: { code: "training.checkpoint", parameters: {}, default: null },
+      topic: "",
+      where: "",
       place: null,
       value: null,
       time: null,
     })),
-    recipe: null,
+    recipe: "",
     environment: {},
     damaged: 0,
     revision: 1,

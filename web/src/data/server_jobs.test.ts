@@ -12,6 +12,13 @@ const job: Job = {
   detail: null,
   recording: null,
   sentence: null,
+  code: null,
+  zh: null,
+  message: null,
+  created: 0,
+  listed: true,
+  parent: null,
+  prefix: null,
   model: "gpt2",
 };
 const request: JobRequest = { kind: "record", model: "gpt2", sequence: "text", text: "Hi" };

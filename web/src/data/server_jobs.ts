@@ -147,8 +147,8 @@ function follow<Step, Result>(
       if (result !== null) end(() => resolve(result));
       else end(() => reject(new Refusal("The result was lost on the way.", "lost", 0, "结果在途中丢失。")));
     };
-    const fail = (why: Pick<Job, "sentence" | "code" | "zh">): void =>
-      end(() => reject(new Refusal(why.sentence ?? "", why.code ?? "failed", 422, why.zh)));
+    const fail = ({ sentence, code, zh, message }: Pick<Job, "sentence" | "code" | "zh" | "message">): void =>
+      end(() => reject(new Refusal(sentence ?? "", code ?? "failed", 422, zh, message)));
     const leave = (): void => end(() => reject(new DOMException("Cancelled.", "AbortError")));
     const listen = (): void => {
       const heard = events(`${connection.base}${path}/events`);

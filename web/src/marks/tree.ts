@@ -6,6 +6,7 @@
  */
 
 import type { StepDescription } from "../api/types";
+import { scoreText } from "../core/generation";
 import type { Theme } from "../core/view";
 import { draw } from "./make";
 import { figure, inks, label } from "./paper";
@@ -186,7 +187,7 @@ export class Tree {
       return (
         `<rect x="${x}" y="${y - TALL / 2}" width="${WIDE}" height="${TALL}" rx="4" fill="${ink.ground}" stroke="${on ? ink.accent : ink.line}"/>` +
         label(short(node.text), x + 6, y - 1, { fill: ink.ink, size: 12, ...(on ? { weight: 600 } : {}) }) +
-        label(scoreOf(node), x + 6, y + 10, { fill: ink.faint, size: 9 })
+        label(scoreText(node, 2), x + 6, y + 10, { fill: ink.faint, size: 9 })
       );
     });
     return edges.join("") + boxes.join("");
@@ -205,11 +206,11 @@ export class Tree {
         "data-kept": kept,
         "aria-level": node.index + 1,
         "aria-selected": "false",
-        "aria-label": () => this.words.node(node.text, node.index + 1, scoreOf(node)),
+        "aria-label": () => this.words.node(node.text, node.index + 1, scoreText(node, 2)),
       },
       draw("rect", { x: 0, y: -TALL / 2, width: WIDE, height: TALL, rx: 4 }),
       draw("text", { class: "tree-text", x: 6, y: -1 }, short(node.text)),
-      draw("text", { class: "tree-score", x: 6, y: 10 }, scoreOf(node)),
+      draw("text", { class: "tree-score", x: 6, y: 10 }, scoreText(node, 2)),
     );
   }
 
@@ -308,11 +309,6 @@ export class Tree {
 function short(text: string): string {
   const letters = [...text];
   return letters.length > 11 ? `${letters.slice(0, 10).join("")}…` : text;
-}
-
-function scoreOf(node: StepDescription): string {
-  const score = node.score ?? node.log_probability;
-  return score === null ? "−∞" : score.toFixed(2).replace("-", "−");
 }
 
 function edge(from: Spot, to: Spot): string {

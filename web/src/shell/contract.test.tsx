@@ -37,7 +37,7 @@ const run: RunDescription = {
   curves: { loss: { steps: [1, 2], values: [3, 2.5] } },
   heads: [],
   events: [],
-  recipe: null,
+  recipe: "",
   environment: {},
   damaged: 0,
   revision: 1,

@@ -20,7 +20,7 @@ export function ExampleNote() {
     <aside class="preset-note" aria-label={say.lookAt}>
       <p>
         <strong>{say.lookAt}</strong>{" "}
-        {elsewhere === null ? preset.point[app.language.value] : say.pointElsewhere(elsewhere)}
+        {elsewhere === null ? app.text(preset.point) : say.pointElsewhere(elsewhere)}
       </p>
       {elsewhere !== null && (
         <button

@@ -18,6 +18,7 @@ const translator: ModelDescription = {
   parameters: 1e7,
   origin: "zoo",
   note: null,
+  decoder_layers: 6,
 };
 
 describe("the form", () => {
@@ -109,6 +110,8 @@ describe("the form", () => {
       source_language: "en",
       target_language: "zh",
       second_text: null,
+      selection: null,
+      recording: null,
     };
     const request = presetRequest(preset);
     expect(request).toEqual({

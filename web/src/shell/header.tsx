@@ -61,11 +61,10 @@ export function Header(props: { readonly help: () => void }) {
 function RecordingChooser() {
   const app = useApp();
   const say = app.words.value;
-  const language = app.language.value;
   const entries = app.recordings.value;
   const open = app.open.value?.description;
   const known = open && entries.some((entry) => entry.id === open.id);
-  const title = (entry: RecordingEntry): string => entry.title[language] || entry.model;
+  const title = (entry: RecordingEntry): string => app.text(entry.title) || entry.model;
   return (
     <label class="chooser">
       <span class="chooser-label">{say.recording}</span>
@@ -75,7 +74,7 @@ function RecordingChooser() {
         onChange={(event) => void app.goToEntry(event.currentTarget.value)}
         disabled={entries.length === 0 && !open}
       >
-        {open && !known && <option value={open.id}>{open.title[language]}</option>}
+        {open && !known && <option value={open.id}>{app.text(open.title)}</option>}
         {!open && <option value="">–</option>}
         {origins.map((origin) => {
           const group = entries.filter((entry) => entry.origin === origin);
@@ -146,7 +145,7 @@ function PresetChooser() {
         <option value="">{say.choosePreset}</option>
         {presets.map((preset) => (
           <option key={preset.id} value={preset.id}>
-            {preset.title[app.language.value]}
+            {app.text(preset.title)}
           </option>
         ))}
       </select>

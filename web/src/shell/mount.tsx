@@ -70,7 +70,8 @@ export function mount(element: HTMLElement, source: Source, options: MountOption
     const page = element.ownerDocument.documentElement;
     page.dataset.theme = app.theme.value;
     page.lang = element.lang;
-    const title = app.open.value?.description.title[app.language.value];
+    const open = app.open.value;
+    const title = open && app.text(open.description.title);
     element.ownerDocument.title = title ? `${title} – Glassformer` : "Glassformer";
   });
   render(

@@ -20,6 +20,13 @@ const running: Job = {
   detail: null,
   recording: null,
   sentence: null,
+  code: null,
+  zh: null,
+  message: null,
+  created: 0,
+  listed: true,
+  parent: null,
+  prefix: null,
   model: "zoo/gpt2",
 };
 

@@ -7,7 +7,7 @@
 
 import type { About, Language, MetricDescription, Preset, RecordingEntry, RunEntry } from "../api/types";
 import { fitTo } from "../core/maps";
-import { type Catalogue, formatText, type Text } from "../core/messages";
+import { type Catalogue, formatText, keepCatalogue, type Text } from "../core/messages";
 import {
   createSelection,
   type LinkedSelection,
@@ -246,7 +246,9 @@ export class App {
 
   /** Empty where a host has none: texts are then shown as the server wrote them. */
   private async fetchMessages(language: Language): Promise<Catalogue> {
-    return (await this.source.messages?.(language).catch(() => ({}))) ?? {};
+    const catalogue = (await this.source.messages?.(language).catch(() => ({}))) ?? {};
+    keepCatalogue(language, catalogue);
+    return catalogue;
   }
 
   chooseTheme(theme: Theme): void {

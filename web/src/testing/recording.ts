@@ -8,7 +8,7 @@
 import type { Frame, Numbers } from "../api/frames";
 import type { Description, Language, MapDescription, SideName, TokenSlice } from "../api/types";
 import { formatText } from "../core/messages";
-import { placeOf } from "../core/place";
+import { type Place, placeOf, writePlace } from "../core/place";
 import { createSelection, type LinkedSelection, nothingSelected } from "../core/selection";
 import type { RecordingSource } from "../core/source";
 import type { Mounted, Rerunner, Stage, SubjectKind, SubjectOf, Theme, View } from "../core/view";
@@ -56,13 +56,12 @@ export function frame(arrays: Readonly<Record<string, { shape: readonly number[]
 
 export function makeMap(index: number, map: Partial<MapDescription>): MapDescription {
   const queries = map.queries ?? 4;
+  const { stack = "decoder", layer = index, kind = "self", step = null } = map;
+  const place: Place = { stack, layer, kind, step };
   return {
     index,
     name: `map ${index}`,
-    stack: "decoder",
-    layer: index,
-    kind: "self",
-    step: null,
+    ...place,
     heads: 2,
     queries,
     keys: map.keys ?? queries,
@@ -82,8 +81,15 @@ export function makeMap(index: number, map: Partial<MapDescription>): MapDescrip
     head_width: 8,
     scale: 0.5,
     relaxed: null,
+    content: "weights",
     ...map,
+    place: { ...placeOf(place), address: writePlace(place) },
   };
+}
+
+/** A text of the server, in both languages. */
+export function translated(en: string, zh = en) {
+  return { en, zh, code: "text.literal", parameters: { text: en }, default: null };
 }
 
 function describe({

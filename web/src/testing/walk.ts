@@ -8,7 +8,7 @@
 import type { Frame } from "../api/frames";
 import type { CellArithmetic, WalkPlan, WalkStep } from "../api/types";
 import type { RecordingSource } from "../core/source";
-import { frame, invent, makeMap } from "./recording";
+import { frame, invent, makeMap, translated } from "./recording";
 
 type Table = readonly (readonly number[])[];
 
@@ -32,6 +32,17 @@ function project(part: number, head: number): number[][] {
     }),
   );
 }
+
+export const noParameters: WalkStep["parameters"] = {
+  weight: null,
+  bias: null,
+  columns: null,
+  transposed: false,
+  mean: null,
+  variance: null,
+  key_weight: null,
+  vector: null,
+};
 
 export const arrays: Readonly<Record<string, readonly Table[]>> = {
   "decoder/embedding/tokens": [X],
@@ -78,11 +89,11 @@ function step(id: string, operation: string, inputs: string[], change: Partial<W
     stack: "decoder",
     layer: layered ? 0 : null,
     kind: layered ? "self" : "embedding",
-    operation,
+    operation: operation as WalkStep["operation"],
     inputs,
     output,
     axes: known && arrays[output]!.length > 1 ? ["head", "source", "feature"] : ["source", "feature"],
-    parameters: {},
+    parameters: noParameters,
     numbers: {},
     words: {},
     shape: {
@@ -90,13 +101,14 @@ function step(id: string, operation: string, inputs: string[], change: Partial<W
       output: known ? shapeOf(output) : null,
     },
     arithmetic: known,
-    missing: known ? null : { en: "It was not kept.", zh: "没有保存。" },
+    missing: known ? null : translated("It was not kept.", "没有保存。"),
     ...change,
   };
 }
 
 const place = "decoder/0/self";
 const fused = (part: number) => ({
+  ...noParameters,
   weight: "parameters/qkv.weight",
   bias: "parameters/qkv.bias",
   columns: [part * 4, part * 4 + 4] as const,
@@ -106,6 +118,7 @@ const square = { axes: ["head", "source", "source"] as const };
 
 export const plan: WalkPlan = {
   model: "tiny",
+  more: false,
   shape: "decoder",
   ours: true,
   recurrent: false,

@@ -18,8 +18,8 @@ export function AboutPanel(props: { readonly source: RecordingSource }) {
   const entry = app.recordings.value.find((each) => each.id === description.id);
   return (
     <div class="panel-content">
-      <h2 class="panel-title">{description.title[app.language.value]}</h2>
-      {entry?.note && <p>{entry.note[app.language.value]}</p>}
+      <h2 class="panel-title">{app.text(description.title)}</h2>
+      {entry?.note && <p>{app.text(entry.note)}</p>}
       <section aria-label={say.evidence}>
         <p class="stamp" data-exact={evidence.exact}>
           {evidence.line}

@@ -26,7 +26,7 @@ export function InputPanel() {
     return (
       <div class="notice">
         <p class="notice-title">{say.noRerunner}</p>
-        <p>{about?.why_no_workbench?.[app.language.value] ?? say.noServer}</p>
+        <p>{about?.why_no_workbench ? app.text(about.why_no_workbench) : say.noServer}</p>
       </div>
     );
   }
@@ -166,7 +166,7 @@ function facts(model: ModelDescription, app: App): string {
           notation: "compact",
           maximumSignificantDigits: 3,
         }).format(model.parameters);
-  const note = model.note?.[app.language.value];
+  const note = model.note && app.text(model.note);
   const stop = app.language.value === "zh" ? "。" : ". ";
   const { layers, decoder_layers: decoderLayers = null, heads } = model;
   return [app.words.value.modelFacts(layers, decoderLayers, heads, count), note].filter(Boolean).join(stop);

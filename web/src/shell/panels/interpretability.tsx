@@ -153,14 +153,13 @@ function MetricRow(props: {
   readonly scores: Scores;
 }) {
   const app = useApp();
-  const language = app.language.value;
   const { metric } = props;
-  const reading = (metric.lower ?? metric.higher)?.[language];
+  const reading = metric.lower ?? metric.higher;
   return (
     <tr data-metric={metric.name}>
-      <th scope="row" title={metric.caption[language]}>
-        {metric.label[language]}
-        {reading && <span class="hint reading">{reading}</span>}
+      <th scope="row" title={app.text(metric.caption)}>
+        {app.text(metric.label)}
+        {reading && <span class="hint reading">{app.text(reading)}</span>}
       </th>
       {levels.map((level) => (
         <td key={level} class="number" data-level={level}>

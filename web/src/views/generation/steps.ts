@@ -6,7 +6,7 @@
  */
 
 import type { StepDescription } from "../../api/types";
-import { choicesOf, findFirst, pathTo, probability } from "../../core/generation";
+import { choicesOf, findFirst, pathTo, probability, scoreText } from "../../core/generation";
 import { chooseHead } from "../../core/maps";
 import type { TableData } from "../../core/view";
 import { readRow } from "../../data/weights";
@@ -167,8 +167,7 @@ export class Steps implements GenerationPanel {
     if (node === null) return;
     const { nodes } = this.place;
     this.tree.mark(node);
-    const { score, log_probability } = nodes[node]!;
-    const value = (score ?? log_probability)?.toFixed(3).replace("-", "−") ?? "−∞";
+    const value = scoreText(nodes[node]!, 3);
     const texts = pathTo(nodes, node).map((place) => nodes[place]!.text);
     this.path.replaceChildren(make("b", {}, this.context.word.soFar(value)), " ", texts.join(" "));
   }
@@ -209,11 +208,9 @@ export class Steps implements GenerationPanel {
 
   private chooseNode(node: number): void {
     const { nodes } = this.place;
-    const { text, index, score, log_probability } = nodes[node]!;
+    const { text, index } = nodes[node]!;
     this.place.chooseNode(node);
-    this.context.stage.announce(
-      this.context.word.node(text, index + 1, (score ?? log_probability ?? 0).toFixed(2)),
-    );
+    this.context.stage.announce(this.context.word.node(text, index + 1, scoreText(nodes[node]!, 2)));
   }
 
   /** A word of the text: the step that wrote it. */

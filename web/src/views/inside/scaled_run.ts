@@ -5,7 +5,7 @@
  * Out:  the run and what was asked of it; or why the model cannot run here.
  */
 
-import type { Language } from "../../api/types";
+import type { Language, Wanted } from "../../api/types";
 import { explain } from "../../core/refusals";
 import { Refusal } from "../../core/source";
 import type { Kept, Stage } from "../../core/view";
@@ -13,7 +13,7 @@ import { Run } from "../../data/run";
 import { focusOf, type Words } from "./panel";
 import { scaling } from "./rerun";
 
-const WANTED = ["weights", "scores", "output", "hidden"]; // what is compared
+const WANTED: readonly Wanted[] = ["weights", "scores", "output", "hidden"]; // what is compared
 
 export interface Asked extends Kept {
   readonly run: Run;

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { MetricDescription, ScoreDescription } from "../../api/types";
 import { Refusal } from "../../core/source";
-import { invent, makeMap, setStage, settle } from "../../testing/recording";
+import { invent, makeMap, setStage, settle, translated } from "../../testing/recording";
 import { emptyRows, fillRows } from "./measures";
 import { view } from "./view";
 
-const word = (text: string) => ({ en: text, zh: text });
+const word = (text: string) => translated(text);
 
 function describeMetric(name: string, change: Partial<MetricDescription> = {}): MetricDescription {
   return {
@@ -56,6 +56,13 @@ function holdScores(maps = 2, heads = 2) {
         stack: map === null ? null : "decoder",
         kind: map === null ? null : ("self" as const),
         layer: map,
+        step: null,
+        place: map === null ? null : source.description.maps[map]!.place,
+        undefined: [],
+        axes: [],
+        shape: [],
+        labels: null,
+        zh: null,
         map,
         values:
           over === "head" ? Array.from({ length: heads }, (_, head) => 10 * map! + head + tau) : [tau + 0.5],
@@ -63,7 +70,7 @@ function holdScores(maps = 2, heads = 2) {
       });
       const parts = over === "model" ? [part(null)] : Array.from({ length: maps }, (_, map) => part(map));
       signal?.addEventListener("abort", () => reject(new DOMException("gone", "AbortError")));
-      const go = () => resolve({ metric, over, unit: "", range: [0, null], parts });
+      const go = () => resolve({ metric, over, unit: "", range: [0, null], parameters: {}, parts });
       held.push({ name: `${metric} ${over} ${tau}`, signal, go });
     });
   const statistics = () => Promise.reject(new Refusal("none", "none", 404));

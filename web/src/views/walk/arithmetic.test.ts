@@ -27,7 +27,7 @@ describe("the bars of a sum", () => {
 });
 
 function cell(
-  operation: string,
+  operation: CellArithmetic["operation"],
   terms: readonly CellTerm[],
   change: Partial<CellArithmetic>,
 ): CellArithmetic {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { WalkPlan } from "../../api/types";
+import type { WalkPlan, WalkStep } from "../../api/types";
 import { invent } from "../../testing/recording";
 import { plan } from "../../testing/walk";
 import { chapterName } from "./names";
@@ -58,7 +58,7 @@ describe("the script", () => {
       ...stepsOf(plan)[0]!,
       id: "decoder.embedding.states",
       kind: "states" as const,
-      operation: "states",
+      operation: "states" as const,
     };
     const [first, layer] = plan.chapters;
     const recurrent: WalkPlan = {
@@ -86,7 +86,7 @@ describe("the script", () => {
 
   test("sentences say what the step is", () => {
     const key = (
-      operation: string,
+      operation: WalkStep["operation"],
       output: string,
       kind: "self" | "cross" | "feed_forward" | "output" | "embedding" = "self",
     ) => keyOf({ ...stepsOf(plan)[1]!, operation, output, kind, inputs: ["a/positions"] });
@@ -99,26 +99,31 @@ describe("the script", () => {
     expect(key("add", "decoder/0/self/sum")).toBe("residual");
     expect(key("softmax", "output/probabilities", "output")).toBe("probabilities");
     expect(key("states", "decoder/0/self/queries")).toBe("queries");
-    expect(key("something new", "decoder/0/self/else")).toBe("other");
+    expect(key("something new" as "add", "decoder/0/self/else")).toBe("other");
   });
 
   test("one answer for a whole text is no word, three parts are no position, batch norm is no layer norm", () => {
     const step = { ...stepsOf(plan)[1]!, kind: "output" as const };
-    const answer = { ...step, operation: "choose", output: "output/likeliest" };
+    const answer = { ...step, operation: "choose" as const, output: "output/likeliest" };
     expect(keyOf({ ...answer, axes: ["source", "rank"] })).toBe("choose");
     expect(keyOf({ ...answer, axes: ["rank"] })).toBe("chooseClass");
-    const shares = { ...step, operation: "softmax", output: "output/probabilities" };
+    const shares = { ...step, operation: "softmax" as const, output: "output/probabilities" };
     expect(keyOf({ ...shares, axes: ["class"] })).toBe("classProbabilities");
     const inputs = ["tokens", "positions", "segments"].map((part) => `encoder/embedding/${part}`);
     const sum = {
       ...step,
       kind: "embedding" as const,
-      operation: "add",
+      operation: "add" as const,
       output: "encoder/embedding/sum",
       inputs,
     };
     expect(keyOf(sum)).toBe("embeddingSum");
-    const norm = { ...step, kind: "self" as const, operation: "norm", output: "encoder/0/self/norm" };
+    const norm = {
+      ...step,
+      kind: "self" as const,
+      operation: "norm" as const,
+      output: "encoder/0/self/norm",
+    };
     expect(keyOf({ ...norm, words: { over: "batch" } })).toBe("batchNorm");
   });
 });

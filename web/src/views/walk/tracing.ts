@@ -5,7 +5,7 @@
  * Out:  a source that holds a trace, or null and why there is none. A run is made once for each recording.
  */
 
-import type { WalkPlan } from "../../api/types";
+import type { WalkPlan, Wanted } from "../../api/types";
 import { type RecordingSource, Refusal } from "../../core/source";
 import type { Rerunner, Stage } from "../../core/view";
 
@@ -15,8 +15,8 @@ interface Made {
 }
 
 const made = new Map<string, Made>(); // by recording
-const ANY = ["weights", "output", "hidden", "queries", "keys", "values", "scores"]; // what every model can give
-const OURS = [...ANY, "trace", "parameters"];
+const ANY: readonly Wanted[] = ["weights", "output", "hidden", "queries", "keys", "values", "scores"]; // what every model can give
+const OURS: readonly Wanted[] = [...ANY, "trace", "parameters"];
 
 /** Whether running the model again would show more. */
 export function canTrace(plan: WalkPlan, stage: Stage): boolean {

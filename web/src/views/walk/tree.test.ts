@@ -10,7 +10,7 @@ const nodes: StepDescription[] = Array.from({ length: 40 }, (_, place) => ({
   index: Math.floor(place / 2),
   token: place,
   text: `w${place}`,
-  log_probability: -1,
+  log_probability: place === 39 ? null : -1, // the last one is impossible
   alternatives: [],
   beam: place % 2,
   parent: place < 2 ? null : place - 2,
@@ -62,6 +62,9 @@ test("a search goes on while the walk is drawn anew, and may be asked for again 
   ends[1]!.resolve("grown");
   await settle();
   expect(next.table().rows).toHaveLength(nodes.length);
+  expect(next.table().rows.map((row) => row[2])).toEqual(
+    nodes.map((_, at) => (at === 39 ? 0 : Math.exp(-1))),
+  ); // not certain
   expect(first.table().rows).toHaveLength(0); // gone: nothing is drawn for nobody
   expect(run).toHaveBeenCalledTimes(2);
 });

@@ -6,7 +6,7 @@
  */
 
 import type { GenerationDescription, JobRequest } from "../../api/types";
-import { keptPath, pathTo } from "../../core/generation";
+import { keptPath, pathTo, probability } from "../../core/generation";
 import { explain } from "../../core/refusals";
 import { Refusal } from "../../core/source";
 import type { Rerunner, TableData } from "../../core/view";
@@ -170,7 +170,7 @@ export class TreeScene implements WalkScene {
       rows: (this.generation?.nodes ?? []).map((node) => [
         node.index + 1,
         node.text,
-        Math.exp(node.log_probability),
+        probability(node),
         node.score,
       ]),
     };

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { Job, JobRequest } from "../../api/types";
 import { Refusal } from "../../core/source";
 import type { Rerunner } from "../../core/view";
-import { mountAgain, setStage, settle, shown } from "../../testing/recording";
+import { mountAgain, setStage, settle, shown, translated } from "../../testing/recording";
 import { arrays, inventWalk, plan } from "../../testing/walk";
 import { view } from "./view";
 
@@ -215,7 +215,7 @@ describe("walk", () => {
   });
 
   test("of a model of transformers only that is asked for which its recorder can give", async () => {
-    const more = inventWalk({ ours: false, notes: [{ en: "Some steps are never shown.", zh: "有些。" }] });
+    const more = inventWalk({ ours: false, notes: [translated("Some steps are never shown.", "有些。")] });
     const { rerunner, wanted, finish } = benchOf(async () => more.source);
     const { element } = await open({}, { ours: false, traced: false, more: true }, rerunner);
     finish();
