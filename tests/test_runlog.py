@@ -101,6 +101,40 @@ def test_damage_is_counted_not_hidden(tmp_path: Path) -> None:
     assert log.scalars["loss"].values.tolist() == [1, 1 / 2, 1 / 3, 2]
 
 
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        (SCALARS, '{"step": 1' + "0" * 400 + ', "loss": 1}'),
+        (SCALARS, "[" * 100_000),
+        (HEADS, '{"step": 4, "maps": 3}'),
+        (HEADS, '{"step": 4, "maps": [{"stack": "decoder", "kind": "self", "layer": 1e99, "a": [1]}]}'),
+        (HEADS, '{"step": 4, "maps": [{"stack": "decoder", "kind": "both", "layer": 0, "a": [1]}]}'),
+        (HEADS, '{"step": 4, "maps": [{"stack": "decoder", "kind": "self", "layer": 0, "a": ["x"]}]}'),
+        (EVENTS, '{"step": 4, "kind": 5, "message": "x"}'),
+        (EVENTS, '{"step": 4, "kind": "alarm", "message": "x", "value": "high"}'),
+        (EVENTS, '{"step": 4, "kind": "alarm", "message": "x", "new": 1}'),
+    ],
+)
+def test_a_line_that_cannot_be_is_damage(tmp_path: Path, file: str, line: str) -> None:
+    write(tmp_path, range(1, 4))
+    before = read_run(tmp_path)
+    with (tmp_path / file).open("a") as opened:
+        opened.write(line + "\n")
+    log = read_run(tmp_path)
+    assert log.damaged == 1
+    assert log.scalars["loss"].values.tolist() == before.scalars["loss"].values.tolist()
+    assert log.events == before.events
+    assert list(log.heads) == list(before.heads)
+
+
+def test_a_number_that_is_none_is_not_a_number(tmp_path: Path) -> None:
+    write(tmp_path, range(1, 2))
+    with (tmp_path / SCALARS).open("a") as file:
+        file.write('{"step": 2, "loss": 1' + "0" * 400 + ', "rate": "x", "norm": Infinity}\n')
+    log = read_run(tmp_path)
+    assert [math.isnan(log.scalars[name].values[-1]) for name in ("loss", "rate", "norm")] == [True] * 3
+
+
 def test_heads_that_change_in_number_are_damage(tmp_path: Path) -> None:
     with RunWriter(tmp_path) as writer:
         writer.write_event(Event(0, "started", "Go."))

@@ -18,10 +18,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, literal
@@ -33,6 +34,8 @@ ALARM = "alarm"  # the kind of event that a person should look at
 BEST = "best"  # the kind of event whose topic and value are the score that decides and its best value so far
 ENDINGS = ("finished", "stopped", "failed")  # kinds of event after which a run writes no more
 DIGITS = 5  # significant ones of a head's statistics
+LAST_STEP = 2**53 - 1  # larger numbers are damage
+MOST_HEADS, MOST_MAPS = 100_000, 100_000  # in one line
 
 Steps = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -52,6 +55,8 @@ class Curve:
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened once: an alarm, a start, a best score, an end."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     step: int
     kind: str
@@ -159,9 +164,7 @@ def read_run(folder: str | Path) -> RunLog:
     """Everything that was written so far."""
     folder = Path(folder)
     if not is_run(folder):
-        raise InputError(
-            f"{folder} holds no training run: it has no {EVENTS}. Give a folder such as runs/my-run."
-        )
+        raise InputError("runlog.no_run", folder=folder, file=EVENTS)
     damaged = 0
 
     def count() -> None:
@@ -266,10 +269,10 @@ def _read_lines(path: Path, damage: Callable[[], None]) -> Iterator[dict[str, An
     for line in content[: content.rfind(b"\n") + 1].splitlines():  # what follows the last line break is torn
         try:
             entry = json.loads(line)
-            whole = isinstance(entry, dict) and type(entry.get("step")) is int and entry["step"] >= 0
-        except ValueError:
-            whole = False
-        if whole:
+            step = entry.get("step") if isinstance(entry, dict) else None
+        except (ValueError, RecursionError):
+            step = None
+        if type(step) is int and 0 <= step <= LAST_STEP:
             yield entry
         elif line.strip():
             damage()
@@ -294,19 +297,28 @@ def _make_curves(merged: Mapping[int, Mapping[str, Any]]) -> dict[str, Curve]:
         for name, value in values.items():
             steps, numbers = points.setdefault(name, ([], []))
             steps.append(step)
-            numbers.append(value if isinstance(value, int | float) else math.nan)
+            numbers.append(_as_number(value))
     return {
         name: Curve(np.array(steps, dtype=np.int64), np.array(numbers, dtype=np.float64))
         for name, (steps, numbers) in points.items()
     }
 
 
+def _as_number(value: Any) -> float:
+    """A number of a log; NaN for anything that is none, or not finite."""
+    try:
+        number = float(value) if isinstance(value, int | float) else math.nan
+    except OverflowError:
+        return math.nan
+    return number if math.isfinite(number) else math.nan
+
+
 def _collect_heads(entries: Iterable[dict[str, Any]], damage: Callable[[], None]) -> dict[Place, HeadHistory]:
     records: dict[Place, tuple[list[int], dict[str, list[Values]]]] = {}
     for step, entry in _merge(entries).items():
         try:
-            maps = [_read_map(described) for described in entry["maps"]]
-        except (KeyError, TypeError, ValueError):
+            maps = [line.read() for line in _HeadsLine.model_validate(entry).maps]
+        except ValueError:  # also that of pydantic
             damage()
             continue
         for place, statistics in maps:
@@ -328,14 +340,31 @@ def _collect_heads(entries: Iterable[dict[str, Any]], damage: Callable[[], None]
     }
 
 
-def _read_map(described: Mapping[str, Any]) -> tuple[Place, dict[str, Values]]:
-    kind: Kind = "cross" if described["kind"] == "cross" else "self"
-    place = Place(str(described["stack"]), kind, int(described["layer"]))
-    names = [name for name in described if name not in ("stack", "kind", "layer")]
-    statistics = {name: np.array(described[name], dtype=np.float64) for name in names}  # null becomes NaN
-    if len({values.shape for values in statistics.values()}) > 1:
-        raise ValueError("a statistic misses heads")
-    return place, statistics
+class _MapLine(BaseModel):
+    """The statistics of one map in a line of heads.jsonl: stack, kind, layer, and a list for each name."""
+
+    model_config = ConfigDict(extra="allow", allow_inf_nan=False)
+    __pydantic_extra__: dict[str, Annotated[list[float | None], Field(max_length=MOST_HEADS)]]
+
+    stack: Annotated[str, Field(min_length=1, max_length=200)]
+    kind: Kind
+    layer: Annotated[int, Field(ge=0, le=LAST_STEP, strict=True)]
+
+    def read(self) -> tuple[Place, dict[str, Values]]:
+        values = self.__pydantic_extra__
+        statistics = {name: np.array(values[name], dtype=np.float64) for name in values}  # null becomes NaN
+        if len({each.shape for each in statistics.values()}) > 1:
+            raise ValueError("a statistic misses heads")
+        return Place(self.stack, self.kind, self.layer), statistics
+
+
+class _HeadsLine(BaseModel):
+    """A line of heads.jsonl without its step."""
+
+    maps: Annotated[list[_MapLine], Field(max_length=MOST_MAPS)]
+
+
+_EVENT = TypeAdapter(Event)
 
 
 def _read_events(entries: Iterable[dict[str, Any]], damage: Callable[[], None]) -> list[Event]:
@@ -344,8 +373,8 @@ def _read_events(entries: Iterable[dict[str, Any]], damage: Callable[[], None]) 
         if entry.get("kind") in ("started", "resumed"):  # what was said about later steps is void
             events = [event for event in events if event.step <= entry["step"]]
         try:
-            events.append(Event(**entry))
-        except TypeError:
+            events.append(_EVENT.validate_python(entry))
+        except ValueError:
             damage()
     return events
 
