@@ -13,16 +13,18 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glassformer.bundle import BundleWriter, save
 from glassformer.errors import RecordingError
 from glassformer.recorders.statistics.transfer import copy_in_pieces
 from glassformer.recording import Recording
+
+if TYPE_CHECKING:
+    from glassformer.bundle import BundleWriter
 
 Array = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
@@ -61,7 +63,7 @@ def store_temporarily(name: str, tensor: Tensor) -> Array:  # noqa: ARG001 - an 
     return array
 
 
-def store_in_bundle(writer: BundleWriter) -> ArrayStore:
+def store_in_bundle(writer: "BundleWriter") -> ArrayStore:
     """In the bundle of the recording: large arrays are written there at once."""
 
     def store(name: str, tensor: Tensor) -> Array:
@@ -88,6 +90,8 @@ class Destination:
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
+        from glassformer.bundle import BundleWriter  # recording alone does not need it
+
         self.path = path
         self.writer: BundleWriter | None = None
         BundleWriter(path, arrays=0).discard()  # fails before the work where the path cannot be written
@@ -97,13 +101,15 @@ class Destination:
         if 4 * tensor.numel() < LARGE or max(tensor.shape) <= LONGEST_DENSE:
             return store_temporarily(name, tensor)
         if self.writer is None:
+            from glassformer.bundle import BundleWriter
+
             self.writer = BundleWriter(self.path)
         return store_in_bundle(self.writer)(name, tensor)
 
     def finish(self, recording: Recording) -> None:
         """Write the rest, and give the file its name."""
         if self.writer is None:
-            save(recording, self.path)
+            recording.save(self.path)
         else:
             self.writer.finish(recording)
 
