@@ -91,6 +91,5 @@ class PlaceModel(ResponseModel):
         return cls(**place._asdict(), address=place.address)
 
 
-# Two of a kind: a list in the schema, which more readers understand than a pair.
-Pair = Annotated[tuple[int, ...], Field(min_length=2, max_length=2)]
-Bounds = Annotated[tuple[float | None, ...], Field(min_length=2, max_length=2)]
+Pair = tuple[int, int]
+Bounds = tuple[float | None, float | None]
