@@ -196,7 +196,7 @@ def check_same() -> Callable[[Hypothesis, Hypothesis], None]:
 
     def check(first: Hypothesis, second: Hypothesis) -> None:
         assert (first.ids, first.stopped) == (second.ids, second.stopped)
-        assert_near(first.score, second.score, layers=2)
-        assert_near(first.log_probabilities, second.log_probabilities, layers=2)
+        assert_near(first.score, second.score, layers=2, scores=100)  # some have sharp attention
+        assert_near(first.log_probabilities, second.log_probabilities, layers=2, scores=100)
 
     return check
