@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from contextlib import chdir
 from dataclasses import fields
 from pathlib import Path
 
@@ -117,6 +118,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "xq.toml").write_text(RECIPE, encoding="utf-8")
     model = str(place / "xqencoderdecoderlanguage")
     assert cli.main(["record", model, TEXT, "--target", "xqb xqc", "--output", str(place / "xq.bundle")]) == 0
+    with chdir(place):
+        assert cli.main(["train", "xq.toml", "--name", "xqrun"]) == 0
     return place
 
 
@@ -242,7 +245,7 @@ DECODER, TRANSLATOR = "xqdecoderlanguage", "xqencoderdecoderlanguage"
         ("export xq.bundle xq.html", "MB"),
         ("figure xq.bundle xq.svg", ""),
         ("models", MODELS),
-        ("train xq.toml --name xqrun", ""),
+        ("train xq.toml --name xqother", ""),
         ("runs", "dev_loss"),
         ("runs xqrun", "dev_loss loss dev_perplexity dev_bits_per_byte cpu x86_64"),
         ("figure runs/xqrun xqrun.svg", ""),
