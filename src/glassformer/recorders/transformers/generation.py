@@ -1,8 +1,8 @@
 """Generation by a model of transformers, recorded step by step.
 
 In:   a model that can generate, what it is given to read, and `GenerationSettings`.
-Out:  `Written`: the whole text as the model would read it, how each token was chosen (with beams: the tree of
-      all hypotheses), and for each layer the rows of attention that every step computed with its cache.
+Out:  `GeneratedText`: the whole text as the model would read it, how each token was chosen (with beams: the
+      tree of all hypotheses), and for each layer the rows of attention that every step computed.
 
 The rows of each step replace those of one pass over the finished text. Where generation stopped because of
 its length, no step has read the last token; its row is that of the pass. Of a long text no rows are kept: its
@@ -34,14 +34,14 @@ from glassformer.recorders.transformers.search import Search
 from glassformer.recording import AttentionMap, Generation
 from glassformer.recording.attention_map import HALVES
 
-ALTERNATIVES = 5  # kept for each word where nothing else is said
+ALTERNATIVES = 5  # kept for each token by default
 TOLERANCE = 1e-3  # how far steps may differ from one pass
 HALF_TOLERANCE = 2e-2  # the same in half precision, where the kernels of one row and of many differ
 ONE_PASS = message("recorders.notes.one_pass")
 
 
 @dataclass(slots=True)
-class Written:
+class GeneratedText:
     """What a model generated, and the attention of every step."""
 
     given: ModelInputs  # the whole text
@@ -91,7 +91,7 @@ class Written:
             raise RecordingError("recorders.generation.steps_differ", place=place, error=self.difference)
 
 
-def write(
+def generate(
     builder: InputBuilder,
     given: ModelInputs,
     decode: GenerationSettings | None,
@@ -99,8 +99,8 @@ def write(
     inside: AbstractContextManager[object],
     watcher: "Passes | Peaks | None",
     cache: bool = True,
-) -> Written:
-    """Let the model write inside a context, in which a watcher, if any, receives the attention of every step.
+) -> GeneratedText:
+    """Let the model generate inside a context, in which a watcher, if any, receives all attention.
 
     Without a cache a query's number is its place in the text.
     """
@@ -108,23 +108,23 @@ def write(
     if not model.can_generate():
         raise InputError("recorders.generation.cannot_generate", model=builder.reader.name)
     given = _open_end(builder, given)
-    words = builder.loaded.generation_arguments(decode, _count_prompt(given))
-    compared = 0 if words["do_sample"] else max(2, 1 + len(builder.loaded.end_ids))  # as transformers does
+    settings = builder.loaded.generation_arguments(decode, _count_prompt(given))
+    compared = 0 if settings["do_sample"] else max(2, 1 + len(builder.loaded.end_ids))  # as transformers does
     search = Search(decode.alternatives if decode else ALTERNATIVES, compared)
     if not cache:
-        words["use_cache"] = False
+        settings["use_cache"] = False
     with ExitStack() as contexts:
         contexts.enter_context(inside)
-        if words["do_sample"] and decode is not None and decode.seed is not None:
+        if settings["do_sample"] and decode is not None and decode.seed is not None:
             contexts.enter_context(torch.random.fork_rng())
             torch.manual_seed(decode.seed)
         contexts.enter_context(builder.explaining_lookups())
-        result = model.generate(**given.tensors, **words, logits_processor=search.processors())
+        result = model.generate(**given.tensors, **settings, logits_processor=search.processors())
     rows = search.finish(result)
-    generation = search.read(builder.reader.show, _method(words))
+    generation = search.read(builder.reader.show, _method(settings))
     steps = watcher.choose(rows, search.prompt.shape[1]) if isinstance(watcher, Passes) else {}
-    return Written(
-        given=_append(builder, given, search.prompt, search.words(builder.loaded.end_ids)),
+    return GeneratedText(
+        given=_append(builder, given, search.prompt, search.tokens(builder.loaded.end_ids)),
         generation=generation,
         steps=steps,
         read=[search.prompt.shape[1] + step for step in range(len(rows))],
@@ -195,10 +195,10 @@ def _count_prompt(given: ModelInputs) -> int:
     return 1 if ids is None else int(ids.shape[1])
 
 
-def _method(words: dict[str, Any]) -> str:
-    if words["num_beams"] > 1:
+def _method(settings: dict[str, Any]) -> str:
+    if settings["num_beams"] > 1:
         return "beam"
-    return "sampling" if words["do_sample"] else "greedy"
+    return "sampling" if settings["do_sample"] else "greedy"
 
 
 def _open_end(builder: InputBuilder, given: ModelInputs) -> ModelInputs:
@@ -213,9 +213,9 @@ def _open_end(builder: InputBuilder, given: ModelInputs) -> ModelInputs:
     return ModelInputs(tensors, None if given.source is None else given.source.take(slice(count - 1)))
 
 
-def _append(builder: InputBuilder, given: ModelInputs, prompt: Tensor, words: Sequence[int]) -> ModelInputs:
+def _append(builder: InputBuilder, given: ModelInputs, prompt: Tensor, tokens: Sequence[int]) -> ModelInputs:
     """The whole text as one pass reads it."""
-    ids = torch.cat((prompt, builder.tensor(as_array(words))), dim=1)
+    ids = torch.cat((prompt, builder.tensor(as_array(tokens))), dim=1)
     names = tuple(ids[0].tolist())
     if builder.translates:
         target = builder.name_target(names)
@@ -224,5 +224,5 @@ def _append(builder: InputBuilder, given: ModelInputs, prompt: Tensor, words: Se
     tensors.pop("token_type_ids", None)
     mask = given.tensors.get("attention_mask")
     if mask is not None:
-        tensors["attention_mask"] = torch.cat((mask, mask.new_ones(1, len(words))), dim=1)
+        tensors["attention_mask"] = torch.cat((mask, mask.new_ones(1, len(tokens))), dim=1)
     return ModelInputs(tensors, builder.name_source(names))

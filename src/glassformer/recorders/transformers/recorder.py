@@ -25,7 +25,7 @@ from glassformer.recorders.request import Request, Run
 from glassformer.recorders.store import LONGEST_DENSE
 from glassformer.recorders.transformers.fallback import run_eager
 from glassformer.recorders.transformers.first_layers import check_first_layers, run_first_layers
-from glassformer.recorders.transformers.generation import Written, watch, write
+from glassformer.recorders.transformers.generation import GeneratedText, generate, watch
 from glassformer.recorders.transformers.inputs import InputBuilder, ModelInputs
 from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
@@ -100,7 +100,7 @@ class TransformersRecorder:
             self._verdict = check_model(self.model, self.stacks, self.builder.complete(given))
         return self._verdict
 
-    def _write(self, given: ModelInputs, request: Request, verdict: Verdict) -> Written | None:
+    def _write(self, given: ModelInputs, request: Request, verdict: Verdict) -> GeneratedText | None:
         """Let the model generate first, where that is asked for or its decoder has nothing to read yet."""
         waiting = self.builder.translates and "decoder_input_ids" not in given.tensors
         if request.decode is None and not waiting:
@@ -122,7 +122,7 @@ class TransformersRecorder:
                 )
             inside, watcher = editing_reports(self.model, self.stacks, given.tensors, active), None
         cache = not needs_numbered_queries(edits)
-        return write(self.builder, given, request.decode, inside=inside, watcher=watcher, cache=cache)
+        return generate(self.builder, given, request.decode, inside=inside, watcher=watcher, cache=cache)
 
     # One pass
 
@@ -131,7 +131,7 @@ class TransformersRecorder:
         given: ModelInputs,
         request: Request,
         verdict: Verdict,
-        written: Written | None,
+        written: GeneratedText | None,
     ) -> Seen:
         axes = self.builder.find_axes(given, self.stacks, tuple(verdict.layers))
         settings = self.builder.settings(request.want)
@@ -209,7 +209,9 @@ class TransformersRecorder:
 
     # What comes out
 
-    def _finish(self, given: ModelInputs, want: frozenset[str], written: Written | None, seen: Seen) -> Run:
+    def _finish(
+        self, given: ModelInputs, want: frozenset[str], written: GeneratedText | None, seen: Seen
+    ) -> Run:
         source = seen.maps[0].query if given.source is None else given.source
         target = given.target
         if target is None and self.builder.translates:

@@ -62,7 +62,7 @@ class Search:
             )
         return [self._row(path[:step], step) for step in range(len(path))]
 
-    def words(self, ends: Collection[int]) -> Path:
+    def tokens(self, ends: Collection[int]) -> Path:
         """The chosen text without its end token."""
         path = self.paths[0]
         return path[:-1] if path[-1] in ends else path
