@@ -43,7 +43,7 @@ class School:
         """A tiny network that fits a task, which accepts it."""
         small = {"layers": 1, "width": 32, "heads": 2, "feed_forward": 64, "max_length": 64, "dropout": 0.0}
         torch.manual_seed(0)
-        network = Transformer(ModelConfig(**(task.words() | small | words)))
+        network = Transformer(ModelConfig(**(task.network_settings() | small | words)))
         task.accept(network.config)
         return network
 

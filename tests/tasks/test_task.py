@@ -52,7 +52,7 @@ def row(batch: Batch, number: int, padding: int) -> tuple[Any, ...]:
 
 
 def test_batches_depend_on_seed_epoch_and_index_alone(task: Task) -> None:
-    padding = task.words()["padding_id"]
+    padding = task.network_settings()["padding_id"]
     indices = [5, 2, 7]
     together = task.collate("train", indices, 1)
     torch.manual_seed(99)

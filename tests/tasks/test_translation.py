@@ -16,7 +16,7 @@ from glassformer.model.loss import IGNORED
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.tasks.answers import stream_answer
 from glassformer.tasks.pairs import PairFile, Pairs, TranslationSettings
-from glassformer.tasks.task import known_words
+from glassformer.tasks.task import known_settings
 from glassformer.tasks.translation import Translation, translate
 from glassformer.text.batches import Batch
 from glassformer.text.files import Problems
@@ -63,7 +63,9 @@ def test_a_recurrent_network_learns_the_same_task(school: School, book: Path) ->
     )
     torch.manual_seed(0)
     small = {"width": 32, "embedding_width": 32, "max_length": 64, "dropout": 0.0}
-    network = RecurrentTranslator(RecurrentConfig(**(known_words(RecurrentConfig, task.words()) | small)))
+    network = RecurrentTranslator(
+        RecurrentConfig(**(known_settings(RecurrentConfig, task.network_settings()) | small))
+    )
     task.accept(network.config)
     school.learn(task, network, 100, rate=2e-2)
     english, french = zip(*school.PAIRS, strict=True)
@@ -97,7 +99,9 @@ def make_translator(kind: str, task: Any, school: School, dropout: float) -> Any
         return school.make_network(task, dropout=dropout)
     torch.manual_seed(0)
     small = {"width": 32, "embedding_width": 32, "max_length": 64, "dropout": dropout}
-    network = RecurrentTranslator(RecurrentConfig(**(known_words(RecurrentConfig, task.words()) | small)))
+    network = RecurrentTranslator(
+        RecurrentConfig(**(known_settings(RecurrentConfig, task.network_settings()) | small))
+    )
     task.accept(network.config)
     return network
 

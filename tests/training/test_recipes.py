@@ -55,7 +55,7 @@ class Words:
     def __init__(self, words: dict[str, Any]) -> None:
         self._words = words
 
-    def words(self) -> dict[str, Any]:
+    def network_settings(self) -> dict[str, Any]:
         return {"vocabulary_size": 500, **self._words}
 
 

@@ -64,7 +64,7 @@ def test_places_follow_their_labels(tmp_path: Path) -> None:
     torch.manual_seed(0)
     from glassformer.model.transformer import Transformer
 
-    network = Transformer(ModelConfig(**(task.words() | SMALL)))
+    network = Transformer(ModelConfig(**(task.network_settings() | SMALL)))
     task.accept(network.config)
     batch = task.collate("train", range(5))
     padded = pad_to_grid(batch, network.config)

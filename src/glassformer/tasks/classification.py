@@ -127,7 +127,7 @@ class Classification(Task):
         for _, (_, *texts) in settings.read("train", Problems(settings.on_error)):
             yield from texts
 
-    def words(self) -> dict[str, Any]:
+    def network_settings(self) -> dict[str, Any]:
         roles = self.tokenizer.roles
         return {
             "vocabulary_size": self.tokenizer.size,
@@ -173,7 +173,7 @@ class Classification(Task):
         examples = self.examples(split)
         assert isinstance(examples, Labelled)
         rows = [examples.rows[int(index)] for index in indices]
-        padding = self.words()["padding_id"] if self.config is None else self.config.padding_id
+        padding = self.network_settings()["padding_id"] if self.config is None else self.config.padding_id
         ids, real = pad_rows(rows, padding)
         if split == "train" and self.settings.word_dropout:
             ids = self._hide_words(ids, indices, epoch)

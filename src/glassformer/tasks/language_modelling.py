@@ -113,7 +113,7 @@ class LanguageModelling(Task):
         pieces = read_pieces(settings, "train", Problems(settings.on_error))
         return (text for text, _ in pieces if text)
 
-    def words(self) -> dict[str, Any]:
+    def network_settings(self) -> dict[str, Any]:
         roles = self.tokenizer.roles
         end = roles.get("end", 0)
         return {
@@ -154,7 +154,7 @@ class LanguageModelling(Task):
                 row, unknown = self._repeat(len(row), epoch, int(index))
             rows.append(row[:-1])
             answers.append(np.concatenate((np.full(unknown, IGNORED), row[1 + unknown :])))
-        ids, _ = pad_rows(rows, self.words()["padding_id"])
+        ids, _ = pad_rows(rows, self.network_settings()["padding_id"])
         labels, _ = pad_rows(answers, IGNORED)
         # No `real`: what stands on the right is never seen by a decoder.
         return Batch(ids, labels, count=int((labels != IGNORED).sum()), tokens=sum(map(len, rows)))

@@ -70,7 +70,7 @@ class MaskedLanguageModelling(Task):
         pieces = read_pieces(settings, "train", Problems(settings.on_error))
         return (text for text, _ in pieces if text)
 
-    def words(self) -> dict[str, Any]:
+    def network_settings(self) -> dict[str, Any]:
         return {
             "vocabulary_size": self.tokenizer.size,
             "shape": "encoder",

@@ -4,7 +4,7 @@ In:   the table `[task]` of a recipe, and a tokenizer.
 Out:  a `Task`, which a training loop asks for batches and losses, and for scores of held-out text.
 
 The order of things: `task = build_task(table, tokenizer)`; a network from a checkpoint or from
-`ModelConfig(**(task.words() | own words))`; `task.accept(network.config)`; then
+`ModelConfig(**(task.network_settings() | your settings))`; `task.accept(network.config)`; then
 `Loader(task.examples("train"), task.collator("train"), …)`, `TaskModule(task, network)` for the loss, and
 `task.evaluate(network, "dev")`.
 """
@@ -71,8 +71,8 @@ class Task(ABC):
     # The network that it needs
 
     @abstractmethod
-    def words(self) -> dict[str, Any]:
-        """Words of `ModelConfig` that follow from task and data: vocabulary, special ids, head, classes."""
+    def network_settings(self) -> dict[str, Any]:
+        """Settings of `ModelConfig` that follow from task and data: vocabulary, special ids, head, classes."""
 
     def accept(self, config: Config) -> None:
         """Take special ids and longest length from the network to be trained; refuse one that will not do."""
@@ -218,10 +218,10 @@ def build_task(table: Mapping[str, Any], tokenizer: Tokenizer, *, seed: int = 0)
     return kind(settings, tokenizer, seed=seed)
 
 
-def known_words(kind: type[Config], words: Mapping[str, Any]) -> dict[str, Any]:
-    """Those words that a kind of configuration has: a recurrent network has no head to choose."""
+def known_settings(kind: type[Config], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings that a kind of configuration has: a recurrent network has no head to choose."""
     names = {field.name for field in fields(kind)}
-    return {name: value for name, value in words.items() if name in names}
+    return {name: value for name, value in settings.items() if name in names}
 
 
 def require_transformer(network: Network) -> Transformer:

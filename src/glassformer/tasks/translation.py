@@ -72,7 +72,7 @@ class Translation(Task):
             return ()
         return tuple(dict.fromkeys(tag(language) for _, language in settings.directions()))
 
-    def words(self) -> dict[str, Any]:
+    def network_settings(self) -> dict[str, Any]:
         roles = self.tokenizer.roles
         padding = roles.get("padding", 0)
         return {
@@ -213,13 +213,13 @@ class Translation(Task):
 
     def _ids(self) -> tuple[int, int, int]:
         """Start, end and padding: those of the network, once it is known."""
-        words = self.words()
+        settings = self.network_settings()
         source = self.config
-        start = words["start_id"] if source is None else source.start_id
-        end = words["end_id"] if source is None else source.end_id
+        start = settings["start_id"] if source is None else source.start_id
+        end = settings["end_id"] if source is None else source.end_id
         if start is None or end is None:
             raise ConfigurationError("tasks.translation.no_end_token")
-        return start, end, words["padding_id"] if source is None else source.padding_id
+        return start, end, settings["padding_id"] if source is None else source.padding_id
 
     def _longest(self) -> int:
         if self.config is None:

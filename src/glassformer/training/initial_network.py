@@ -16,7 +16,7 @@ from glassformer.messages import Message, message
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.registry import suggestion
-from glassformer.tasks.task import Network, Task, known_words
+from glassformer.tasks.task import Network, Task, known_settings
 from glassformer.training.settings import TrainSettings
 from glassformer.weights.checkpoint import open_checkpoint
 from glassformer.weights.hub import find_folder
@@ -45,8 +45,8 @@ def build_network(table: Mapping[str, Any], task: Task) -> tuple[Network, list[M
         if not isinstance(kind, str) or kind not in KINDS:
             raise ConfigurationError("training.unknown_kind", value=repr(kind), known=list(KINDS))
         usual = {} if known is None else asdict(preset(str(known)))
-        asked = {**usual, **task.words(), **settings}
-        config = read_settings(KINDS[kind], {**known_words(KINDS[kind], asked), **settings})
+        asked = {**usual, **task.network_settings(), **settings}
+        config = read_settings(KINDS[kind], {**known_settings(KINDS[kind], asked), **settings})
     except ConfigurationError as error:
         raise ConfigurationError("training.recipe.in_table", table="model", problem=error.message) from error
     return (RecurrentTranslator(config) if isinstance(config, RecurrentConfig) else Transformer(config)), []
@@ -82,7 +82,7 @@ def _start_from(name: str, settings: dict[str, Any], task: Task) -> tuple[Networ
         if settings:
             raise ConfigurationError("training.recurrent_settings", names=list(settings))
         return old.train(), [message("training.starts_from", name=name)]
-    wanted = {key: value for key, value in task.words().items() if key in SET_BY_TASK}
+    wanted = {key: value for key, value in task.network_settings().items() if key in SET_BY_TASK}
     wanted = {"relation": False} | wanted | settings
     known = {field: getattr(old.config, field) for field in ModelConfig.__slots__}
     config = read_settings(ModelConfig, known | wanted)
