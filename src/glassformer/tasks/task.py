@@ -72,7 +72,7 @@ class Task(ABC):
 
     @abstractmethod
     def network_settings(self) -> dict[str, Any]:
-        """Settings of `ModelConfig` that follow from task and data: vocabulary, special ids, head, classes."""
+        """Settings of `ModelConfig` that follow from task and data: vocabulary, special ids, head …"""
 
     def accept(self, config: Config) -> None:
         """Take special ids and longest length from the network to be trained; refuse one that will not do."""
