@@ -10,6 +10,7 @@ import pytest
 from glassformer.api.client import InProcessClient
 from glassformer.api.frames import decode
 from glassformer.errors import InputError
+from glassformer.messages import known_languages, read_catalogue
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
 from glassformer.render.html import export as html
 from glassformer.render.html.packing import unpack
@@ -44,6 +45,23 @@ def name_tokens(recording: Recording, texts: list[str]) -> Recording:
         for each in recording.maps
     )
     return Recording(recording.model, recording.evidence, tokens, maps=maps)
+
+
+def test_a_file_has_the_templates_of_its_messages_and_no_others() -> None:
+    answers = read_answers(html.render(invent_decoder()))
+    codes = {
+        code
+        for path, body in answers.items()
+        if body[:1] in (b"{", b"[") and not path.startswith("messages/")
+        for code in re.findall(r'"code": ?"([^"]*)"', body.decode())
+    }
+    assert any(code.startswith("metrics.") for code in codes)
+    for language in known_languages():
+        entries = json.loads(answers[f"messages/{language}"])["entries"]
+        catalogue = read_catalogue(language)
+        assert {code for code in entries if not code.startswith("list.")} == codes & set(catalogue)
+        assert all(entries[code] == catalogue[code] for code in entries)
+        assert len(entries) < len(catalogue) / 2
 
 
 def test_answers_are_those_of_the_server() -> None:
@@ -149,10 +167,10 @@ def test_nothing_that_was_asked_for_is_left_out() -> None:
     """However many questions there are: those of a large model are more than a server lets wait."""
     recording = invent_decoder(tokens=3, layers=14, heads=14)
     answers = read_answers(html.render(recording, hidden=True, vectors=True))
-    id = next(path for path in answers if path.count("/") == 1).partition("/")[2]
+    id = next(path for path in answers if re.fullmatch("recordings/[^/]+", path)).partition("/")[2]
     asked = set(html.list_paths(recording, id, hidden=True, vectors=True, exact=False))
     assert len(asked) > 600
-    assert asked == set(answers)
+    assert asked | {f"messages/{language}" for language in known_languages()} == set(answers)
 
 
 def test_an_answer_that_fails_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

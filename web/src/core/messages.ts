@@ -25,6 +25,11 @@ export function keepCatalogue(language: Language, catalogue: Catalogue): void {
   catalogues.set(language, catalogue);
 }
 
+/** Whether a language has a template of this message. */
+export function knowsMessage({ code }: Pick<Message, "code">, language: Language): boolean {
+  return code in (catalogues.get(language) ?? {});
+}
+
 export function formatText(
   text: Text,
   language: Language,

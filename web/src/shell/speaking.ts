@@ -7,7 +7,7 @@
  */
 
 import type { Description, EvidenceDescription, Language, ScoreDescription, ScorePart } from "../api/types";
-import { formatText, type Message } from "../core/messages";
+import { formatText, knowsMessage, type Message } from "../core/messages";
 import { explain } from "../core/refusals";
 import { Refusal } from "../core/source";
 import type { App } from "./state";
@@ -49,7 +49,7 @@ function withEvidence(description: Description, language: Language): Description
 
 function evidenceIn(evidence: EvidenceDescription, language: Language): EvidenceDescription {
   const { messages } = evidence;
-  if (!messages) return { ...evidence, ...evidence.zh };
+  if (!messages || !knowsMessage(messages.kernel, language)) return { ...evidence, ...evidence.zh };
   const format = (message: Message): string => formatText(message, language);
   return {
     ...evidence,
@@ -63,7 +63,7 @@ function evidenceIn(evidence: EvidenceDescription, language: Language): Evidence
 
 function withReasons(score: ScoreDescription, language: Language): ScoreDescription {
   const inLanguage = (part: ScorePart): ScorePart => {
-    if (!part.undefined) return { ...part, ...part.zh };
+    if (!part.undefined?.every((reason) => knowsMessage(reason, language))) return { ...part, ...part.zh };
     const why = part.undefined.map((reason) => formatText(reason, language)).join("");
     return { ...part, why: part.values.map((value) => (value === null ? why : null)) };
   };

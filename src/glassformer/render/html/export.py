@@ -9,7 +9,8 @@ policy allows one script by its hash: whatever a token says, it stays text.
 
 import base64
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
@@ -25,6 +26,7 @@ from glassformer.api.frames import MAGIC, Frame, FrameArray, decode, encode, shr
 from glassformer.api.settings import STATIC
 from glassformer.errors import InputError
 from glassformer.lessons.schema import read_saved
+from glassformer.messages import known_languages, read_catalogue
 from glassformer.metrics import METRICS
 from glassformer.recording import AttentionMap, Recording
 from glassformer.render.files import write_whole
@@ -44,6 +46,7 @@ SMALL = 4096  # bytes of an answer that shares a block with others: alike, they 
 
 _STYLE = "html,body{margin:0;height:100%}[data-glassformer-file]{display:block;height:100%}"
 _KIND = "application/x-glassformer"
+_CODE = re.compile(rb'"code": ?"([\w.]+)"')  # of a message in JSON
 
 
 def export(
@@ -79,6 +82,7 @@ def render(
         found = [(path, response.content) for path, each in asked if _take(path, response := each.result())]
         if not exact and all(_fits(each) for each in recording.maps):
             found = [(path, _lighten(path, body)) for path, body in found]
+        found.extend(_list_messages([body for _, body in found]))
         alone = [(path, body) for path, body in found if not _is_small(body)]
         blocks = list(workers.map(lambda pair: _pack(*pair), alone))
         blocks.append(_pack_together({path: body for path, body in found if _is_small(body)}))
@@ -147,6 +151,16 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
     if hidden:
         yield from _list_hidden(recording, here)
     yield from ("playground", *(f"playground/{name}" for name in read_saved().plays))
+
+
+def _list_messages(bodies: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
+    """The templates of the messages in these responses, in each language; "list." has the words of lists."""
+    codes = {code.decode() for body in bodies if body[:1] in (b"{", b"[") for code in _CODE.findall(body)}
+    for language in known_languages():
+        catalogue = read_catalogue(language)
+        entries = {code: catalogue[code] for code in catalogue if code in codes or code.startswith("list.")}
+        answer = {"language": language, "entries": entries}
+        yield f"messages/{language}", json.dumps(answer, ensure_ascii=False).encode()
 
 
 def _list_rolled(recording: Recording, here: str) -> Iterator[str]:
