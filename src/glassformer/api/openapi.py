@@ -1,12 +1,9 @@
 """The OpenAPI schema, complete: JSON of every route, and the headers of binary frames.
 
 In:   the application.
-Out:  its schema; `python -m glassformer.api.openapi FILE` writes it for `make types`.
+Out:  its schema; schema_file.py writes it to a file.
 """
 
-import json
-import sys
-from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
@@ -31,34 +28,3 @@ def install(app: FastAPI) -> None:
         return app.openapi_schema
 
     app.openapi = describe  # type: ignore[method-assign]
-
-
-def render_schema() -> str:
-    """The schema as JSON, without the version of the product: the same text for the same interface."""
-    from glassformer.api.app import create_app
-    from glassformer.api.library import Library
-
-    library = Library(shipped=None)
-    try:
-        schema = create_app(library).openapi()
-    finally:
-        library.close()
-    schema = {**_drop_titles(schema), "info": {"title": schema["info"]["title"], "version": "0"}}
-    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-
-
-def _drop_titles(node: Any) -> Any:
-    """Without the titles that pydantic derives from names."""
-    if isinstance(node, list):
-        return [_drop_titles(each) for each in node]
-    if not isinstance(node, dict):
-        return node
-    return {
-        name: _drop_titles(value)
-        for name, value in node.items()
-        if name != "title" or not isinstance(value, str)
-    }
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(render_schema(), encoding="utf-8")

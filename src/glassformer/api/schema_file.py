@@ -1,0 +1,41 @@
+"""The OpenAPI schema as a file, for the types of the page.
+
+In:   a path: `python -m glassformer.api.schema_file FILE`, as `make types` calls it.
+Out:  the schema of the application as JSON.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from glassformer.api.app import create_app
+from glassformer.api.library import Library
+
+
+def render_schema() -> str:
+    """The schema as JSON, without the version of the product: the same text for the same interface."""
+    library = Library(shipped=None)
+    try:
+        schema = create_app(library).openapi()
+    finally:
+        library.close()
+    schema = {**_drop_titles(schema), "info": {"title": schema["info"]["title"], "version": "0"}}
+    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _drop_titles(node: Any) -> Any:
+    """Without the titles that pydantic derives from names."""
+    if isinstance(node, list):
+        return [_drop_titles(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        name: _drop_titles(value)
+        for name, value in node.items()
+        if name != "title" or not isinstance(value, str)
+    }
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(render_schema(), encoding="utf-8")
