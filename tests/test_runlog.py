@@ -110,6 +110,7 @@ def test_damage_is_counted_not_hidden(tmp_path: Path) -> None:
         (HEADS, '{"step": 4, "maps": [{"stack": "decoder", "kind": "self", "layer": 1e99, "a": [1]}]}'),
         (HEADS, '{"step": 4, "maps": [{"stack": "decoder", "kind": "both", "layer": 0, "a": [1]}]}'),
         (HEADS, '{"step": 4, "maps": [{"stack": "decoder", "kind": "self", "layer": 0, "a": ["x"]}]}'),
+        (HEADS, '{"step": 4, "maps": [{"stack": "decoder", "kind": "self", "layer": 0, "a": [[1]]}]}'),
         (EVENTS, '{"step": 4, "kind": 5, "message": "x"}'),
         (EVENTS, '{"step": 4, "kind": "alarm", "message": "x", "value": "high"}'),
         (EVENTS, '{"step": 4, "kind": "alarm", "message": "x", "new": 1}'),

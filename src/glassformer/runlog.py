@@ -18,15 +18,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, literal
-from glassformer.place import Kind, Place
+from glassformer.place import Place
 
 SCALARS, HEADS, EVENTS = "scalars.jsonl", "heads.jsonl", "events.jsonl"
 RECIPE, ENVIRONMENT = "recipe.toml", "environment.json"
@@ -34,8 +33,7 @@ ALARM = "alarm"  # the kind of event that a person should look at
 BEST = "best"  # the kind of event whose topic and value are the score that decides and its best value so far
 ENDINGS = ("finished", "stopped", "failed")  # kinds of event after which a run writes no more
 DIGITS = 5  # significant ones of a head's statistics
-LAST_STEP = 2**53 - 1  # larger numbers are damage
-MOST_HEADS, MOST_MAPS = 100_000, 100_000  # in one line
+LARGEST_COUNT = 2**53 - 1  # of a step or a layer; more is damage
 
 Steps = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -55,8 +53,6 @@ class Curve:
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened once: an alarm, a start, a best score, an end."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     step: int
     kind: str
@@ -272,7 +268,7 @@ def _read_lines(path: Path, damage: Callable[[], None]) -> Iterator[dict[str, An
             step = entry.get("step") if isinstance(entry, dict) else None
         except (ValueError, RecursionError):
             step = None
-        if type(step) is int and 0 <= step <= LAST_STEP:
+        if _is_count(step):
             yield entry
         elif line.strip():
             damage()
@@ -317,8 +313,8 @@ def _collect_heads(entries: Iterable[dict[str, Any]], damage: Callable[[], None]
     records: dict[Place, tuple[list[int], dict[str, list[Values]]]] = {}
     for step, entry in _merge(entries).items():
         try:
-            maps = [line.read() for line in _HeadsLine.model_validate(entry).maps]
-        except ValueError:  # also that of pydantic
+            maps = [_read_map(described) for described in entry["maps"]]
+        except (KeyError, TypeError, ValueError, OverflowError):
             damage()
             continue
         for place, statistics in maps:
@@ -340,31 +336,20 @@ def _collect_heads(entries: Iterable[dict[str, Any]], damage: Callable[[], None]
     }
 
 
-class _MapLine(BaseModel):
-    """The statistics of one map in a line of heads.jsonl: stack, kind, layer, and a list for each name."""
-
-    model_config = ConfigDict(extra="allow", allow_inf_nan=False)
-    __pydantic_extra__: dict[str, Annotated[list[float | None], Field(max_length=MOST_HEADS)]]
-
-    stack: Annotated[str, Field(min_length=1, max_length=200)]
-    kind: Kind
-    layer: Annotated[int, Field(ge=0, le=LAST_STEP, strict=True)]
-
-    def read(self) -> tuple[Place, dict[str, Values]]:
-        values = self.__pydantic_extra__
-        statistics = {name: np.array(values[name], dtype=np.float64) for name in values}  # null becomes NaN
-        if len({each.shape for each in statistics.values()}) > 1:
-            raise ValueError("a statistic misses heads")
-        return Place(self.stack, self.kind, self.layer), statistics
+def _read_map(described: Mapping[str, Any]) -> tuple[Place, dict[str, Values]]:
+    stack, kind, layer = described["stack"], described["kind"], described["layer"]
+    if not isinstance(stack, str) or kind not in ("self", "cross") or not _is_count(layer):
+        raise ValueError("not the place of a map")
+    names = [name for name in described if name not in ("stack", "kind", "layer")]
+    statistics = {name: np.array(described[name], dtype=np.float64) for name in names}  # null becomes NaN
+    shapes = {values.shape for values in statistics.values()}
+    if len(shapes) > 1 or any(len(shape) != 1 for shape in shapes):
+        raise ValueError("a statistic misses heads")
+    return Place(stack, kind, layer), statistics
 
 
-class _HeadsLine(BaseModel):
-    """A line of heads.jsonl without its step."""
-
-    maps: Annotated[list[_MapLine], Field(max_length=MOST_MAPS)]
-
-
-_EVENT = TypeAdapter(Event)
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= LARGEST_COUNT
 
 
 def _read_events(entries: Iterable[dict[str, Any]], damage: Callable[[], None]) -> list[Event]:
@@ -373,10 +358,21 @@ def _read_events(entries: Iterable[dict[str, Any]], damage: Callable[[], None]) 
         if entry.get("kind") in ("started", "resumed"):  # what was said about later steps is void
             events = [event for event in events if event.step <= entry["step"]]
         try:
-            events.append(_EVENT.validate_python(entry))
-        except ValueError:
+            events.append(_read_event(entry))
+        except (TypeError, ValueError):
             damage()
     return events
+
+
+def _read_event(entry: Mapping[str, Any]) -> Event:
+    event = Event(**entry)
+    texts = (event.kind, event.message, event.topic, event.place, event.code)
+    numbers = (event.value, event.time)
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("a text is none")
+    if any(number is not None and math.isnan(_as_number(number)) for number in numbers):
+        raise ValueError("a number is none")
+    return event
 
 
 def _read_object(path: Path) -> dict[str, Any]:

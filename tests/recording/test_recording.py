@@ -130,6 +130,10 @@ def test_nothing_can_be_changed(recording):
         ({"model": ""}, "Recording.model is ''"),
         ({"evidence": None}, "evidence is None"),
         ({"source": TARGET}, "wrong side"),
+        ({"source": "a text"}, "Recording.source is 'a text'. Expected Tokens"),
+        ({"output": 3}, "Recording.output is 3. Expected Output"),
+        ({"generation": ()}, r"Recording.generation is \(\). Expected Generation"),
+        ({"maps": (None,)}, "Recording.maps is None. Expected AttentionMap"),
         ({"target": None}, "has target tokens, but the recording has no target"),
         ({"hidden": {"encoder": np.zeros((2, 23, 5))}}, "has 23 tokens. Expected 24"),
         ({"hidden": {"encoder": np.zeros((24, 5))}}, "Recording.hidden\\['encoder'\\] has shape"),
@@ -198,6 +202,7 @@ def test_output_in_words():
         ({"log_probabilities": [[nan, -1.0]]}, "Output.log_probabilities is nan"),
         ({"log_probabilities": [[-1.0]]}, "log_probabilities has shape"),
         ({"vocabulary": {1: "one"}}, "Id 2 has no text"),
+        ({"vocabulary": {1: "one", 2: 2}}, "Output.vocabulary is 2. Expected str"),
         ({"kind": "words"}, "Output.kind is 'words'"),
     ],
 )
@@ -236,6 +241,8 @@ def test_a_beam_tree():
     ("changes", "message"),
     [
         ({"index": -1}, "Step.index is -1"),
+        ({"index": 2**60}, "Step.index is"),
+        ({"alternatives": ("a",)}, "Step.alternatives is 'a'. Expected Alternative"),
         ({"token": 1.5}, "Step.token is 1.5"),
         ({"text": None}, "Step.text is None"),
         ({"log_probability": 0.5}, "Step.log_probability is 0.5"),

@@ -9,10 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from glassformer.errors import BundleError
 from glassformer.messages import Message
@@ -45,19 +44,6 @@ class Entry:
     shape: tuple[int, ...]
     start: int
     stop: int
-
-
-Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
-
-
-class _Line(BaseModel):
-    """One array in the header of a safetensors file."""
-
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-    dtype: Literal["F64", "F32", "F16", "I64", "I32", "U8", "BOOL"]
-    shape: Annotated[list[Count], Field(max_length=8)]
-    data_offsets: Annotated[list[Count], Field(min_length=2, max_length=2)]
 
 
 def write_header(entries: Iterable[Entry], length: int) -> bytes:
@@ -109,19 +95,18 @@ def _check_metadata(metadata: Any, path: Path) -> None:
 
 def _read_entry(name: str, entry: Any, size: int, path: Path) -> Entry:
     """One line of the table, checked before NumPy sees it: a hostile header may hold any number."""
-    try:
-        line = _Line.model_validate(entry)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise unreadable(path, "wrong_entry", name=name[:80], where=where, error=first["msg"]) from None
-    start, stop = line.data_offsets
-    if not start <= stop <= size:
-        raise unreadable(path, "wrong_offsets", name=name[:80], start=start, stop=stop, size=size)
-    bytes_of_shape = prod(line.shape) * np.dtype(DTYPES[line.dtype]).itemsize
-    if bytes_of_shape != stop - start or max(line.shape, default=0) > max(size, 1):
-        raise unreadable(path, "wrong_size", name=name[:80], seen=stop - start, wanted=bytes_of_shape)
-    return Entry(name, DTYPES[line.dtype], tuple(line.shape), start, stop)
+    known = isinstance(entry, dict) and set(entry) == {"dtype", "shape", "data_offsets"}
+    if not known or not isinstance(entry["dtype"], str) or entry["dtype"] not in DTYPES:
+        raise unreadable(path, "wrong_entry", name=name[:80], entry=str(entry)[:200], types=tuple(DTYPES))
+    dtype, shape, offsets = DTYPES[entry["dtype"]], entry["shape"], entry["data_offsets"]
+    if not (_are_counts(shape) and len(shape) <= 8 and all(length <= max(size, 1) for length in shape)):
+        raise unreadable(path, "wrong_shape", name=name[:80], shape=str(shape)[:200])
+    if not (_are_counts(offsets) and len(offsets) == 2 and offsets[0] <= offsets[1] <= size):
+        raise unreadable(path, "wrong_offsets", name=name[:80], offsets=str(offsets)[:200], size=size)
+    wanted, seen = prod(shape) * np.dtype(dtype).itemsize, offsets[1] - offsets[0]
+    if wanted != seen:
+        raise unreadable(path, "wrong_size", name=name[:80], seen=seen, wanted=wanted)
+    return Entry(name, dtype, tuple(shape), *offsets)
 
 
 def _check_places(entries: list[Entry], size: int, path: Path) -> None:
@@ -134,6 +119,10 @@ def _check_places(entries: list[Entry], size: int, path: Path) -> None:
         end = entry.stop
     if end != size:
         raise unreadable(path, "uncovered", size=size, covered=end)
+
+
+def _are_counts(values: Any) -> bool:
+    return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -112,6 +112,12 @@ def require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise wrong_value(name, value, "choice", choices=choices)
 
 
+def require_type(name: str, value: Any, wanted: type) -> None:
+    """Refuse anything but an instance of a class."""
+    if not isinstance(value, wanted):
+        raise wrong_value(name, value, "type", type=wanted.__name__)
+
+
 def keep(thing: Any, **fields: Any) -> None:
     """Set checked fields of a frozen dataclass while it is being constructed."""
     for name, value in fields.items():

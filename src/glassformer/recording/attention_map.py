@@ -27,6 +27,7 @@ from glassformer.recording.arrays import (
     require_choice,
     require_count,
     require_text,
+    require_type,
     wrong_value,
 )
 from glassformer.recording.evidence import as_message
@@ -73,9 +74,7 @@ class AttentionMap(Rebuilt):
             require_count("AttentionMap.step", self.step)
         require_text("AttentionMap.dtype", self.dtype)
         for name, wanted in (("query", Tokens), ("key", Tokens), ("statistics", HeadStatistics)):
-            if not isinstance(getattr(self, name), wanted):
-                value = getattr(self, name)
-                raise wrong_value(f"AttentionMap.{name}", value, "type", type=wanted.__name__)
+            require_type(f"AttentionMap.{name}", getattr(self, name), wanted)
         self._check_shapes()
         self._check_pyramids()
         if self.scale is not None and not (isinstance(self.scale, (int, float)) and isfinite(self.scale)):

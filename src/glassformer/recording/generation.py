@@ -24,6 +24,7 @@ from glassformer.recording.arrays import (
     require_choice,
     require_count,
     require_text,
+    require_type,
     wrong_value,
 )
 
@@ -51,6 +52,8 @@ class Output(Rebuilt):
             log_probabilities=logs,
             vocabulary=MappingProxyType({int(key): text for key, text in self.vocabulary.items()}),
         )
+        for text in self.vocabulary.values():
+            require_type("Output.vocabulary", text, str)
         if not (logs <= _SLACK).all():
             raise wrong_value("Output.log_probabilities", logs.max(), "log_probability")
         missing = set(np.unique(self.ids).tolist()) - set(self.vocabulary)
@@ -100,6 +103,8 @@ class Step(Rebuilt):
         require_count("Step.beam", self.beam)
         _check_choice("Step", self.token, self.text, self.log_probability)
         keep(self, alternatives=tuple(self.alternatives))
+        for each in self.alternatives:
+            require_type("Step.alternatives", each, Alternative)
         if self.parent is not None:
             require_count("Step.parent", self.parent)
         if self.score is not None and (not isinstance(self.score, float) or isnan(self.score)):
@@ -116,6 +121,8 @@ class Generation(Rebuilt):
 
     def __post_init__(self) -> None:
         keep(self, steps=tuple(self.steps), nodes=tuple(self.nodes))
+        for each in (*self.steps, *self.nodes):
+            require_type("Generation.steps", each, Step)
         require_text("Generation.method", self.method)
         for place, step in enumerate(self.steps):
             if step.index != place:

@@ -26,6 +26,7 @@ from glassformer.recording.arrays import (
     is_mapped,
     keep,
     require_text,
+    require_type,
     wrong_value,
 )
 from glassformer.recording.attention_map import MOST_BYTES, AttentionMap
@@ -55,8 +56,11 @@ class Recording(Rebuilt):
 
     def __post_init__(self) -> None:
         require_text("Recording.model", self.model)
-        if not isinstance(self.evidence, Evidence):
-            raise wrong_value("Recording.evidence", self.evidence, "type", type="Evidence")
+        require_type("Recording.evidence", self.evidence, Evidence)
+        require_type("Recording.source", self.source, Tokens)
+        for name, wanted in (("target", Tokens), ("output", Output), ("generation", Generation)):
+            if getattr(self, name) is not None:
+                require_type(f"Recording.{name}", getattr(self, name), wanted)
         if self.source.side != "source" or (self.target is not None and self.target.side != "target"):
             raise RecordingError("recording.wrong_side")
         keep(self, maps=tuple(self.maps))
@@ -143,6 +147,7 @@ class Recording(Rebuilt):
     def _check_maps(self) -> None:
         seen = set()
         for each in self.maps:
+            require_type("Recording.maps", each, AttentionMap)
             place = (each.stack, each.layer, each.kind, each.step)
             if place in seen:
                 raise RecordingError("recording.two_maps", place=each.place)
