@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from glassformer.api.schema_file import render_schema
+from glassformer.api.schema_text import render_schema
 
 SCRIPT = Path(__file__).parents[2] / "web" / "generate" / "generate.py"
 

@@ -1,6 +1,6 @@
 """Generate web/src/api/generated.ts from the OpenAPI schema: `make types`.
 
-In:   the schema of the server (`glassformer.api.schema_file`); openapi-typescript, installed here by npm.
+In:   the schema of the server (`glassformer.api.schema_text`); openapi-typescript, installed here by npm.
 Out:  the file; its first line holds the hashes of the schema and of the types, so that a test knows a stale
       or edited copy without Node.
 """
@@ -17,7 +17,7 @@ OPTIONS = ("--immutable", "--root-types", "--root-types-no-schema-prefix", "--ro
 
 def main() -> None:
     """Write the file."""
-    from glassformer.api.schema_file import render_schema
+    from glassformer.api.schema_text import render_schema
 
     if not (HERE / "node_modules").is_dir():
         subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=HERE, check=True)

@@ -1,7 +1,7 @@
 """The OpenAPI schema, complete: JSON of every route, and the headers of binary frames.
 
 In:   the application.
-Out:  its schema; schema_file.py writes it to a file.
+Out:  its schema; schema_text.py makes a text of it.
 """
 
 from typing import Any

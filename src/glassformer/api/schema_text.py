@@ -1,12 +1,10 @@
-"""The OpenAPI schema as a file, for the types of the page.
+"""The OpenAPI schema as a text, for the types of the page.
 
-In:   a path: `python -m glassformer.api.schema_file FILE`, as `make types` calls it.
-Out:  the schema of the application as JSON.
+In:   nothing: an application without recordings.
+Out:  its schema as JSON; web/generate/generate.py makes types of it.
 """
 
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
 from glassformer.api.app import create_app
@@ -35,7 +33,3 @@ def _drop_titles(node: Any) -> Any:
         for name, value in node.items()
         if name != "title" or not isinstance(value, str)
     }
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(render_schema(), encoding="utf-8")
