@@ -79,7 +79,7 @@ def test_work_that_nobody_waits_for_is_not_begun() -> None:
 
 def test_too_many_questions_and_too_slow_answers_are_refused() -> None:
     async def main() -> None:
-        threads = ThreadPools(Settings(threads=1, waiting=1, answer_seconds=0.05))
+        threads = ThreadPools(Settings(threads=1, waiting=1, response_seconds=0.05))
         free = threading.Event()
         holding = asyncio.ensure_future(threads.run(ask(asyncio.Queue()), lambda: free.wait(20)))
         await asyncio.sleep(0)

@@ -1,7 +1,7 @@
-"""Work that can be stopped: long computations ask, between two pieces, whether somebody still waits.
+"""Cancellation of long computations: they check a flag between two pieces of work.
 
-In:   a flag that whoever waits may set; recordings.
-Out:  a refusal in the middle of the work, once the flag is set. Without a flag nothing changes.
+In:   a flag that is set when the client disconnects; recordings.
+Out:  ApiError in the middle of the work once the flag is set; without a flag nothing changes.
 """
 
 import threading
@@ -21,7 +21,7 @@ _FLAG: ContextVar[threading.Event | None] = ContextVar("flag", default=None)
 
 @contextmanager
 def cancelled_by(flag: threading.Event) -> Iterator[None]:
-    """Inside, work stops once the flag is set."""
+    """Work inside this context stops once the flag is set."""
     before = _FLAG.set(flag)
     try:
         yield
@@ -30,14 +30,14 @@ def cancelled_by(flag: threading.Event) -> Iterator[None]:
 
 
 def check_cancelled() -> None:
-    """Stop here, if nobody waits any more."""
+    """Raise ApiError if the request was cancelled."""
     flag = _FLAG.get()
     if flag is not None and flag.is_set():
         raise ApiError("api.cancelled", "gone", 499)
 
 
 class CancellableMap(AttentionMap):
-    """A map that asks before it computes weights."""
+    """A map that checks for cancellation before it computes weights."""
 
     __slots__ = ()
 
@@ -49,7 +49,7 @@ class CancellableMap(AttentionMap):
 
 
 def make_cancellable(recording: Recording) -> Recording:
-    """The same recording; reading its weights can be stopped. Nothing is copied or checked again."""
+    """The same recording with maps that can be cancelled; nothing is copied or validated again."""
     maps = []
     for each in recording.maps:
         twin = object.__new__(CancellableMap)

@@ -25,7 +25,7 @@ _SAMPLES, _SAMPLE = 256, 4096  # pieces of a longer file, and bytes of each
 
 
 class Card(BaseModel):
-    """What is known about a recording beside itself, from a file; words for others are left out."""
+    """Metadata of a recording from a file beside it; unknown keys are ignored."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -33,11 +33,11 @@ class Card(BaseModel):
     note: Wording | None = None
     preset: str | None = None  # the id of the preset that it shows
     selection: dict[str, str] | None = None  # where the page opens it
-    request: JobRequest | None = None  # what made it
+    request: JobRequest | None = None  # that made it
 
 
 def estimate_bytes(recording: Recording) -> int:
-    """About how many bytes of memory a recording takes; arrays that live in a file count nothing."""
+    """About how many bytes of memory a recording takes; mapped arrays are not counted."""
     seen: set[int] = set()
     total = 0
     for array in _find_arrays(recording, seen):
@@ -68,7 +68,7 @@ def _find_arrays(value: Any, seen: set[int]) -> Iterator[np.ndarray[Any, Any]]:
 
 
 def read_card(path: Path) -> Card:
-    """The card beside a bundle: TOML where a person wrote it, JSON where we did."""
+    """The card beside a bundle: TOML if written by hand, JSON if by the library."""
     written, kept = path.with_suffix(".toml"), path.with_suffix(".json")
     try:
         if written.is_file():
@@ -79,7 +79,7 @@ def read_card(path: Path) -> Card:
 
 
 def slugify(name: str) -> str:
-    """A name as it may stand in an address."""
+    """A name as it may stand in a URL."""
     plain = re.sub(r"[^a-z0-9]+", "-", re.sub(r"^[0-9]+-", "", name.lower())).strip("-")
     return plain[:40].strip("-") or "recording"
 

@@ -32,7 +32,7 @@ class _Background:
         self.process = os.getpid()
         self.clients = 0
         # An export requests thousands of things at once and waits for all of them.
-        self.settings = Settings(waiting=1_000_000, answer_seconds=86_400.0)
+        self.settings = Settings(waiting=1_000_000, response_seconds=86_400.0)
         self.threads = ThreadPools(self.settings)
         self._manager = start_blocking_portal(name="glassformer")
         self.portal = self._manager.__enter__()

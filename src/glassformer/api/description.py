@@ -1,4 +1,4 @@
-"""A recording in words: everything about it but its arrays, as the page gets it.
+"""Descriptions of recordings: everything but the arrays, as the page gets it.
 
 In:   a Recording and what the library knows about it.
 Out:  Description, TokenSlice and their parts: typed, small, ready for JSON.
@@ -72,7 +72,7 @@ class HiddenDescription(ResponseModel):
 
 
 class EvidenceWords(ResponseModel):
-    """What of the stamp is words."""
+    """The texts of the evidence."""
 
     kernel: str
     reference: str | None
@@ -105,7 +105,7 @@ class EvidenceDescription(EvidenceWords):
 
 
 class TokenChoice(ResponseModel):
-    """A token that came, or could have come."""
+    """A token that was chosen, or an alternative to it."""
 
     token: int
     text: str
@@ -123,7 +123,7 @@ class StepDescription(TokenChoice):
 
 
 class GenerationDescription(ResponseModel):
-    """How a text was written."""
+    """How a text was generated."""
 
     method: str
     text: str
@@ -153,7 +153,7 @@ class Description(ResponseModel):
     hidden: tuple[HiddenDescription, ...]
     output: OutputDescription | None
     generation: GenerationDescription | None
-    request: JobRequest | None  # what made it, where that is known
+    request: JobRequest | None  # that made it, where it is known
 
 
 class TokenSlice(ResponseModel):
@@ -171,7 +171,7 @@ class TokenSlice(ResponseModel):
 
 
 def describe(recording: Recording, id: str, title: Wording, request: JobRequest | None = None) -> Description:
-    """The recording in words."""
+    """The description of a recording."""
     return Description(
         id=id,
         title=title,
@@ -220,7 +220,7 @@ def _describe_evidence(evidence: Evidence) -> EvidenceDescription:
 
 
 def find_shape(recording: Recording) -> Shape:
-    """Which stacks the recording speaks of."""
+    """The shape of the network, by the stacks of its maps and states."""
     stacks = {each.stack for each in recording.maps} | set(recording.hidden)
     if recording.target is not None or stacks >= {"encoder", "decoder"}:
         return "encoder-decoder"
@@ -228,7 +228,7 @@ def find_shape(recording: Recording) -> Shape:
 
 
 def describe_map(recording: Recording, index: int) -> MapDescription:
-    """One map in words."""
+    """The description of one map."""
     each = recording.maps[index]
     keys = each.keys
     query_start, key_start = find_starts(recording, each)
@@ -264,7 +264,7 @@ def describe_map(recording: Recording, index: int) -> MapDescription:
 
 
 def slice_tokens(tokens: Tokens, start: int, stop: int) -> TokenSlice:
-    """Some tokens, with what is invisible made visible."""
+    """Some tokens; `shown` makes blanks, line ends and bytes visible."""
     part = slice(start, stop)
     texts = tokens.texts[part]
     return TokenSlice(

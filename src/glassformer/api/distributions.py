@@ -51,11 +51,11 @@ class Where:
     head: int | None = None
 
 
-Blocks = Callable[[], Iterable[tuple[AnyArray, AnyArray | None]]]  # numbers, and which of them count
+Blocks = Callable[[], Iterable[tuple[AnyArray, AnyArray | None]]]  # numbers, and which of them are counted
 
 
 def distribute(recording: Recording, of: Of, where: Where, bins: int) -> Distribution:
-    """Count what was asked for."""
+    """The histogram of a part of a recording."""
     if of in ("hidden", "embeddings"):
         return histogram(_read_hidden(recording, of, where), bins, whole=True)
     attention_map = _choose_map(recording, where)
@@ -160,7 +160,7 @@ def _choose_map(recording: Recording, where: Where) -> AttentionMap:
 
 
 def _require(attention_map: AttentionMap, of: Of) -> None:
-    """Refuse what this map cannot answer."""
+    """ApiError where the map lacks what is needed."""
     vectors = attention_map.queries is not None and attention_map.keys is not None
     missing = {
         "attention": not attention_map.has_weights,

@@ -1,7 +1,7 @@
-"""Recordings by id: those that ship, files that were opened, and those made meanwhile.
+"""Recordings by id: shipped ones, files that were opened, and those made by jobs.
 
 In:   bundle files, and recordings that are still in memory.
-Out:  a Recording for an id. What is used is kept open, within a budget of bytes; the least used goes to disk.
+Out:  a Recording for an id. Recordings stay open within a budget of memory, least recently used closed first.
 
 An id is a name with a hash of the content behind it: it means the same recording on every start, so links and
 browsers may remember it.
@@ -34,10 +34,10 @@ Origin = Literal["shipped", "file", "made"]
 
 SHIPPED = Path(__file__).with_name("recordings")
 MEMORY = 2 << 30  # bytes of recordings that stay in memory
-DISK = 16 << 30  # bytes of made recordings; the oldest make room
+DISK = 16 << 30  # bytes of made recordings; beyond that the oldest are removed
 _EXCERPT = 120  # characters
-_PART = ".bundle.part"  # behind the name of a file that is being written, here as in bundles
-_STALE = 86_400.0  # seconds after which nobody writes to a part any more: whoever did was killed
+_PART = ".bundle.part"  # suffix of a file that is being written, as in bundles
+_STALE = 86_400.0  # seconds after which the writer of a partial file must have been killed
 
 
 class RecordingEntry(ResponseModel):
@@ -69,7 +69,7 @@ class _Stored:
 
     @property
     def listed(self) -> bool:
-        """Whether people see it, and not only a view that made it on the way."""
+        """Whether it is in the list; a view may make recordings for its own use."""
         return self.card.request is None or self.card.request.listed
 
 
@@ -87,34 +87,34 @@ class Library:
         self._temporary = folder is None
         self.folder = Path(tempfile.mkdtemp(prefix="glassformer-")) if folder is None else Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        if self._temporary:  # also where nobody closes us: a widget, a program that ends
+        if self._temporary:  # also without close(): a widget, a program that ends
             self._clean_up = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._memory, self._disk = memory, disk
-        self._places: dict[str, _Stored] = {}
+        self._entries: dict[str, _Stored] = {}
         self._open: OrderedDict[str, tuple[Recording, int]] = OrderedDict()  # least recently used first
-        self._lock = threading.RLock()  # of the tables: held for moments only
-        self._disk_lock = threading.RLock()  # of opening and writing files; taken before the other
-        self.broken: list[str] = []  # why files of the folder were left out
+        self._lock = threading.RLock()  # of the tables; never held during I/O
+        self._disk_lock = threading.RLock()  # of opening and writing files; acquired before _lock
+        self.broken: list[str] = []  # why files of the folder could not be opened
         for path in sorted(shipped.glob("*.bundle")) if shipped is not None else ():
             self._add(bundle.open(path), path, "shipped", read_card(path), own=False)
         if not self._temporary:
-            self._sweep()
+            self._remove_stale()
             for path in sorted(self.folder.glob("*.bundle"), key=_age):
                 try:
                     self._add(bundle.open(path), path, "made", read_card(path), own=True)
-                except (BundleError, OSError) as error:  # another server may have taken it away meanwhile
+                except (BundleError, OSError) as error:  # another server may have removed it
                     self.broken.append(str(error))
 
-    def _sweep(self) -> None:
-        """Remove what servers that were killed left behind."""
+    def _remove_stale(self) -> None:
+        """Remove partial files of servers that were killed."""
         for part in (*self.folder.glob(f".*{_PART}"), *self.folder.glob(".job-*")):
             if time.time() - _age(part) > _STALE:
                 shutil.rmtree(part, ignore_errors=True) if part.is_dir() else _remove_file(part)
 
     def entries(self) -> tuple[RecordingEntry, ...]:
-        """What there is: made ones first, the newest of them on top; then files; then what ships."""
+        """The listed recordings: made ones first, newest on top; then files; then shipped ones."""
         with self._lock:
-            found = [place.entry for place in self._places.values() if place.listed]
+            found = [stored.entry for stored in self._entries.values() if stored.listed]
         order = ("made", "file", "shipped")
         newest = [entry for entry in reversed(found) if entry.origin == "made"]
         rest = [entry for entry in found if entry.origin != "made"]
@@ -125,57 +125,57 @@ class Library:
     def _find_default(self) -> str | None:
         """The first file that was given to the server, else the first shipped recording, else any."""
         with self._lock:
-            listed = [(id, place) for id, place in self._places.items() if place.listed]
-        given = [id for id, place in listed if place.entry.origin == "file" and not place.own]
-        shipped = [id for id, place in listed if place.entry.origin == "shipped"]
+            listed = [(id, stored) for id, stored in self._entries.items() if stored.listed]
+        given = [id for id, stored in listed if stored.entry.origin == "file" and not stored.own]
+        shipped = [id for id, stored in listed if stored.entry.origin == "shipped"]
         return next(iter([*given, *shipped, *(id for id, _ in listed)]), None)
 
     def entry(self, id: str) -> RecordingEntry:
-        """What a list says about one recording."""
+        """The list entry of one recording."""
         return self._find(id).entry
 
     def request(self, id: str) -> JobRequest | None:
-        """What made a recording, where that is known."""
+        """The request that made a recording, where it is known."""
         return self._find(id).card.request
 
     def preset(self, id: str) -> str | None:
-        """The preset that a recording shows, if it ships for one."""
+        """The id of the preset that a shipped recording shows."""
         return self._find(id).card.preset
 
     def find_preset(self, preset: str) -> str | None:
-        """The id of the recording that ships for a preset."""
+        """The id of the shipped recording of a preset."""
         with self._lock:
-            places = list(self._places.items())
-        return next((id for id, place in places if place.card.preset == preset), None)
+            known = list(self._entries.items())
+        return next((id for id, stored in known if stored.card.preset == preset), None)
 
     def get(self, id: str) -> Recording:
-        """The recording, opened if it was not."""
-        known = self._look(id)
+        """The recording; opens its file if needed."""
+        known = self._find_open(id)
         if known is None:
             with self._disk_lock:
-                known = self._look(id)  # somebody else may have opened it meanwhile
+                known = self._find_open(id)  # another thread may have opened it
                 if known is None:
                     known = self._reopen(id)
-                    self._keep(id, known)
+                    self._keep_open(id, known)
         return known
 
     def _reopen(self, id: str) -> Recording:
-        """A recording from its file; one whose file somebody removed, as another server may, is forgotten."""
-        place = self._find(id)
-        assert place.path is not None  # what is not open is on disk
+        """A recording from its file; it is forgotten if the file was removed (another server may do so)."""
+        stored = self._find(id)
+        assert stored.path is not None  # a recording is open or on disk
         try:
-            return bundle.open(place.path)
+            return bundle.open(stored.path)
         except (BundleError, OSError):
-            if place.path.exists():
+            if stored.path.exists():
                 raise
             with self._lock:
-                if self._places.get(id) is place:
-                    self._forget(id, place)
-            self._find(id)  # says that it is gone
+                if self._entries.get(id) is stored:
+                    self._forget(id, stored)
+            self._find(id)  # raises: it is gone
             raise
 
     def open_file(self, path: str | PathLike[str]) -> str:
-        """Add a bundle that belongs to somebody: it is read where it is, and never removed."""
+        """Add a file of the user: it is read where it is, and never removed."""
         return self._add(bundle.open(path), Path(path), "file", Card(), own=False)
 
     def adopt(
@@ -185,26 +185,26 @@ class Library:
         title: Wording | None = None,
         request: JobRequest | None = None,
     ) -> str:
-        """Add a bundle that was written below the library's folder; from now on the file is the library's."""
-        given, place, card = Path(path), self.new_path(), Card(title=title, request=request)
+        """Add a bundle written below the library's folder; the library owns the file from now on."""
+        given, stored, card = Path(path), self.new_path(), Card(title=title, request=request)
         try:
-            if not self._temporary:  # before the bundle: whoever sees that one also finds its card
-                place.with_suffix(".json").write_text(card.model_dump_json(), encoding="utf-8")
-            given.replace(place)
-            recording = bundle.open(place)
+            if not self._temporary:  # before the bundle, so that a visible bundle has its card
+                stored.with_suffix(".json").write_text(card.model_dump_json(), encoding="utf-8")
+            given.replace(stored)
+            recording = bundle.open(stored)
         except BaseException:
-            for each in (given, place):
+            for each in (given, stored):
                 _remove_file(each)
             raise
-        id = self._add(recording, place, origin, card, own=True)
+        id = self._add(recording, stored, origin, card, own=True)
         with self._lock:
-            for other, its in list(self._places.items()):
+            for other, its in list(self._entries.items()):
                 if not its.listed and other != id and its.card.request == request:
-                    self._forget(other, its)  # of what is in no list, the newest of a kind is enough
+                    self._forget(other, its)  # of unlisted recordings only the newest of a request is kept
         return id
 
     def receive(self, part: Path) -> str:
-        """Add a file that somebody sent: one that cannot be read never gets the name of a bundle."""
+        """Add an uploaded file; it gets the name of a bundle only once it could be opened."""
         try:
             bundle.open(part)
             return self.adopt(part, "file")
@@ -212,7 +212,7 @@ class Library:
             part.unlink(missing_ok=True)
 
     def add(self, recording: Recording, title: Wording | None = None) -> str:
-        """Add a recording that is in memory; it goes to disk when others need the room."""
+        """Add a recording that is in memory; it is written to disk when memory runs short."""
         return self._add(recording, None, "made", Card(title=title), own=True)
 
     def path(self, id: str) -> Path:
@@ -223,33 +223,33 @@ class Library:
     def remove(self, id: str) -> None:
         """Forget a recording; its file is removed only if it is the library's own."""
         with self._lock:
-            place = self._find(id)
-            if place.entry.origin == "shipped":
+            stored = self._find(id)
+            if stored.entry.origin == "shipped":
                 raise ApiError("api.shipped", status=403, id=id)
-            self._forget(id, place)
+            self._forget(id, stored)
 
     def new_path(self) -> Path:
-        """A name in the library's folder that no file has."""
+        """An unused name in the library's folder."""
         return self.folder / f"{token_hex(8)}.bundle"
 
-    def new_part(self) -> Path:
-        """A name for what is on its way: no library takes it for a bundle."""
+    def new_partial_path(self) -> Path:
+        """A name for a partial file, which no library opens."""
         return self.folder / f".{token_hex(8)}{_PART}"
 
     def close(self) -> None:
-        """Let go of everything; a folder that was only temporary is removed."""
+        """Release everything; a temporary folder is removed."""
         with self._disk_lock, self._lock:
             self._open.clear()
-            self._places.clear()
+            self._entries.clear()
             if self._temporary:
                 self._clean_up()
 
     def _find(self, id: str) -> _Stored:
         with self._lock:
-            place = self._places.get(id)
-        if place is None:
+            stored = self._entries.get(id)
+        if stored is None:
             raise ApiError("api.no_recording", status=404, id=id[:80])
-        return place
+        return stored
 
     def _add(self, recording: Recording, path: Path | None, origin: Origin, card: Card, *, own: bool) -> str:
         name = path.stem if path is not None and not own else recording.model
@@ -272,17 +272,17 @@ class Library:
         size = path.stat().st_size if path is not None else 0
         with self._disk_lock:
             with self._lock:
-                known = self._places.get(id)
+                known = self._entries.get(id)
                 if known is None:
-                    self._places[id] = _Stored(entry, card, path, own, size)
+                    self._entries[id] = _Stored(entry, card, path, own, size)
             if known is None:
-                self._keep(id, recording)
-                self._make_room(id)
-            elif own and path is not None and path != known.path:  # the same content again
+                self._keep_open(id, recording)
+                self._free_disk(id)
+            elif own and path is not None and path != known.path:  # the same content as a known one
                 _remove_file(path)
         return id
 
-    def _look(self, id: str) -> Recording | None:
+    def _find_open(self, id: str) -> Recording | None:
         """The recording, if it is open."""
         with self._lock:
             self._find(id)
@@ -291,8 +291,8 @@ class Library:
             self._open.move_to_end(id)
             return self._open[id][0]
 
-    def _keep(self, id: str, recording: Recording) -> None:
-        """Hold a recording open, and close the least used ones when there are too many bytes."""
+    def _keep_open(self, id: str, recording: Recording) -> None:
+        """Keep a recording open; close the least recently used ones beyond the budget of memory."""
         size = estimate_bytes(recording)
         with self._lock:
             self._open[id] = (recording, size)
@@ -304,43 +304,43 @@ class Library:
                 leaving.append(other)
                 left -= each
         for other in leaving:
-            with suppress(ApiError):  # it was removed meanwhile
+            with suppress(ApiError):  # removed by another thread
                 self._write(other)
             with self._lock:
                 self._open.pop(other, None)
 
     def _write(self, id: str) -> Path:
-        """The file of a recording, which is written if there is none; others may look at tables meanwhile."""
-        place = self._find(id)
-        if place.path is None:
-            recording = self._look(id)
-            assert recording is not None  # what is not on disk is open
+        """The file of a recording, written if there is none; tables stay unlocked during the write."""
+        stored = self._find(id)
+        if stored.path is None:
+            recording = self._find_open(id)
+            assert recording is not None  # a recording is open or on disk
             path = self.new_path()
             bundle.save(recording, path)
             with self._lock:
-                place.path, place.size = path, path.stat().st_size
-                if self._places.get(id) is not place:  # removed meanwhile
+                stored.path, stored.size = path, path.stat().st_size
+                if self._entries.get(id) is not stored:  # removed by another thread
                     _remove_file(path)
-            self._make_room(id)
-        return place.path
+            self._free_disk(id)
+        return stored.path
 
-    def _make_room(self, newest: str) -> None:
-        """Forget the oldest recordings of our own while they take too much of the disk."""
+    def _free_disk(self, newest: str) -> None:
+        """Remove the oldest recordings that the library owns, beyond the budget of disk."""
         with self._lock:
-            own = [id for id, place in self._places.items() if place.own and id != newest]
-            own.sort(key=lambda id: self._places[id].listed)  # what nobody sees goes first
-            used = sum(place.size for place in self._places.values() if place.own)
+            own = [id for id, stored in self._entries.items() if stored.own and id != newest]
+            own.sort(key=lambda id: self._entries[id].listed)  # unlisted ones go first
+            used = sum(stored.size for stored in self._entries.values() if stored.own)
             for id in own:
                 if used <= self._disk:
                     return
-                used -= self._places[id].size
-                self._forget(id, self._places[id])
+                used -= self._entries[id].size
+                self._forget(id, self._entries[id])
 
-    def _forget(self, id: str, place: _Stored) -> None:
+    def _forget(self, id: str, stored: _Stored) -> None:
         self._open.pop(id, None)
-        del self._places[id]
-        if place.own and place.path is not None:
-            _remove_file(place.path)
+        del self._entries[id]
+        if stored.own and stored.path is not None:
+            _remove_file(stored.path)
 
 
 def _complete_selection(selection: dict[str, str] | None, recording: Recording) -> dict[str, str] | None:

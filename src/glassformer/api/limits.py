@@ -1,7 +1,7 @@
-"""What one caller may take from everyone: bytes of a body, threads, time, memory for answers.
+"""Limits of one request: bytes and time of its body, threads, time and cache of its response.
 
 In:   requests and the work they ask for.
-Out:  bodies that are not too long; answers computed beside the event loop; refusals in time.
+Out:  bodies within the limits; responses computed beside the event loop; errors beyond the limits.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ class BodyLimit:
 
         try:
             await self.app(scope, body.receive, send_unless_refused)
-        except ApiError as error:  # of a body that was read before any route
+        except ApiError as error:  # raised while a body was read before any route
             if started:
                 raise
             if not refused:
@@ -76,7 +76,7 @@ class _Body:
         self._deadline = asyncio.get_running_loop().time() + seconds
         self._taken = 0
         self._whole = False
-        self.refusal: ApiError | None = None  # said even if a framework makes another error of it
+        self.refusal: ApiError | None = None  # sent even if the framework turns it into another error
 
     async def receive(self) -> Message:
         if self._whole:
@@ -103,17 +103,17 @@ def _too_long(limit: int) -> ApiError:
 
 
 class ThreadPools:
-    """A few threads for answers, and others for those that take long; what nobody waits for is stopped."""
+    """Worker threads: some for quick responses, others for slow ones. Cancelled work is stopped."""
 
     def __init__(self, settings: Settings) -> None:
         self._quick = ThreadPoolExecutor(settings.threads, thread_name_prefix="answer")
         self._slow = ThreadPoolExecutor(settings.slow_threads, thread_name_prefix="measure")
         self._most = settings.waiting
-        self._seconds = settings.answer_seconds
+        self._seconds = settings.response_seconds
         self._waiting = 0
 
     async def run(self, request: Request, work: Callable[[], Result], *, slow: bool = False) -> Result:
-        """The result of some work, done in a thread while the client waits."""
+        """Run some work in a thread until it is done, the client disconnects, or time is up."""
         if self._waiting >= self._most:
             raise ApiError("api.too_many_requests", "busy", 429)
         self._waiting += 1
@@ -137,11 +137,11 @@ class ThreadPools:
             self._waiting -= 1
             leaving.cancel()
             if not working.done():
-                flag.set()  # for a thread that has begun
-                working.cancel()  # for one that has not
+                flag.set()  # stops work that has begun
+                working.cancel()  # drops work that has not
 
     def close(self) -> None:
-        """Begin nothing more."""
+        """Drop what has not begun."""
         for pool in (self._quick, self._slow):
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -153,7 +153,7 @@ async def _wait_until_gone(request: Request) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A body as it travels."""
+    """An encoded body."""
 
     body: bytes
     kind: str  # its media type
@@ -161,7 +161,7 @@ class Encoded:
 
 
 class ResponseCache:
-    """Encoded answers, the least used forgotten first."""
+    """Encoded responses, least recently used removed first."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -176,7 +176,7 @@ class ResponseCache:
             return self._kept.get(key)
 
     def put(self, key: str, encoded: Encoded) -> None:
-        if len(encoded.body) > self._most // 8:  # one answer must not push out all others
+        if len(encoded.body) > self._most // 8:  # one response must not evict all others
             return
         with self._lock:
             before = self._kept.pop(key, None)
@@ -187,5 +187,5 @@ class ResponseCache:
 
     @property
     def size(self) -> int:
-        """Bytes that are kept."""
+        """Bytes in the cache."""
         return self._size

@@ -31,7 +31,7 @@ _SHORT = 512  # bytes that are not worth compressing
 
 @dataclass(frozen=True, slots=True)
 class AppContext:
-    """What every route works with."""
+    """What every route needs."""
 
     library: Library
     workbench: Workbench | None
@@ -106,14 +106,14 @@ def _send_marked(encoded: Encoded, mark: str, known: str, headers: dict[str, str
 
 
 def send(encoded: Encoded, headers: dict[str, str]) -> Response:
-    """Something encoded, as a response."""
+    """An encoded body as a response."""
     if encoded.encoding != "identity":
         headers = {**headers, "content-encoding": encoded.encoding}
     return Response(encoded.body, media_type=encoded.kind, headers=headers)
 
 
 def choose_encoding(accepted: str) -> Encoding:
-    """zstd where it is understood, else gzip, else none."""
+    """zstd if the client accepts it, else gzip, else none."""
     offers = {}
     for part in accepted.lower().split(","):
         name, _, words = part.strip().partition(";")
@@ -126,7 +126,7 @@ def choose_encoding(accepted: str) -> Encoding:
 
 
 def compress(data: bytes, kind: str, encoding: Encoding, level: int = 1) -> Encoded:
-    """The data as they travel; short ones as they are."""
+    """Compressed data; short ones stay as they are."""
     if encoding == "zstd" and len(data) >= _SHORT:
         return Encoded(zstandard.ZstdCompressor(level=level).compress(data), kind, "zstd")
     if encoding == "gzip" and len(data) >= _SHORT:

@@ -1,4 +1,4 @@
-"""Metrics and scores as the page gets them.
+"""Metrics and scores for JSON.
 
 In:   a recording, the name of a metric, parameters as text.
 Out:  MetricDescription and ScoreDescription for JSON; rollout as a frame.
@@ -25,15 +25,15 @@ from glassformer.schema import Bounds, MessageModel, PlaceModel, ResponseModel, 
 Kind = Literal["number", "integer", "choice", "boolean", "text"]
 
 _KINDS: dict[object, Kind] = {float: "number", int: "integer", bool: "boolean", str: "text"}
-MOST_ROLLED = 16 << 20  # numbers of a rollout in one answer
+MOST_ROLLED = 16 << 20  # numbers of a rollout in one response
 
-MOST_COUNTED = 4_000_000_000  # weights that may be read for one answer
+MOST_COUNTED = 4_000_000_000  # weights that may be read for one response
 
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
 
 class MetricParameter(ResponseModel):
-    """A knob of a metric."""
+    """A parameter of a metric."""
 
     name: str
     label: TranslatedMessage
@@ -98,7 +98,7 @@ class ScoreDescription(ResponseModel):
 
 
 def describe_metrics() -> list[MetricDescription]:
-    """Every metric whose parameters can be written in an address; the panel's come first, in its order."""
+    """Every metric whose parameters fit into a URL; those of the panel first, in its order."""
     found = [METRICS[name] for name in METRICS]
     possible = [each for each in found if all(_is_plain(knob) for knob in each.parameters if knob.required)]
     order = {name: place for place, name in enumerate(PANEL)}
@@ -109,7 +109,7 @@ def describe_metrics() -> list[MetricDescription]:
 def measure_recording(
     recording: Recording, name: str, over: Over | None, given: dict[str, str]
 ) -> ScoreDescription:
-    """Measure; parameters come as text."""
+    """Compute a metric; parameters are texts of the URL."""
     if name not in METRICS:
         raise ApiError("api.no_metric", status=404, name=name[:80])
     metric = METRICS[name]
@@ -142,14 +142,14 @@ def frame_rollout(
 
 
 def _require_short(recording: Recording, metric: Metric, given: dict[str, str]) -> None:
-    """Refuse to count billions of weights again, for a threshold that nobody counted while recording."""
+    """ApiError where a threshold would need billions of weights to be counted again."""
     if not {"threshold", "relative"} & set(given) or metric.needs != "statistics":
         return
     kept = {f"{each.statistics.threshold:g}" for each in recording.maps}
     try:
         usual = {f"{float(given.get('threshold', THRESHOLD)):g}"} == kept
     except ValueError:
-        return  # the metric says what is wrong with it
+        return  # the metric raises the error
     if usual and given.get("relative", "false").lower() in _FALSE:
         return
     cells = sum(each.heads * len(each.query) * len(each.key) for each in recording.maps)
@@ -241,7 +241,7 @@ def _describe_part(part: Part, numbers: dict[Place, int]) -> ScorePart:
 
 
 def _read(knob: Parameter, text: str) -> float | int | str | bool:
-    """A parameter from the address; whether it is possible is for the metric to say."""
+    """A parameter of the URL; the metric checks its range."""
     try:
         if knob.type is bool and text.lower() in _TRUE + _FALSE:
             return text.lower() in _TRUE

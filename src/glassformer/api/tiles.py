@@ -1,4 +1,4 @@
-"""Pictures of attention maps as frames: rectangles of weights, tiles at any zoom, thumbnails, averages.
+"""Attention maps as frames: rectangles of weights, tiles at any zoom, thumbnails, averages.
 
 In:   a recording, and which part of which map at which precision.
 Out:  Frame. Nothing larger than MOST_CELLS is made at once.

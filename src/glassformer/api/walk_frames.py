@@ -1,7 +1,7 @@
 """Arrays of the walk as binary frames.
 
 In:   a recording, the name of an array, which part of it.
-Out:  a frame "values"; or a refusal that says what is there.
+Out:  a frame "values".
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def frame_trace(
     """An array of the walk, or a rectangle of it: (column,), (row, column) or (head, row, column)."""
     array = Arrays(recording).find(name)
     if array is None:
-        array = follow(recording)[1].find(name)  # what nobody kept may follow from what was
+        array = follow(recording)[1].find(name)  # arrays that were not kept may follow from others
     if array is None:
         raise ApiError("walk.no_array", "not_recorded", 404, name=name[:120])
     whole = array.shape

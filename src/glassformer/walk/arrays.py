@@ -32,7 +32,7 @@ class Arrays:
             (each.stack, each.layer, each.kind): each for each in recording.maps if each.step is None
         }
         self._derivations: dict[str, tuple[Derivation, tuple[int, ...]]] = {}  # what follows, and its shape
-        self._made: dict[str, AnyArray] = {}  # by a recipe, once
+        self._made: dict[str, AnyArray] = {}  # derived arrays, each computed once
 
     def find(self, name: str) -> AnyArray | None:
         """The array of a name, as it was kept, or as it follows from what was."""
@@ -40,24 +40,24 @@ class Arrays:
         if kept is not None:
             return kept
         if name in self._derivations and name not in self._made:
-            recipe = self._derivations[name][0]
-            read = [self.find(each) for each in recipe.inputs]
-            self._made[name] = recipe.make([array for array in read if array is not None])
+            derivation = self._derivations[name][0]
+            read = [self.find(each) for each in derivation.inputs]
+            self._made[name] = derivation.make([array for array in read if array is not None])
         if name in self._made:
             return self._made[name]
         return self._find_kept(name)
 
-    def promise(self, name: str, recipe: Derivation) -> tuple[int, ...] | None:
-        """Make an array when somebody asks for it, if all that it needs is there; gives its shape."""
-        shape = recipe.measure([self.shape(each) for each in recipe.inputs], MOST_CELLS)
-        if not self.words or self.recording.evidence.edits:  # nobody knows what such a network does
+    def register(self, name: str, derivation: Derivation) -> tuple[int, ...] | None:
+        """Register how to derive an array on request; gives its shape, None where inputs are missing."""
+        shape = derivation.measure([self.shape(each) for each in derivation.inputs], MOST_CELLS)
+        if not self.words or self.recording.evidence.edits:  # an edited network may compute something else
             return None
         if shape is not None:
-            self._derivations[name] = (recipe, shape)
+            self._derivations[name] = (derivation, shape)
         return shape
 
     def is_computed(self, name: str) -> bool:
-        """Whether an array is none of the network's own: it was made from those that were kept."""
+        """Whether an array was derived from kept ones instead of recorded."""
         made = name.endswith("/mixed") and name not in self.recording.trace
         return name in self._derivations or (made and self.shape(name) is not None)
 
@@ -183,7 +183,7 @@ def _find_matrix(found: AttentionMap, what: str) -> AnyArray | None:
 
 
 def _check(recording: Recording) -> dict[str, Word]:
-    """The words of the architecture; what a stranger's file says is refused here, if it cannot be."""
+    """The settings of the architecture; impossible ones of a file raise ConfigurationError."""
     words = dict(recording.architecture or {})
     kind: type[ModelConfig] | type[RecurrentConfig] = RecurrentConfig if "cell" in words else ModelConfig
     if words:

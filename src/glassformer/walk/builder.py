@@ -55,7 +55,7 @@ class PlanBuilder:
         numbers, words = dict(numbers or {}), dict(words or {})
         made = arrays.shape(output)
         if made is None and parameters is NOTHING:
-            made = arrays.promise(output, Derivation(operation, tuple(inputs), numbers, words))
+            made = arrays.register(output, Derivation(operation, tuple(inputs), numbers, words))
         if arrays.is_computed(output):
             words["origin"] = "computed"  # not by the network: it follows from what was kept
         shape = StepShape(inputs=tuple(arrays.shape(each) for each in inputs), output=made)

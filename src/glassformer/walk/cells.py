@@ -32,7 +32,7 @@ def explain(
     try:
         working = OPERATIONS[found.operation](cell)
         value = cell.value(found.output)
-    except (IndexError, ValueError, TypeError, ArithmeticError) as error:  # a stranger's file need not fit
+    except (IndexError, ValueError, TypeError, ArithmeticError) as error:  # arrays of a file need not fit
         raise ApiError("walk.arrays_do_not_fit", "cannot_be", 422, step=step, error=str(error)) from error
     terms, left_out, rest = _choose_terms(working)
     return CellArithmetic(
@@ -63,7 +63,7 @@ def find_step(plan: WalkPlan, id: str) -> Step:
 
 
 def _place(arrays: Arrays, step: Step, row: int, column: int, head: int | None) -> Cell:
-    """A place that exists; one without a head where there are heads is in the first."""
+    """A cell that exists; without a head, that of the first."""
     shape = step.shape.output or ()
     asked = ((head or 0,) if len(shape) == 3 else ()) + ((row,) if len(shape) > 1 else ()) + (column,)
     if len(shape) < 3 and head is not None:

@@ -1,4 +1,4 @@
-"""What follows from arrays that were kept, where the network's own was not: computed again, and said to be.
+"""Arrays derived from kept ones, where the network's own were not kept; marked as computed.
 
 In:   an operation without parameters, and the arrays that it reads.
 Out:  the array that it gives, in single precision; before that, its shape alone.

@@ -1,6 +1,6 @@
-"""The steps of a Transformer of ours, as its architecture says.
+"""The steps of our own Transformer, by its architecture.
 
-In:   the words of a ModelConfig, and a builder.
+In:   the settings of a ModelConfig, and a builder.
 Out:  chapters: embedding, then for each layer self-attention, cross-attention, feed-forward; the output.
 """
 
@@ -13,7 +13,7 @@ Words = Mapping[str, str | int | float | bool | None]
 
 
 class NativePlan:
-    """Writes down what one network does."""
+    """Adds the steps of one network to a plan."""
 
     def __init__(self, words: Words, builder: PlanBuilder) -> None:
         self.words = words
@@ -25,7 +25,7 @@ class NativePlan:
         self.memory = ""  # what the encoder ends with
 
     def write(self) -> None:
-        """All of it."""
+        """Add every chapter."""
         shape = str(self.words["shape"])
         for stack in ("encoder", "decoder"):
             if stack not in shape:

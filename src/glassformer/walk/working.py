@@ -1,6 +1,6 @@
-"""The bench on which one number is taken apart: where it stands, what is read for it, what was found.
+"""One cell of a step: where it is, what is read for it, and its arithmetic.
 
-In:   arrays, a step, a place in its output.
+In:   arrays, a step, a position in its output.
 Out:  numbers in double precision; Working, filled by an operation.
 """
 
@@ -37,7 +37,7 @@ class Working:
 
 @dataclass(slots=True)
 class Cell:
-    """A place in the output of a step."""
+    """A cell in the output of a step."""
 
     arrays: Arrays
     step: Step
@@ -77,7 +77,7 @@ class Cell:
         return float(self.vector(name)[self.column])
 
     def texts(self, side: str) -> list[str]:
-        """What stands on an axis of tokens."""
+        """The tokens of an axis."""
         recording = self.arrays.recording
         tokens = recording.source if side == "source" or recording.target is None else recording.target
         return [make_visible(text) for text in tokens.texts]

@@ -57,7 +57,7 @@ async def read_recording(request: Request, context: Context, id: Id) -> Response
 
 
 def find_request(context: AppContext, id: str) -> JobRequest | None:
-    """What made a recording; for one that ships, what its preset asks for."""
+    """The request that made a recording; of a shipped one, that of its preset."""
     known = context.library.request(id)
     name = context.library.preset(id)
     if known is not None or name is None or context.workbench is None:
@@ -133,7 +133,7 @@ async def add_recording(request: Request, context: Context) -> Added:
     if state.uploads >= context.settings.uploads:
         raise ApiError("api.too_many_uploads", "busy", 429)
     state.uploads += 1
-    path = context.library.new_part()
+    path = context.library.new_partial_path()
     try:
         await _write(request, path)
         return Added(id=await context.threads.run(request, lambda: context.library.receive(path)))
@@ -172,6 +172,6 @@ async def _write(request: Request, path: FilePath) -> None:
 
 @router.delete("/{id}", status_code=204)
 async def remove_recording(context: Context, id: Id) -> Response:
-    """Forget a recording that was made or opened; a file that somebody opened stays on disk."""
+    """Remove a recording from the list; a file of the user stays on disk."""
     context.library.remove(id)
     return Response(status_code=204)
