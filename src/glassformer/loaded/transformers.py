@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from glassformer.config import Head, Shape
 from glassformer.errors import CheckpointError, ConfigurationError, InputError
 from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.streaming import Streamer, stream_tokens
 from glassformer.messages import Message, message
 from glassformer.model.generate import GREEDY
 from glassformer.model.generation_settings import GenerationSettings
@@ -214,6 +215,21 @@ class TransformersModel(LoadedModel):
             for place, hypotheses in zip(places, found, strict=True):
                 answers[place] = hypotheses
         return answers
+
+    def stream(
+        self, prompt: Sequence[int], settings: GenerationSettings | None = None
+    ) -> Iterator[list[int]]:
+        if (settings or self.generation).beams > 1:  # known at the end only
+            yield from super().stream(prompt, settings)
+            return
+        ids = self._tensor([prompt])
+        arguments = self.generation_arguments(settings, len(prompt)) | {"output_scores": False}
+
+        def run(streamer: Streamer) -> None:
+            with evaluating(self.network), _seeded(settings):
+                self._model.generate(ids, attention_mask=torch.ones_like(ids), streamer=streamer, **arguments)
+
+        yield from stream_tokens(run)
 
     def classify(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
         found: list[list[float]] = [[]] * len(rows)
