@@ -1,7 +1,7 @@
-"""The door of the command: `glassformer`, and `python -m glassformer`.
+"""The entry point of the command: `glassformer`, and `python -m glassformer`.
 
-In:   the words of a terminal, and its Ctrl-C.
-Out:  an exit code. From the first moment an interrupt ends in 130 and in silence, never in a traceback.
+In:   the arguments of a terminal, and its Ctrl-C.
+Out:  an exit code. An interrupt at any moment ends with 130 and prints no traceback.
 """
 
 import os
@@ -10,7 +10,7 @@ import sys
 from types import FrameType
 
 IMPORTING = "<frozen importlib._bootstrap>"  # the code that runs while anything is imported
-PAUSE = 0.02  # seconds until it is looked at again whether an import is over
+PAUSE = 0.02  # seconds between checks whether an import has ended
 INTERRUPTED = 130
 
 
@@ -19,7 +19,7 @@ def run() -> int:
     waiting = False
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        """An import is not torn apart, for libraries turn that into riddles: it ends first, or we do."""
+        """Defer SIGINT until an import ends: an interrupted import makes libraries fail in odd ways."""
         nonlocal waiting
         if not is_importing(frame) or not hasattr(signal, "setitimer"):
             raise KeyboardInterrupt
@@ -37,11 +37,11 @@ def run() -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # whatever still has to end, ends in silence
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback while Python shuts down
 
 
 def is_importing(frame: FrameType | None) -> bool:
-    """Whether this code runs because something is being imported."""
+    """Whether this frame runs inside an import."""
     while frame is not None:
         if frame.f_code.co_filename == IMPORTING:
             return True

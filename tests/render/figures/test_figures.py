@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 from glassformer.errors import GlassformerError, InputError
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
@@ -217,3 +218,28 @@ def test_notebooks_get_a_picture():
 def test_a_short_side_is_named_beside_a_long_one(chinese_font):
     drawn = figure(make_recording(queries=["汤姆", "追逐"], keys=[f"k{place}" for place in range(80)]))
     assert "汤姆 → 追逐" in read_text(drawn)  # with a font that has it, or this would be a warning
+
+
+def test_a_place_names_the_map():
+    recording = make_recording()
+    place = recording.maps[-1].place
+    by_place = figure(recording, "heatmap", place=place, head=0).encode("svg")
+    assert by_place == figure(recording, "heatmap", place=place.address, head=0).encode("svg")
+    part = "cross" if place.kind == "cross" else place.stack
+    assert by_place == figure(
+        recording, "heatmap", part=part, layer=place.layer, head=0
+    ).encode("svg")
+    with pytest.raises(InputError) as error:
+        figure(recording, "heatmap", place="decoder.self.9")
+    assert error.value.message.code == "render.no_map"
+
+
+@pytest.mark.usefixtures("chinese_font")
+@pytest.mark.parametrize("view", ["heatmap", "heads", "lines", "bars"])
+def test_figures_speak_chinese(view):
+    drawn = figure(make_recording(), view, language="zh")
+    texts = " ".join(text.get_text() for text in drawn.canvas.findobj(Text))
+    assert "依据：" in texts
+    assert "Evidence" not in texts
+    with pytest.raises(InputError, match="language is 'tlh'"):
+        figure(make_recording(), view, language="tlh")

@@ -73,7 +73,7 @@ def widget(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 def hear(widget: Any, content: Any) -> list[Any]:
     """What is said to a message, once everything asked before is answered."""
     widget.said.clear()
-    widget._hear(widget, content, [])
+    widget._answer(widget, content, [])
     for waiting in tuple(widget._client._pending):
         waiting.exception(10)
     widget._client.get("about")  # callbacks of the others have run by then

@@ -9,7 +9,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Any, Literal
 
 from glassformer import __version__
@@ -97,6 +96,8 @@ def _check_packages() -> Iterator[Finding]:
 
 
 def _find_version(name: str) -> str | None:
+    from importlib import metadata
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -6,7 +6,7 @@ from glassformer.cli.inputs import add_parameters, add_place, read_assignments
 from glassformer.cli.parser import Arguments, Parser, help_text
 from glassformer.cli.verb import Verb
 from glassformer.errors import InputError
-from glassformer.messages import message
+from glassformer.messages import known_languages, message
 
 
 def add_arguments(parser: Parser) -> None:
@@ -23,6 +23,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--font", metavar="NAME", action="append", default=[], help=help_text("cli.help.figure.font")
     )
+    parser.add_argument("--language", choices=known_languages(), help=help_text("cli.help.figure.language"))
 
 
 def run(arguments: Arguments) -> None:
@@ -44,6 +45,7 @@ def run(arguments: Arguments) -> None:
         title=arguments.title,
         width=_read_width(arguments.width),
         fonts=arguments.font,
+        language=arguments.language,
     )
     print(message("cli.figure.written", path=drawn.save(arguments.output)))
 

@@ -1,10 +1,10 @@
 """One file that shows a recording: opened from disk, with no server and no network.
 
-In:   a Recording, and what to take along.
-Out:  an HTML file: the page's own code, and its questions answered in advance, in data blocks.
+In:   a Recording, and what to include.
+Out:  an HTML file: the page's own code, and the responses to all its requests, in data blocks.
 
-Data are letters of packing.py in blocks that no browser runs, names stand in escaped attributes, and the
-policy allows one script by its hash: whatever a token says, it stays text.
+Data blocks are text (packing.py) that no browser runs, names are in escaped attributes, and the content
+security policy allows one script by its hash: tokens cannot inject code.
 """
 
 import base64
@@ -26,7 +26,7 @@ from glassformer.api.frames import MAGIC, Frame, FrameArray, decode, encode, shr
 from glassformer.api.settings import STATIC
 from glassformer.errors import InputError
 from glassformer.lessons.schema import read_saved
-from glassformer.messages import known_languages, read_catalogue
+from glassformer.messages import known_languages, message, read_catalogue
 from glassformer.metrics import METRICS
 from glassformer.recording import AttentionMap, Recording
 from glassformer.render.files import write_whole
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 EMBEDDED = STATIC / "embedded" / "embedded.js"
 WITHOUT_WALK = EMBEDDED.with_name("file.js")  # the same for recordings without the numbers of a walk
 LOADER = EMBEDDED.with_name("loader.js")  # unpacks the code: the one script that runs by itself
-CELLS = 4_000_000  # weights that one answer may hold
-LONGEST = 2048  # tokens of a map whose weights are taken along
+CELLS = 4_000_000  # weights in one response
+LONGEST = 2048  # tokens of a map whose weights are included
 WIDEST = 8192  # tokens of a side
-SMALL = 4096  # bytes of an answer that shares a block with others: alike, they shrink together
+SMALL = 4096  # bytes of a response that shares a block with others, so that they compress better
 
 _STYLE = "html,body{margin:0;height:100%}[data-glassformer-file]{display:block;height:100%}"
 _KIND = "application/x-glassformer"
@@ -86,6 +86,9 @@ def render(
         alone = [(path, body) for path, body in found if not _is_small(body)]
         blocks = list(workers.map(lambda pair: _pack(*pair), alone))
         blocks.append(_pack_together({path: body for path, body in found if _is_small(body)}))
+    scripts_off = " ".join(
+        message("render.needs_javascript").text(language) for language in known_languages()
+    )
     heading = title or f"{recording.model}: {' '.join(recording.source.texts[:12]).strip()[:80]}"
     head = "".join(
         (
@@ -95,7 +98,7 @@ def render(
             '<meta name="generator" content="glassformer">',
             f"<title>{escape(heading)}</title><style>{_STYLE}</style></head><body>",
             "<div data-glassformer-file></div>",
-            "<noscript>This file draws with JavaScript, which is switched off here.</noscript>",
+            f"<noscript>{escape(scripts_off)}</noscript>",
         )
     )
     program = _block("-code", code, 9)
@@ -111,7 +114,7 @@ def _take(path: str, response: "Response") -> bool:
 
 
 def _lighten(path: str, body: bytes) -> bytes:
-    """Statistics beside weights that are approximate: what is drawn of them, in half as many bytes."""
+    """Statistics beside approximate weights: only what is drawn, in half precision."""
     if not path.endswith("/statistics"):
         return body
     frame = decode(body)
@@ -126,7 +129,7 @@ def _halve(plane: FrameArray) -> FrameArray:
 
 
 def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, exact: bool) -> Iterator[str]:
-    """The questions a page may ask about a recording, in the order in which it asks them."""
+    """The requests that a page may make about a recording, in their order."""
     here = f"recordings/{quote(id, safe='')}"
     yield from ("recordings", "metrics", here)
     for side in (recording.source, recording.target):
@@ -178,7 +181,7 @@ def _list_hidden(recording: Recording, here: str) -> Iterator[str]:
 
 
 def _fits(each: AttentionMap) -> bool:
-    """Whether the weights of a map are taken along."""
+    """Whether the weights of a map are included."""
     return each.has_weights and max(each.shape[1:]) <= LONGEST
 
 

@@ -1,11 +1,10 @@
-"""Bytes as text that may stand anywhere in a page.
+"""Bytes as text that can be put anywhere into an HTML page: deflate, then base-91.
 
 In:   bytes.
-Out:  deflated, then written with 91 letters: printable ASCII without `<`, `>` and `&`: no tag, comment or
-      entity can begin in it, whatever the bytes are. Two letters hold 13 bits: 1.23 letters a byte, where
-      base64 takes 1.33.
+Out:  text of 91 characters: printable ASCII without `<`, `>` and `&`, so that no tag, comment or entity can
+      begin in it. Two characters hold 13 bits: 1.23 characters per byte, base64 needs 1.33 (decision 0024).
 
-web/src/api/packing.ts is the way back in the page; `unpack` is the one in Python.
+web/src/api/packing.ts decodes it in the page, `unpack` in Python.
 """
 
 import zlib
@@ -13,8 +12,8 @@ import zlib
 import numpy as np
 
 _LETTERS = np.array([each for each in range(ord("!"), ord("~") + 1) if each not in b"<>&"], dtype=np.uint8)
-_BITS = 13  # of two letters: 91 * 91 is at least 2**13
-_ALONE = 6  # bits of a last letter without a second
+_BITS = 13  # of two characters: 91 * 91 is at least 2**13
+_ALONE = 6  # bits of a last character without a second
 _NUMBERS = np.arange(1 << _BITS)
 _PAIRS = np.stack((_LETTERS[_NUMBERS // 91], _LETTERS[_NUMBERS % 91]), axis=1).view(np.uint16)[
     :, 0
@@ -22,18 +21,18 @@ _PAIRS = np.stack((_LETTERS[_NUMBERS // 91], _LETTERS[_NUMBERS % 91]), axis=1).v
 
 
 def pack(data: bytes, level: int = 1) -> bytes:
-    """Level 1 for numbers, of which there are many and which hardly shrink further; 9 for words."""
-    squeezer = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL + 1)
-    return write_letters(squeezer.compress(data) + squeezer.flush())
+    """Level 1 for numbers, which hardly compress further; 9 for text."""
+    compressor = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL + 1)
+    return encode_base91(compressor.compress(data) + compressor.flush())
 
 
 def unpack(text: bytes) -> bytes:
-    """What was packed."""
-    return zlib.decompress(read_letters(text), -zlib.MAX_WBITS)
+    """The bytes that were packed."""
+    return zlib.decompress(decode_base91(text), -zlib.MAX_WBITS)
 
 
-def write_letters(data: bytes) -> bytes:
-    """Bits from the lowest of the first byte on, 13 to a pair of letters; up to 6 left over take one."""
+def encode_base91(data: bytes) -> bytes:
+    """Bits from the lowest of the first byte on, 13 for a pair of characters; up to 6 left over take one."""
     pairs, rest = divmod(8 * len(data), _BITS)
     blocks = len(data) // _BITS + 1
     padded = np.zeros(blocks * _BITS, dtype=np.uint8)
@@ -51,8 +50,8 @@ def write_letters(data: bytes) -> bytes:
     return _PAIRS[whole].tobytes() + end
 
 
-def read_letters(text: bytes) -> bytes:
-    """The bytes that were written so."""
+def decode_base91(text: bytes) -> bytes:
+    """The bytes of a text of `encode_base91`."""
     digits = np.searchsorted(_LETTERS, np.frombuffer(text, dtype=np.uint8))
     pairs, alone = divmod(len(text), 2)
     numbers = digits[: 2 * pairs : 2] * 91 + digits[1 : 2 * pairs : 2]

@@ -12,6 +12,7 @@ import anywidget
 import traitlets
 
 from glassformer.api.client import InProcessClient
+from glassformer.place import Place
 from glassformer.recording import Recording
 from glassformer.render.choice import choose_head
 from glassformer.render.html.export import EMBEDDED
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RecordingWidget(anywidget.AnyWidget):
-    """One recording on the screen; close() lets go of it."""
+    """One recording in a notebook; close() releases it."""
 
     _esm = EMBEDDED
     selection = traitlets.Unicode("").tag(sync=True)  # as in the page's address: view=heatmap&map=3&head=5
@@ -34,7 +35,7 @@ class RecordingWidget(anywidget.AnyWidget):
         super().__init__(**traits)
         self.recording = recording
         self._client = InProcessClient(recording)
-        self.on_msg(self._hear)
+        self.on_msg(self._answer)
 
     @property
     def chosen(self) -> dict[str, str]:
@@ -46,15 +47,17 @@ class RecordingWidget(anywidget.AnyWidget):
         *,
         part: str | None = None,
         layer: int | None = None,
+        place: Place | str | None = None,
         head: int | str | None = None,
         query: int | None = None,
         key: int | None = None,
         view: str | None = None,
     ) -> None:
-        """Choose from Python what a person would click on."""
+        """Choose from Python what a person would click on; `place` is a Place or its address."""
         change: dict[str, Any] = {"view": view, "query": query, "key": key, "head": head}
-        if part is not None or layer is not None:
-            each, _ = choose_head(self.recording, part=part, layer=layer)
+        if place is not None or part is not None or layer is not None:
+            where = Place.parse(place) if isinstance(place, str) else place
+            each, _ = choose_head(self.recording, part=part, layer=layer, place=where)
             change["map"] = next(i for i, other in enumerate(self.recording.maps) if other is each)
         kept = {name: str(value) for name, value in change.items() if value is not None}
         self.selection = urlencode({**self.chosen, **kept})
@@ -63,14 +66,14 @@ class RecordingWidget(anywidget.AnyWidget):
         super().close()
         self._client.close()
 
-    def _hear(self, _: object, content: Any, __: object) -> None:
+    def _answer(self, _: object, content: Any, __: object) -> None:
         if not isinstance(content, dict) or not isinstance(content.get("path"), str):
             return
         number = content.get("question")
-        self._client.start(content["path"]).add_done_callback(lambda done: self._tell(number, done))
+        self._client.start(content["path"]).add_done_callback(lambda done: self._send_response(number, done))
 
-    def _tell(self, number: object, done: "Future[Response]") -> None:
-        if done.cancelled():  # closed meanwhile: nobody listens
+    def _send_response(self, number: object, done: "Future[Response]") -> None:
+        if done.cancelled():  # closed meanwhile
             return
         if done.exception():
             self.send({"answer": number, "status": 500, "kind": ""}, [b""])
