@@ -226,9 +226,7 @@ def test_a_place_names_the_map():
     by_place = figure(recording, "heatmap", place=place, head=0).encode("svg")
     assert by_place == figure(recording, "heatmap", place=place.address, head=0).encode("svg")
     part = "cross" if place.kind == "cross" else place.stack
-    assert by_place == figure(
-        recording, "heatmap", part=part, layer=place.layer, head=0
-    ).encode("svg")
+    assert by_place == figure(recording, "heatmap", part=part, layer=place.layer, head=0).encode("svg")
     with pytest.raises(InputError) as error:
         figure(recording, "heatmap", place="decoder.self.9")
     assert error.value.message.code == "render.no_map"
