@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from glassformer.errors import InputError
 from glassformer.recorders.edits.edit import Edit
-from glassformer.registry import suggest
+from glassformer.registry import suggestion
 
 WANTS = ("statistics", "weights", "scores", "queries", "keys", "values", "hidden", "output")
 TRACES = ("trace", "parameters")  # for models with the capability "traces"
@@ -22,7 +22,7 @@ def check_want(want: Collection[str]) -> frozenset[str]:
         raise InputError("record.want_not_words", seen=repr(want))
     for word in words:
         if word not in (*WANTS, *TRACES):
-            nearest = suggest(str(word), (*WANTS, *TRACES))
+            nearest = suggestion(str(word), (*WANTS, *TRACES))
             raise InputError("record.unknown_want", word=str(word), nearest=nearest)
     return frozenset(words)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.messages import Message, message
+from glassformer.place import name_term
 from glassformer.render.terminal.tables import draw_table
 from glassformer.render.terminal.text import measure, wrap
 from glassformer.runlog import BEST, Curve, HeadHistory, RunLog
@@ -178,7 +179,7 @@ def _draw_alarms(log: RunLog, columns: int) -> str:
     code = "render.runs.last_alarms" if len(alarms) > ALARMS else "render.runs.alarms"
     lines = [message(code, count=len(alarms), shown=ALARMS)]
     lines += [
-        message("render.runs.alarm", step=alarm.step, topic=alarm.topic, text=alarm.message)
+        message("render.runs.alarm", step=alarm.step, topic=name_term(alarm.topic), text=alarm)
         for alarm in alarms[-ALARMS:]
     ]
     return "\n".join(
@@ -187,7 +188,7 @@ def _draw_alarms(log: RunLog, columns: int) -> str:
 
 
 def _draw_end(log: RunLog) -> str:
-    ends = [event.message for event in log.events if event.kind in ("finished", "stopped", "failed")]
+    ends = [event.as_message() for event in log.events if event.kind in ("finished", "stopped", "failed")]
     end = str(ends[-1]) if ends and log.state != "open" else ""
     damage = str(message("render.runs.damaged", count=log.damaged)) if log.damaged else ""
     return "\n".join(filter(None, (end, damage)))
