@@ -12,7 +12,7 @@ from glassformer.errors import ApiError
 from glassformer.lessons.playing import play
 from glassformer.lessons.schema import Play
 from glassformer.lessons.topics import find_topic, read_parameters
-from glassformer.workbench import LocalWorkbench, playground, plays
+from glassformer.workbench import LocalWorkbench, playground
 
 pytestmark = pytest.mark.slow
 
@@ -121,7 +121,7 @@ def test_the_time_of_a_play_begins_when_the_worker_does(monkeypatch: pytest.Monk
             return {"say": word, "job": self.job if word == "progress" else "another"}
 
     clock = itertools.count(step=playground.MAX_SECONDS - 1.0)  # what every look at it takes
-    monkeypatch.setattr(plays, "time", type("Clock", (), {"monotonic": staticmethod(lambda: next(clock))}))
+    monkeypatch.setattr(playground, "time", type("Clock", (), {"monotonic": staticmethod(lambda: next(clock))}))
 
     def ask(*words: str) -> None:
         playground.ask(SlowWorker(*words), find_topic("lookup"), {}, [], lambda: False)  # type: ignore[arg-type]
