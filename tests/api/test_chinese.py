@@ -17,10 +17,7 @@ from glassformer.api.chinese import (
     translate_all,
     translate_evidence,
 )
-from glassformer.api.jobs import JobRequest
 from glassformer.recording import Evidence
-from glassformer.workbench.jobs import JobStore
-from glassformer.workbench.models import Model
 
 PACKAGE = Path(glassformer.__file__).parent
 ROOMS = (  # packages that still raise sentences instead of messages
@@ -170,14 +167,3 @@ def test_what_is_not_known_is_quoted_behind_its_code() -> None:
     assert translate("Nobody ever said {this}.") is None
     assert translate("Nobody ever said {this}.", "failed") == "模型运行失败：Nobody ever said {this}."
     assert translate("Nobody ever said {this}.", "unheard_of") is None
-
-
-def test_a_failed_job_says_why_in_both_languages() -> None:
-    board = JobStore(queue=1, kept=1)
-    request = JobRequest(kind="record", model="m", text="x")
-    job = board.submit(request, Model("m", None, None))
-    entry = board.take(1.0)
-    assert entry is not None
-    board.fail(entry, "The text has 600 tokens, and m reads 512; shorten it.", "refused")
-    assert board.job(job.id).zh == "文本有 600 个词元，而 m 最多读 512 个。请缩短。"
-    assert board.events(job.id, 0)[-1].data["zh"] == board.job(job.id).zh

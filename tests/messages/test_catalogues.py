@@ -35,6 +35,7 @@ CONVERTED: tuple[str, ...] = (
     "text",
     "training",
     "weights",
+    "workbench",
 )
 ERRORS = re.compile(r"\w*Error")
 

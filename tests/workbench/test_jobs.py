@@ -6,6 +6,8 @@ import pytest
 
 from glassformer.api.jobs import JobRequest
 from glassformer.errors import ApiError
+from glassformer.messages import message
+from glassformer.schema import MessageModel
 from glassformer.workbench.jobs import Entry, JobStore
 from glassformer.workbench.models import Model
 
@@ -58,7 +60,7 @@ def test_a_job_tells_all_and_then_is_silent(ask: Ask) -> None:
     assert (store.job(entry.id).stage, store.job(entry.id).share) == ("running", 0.5)
     store.step(entry, {"index": 0})
     store.finish(entry, "recording-1")
-    store.fail(entry, "too late", "late")
+    store.fail(entry, message("workbench.failed.memory"), "late")
     store.step(entry, {"index": 1})
     assert names(store, entry.id) == ["progress", "progress", "progress", "step", "done"]
     assert store.events(entry.id, 4)[0].data == {"recording": "recording-1"}
@@ -69,10 +71,16 @@ def test_a_job_tells_all_and_then_is_silent(ask: Ask) -> None:
 def test_a_failed_job_says_why(ask: Ask) -> None:
     store = JobStore(queue=2, kept=5)
     entry = start(store, ask)
-    store.fail(entry, "It broke.", "crashed")
+    why = message("workbench.worker.crashed", signal="SIGSEGV")
+    store.fail(entry, why, "crashed")
     job = store.job(entry.id)
-    assert (job.state, job.sentence, job.code) == ("failed", "It broke.", "crashed")
-    assert store.events(entry.id, 2)[0].data == {"sentence": "It broke.", "code": "crashed", "zh": None}
+    assert (job.state, job.sentence, job.code) == ("failed", why.text("en"), "crashed")
+    assert job.message == MessageModel.of(why)
+    sent = {"code": "workbench.worker.crashed", "parameters": {"signal": "SIGSEGV"}, "default": None}
+    data = store.events(entry.id, 2)[0].data
+    assert data == {
+        "sentence": why.text("en"), "code": "crashed", "zh": why.text("zh"), "message": sent,
+    }  # fmt: skip
 
 
 def test_a_cancelled_job_never_starts(ask: Ask) -> None:

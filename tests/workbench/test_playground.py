@@ -12,6 +12,7 @@ from glassformer.errors import ApiError
 from glassformer.lessons.playing import play
 from glassformer.lessons.schema import Play
 from glassformer.lessons.topics import find_topic, read_parameters
+from glassformer.messages import literal
 from glassformer.workbench import LocalWorkbench, playground
 
 pytestmark = pytest.mark.slow
@@ -99,7 +100,7 @@ def test_a_play_whose_worker_was_killed_speaks_of_no_text(
     monkeypatch.setattr("glassformer.workbench.local.ask", die)
     monkeypatch.setattr(bench, "_find_worker", lambda: None)
     monkeypatch.setattr(bench, "_end_worker", lambda: -9)
-    with pytest.raises(ApiError, match="killed, perhaps for lack of memory; ask again") as caught:
+    with pytest.raises(ApiError, match="killed, perhaps for lack of memory") as caught:
         bench.play("masks", {})
     assert caught.value.code == "crashed"
 
@@ -117,11 +118,18 @@ def test_the_time_of_a_play_begins_when_the_worker_does(monkeypatch: pytest.Monk
         def receive(self, seconds: float) -> dict[str, Any]:
             word = next(self.words, "progress of another")
             if word == "failed":
-                return {"say": word, "job": self.job, "sentence": "Heard.", "code": "refused"}
+                return {
+                    "say": word,
+                    "job": self.job,
+                    "message": literal("Heard.").to_json(),
+                    "code": "refused",
+                }
             return {"say": word, "job": self.job if word == "progress" else "another"}
 
     clock = itertools.count(step=playground.MAX_SECONDS - 1.0)  # what every look at it takes
-    monkeypatch.setattr(playground, "time", type("Clock", (), {"monotonic": staticmethod(lambda: next(clock))}))
+    monkeypatch.setattr(
+        playground, "time", type("Clock", (), {"monotonic": staticmethod(lambda: next(clock))})
+    )
 
     def ask(*words: str) -> None:
         playground.ask(SlowWorker(*words), find_topic("lookup"), {}, [], lambda: False)  # type: ignore[arg-type]

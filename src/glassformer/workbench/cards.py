@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from glassformer.api.jobs import ModelDescription
-from glassformer.schema import Phrase
+from glassformer.messages import message
+from glassformer.schema import TranslatedMessage
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
 Origin = Literal["zoo", "folder", "hub"]
@@ -71,7 +72,7 @@ def describe_model(folder: Path, name: str, origin: Origin) -> ModelDescription 
         max_tokens=None if _is_endless(settings) else _find_number(settings, "max_tokens"),
         parameters=parameters,
         origin=origin,
-        note=NOTES.get(name),
+        note=_find_note(name),
         decoder_layers=_count_decoder_layers(settings) if shape == "encoder-decoder" else None,
     )
 
@@ -187,33 +188,20 @@ def _find_number(settings: Mapping[str, Any], what: str) -> int | None:
     return next((each for each in values if isinstance(each, int) and not isinstance(each, bool)), None)
 
 
-NOTES = {
-    "zoo/translator": Phrase(
-        en="English to and from French, German and Chinese, in one small network, for everyday sentences.",
-        zh="一个小网络，在英语与法语、德语、汉语之间互译，擅长日常句子。",
-    ),
-    "zoo/gpt2": Phrase(
-        en="GPT-2's architecture, trained on English novels. Some heads copy what followed last time.",
-        zh="GPT-2 结构，用英文小说训练。有些注意力头会照抄上次出现时后面的词。",
-    ),
-    "zoo/bert": Phrase(
-        en="BERT's architecture, trained on English novels. Write [MASK] for a word that it is to guess.",
-        zh="BERT 结构，用英文小说训练。用 [MASK] 代替要它猜的词。",
-    ),
-    "zoo/albert": Phrase(
-        en="ALBERT's architecture: one layer, used again and again. Write [MASK] for a word to guess.",
-        zh="ALBERT 结构：同一层反复使用。用 [MASK] 代替要它猜的词。",
-    ),
-    "zoo/sentiment": Phrase(
-        en="Tells negative from positive sentences about films, in English.",
-        zh="判断英文影评句子是褒义还是贬义。",
-    ),
-    "zoo/recurrent": Phrase(
-        en="What came before the Transformer: English to French by a recurrent network with attention.",
-        zh="Transformer 之前的做法：带注意力的循环网络，把英语译成法语。",
-    ),
-    "zoo/rotary": Phrase(
-        en="A small language model with rotary positions, which reads texts of any length.",
-        zh="使用旋转位置编码的小型语言模型，可读任意长度的文本。",
-    ),
-}
+ZOO_ORDER = (
+    "translator",
+    "gpt2",
+    "bert",
+    "albert",
+    "sentiment",
+    "recurrent",
+    "rotary",
+)  # as models are listed
+
+
+def _find_note(name: str) -> TranslatedMessage | None:
+    """What to know about a shipped model."""
+    shipped = name.removeprefix("zoo/")
+    if shipped == name or shipped not in ZOO_ORDER:
+        return None
+    return TranslatedMessage.of(message(f"workbench.note.{shipped}"))

@@ -11,6 +11,7 @@ from typing import Any
 from glassformer.api.jobs import JobRequest
 from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
+from glassformer.place import name_term
 from glassformer.text.sequences import find_frame
 from glassformer.workbench.sequences import choose_sentence, draw_tokens
 
@@ -56,26 +57,32 @@ def _check_shape(model: LoadedModel, request: JobRequest) -> None:
     """What is not known of a model before it is opened."""
     shape = model.shape
     if request.second_text is not None and shape != "encoder":
-        raise InputError(f"{model.name} reads one text; two sentences are for models of BERT's kind.")
+        raise InputError("workbench.request.one_text", model=model.name)
     if request.decode is not None and shape == "encoder":
-        raise InputError(f"{model.name} is an encoder and writes nothing; leave the decoding out.")
+        raise InputError("workbench.request.encoder", model=model.name)
     if request.kind == "generate" and shape == "encoder" and model.head == "none":
-        raise InputError(f"{model.name} has no head that predicts anything; record it instead.")
+        raise InputError("workbench.request.no_head", model=model.name)
 
 
-def _check_length(model: LoadedModel, count: int, what: str, most: int) -> None:
+def _check_length(model: LoadedModel, count: int, side: str, most: int) -> None:
     if count > most:
-        raise InputError(f"The {what} has {count:,} tokens; at most {most:,} run here. Shorten it.")
+        raise InputError("workbench.request.too_many_tokens", count=count, most=most)
     limit = model.limit
     if limit is not None and count > limit:
-        raise InputError(f"The {what} has {count:,} tokens, and {model.name} reads {limit:,}; shorten it.")
+        raise InputError(
+            "workbench.request.limit_of_model",
+            side=name_term(side),
+            count=count,
+            model=model.name,
+            most=limit,
+        )
 
 
 def _draw(model: LoadedModel, length: int, seed: int) -> tuple[int, ...]:
     """Random words between the special tokens that the model is used to."""
     tokenizer, vocabulary = model.tokenizer, model.vocabulary_size
     if vocabulary is None:
-        raise InputError(f"{model.name} reads no words, so none can be drawn; give it what it reads.")
+        raise InputError("workbench.request.reads_no_text", model=model.name)
     if tokenizer is None:
         return draw_tokens(vocabulary, length, seed, model.special_ids.__contains__, str)
     size = min(vocabulary, tokenizer.size)
@@ -120,6 +127,4 @@ def _check_masks(model: LoadedModel, request: JobRequest, inputs: str | tuple[in
     mask = None if tokenizer is None else tokenizer.roles.get("mask")
     ids = model.reader.read_source(inputs, request.second_text).ids
     if mask is None or mask not in ids:
-        raise InputError(
-            f"There is no {MASK} in the text; write it in place of a word that is to be guessed."
-        )
+        raise InputError("workbench.request.no_mask", mask=MASK)

@@ -1,6 +1,6 @@
-"""Jobs: what waits, what runs, what became of it, and everything that was heard of each.
+"""Jobs: queued, running and finished ones, and the events of each.
 
-In:   requests from many threads; news from the one that runs them.
+In:   requests from many threads; progress from the thread that runs them.
 Out:  `Job` and `Event` as the page knows them. Nothing here waits for a model.
 """
 
@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
 
-from glassformer.api.chinese import translate
 from glassformer.api.jobs import LAST_EVENTS, Event, Job, JobRequest, PlayRequest, Stage, State
 from glassformer.errors import ApiError
+from glassformer.messages import Message
+from glassformer.schema import MessageModel
 from glassformer.workbench.models import Model
 
 MOST_EVENTS = 20_000  # of one job; progress beyond is not kept, the last word always is
@@ -21,7 +22,7 @@ MOST_EVENTS = 20_000  # of one job; progress beyond is not kept, the last word a
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """One job on the store; changed under the store's lock only."""
+    """One job of the store; changed under the store's lock only."""
 
     id: str
     request: JobRequest | PlayRequest
@@ -32,9 +33,8 @@ class Entry:
     share: float | None = None
     detail: str | None = None
     recording: str | None = None
-    sentence: str | None = None
+    message: Message | None = None  # why it failed
     code: str | None = None
-    zh: str | None = None
     play: dict[str, Any] | None = None  # what came of it, where that is no recording
     events: list[Event] = field(default_factory=list)
 
@@ -52,9 +52,10 @@ class Entry:
             share=self.share,
             detail=self.detail,
             recording=self.recording,
-            sentence=self.sentence,
+            sentence=None if self.message is None else self.message.text("en"),
             code=self.code,
-            zh=self.zh,
+            message=None if self.message is None else MessageModel.of(self.message),
+            zh=None if self.message is None else self.message.text("zh"),
             model=self.request.model,
             created=self.created,
             listed=self.request.listed,
@@ -76,13 +77,10 @@ class JobStore:
         """Put a job behind those that wait."""
         with self._changed:
             if self._closed:
-                raise ApiError("The workbench is closing; start Glassformer again.", "closing", 503)
+                raise ApiError("workbench.closing", code="closing", status=503)
             if len(self._waiting) >= self.queue:
                 raise ApiError(
-                    f"{len(self._waiting)} jobs are waiting already, as many as may; "
-                    "try again when one is done, or cancel one.",
-                    "queue_full",
-                    429,
+                    "workbench.queue_full", code="queue_full", status=429, count=len(self._waiting)
                 )
             entry = Entry(token_hex(8), request, model, time.time())
             self._entries[entry.id] = entry
@@ -93,7 +91,7 @@ class JobStore:
             return entry.show()
 
     def find(self, request: JobRequest) -> Job | None:
-        """The job that does, or did, exactly this; one that failed or was cancelled is none."""
+        """A job with the same request that has not failed and was not cancelled; None if there is none."""
         with self._changed:
             same = (entry for entry in self._entries.values() if entry.request == request)
             return next((entry.show() for entry in same if entry.state not in ("failed", "cancelled")), None)
@@ -120,7 +118,7 @@ class JobStore:
             return [entry.show() for entry in reversed(self._entries.values())]
 
     def cancel(self, id: str) -> Job:
-        """Finish a job at once, for all who watch it; whoever runs it sees that it is finished, and stops."""
+        """Mark a job as cancelled at once; the thread that runs it notices this and stops."""
         with self._changed:
             entry = self._find(id)
             if not entry.finished:
@@ -152,12 +150,14 @@ class JobStore:
                 entry.recording = recording
                 self._finish(entry, "done", {"recording": recording, **more})
 
-    def fail(self, entry: Entry, sentence: str, code: str) -> None:
-        """Nothing came of it, and this is why."""
+    def fail(self, entry: Entry, text: Message, code: str) -> None:
+        """A job has failed: the reason for a person, and a code for programs."""
         with self._changed:
             if not entry.finished:
-                entry.sentence, entry.code, entry.zh = sentence, code, translate(sentence, code)
-                self._finish(entry, "failed", {"sentence": sentence, "code": code, "zh": entry.zh})
+                entry.message, entry.code = text, code
+                sent = MessageModel.of(text).model_dump(mode="json")
+                texts = {"sentence": text.text("en"), "zh": text.text("zh")}
+                self._finish(entry, "failed", {"code": code, "message": sent, **texts})
 
     def is_idle(self) -> bool:
         """Whether no job waits or runs."""
@@ -181,7 +181,7 @@ class JobStore:
 
     def _find(self, id: str) -> Entry:
         if id not in self._entries:
-            raise ApiError("There is no such job; it may be long over.", "no_job", 404)
+            raise ApiError("workbench.no_job", code="no_job", status=404)
         return self._entries[id]
 
     def _finish(self, entry: Entry, state: State, data: dict[str, Any]) -> None:

@@ -20,12 +20,14 @@ from glassformer.api.jobs import LAST_EVENTS, Event, Job, JobRequest, ModelDescr
 from glassformer.errors import ApiError, GlassformerError
 from glassformer.lessons.schema import Play, Topic
 from glassformer.lessons.topics import find_topic, read_parameters, read_topics
+from glassformer.messages import Message, message
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.jobs import Entry, JobStore
 from glassformer.workbench.models import Model, ModelCatalog
 from glassformer.workbench.playground import ask, describe_task
 from glassformer.workbench.presets import list_presets
 from glassformer.workbench.process import WorkerProcess
+from glassformer.workbench.reporter import hide_path
 from glassformer.workbench.requests import check_request
 from glassformer.workbench.settings import GIGABYTE, WorkbenchSettings
 
@@ -98,17 +100,17 @@ class LocalWorkbench:
         topic = find_topic(name)
         parameters = read_parameters(topic, given)
         if not self.store.is_idle() or not self._using.acquire(timeout=TURN):
-            raise ApiError("A model is running. Ask again when it is done, or cancel it.", "busy", 429)
+            raise ApiError("workbench.busy", code="busy", status=429)
         try:
             if self._closing.is_set():
-                raise ApiError("The workbench is closing; start Glassformer again.", "closing", 409)
+                raise ApiError("workbench.closing", code="closing", status=409)
             self._start()  # who minds the queue also ends the worker
             return ask(self._find_worker(), topic, parameters, self.catalog.models(), self._closing.is_set)
         except EOFError:
-            raise ApiError(self._explain_end("ask again"), "crashed", 409) from None
+            raise ApiError(self._explain_end(), "crashed", 409) from None
         except TimeoutError:
             self._end_worker()
-            raise ApiError("No answer came in time. Ask for less, or again.", "too_slow", 422) from None
+            raise ApiError("workbench.no_answer", code="too_slow", status=422) from None
         finally:
             self._using.release()
 
@@ -116,7 +118,7 @@ class LocalWorkbench:
         """Queue a topic that tells each step."""
         topic = find_topic(name)
         if not topic.streams:
-            raise ApiError(f"{name} has no steps to tell; ask for it with GET.", "no_steps", 422)
+            raise ApiError("workbench.no_steps", code="no_steps", status=422, topic=name)
         request = PlayRequest(topic=name, parameters=read_parameters(topic, given))
         job = self.store.submit(request, Model(request.model, None, None))
         self._start()
@@ -181,10 +183,10 @@ class LocalWorkbench:
                 if not self._try(entry, path):
                     self.store.fail(entry, self._explain_end(), "crashed")
         except GlassformerError as error:
-            self.store.fail(entry, str(error), "failed")
+            self.store.fail(entry, error.message, "failed")
         except Exception as error:  # a full disk, no process to be had: the job fails, the queue goes on
             log.exception("a job failed")
-            self.store.fail(entry, f"The run failed: {error}. Try again.", "failed")
+            self.store.fail(entry, message("workbench.failed.unknown", reason=error), "failed")
             self._end_worker()
         finally:
             shutil.rmtree(path.parent, ignore_errors=True)  # also what a worker that was ended left behind
@@ -219,26 +221,24 @@ class LocalWorkbench:
         heard = False
         while True:
             try:
-                message = worker.receive(TICK)
+                news = worker.receive(TICK)
             except queue.Empty:
-                message = {}
-            if message is None:
+                news = {}
+            if news is None:
                 return self._fail_crashed(entry) if heard else False
-            mine = message.get("job") == entry.id
+            mine = news.get("job") == entry.id
             heard = heard or mine
-            if mine and self._handle(entry, message, path):
+            if mine and self._handle(entry, news, path):
                 return True
             if self.store.is_finished(entry):  # cancelled, or we are closing
                 self._stop(entry, worker)
                 return True
             if time.monotonic() > deadline:
-                limit = f"{self.settings.seconds:g}"
-                self.store.fail(
-                    entry, f"The run took longer than {limit} seconds; shorten the text.", "too_slow"
-                )
+                text = message("workbench.failed.too_slow", seconds=self.settings.seconds)
+                self.store.fail(entry, text, "too_slow")
                 self._stop(entry, worker)
                 return True
-            if message:
+            if news:
                 continue  # memory is looked at between two messages
             used = worker.memory()
             if used > self.settings.memory:
@@ -251,24 +251,22 @@ class LocalWorkbench:
         self.store.fail(entry, self._explain_end(), "crashed")
         return True
 
-    def _handle(self, entry: Entry, message: dict[str, Any], path: Path) -> bool:
+    def _handle(self, entry: Entry, news: dict[str, Any], path: Path) -> bool:
         """Pass one message on; True where it is the last one."""
-        match message["say"]:
+        match news["say"]:
             case "progress":
-                self.store.progress(entry, message["stage"], message["share"], message["detail"])
+                self.store.progress(entry, news["stage"], news["share"], news["detail"])
             case "step":
-                self.store.step(entry, message["data"])
+                self.store.step(entry, news["data"])
             case "played":
-                entry.play = message["play"]
+                entry.play = news["play"]
             case "done":
                 if not self.store.is_finished(entry):
                     self._finish(entry, path)
                 return True
             case "failed":
-                sentence = message["sentence"].replace(
-                    str(path), "The recording"
-                )  # where it lay is ours alone
-                self.store.fail(entry, sentence, message["code"])
+                text = hide_path(Message.from_json(news["message"]), f"{path.parent}/")
+                self.store.fail(entry, text, news["code"])
                 return True
             case "cancelled":
                 return True
@@ -289,12 +287,12 @@ class LocalWorkbench:
         deadline = time.monotonic() + self.settings.patience
         while time.monotonic() < deadline and not self._closing.is_set():
             try:
-                message = worker.receive(TICK)
+                news = worker.receive(TICK)
             except queue.Empty:
                 continue
-            if message is None:
+            if news is None:
                 break
-            if message.get("job") == entry.id and message["say"] in (*LAST_EVENTS,):
+            if news.get("job") == entry.id and news["say"] in (*LAST_EVENTS,):
                 return  # it stopped, and keeps its models
         self._end_worker()
         self._warm.set()  # the next job should not wait longer than need be
@@ -314,22 +312,19 @@ class LocalWorkbench:
         worker, self.worker = self.worker, None
         return None if worker is None else worker.end()
 
-    def _explain_end(self, advice: str = "shorten the text and run again") -> str:
-        """Why the worker is gone, as far as its end tells."""
+    def _explain_end(self) -> Message:
+        """Why the worker process ended, as far as its exit code tells."""
         worker = self.worker
         errors = list(worker.errors) if worker is not None else []
         code = self._end_worker()
         log.warning("the worker process ended with %s: %s", code, "\n".join(errors))
         if code == -signal.SIGKILL:
-            return f"The worker process was killed, perhaps for lack of memory; {advice}."
+            return message("workbench.worker.killed")
         if code is not None and code < 0:
-            name = signal.Signals(-code).name
-            return f"The worker process crashed ({name}); run again, or choose another model."
-        last = next((line for line in reversed(errors) if line.strip()), "it said nothing")
-        return f"The worker process ended unexpectedly ({last}); run again."
+            return message("workbench.worker.crashed", signal=signal.Signals(-code).name)
+        last = next((line for line in reversed(errors) if line.strip()), "–")
+        return message("workbench.worker.ended", reason=last)
 
-    def _explain_memory(self, used: int) -> str:
-        return (
-            f"The run needed more than {self.settings.memory / GIGABYTE:.1f} GiB of memory "
-            f"({used / GIGABYTE:.1f} when it was stopped); shorten the text, or ask for less."
-        )
+    def _explain_memory(self, used: int) -> Message:
+        limit = self.settings.memory / GIGABYTE
+        return message("workbench.failed.memory_limit", limit=limit, used=used / GIGABYTE)

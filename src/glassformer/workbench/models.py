@@ -14,8 +14,8 @@ from pathlib import Path
 
 from glassformer.api.jobs import ModelDescription
 from glassformer.errors import ApiError
-from glassformer.registry import suggest
-from glassformer.workbench.cards import NOTES, describe_model, is_tagged
+from glassformer.registry import suggestion
+from glassformer.workbench.cards import ZOO_ORDER, describe_model, is_tagged
 
 DEEPEST = 3  # levels below a folder in which models are looked for
 MOST = 500  # models of one folder
@@ -77,9 +77,11 @@ class ModelCatalog:
             return self._find_path(name)
         if self.offline and not _was_fetched(name):
             raise ApiError(
-                f"There is no model {name!r} here, and the hub is not asked.{suggest(name, self._models)}",
-                "no_model",
-                404,
+                "workbench.no_model_offline",
+                code="no_model",
+                status=404,
+                name=name,
+                suggestion=suggestion(name, self._models),
             )
         return Model(name, None, None)
 
@@ -96,10 +98,11 @@ class ModelCatalog:
             known = {model.folder: model for model in self._models.values()}
             return known.get(folder) or _open(folder)
         raise ApiError(
-            f"There is no model {name!r} here.{suggest(name, self._models)}"
-            " A folder is found if it lies in one that was given as --models.",
-            "no_model",
-            404,
+            "workbench.no_model",
+            code="no_model",
+            status=404,
+            name=name,
+            suggestion=suggestion(name, self._models),
         )
 
 
@@ -137,9 +140,9 @@ def _list_folders(folder: Path) -> list[Path]:
 
 
 def _place_in_zoo(model: Model) -> int:
-    """The zoo is listed in the order of its notes, whatever else is there behind it."""
-    order = list(NOTES)
-    return order.index(model.name) if model.name in order else len(order)
+    """The zoo is listed in the order of its notes, other models after it."""
+    name = model.name.removeprefix("zoo/")
+    return ZOO_ORDER.index(name) if name in ZOO_ORDER else len(ZOO_ORDER)
 
 
 def _new_name(model: Model, taken: dict[str, Model]) -> str:

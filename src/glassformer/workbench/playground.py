@@ -13,6 +13,7 @@ from typing import Any
 
 from glassformer.errors import ApiError
 from glassformer.lessons.schema import Play, Topic, Value
+from glassformer.messages import Message
 from glassformer.workbench.models import Model
 from glassformer.workbench.process import WorkerProcess
 
@@ -54,21 +55,21 @@ def ask(
     played: Play | None = None
     while time.monotonic() < deadline and not is_closing():
         try:
-            message = worker.receive(TICK)
+            news = worker.receive(TICK)
         except queue.Empty:
             continue
-        if message is None:
+        if news is None:
             raise EOFError
-        if message.get("job") != job:
+        if news.get("job") != job:
             continue
-        match message["say"]:
+        match news["say"]:
             case "progress":
                 deadline = time.monotonic() + MAX_SECONDS
             case "played":
-                played = Play.model_validate(message["play"])
+                played = Play.model_validate(news["play"])
             case "done":
                 assert played is not None
                 return played
             case "failed":
-                raise ApiError(message["sentence"], message["code"], 422)
+                raise ApiError(Message.from_json(news["message"]), news["code"], 422)
     raise TimeoutError

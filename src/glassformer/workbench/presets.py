@@ -11,6 +11,8 @@ from pathlib import Path
 
 from glassformer.api.jobs import Preset
 from glassformer.api.library import SHIPPED
+from glassformer.messages import message
+from glassformer.schema import TranslatedMessage
 
 FILE = Path(__file__).with_name("presets.toml")
 
@@ -18,8 +20,15 @@ FILE = Path(__file__).with_name("presets.toml")
 @cache
 def read_presets() -> tuple[Preset, ...]:
     """All of them."""
-    words = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return tuple(Preset(**preset) for preset in words["preset"])
+    presets = tomllib.loads(FILE.read_text(encoding="utf-8"))["preset"]
+    return tuple(
+        Preset(**preset, title=_find_text(preset["id"], "title"), point=_find_text(preset["id"], "point"))
+        for preset in presets
+    )
+
+
+def _find_text(id: str, name: str) -> TranslatedMessage:
+    return TranslatedMessage.of(message(f"workbench.preset.{id.replace('-', '_')}.{name}"))
 
 
 def list_presets(models: Collection[str], shipped: Path = SHIPPED) -> list[Preset]:

@@ -9,32 +9,33 @@ import time
 from typing import Any, BinaryIO
 
 from glassformer.api.jobs import Stage
+from glassformer.messages import Message
 
 BUSY = ("running", "statistics")  # stages with many reports
 QUIET = 0.05  # seconds between two reports of a busy stage
 
 
 class StoppedError(BaseException):
-    """Somebody cancelled the job; no `except Exception` on the way may keep this."""
+    """The job was cancelled; a BaseException, so that no `except Exception` catches it."""
 
 
 class JobReporter:
-    """What a job says while it runs; it is also where a job notices that it was cancelled."""
+    """Reports of one job; every report also checks whether the job was cancelled."""
 
     def __init__(self, job: str, pipe: BinaryIO, stopped: set[str]) -> None:
         self.job = job
         self.pipe = pipe
         self.stopped = stopped
-        self.generating = False  # words come one by one, and layers need not be told
+        self.generating = False  # tokens are reported one by one, and layers are not
         self._last = 0.0  # time of the last report
 
     def check(self) -> None:
-        """Stop here if somebody wants us to."""
+        """Raise StoppedError if the job was cancelled."""
         if self.job in self.stopped:
             raise StoppedError
 
     def progress(self, stage: Stage, share: float | None = None, detail: str | None = None) -> None:
-        """How far it is; while the model runs, not more often than a person can see."""
+        """Progress; in a busy stage not more often than every QUIET seconds."""
         self.check()
         now = time.monotonic()
         if stage not in BUSY or share == 0 or now - self._last > QUIET:
@@ -42,12 +43,25 @@ class JobReporter:
             self.send("progress", stage=stage, share=share, detail=detail)
 
     def step(self, data: dict[str, Any]) -> None:
-        """One word that was written."""
+        """One generated token, or one step of a lesson."""
         self.check()
         self.send("step", data=data)
 
     def send(self, what: str, **more: Any) -> None:
-        """One line."""
+        """Send one line of JSON."""
         line = json.dumps({"say": what, "job": self.job, **more}, allow_nan=False)
         self.pipe.write(line.encode() + b"\n")
         self.pipe.flush()
+
+
+def hide_path(text: Message, path: str) -> Message:
+    """A message without a path of this machine in any of its parameters."""
+
+    def hide(value: Any) -> Any:
+        if isinstance(value, Message):
+            return hide_path(value, path)
+        if isinstance(value, tuple):
+            return tuple(hide(each) for each in value)
+        return value.replace(path, "") if isinstance(value, str) else value
+
+    return Message(text.code, {name: hide(value) for name, value in text.parameters.items()}, text.default)

@@ -23,14 +23,14 @@ from glassformer.recording import Recording
 from glassformer.workbench.generating import choose_settings, report_answers, write
 from glassformer.workbench.inputs import JobInputs, read_inputs
 from glassformer.workbench.layer_progress import reporting
-from glassformer.workbench.reporter import JobReporter
+from glassformer.workbench.reporter import JobReporter, hide_path
 
 SHORT = 512  # tokens up to which everything is kept where nothing is said
 MIDDLE = 4096  # tokens up to which hidden states are
 
 
 def flush_denormals() -> None:
-    """What holds for the whole process: numbers too small to matter must not cost hundreds of cycles each."""
+    """Treat denormal numbers as zero in this process: they are very slow on CPUs."""
     torch.set_flush_denormal(True)
 
 
@@ -73,7 +73,7 @@ class Runner:
         try:
             model = load(folder or name, name=name)
         except CheckpointError as error:
-            raise CheckpointError(str(error).replace(str(Path(folder or name).parent) + "/", "")) from error
+            raise CheckpointError(hide_path(error.message, f"{Path(folder or name).parent}/")) from error
         self.models[key] = (changed, model)
         self._make_room()
         return model
@@ -105,7 +105,7 @@ class Runner:
             settings = choose_settings(model, request.decode, task["new_tokens"])
             return write(model, given, settings, want, edits, reporter, keep)
         if request.kind == "generate" and request.target is not None:
-            raise InputError("The target is given, so there is nothing to write; leave it out, or record.")
+            raise InputError("workbench.request.target_and_decode")
         recording = model.record(
             given.inputs,
             given.target,

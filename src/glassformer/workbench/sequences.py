@@ -82,7 +82,7 @@ def draw_tokens(
         if is_special(token) or UNUSED.fullmatch(show(token)):
             refused += 1
             if refused > 1000 + 100 * length:
-                raise InputError("Nearly all tokens of this model are special ones; type a text instead.")
+                raise InputError("workbench.request.all_special")
             continue
         drawn.append(token)
     return tuple(drawn)

@@ -1,6 +1,6 @@
-"""The worker process itself: `python -m glassformer.workbench.worker`, started by process.py and nobody else.
+"""The worker process itself: `python -m glassformer.workbench.worker`, started by process.py.
 
-In:   lines of JSON on stdin: jobs, and the wish that one be stopped. The end of stdin is our end.
+In:   lines of JSON on stdin: jobs, and requests to cancel one. The process exits at the end of stdin.
 Out:  lines of JSON on stdout: progress, steps, and how each job ended.
 """
 
@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import Any, BinaryIO
 
 from glassformer.errors import GlassformerError
+from glassformer.messages import Message, message
 from glassformer.workbench.reporter import JobReporter, StoppedError
 
 SLACK = 2 << 30  # bytes of stacks and tables that are counted as data, though hardly touched
@@ -26,7 +27,7 @@ def main() -> None:
     parser.add_argument("--memory", type=int, required=True)
     parser.add_argument("--loaded", type=int, required=True)
     arguments = parser.parse_args()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent process
     pipe = _take_stdout()
     _limit_memory(arguments.memory)
     tasks: queue.Queue[dict[str, Any]] = queue.Queue()
@@ -45,22 +46,22 @@ def main() -> None:
             reporter.send("done")
         except StoppedError:
             reporter.send("cancelled")
-        except Exception as error:  # whatever a model may raise is one sentence to the person who ran it
-            sentence, code = _explain(error)
+        except Exception as error:  # a model may raise anything
+            text, code = _explain(error)
             if code == "out_of_memory":
                 runner.forget()
-            reporter.send("failed", sentence=sentence, code=code)
+            reporter.send("failed", message=text.to_json(), code=code)
 
 
 def _listen(tasks: "queue.Queue[dict[str, Any]]", stopped: set[str]) -> None:
-    """Hear what is said; when nobody is there any more to say it, end."""
+    """Read lines from stdin; exit at the end of stdin."""
     for line in sys.stdin.buffer:
         with suppress(ValueError):
-            message = json.loads(line)
-            if message["do"] == "run":
-                tasks.put(message)
+            order = json.loads(line)
+            if order["do"] == "run":
+                tasks.put(order)
             else:
-                stopped.add(message["job"])
+                stopped.add(order["job"])
     os._exit(0)
 
 
@@ -84,15 +85,15 @@ def _limit_memory(size: int) -> None:
             resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
 
 
-def _explain(error: Exception) -> tuple[str, str]:
-    """A sentence for a person, and a code for a program."""
+def _explain(error: Exception) -> tuple[Message, str]:
+    """A message for a person, and a code for programs."""
     if isinstance(error, GlassformerError):
-        return str(error), "refused"
+        return error.message, "refused"
     text = str(error)
     if isinstance(error, MemoryError) or "allocate memory" in text or "out of memory" in text:
-        return "There is not enough memory for this run; shorten the text, or ask for less.", "out_of_memory"
+        return message("workbench.failed.memory"), "out_of_memory"
     first = text.splitlines()[0] if text else ""
-    return f"The model failed: {type(error).__name__}: {first}. Try another text or another model.", "failed"
+    return message("workbench.failed.model", kind=type(error).__name__, reason=first), "failed"
 
 
 if __name__ == "__main__":
