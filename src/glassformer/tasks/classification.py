@@ -73,7 +73,7 @@ class ClassificationSettings:
             raise ConfigurationError("tasks.classification.also_second_text")
 
     def more(self) -> list[MoreLabelled]:
-        """The other files, understood."""
+        """The other files as settings."""
         return [read_settings(MoreLabelled, table) for table in self.also]
 
     def read(self, split: Split, problems: Problems) -> Iterator[tuple[int, Row]]:
@@ -219,7 +219,7 @@ class Classification(Task):
     def _frame(
         self, parts: list[Sequences], labels: NDArray[np.int64], notes: tuple[Message, ...]
     ) -> Labelled:
-        """Special tokens around each text; what is too long is cut, left out or refused, and that is said."""
+        """Special tokens around each text; long ones are cut, left out (with a note) or refused."""
         longest = (
             self.settings.max_length
             if self.config is None

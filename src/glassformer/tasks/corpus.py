@@ -63,7 +63,7 @@ class CorpusSettings:
         self.more()
 
     def more(self) -> list[MoreText]:
-        """The other files, understood."""
+        """The other files as settings."""
         return [read_settings(MoreText, table) for table in self.also]
 
 

@@ -102,7 +102,7 @@ class Windows(TaskExamples):
 
 @TASKS.register("language_modelling")
 class LanguageModelling(Task):
-    """A decoder alone learns to go on writing."""
+    """A decoder learns to continue texts."""
 
     settings_kind = LanguageModellingSettings
     style = "text"

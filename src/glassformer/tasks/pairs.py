@@ -94,7 +94,7 @@ class TranslationSettings:
             raise ConfigurationError("tasks.translation.no_tags", languages=into)
 
     def pairs(self) -> list[PairFile]:
-        """The files, understood."""
+        """The files as settings."""
         return [read_settings(PairFile, table) for table in self.files]
 
     def directions(self) -> list[Direction]:
