@@ -63,6 +63,9 @@ def add_arguments(parser: Parser) -> None:
         default=[],
         help=help_text("cli.help.serve.models"),
     )
+    parser.add_argument(
+        "--runs", metavar="FOLDER", type=Path, default=Path("runs"), help=help_text("cli.help.serve.runs")
+    )
     parser.add_argument("--offline", action="store_true", help=help_text("cli.help.serve.offline"))
     parser.add_argument("--no-models", action="store_true", help=help_text("cli.help.serve.no_models"))
     parser.add_argument(
@@ -157,6 +160,7 @@ def _build_settings(arguments: Arguments) -> "Settings":
         hosts=(*arguments.allow_host, *names),
         any_address=not local,
         static=STATIC if arguments.static is None else Path(arguments.static),
+        runs=Path(arguments.runs).expanduser(),
         offline=arguments.offline,
         why_no_workbench=message("api.started_without_models") if arguments.no_models else None,
     )
