@@ -1,7 +1,7 @@
 """The log of one training run: curves, statistics of every head, alarms; readable while it is written.
 
 In:   a folder `runs/<name>/`: recipe.toml, environment.json, three files of JSON lines that only grow.
-Out:  a `RunLog` of NumPy arrays; for whoever trains, a `RunWriter`.
+Out:  a `RunLog` of NumPy arrays; for training, a `RunWriter`.
 
 Three rules keep it honest
 - A line counts once it is whole. The last one may be torn (the run was killed, or is being written now);

@@ -1,7 +1,7 @@
 """One recording, one file: safetensors with a versioned header, memory-mapped when opened.
 
 In:   a Recording, or arrays declared while recording.
-Out:  a `.bundle` file; from a file, a Recording whose arrays stay on disk until someone looks. Without torch.
+Out:  a `.bundle` file; from a file, a Recording whose arrays stay on disk until they are used. Without torch.
 
 The file is valid safetensors: the metadata in its header say `format: glassformer-recording`, `version: 2`;
 its tensors are the arrays, and the tensor `recording` holds, as JSON, everything that is not an array.

@@ -47,9 +47,9 @@ _LATER = {"Recording": ("architecture", "trace"), "HeadStatistics": ("content",)
 
 def describe(recording: Recording, place: StoreArray) -> dict[str, Any]:
     """Everything of a recording that is not an array; each array is handed to `place`."""
-    scribe = _Scribe(place)
-    content = scribe.write_object(recording, "content")
-    return {"tokens": scribe.tokens, "content": content}
+    writer = _Writer(place)
+    content = writer.write_object(recording, "content")
+    return {"tokens": writer.tokens, "content": content}
 
 
 def restore(description: Any, arrays: Mapping[str, AnyArray]) -> Recording:
@@ -68,7 +68,7 @@ def restore(description: Any, arrays: Mapping[str, AnyArray]) -> Recording:
     return recording
 
 
-class _Scribe:
+class _Writer:
     def __init__(self, place: StoreArray) -> None:
         self.place = place
         self.tokens: list[Any] = []

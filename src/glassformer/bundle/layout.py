@@ -1,4 +1,4 @@
-"""Where each array lies in a bundle file: the safetensors header, read with suspicion.
+"""Where each array lies in a bundle file: the safetensors header, which may come from anyone.
 
 In:   an open file, or the entries that a writer made.
 Out:  entries whose bytes lie inside the file, side by side; or a BundleError that says what was seen.

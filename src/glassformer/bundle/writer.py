@@ -56,7 +56,7 @@ class BundleWriter:
 
     def __init__(self, path: str | PathLike[str], arrays: int = _EXPECTED, room: int | None = None) -> None:
         self.path = _check_place(Path(path))
-        # Padding may add an array before each; the description is one more. Who knows the header says so.
+        # Padding may add an array before each; the description is one more.
         room = _ENTRY * (2 * arrays + 2) if room is None else room
         self._header = _round_up(LENGTH_BYTES + room) - LENGTH_BYTES
         self._entries: dict[str, Entry] = {}

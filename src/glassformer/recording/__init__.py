@@ -1,4 +1,4 @@
-"""The one noun in the middle: what a model did with a text, as NumPy arrays that check themselves.
+"""What a model did with a text, as NumPy arrays that check themselves.
 
 In:   arrays from a recorder (or a bundle file).
 Out:  Recording, AttentionMap, Tokens and their parts; tile arithmetic. Torch is never imported here.
