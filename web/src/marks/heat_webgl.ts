@@ -18,7 +18,7 @@ import {
   type WeightTile,
 } from "../core/heat";
 
-const KEPT = 256; // textures
+const BUDGET = 64 << 20; // bytes of tiles that stay on the GPU
 
 // One triangle that covers the clip rectangle.
 const VERTEX = `#version 300 es
@@ -84,6 +84,7 @@ class WebglRenderer implements Renderer {
   private readonly columns: WebGLTexture;
   private readonly table: WebGLTexture;
   private readonly places = new Map<string, WebGLUniformLocation | null>();
+  private bytes = 0; // of the tiles on the GPU
   private tableNow: Uint8Array | null = null;
 
   constructor(
@@ -131,7 +132,8 @@ class WebglRenderer implements Renderer {
 
   dispose(): void {
     this.canvas.removeEventListener("webglcontextlost", this.onLost);
-    for (const texture of this.textures.values()) this.gl.deleteTexture(texture);
+    for (const texture of [...this.textures.values(), this.rows, this.columns, this.table])
+      this.gl.deleteTexture(texture);
     this.textures.clear();
     this.gl.getExtension("WEBGL_lose_context")?.loseContext();
   }
@@ -180,16 +182,19 @@ class WebglRenderer implements Renderer {
         gl.UNSIGNED_BYTE,
         tile.bytes,
       );
-    } else this.textures.delete(tile); // to the young end
+      this.bytes += tile.bytes.byteLength;
+    } else this.textures.delete(tile); // set again below: marked as most recently used
     this.textures.set(tile, texture);
     return texture;
   }
 
+  /** Keep to the budget: the least recently used tiles go first. */
   private forget(): void {
     for (const [tile, texture] of this.textures) {
-      if (this.textures.size <= KEPT) return;
+      if (this.bytes <= BUDGET || this.textures.size === 1) return;
       this.gl.deleteTexture(texture);
       this.textures.delete(tile);
+      this.bytes -= tile.bytes.byteLength;
     }
   }
 

@@ -8,10 +8,10 @@
 
 import { mapName } from "../../core/focus";
 import type { Mounted, Stage, View } from "../../core/view";
-import { inBoth, introduce } from "../../i18n/core";
+import { inBoth, introduce, liveWords } from "../../i18n/core";
 import { words as focusWords } from "../../i18n/focus";
 import { type Control, choice } from "../../marks/controls";
-import { make, write } from "../../marks/make";
+import { make, relabel, write } from "../../marks/make";
 import { sheet } from "../../marks/paper";
 import { Distributions } from "./distributions";
 import { Multiplier } from "./multiplier";
@@ -36,14 +36,17 @@ export const view: View = {
 };
 
 function mountInside(stage: Stage): Mounted {
-  const say = words(stage.language);
+  const say = liveWords(words, () => stage.language);
   const where = make("span", { class: "where" });
   const body = make("div", { class: "part" });
   const chosen = (): PanelName =>
     PANELS.find((name) => name === stage.selection.get().options["inside.part"]) ?? "distributions";
-  const options = PANELS.map((value) => ({ value, text: say[value] }));
-  const control: Control<PanelName> = choice(say.part, options, chosen(), (name) =>
-    stage.selection.option("inside.part", name === "distributions" ? null : name),
+  const options = PANELS.map((value) => ({ value, text: () => say[value] }));
+  const control: Control<PanelName> = choice(
+    () => say.part,
+    options,
+    chosen(),
+    (name) => stage.selection.option("inside.part", name === "distributions" ? null : name),
   );
   stage.element.replaceChildren(
     make("div", { class: "inside-view" }, make("div", { class: "controls" }, control.element, where), body),
@@ -78,6 +81,12 @@ function mountInside(stage: Stage): Mounted {
   return {
     update,
     resize: () => panel?.resize(),
+    restyle() {
+      relabel(stage.element);
+      kept = panel?.keep?.() ?? undefined; // what runs goes on in the same panel, made again in the new language
+      shown = "";
+      update();
+    },
     async picture() {
       const { width, height, body: drawn, title, lines } = await panel!.picture();
       return sheet({ width, height, body: drawn, title, caption: [place(), ...lines], theme: stage.theme });
