@@ -87,4 +87,4 @@ def test_nothing_is_left_of_a_view(
 @pytest.fixture
 def rounds() -> int:
     """A hundred in `make test-long`."""
-    return 100 if os.environ.get("GLASSFORMER_LONG") == "1" else 20
+    return 100 if os.environ.get("GLASSFORMER_LONG") == "1" else 10
