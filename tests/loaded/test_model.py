@@ -91,6 +91,9 @@ def test_a_loaded_model_is_returned_as_it_is(tmp_path: Path) -> None:
     assert load(model) is model
     assert isinstance(model, gf.LoadedModel)
     assert gf.load is load
+    with pytest.raises(InputError) as error:
+        gf.record(model, "the", device="cpu")
+    assert error.value.message.code == "loaded.device_of_live_network"
 
 
 def test_the_method_takes_what_the_function_takes() -> None:

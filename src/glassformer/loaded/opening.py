@@ -39,10 +39,10 @@ def load(
         if tokenizer is not None:
             raise InputError("loaded.tokenizer_beside_folder")
         return _open(model, name, device)
-    if isinstance(model, LoadedModel):
-        return model
     if device is not None:
         raise InputError("loaded.device_of_live_network")
+    if isinstance(model, LoadedModel):
+        return model
     model = getattr(model, "_orig_mod", model)  # what torch.compile wraps
     if isinstance(model, Transformer | RecurrentTranslator):
         return NativeModel(model, tokenizer, name=name)
