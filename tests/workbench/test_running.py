@@ -51,8 +51,9 @@ def steps(events: list[Event]) -> list[dict[str, object]]:
 
 def test_a_text_is_recorded_whole(run: Run, zoo: Path) -> None:
     recording, events = run()
-    stages = [event.data["stage"] for event in events if event.name == "progress"]
-    assert list(dict.fromkeys(stages)) == ["queued", "loading", "tokenising", "running", "saving"]
+    stages = dict.fromkeys(event.data["stage"] for event in events if event.name == "progress")
+    stages.pop("statistics", None)  # reported where the pass before it takes long, as on a busy machine
+    assert list(stages) == ["queued", "loading", "tokenising", "running", "saving"]
     assert events[-1].name == "done"
     assert recording.model == "zoo/decoder"
     assert recording.source.text == "the animal was too tired"
