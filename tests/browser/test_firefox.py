@@ -3,7 +3,9 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import numpy as np
@@ -47,10 +49,8 @@ def seen(served: Any, find_node: str, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture(scope="module")
 def find_node() -> str:
-    """Node, with puppeteer-core installed in web/."""
-    from shutil import which
-
-    node = which("node")
+    """Node, of this environment or the machine's, with puppeteer-core installed in web/."""
+    node = which("node", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     if node is None or not (WEB / "node_modules" / "puppeteer-core").is_dir():
         sentence = "no Node, or no puppeteer-core (npm --prefix web ci)"
         if os.environ.get("CI") == "true":
