@@ -100,7 +100,7 @@ def test_what_was_written_and_what_has_to_be_noted_is_told(
 ) -> None:
     lines = run("record", decoder, TEXT, "--decode", "beam", 2, "--max-new-tokens", 3).splitlines()
     assert lines[0].startswith(f"Written:  {TEXT} ")
-    assert "(beam, 3 steps, " in lines[1]
+    assert "(beam search, 3 steps, " in lines[1]
     assert "hypotheses on the way; log-probability -" in lines[1]
     assert "(greedy, " in run("record", translator, TEXT)
     assert "Written:" not in run("record", decoder, TEXT)
