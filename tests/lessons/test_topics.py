@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from glassformer.errors import ApiError, InputError
 from glassformer.lessons import lengths
 from glassformer.lessons.models import Zoo
-from glassformer.lessons.outcome import Models, Outcome, Words, say
+from glassformer.lessons.outcome import Models, Outcome, Words, bilingual
 from glassformer.lessons.playing import play
 from glassformer.lessons.schema import Play, read_saved
 from glassformer.lessons.topics import find_topic, read_parameters, read_topics
@@ -552,7 +552,7 @@ def test_a_topic_runs_on_one_thread_and_gives_the_others_back(monkeypatch: pytes
 
     def look(words: Words, models: Models) -> Outcome:
         seen.append(torch.get_num_threads())
-        return Outcome(say("One.", "一。"), ())
+        return Outcome(bilingual("One.", "一。"), ())
 
     monkeypatch.setattr("glassformer.lessons.masks.play", look)
     torch.set_num_threads(2)

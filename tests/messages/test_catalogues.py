@@ -26,6 +26,7 @@ CONVERTED: tuple[str, ...] = (
     "cli",
     "loaded",
     "metrics",
+    "lessons",
     "model",
     "place",
     "recorders",

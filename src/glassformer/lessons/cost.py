@@ -32,32 +32,24 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     growth = grow(measured["attention"])
     lines = Lines(
         id="seconds",
-        title=say(f"Time of one layer, d = {width}, measured now", f"一层的耗时，d = {width}，刚刚实测"),
-        note=say(
-            f"The shortest of {TRIES} tries, processor time of one thread of this machine.",
-            f"取 {TRIES} 次中最短的，本机一个线程的处理器时间。",
-        ),
+        title=say("lessons.cost.time_one_layer_d", width=width),
+        note=say("lessons.cost.shortest_tries_processor_time", tries=TRIES),
         x=tuple(float(length) for length in LENGTHS),
-        x_title=say("tokens n", "词元数 n"),
-        y_title=say("milliseconds", "毫秒"),
+        x_title=say("lessons.cost.tokens_n"),
+        y_title=say("lessons.cost.milliseconds"),
         x_scale="log",
         y_scale="log",
         series=(
-            series("softmax(QKᵀ)V: n²·d", "softmax(QKᵀ)V：n²·d", measured["attention"]),
-            series("projections Q, K, V, O: n·d²", "投影 Q、K、V、O：n·d²", measured["projections"]),
-            series(
-                "recurrent (GRU), step by step: n·d²", "循环网络（GRU），逐步：n·d²", measured["recurrent"]
-            ),
+            series(say("lessons.cost.softmax_qk_v_n"), measured["attention"]),
+            series(say("lessons.cost.projections_q_k_v"), measured["projections"]),
+            series(say("lessons.cost.recurrent_gru_step_step"), measured["recurrent"]),
         ),
     )
     longest = [
         length for length, value in zip(LENGTHS, measured["attention"], strict=True) if value == value
     ][-1]
     found = say(
-        f"From {longest // 2} to {longest} tokens the product of attention took {growth:.1f} "
-        "times as long "
-        "(n² would be 4 times).",
-        f"从 {longest // 2} 到 {longest} 个词元，注意力乘积的耗时变为 {growth:.1f} 倍（按 n² 应为 4 倍）。",
+        "lessons.cost.from_tokens_product_attention", half=longest // 2, longest=longest, growth=growth
     )
     return Outcome(found, (lines, _compare(), _list(measured)))
 
@@ -107,17 +99,17 @@ def grow(values: list[float]) -> float:
 def _compare() -> Table:
     return Table(
         id="complexity",
-        title=say("One layer in theory", "理论上的一层"),
+        title=say("lessons.cost.one_layer_theory"),
         columns=(
-            say("Layer", "层"),
-            say("Work", "计算量"),
-            say("Steps that wait for one another", "必须先后执行的步数"),
-            say("Path between two words", "两词之间的路径"),
+            say("lessons.cost.layer"),
+            say("lessons.cost.work"),
+            say("lessons.cost.steps_wait_one_another"),
+            say("lessons.cost.path_between_two_words"),
         ),
         rows=(
-            (say("self-attention", "自注意力"), "O(n²·d)", "O(1)", "O(1)"),
-            (say("recurrent", "循环"), "O(n·d²)", "O(n)", "O(n)"),
-            (say("convolution of width k", "宽度 k 的卷积"), "O(k·n·d²)", "O(1)", "O(log_k n)"),
+            (say("lessons.cost.self_attention"), "O(n²·d)", "O(1)", "O(1)"),
+            (say("lessons.cost.recurrent"), "O(n·d²)", "O(n)", "O(n)"),
+            (say("lessons.cost.convolution_width_k"), "O(k·n·d²)", "O(1)", "O(log_k n)"),
         ),
     )
 
@@ -125,12 +117,12 @@ def _compare() -> Table:
 def _list(measured: dict[str, list[float]]) -> Table:
     return Table(
         id="measured",
-        title=say("Milliseconds", "毫秒"),
+        title=say("lessons.cost.milliseconds_2"),
         columns=(
-            say("n", "n"),
-            say("attention", "注意力"),
-            say("projections", "投影"),
-            say("recurrent", "循环"),
+            say("lessons.cost.n"),
+            say("lessons.cost.attention"),
+            say("lessons.cost.projections"),
+            say("lessons.cost.recurrent"),
         ),
         rows=tuple(
             (float(length), *(plain(measured[name][place]) for name in measured))

@@ -13,6 +13,7 @@ from glassformer.lessons.outcome import (
     Outcome,
     Words,
     axis,
+    bilingual,
     label_tokens,
     matrix,
     plain,
@@ -30,7 +31,7 @@ def play(words: Words, models: Models) -> Outcome:
     model = models.find(lambda network: network.config.shape == "encoder", "a Transformer of BERT's kind")
     tokens = model.reader.read_source(words.text("text"), None)
     if len(tokens) > MOST:
-        raise InputError(f"The sentence has {len(tokens)} tokens; at most {MOST} can be shown. Shorten it.")
+        raise InputError("lessons.sentence_too_long", count=len(tokens), most=MOST)
     assert isinstance(model.network, Transformer)
     layer = min(words.integer("layer"), model.network.config.layers - 1)
     query = min(words.integer("query"), len(tokens) - 1)
@@ -47,33 +48,30 @@ def play(words: Words, models: Models) -> Outcome:
     figures = (
         matrix(
             "heads",
-            say(f"Where “{word}” looks, layer {layer}", f"第 {layer} 层：“{word}”在看哪里"),
+            say("lessons.heads.where_looks_layer", word=word, layer=layer),
             torch.cat((rows, mean[None])),
-            axis(names, say("head", "头")),
-            axis(labels, say("key", "键")),
+            axis(names, say("lessons.heads.head")),
+            axis(labels, say("lessons.heads.key")),
             ends=(0.0, 1.0),
-            note=say("The last row, Ø, is the mean of the heads.", "最后一行 Ø 是各头的平均。"),
+            note=say("lessons.heads.last_row_mean_heads"),
         ),
         Bars(
             id="entropy",
-            title=say("How spread each row is", "每一行有多分散"),
+            title=say("lessons.heads.how_spread_each_row"),
             labels=tuple(names),
-            value_title=say("entropy in nats", "熵（奈特）"),
-            series=(series("entropy", "熵", entropies),),
+            value_title=say("lessons.heads.entropy_nats"),
+            series=(series(say("lessons.heads.entropy"), entropies),),
         ),
         Numbers(
             id="numbers",
-            title=say("The whole layer", "整层"),
+            title=say("lessons.heads.whole_layer"),
             items=(
                 Measure(
-                    name=say(
-                        "mean difference of two heads (Jensen–Shannon, 0 to ln 2)",
-                        "两个头的差异（JS 散度，0 到 ln 2）",
-                    ),
+                    name=say("lessons.heads.mean_difference_two_heads"),
                     value=plain(apart),
                 ),
                 Measure(
-                    name=say("different words that heads look at most", "各头最关注的不同词数"),
+                    name=say("lessons.heads.different_words_heads_look"),
                     value=float(count),
                 ),
             ),
@@ -81,7 +79,7 @@ def play(words: Words, models: Models) -> Outcome:
     )
     seen = ", ".join(f"{head}: {name}" for head, name in enumerate(favourites))
     chinese = "、".join(f"头 {head}：{name}" for head, name in enumerate(favourites))
-    found = say(
+    found = bilingual(
         f"The {len(rows)} heads of layer {layer} look most at {count} different words ({seen}); "
         "their mean has an entropy "
         f"of {float(entropies[-1]):.2f}, the heads {float(entropies[:-1].mean()):.2f} on average.",

@@ -7,7 +7,7 @@ Out:  scores, weights, and the mixture of values. A key is the bag of its charac
 import torch
 from torch import Tensor
 
-from glassformer.lessons.outcome import Models, Outcome, Words, percent, plain, say, series
+from glassformer.lessons.outcome import Models, Outcome, Words, bilingual, percent, plain, say, series
 from glassformer.lessons.schema import Bars, Table
 from glassformer.model.similarity import dot, hard
 from glassformer.schema import Phrase
@@ -30,20 +30,20 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     keys = [entry[0] for entry in TABLE]
     table = Table(
         id="table",
-        title=say("The table, and how much of each value is taken", "键–值表，以及每个值取了多少"),
-        note=say(f"Taken home: {_mix(weights, 3)}", f"带回的结果：{_mix(weights, 1)}"),
+        title=say("lessons.lookup.table_how_much_each"),
+        note=bilingual(f"Taken home: {_mix(weights, 3)}", f"带回的结果：{_mix(weights, 1)}"),
         columns=(
-            say("Key", "键"),
-            say("Score", "得分"),
-            say("Weight", "权重"),
-            say("Value", "值"),
+            say("lessons.lookup.key"),
+            say("lessons.lookup.score"),
+            say("lessons.lookup.weight_2"),
+            say("lessons.lookup.value"),
         ),
         rows=tuple(
             (
-                say(f"{key} ({english})", key),
+                bilingual(f"{key} ({english})", key),
                 plain(float(scores[i])),
                 plain(float(weights[i])),
-                say(f"{value} ({meaning})", value),
+                bilingual(f"{value} ({meaning})", value),
             )
             for i, (key, value, english, meaning) in enumerate(TABLE)
         ),
@@ -51,10 +51,10 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     )
     bars = Bars(
         id="weights",
-        title=say("Weights", "权重"),
+        title=say("lessons.lookup.weights"),
         labels=tuple(keys),
-        value_title=say("weight", "权重"),
-        series=(series("weight", "权重", weights),),
+        value_title=say("lessons.lookup.weight"),
+        series=(series(say("lessons.lookup.weight"), weights),),
         high=1.0,
     )
     return Outcome(_find(scores, weights, count), (table, bars))
@@ -83,31 +83,28 @@ def _find(scores: Tensor, weights: Tensor, count: int) -> Phrase:
     english = [f"“{TABLE[place][2]}”" for place in tied]
     named = "、".join(f"“{keys[place]}”" for place in tied)
     if len(tied) == len(keys):
-        return say(
-            f"No key fits better than another (all scores are {highest:g}): this table cannot answer.",
-            f"没有哪个键更合适（得分都是 {highest:g}）：这张表答不了这个问题。",
-        )
+        return say("lessons.lookup.no_key_fits_better", highest=highest)
     if count < len(tied):
-        return say(
+        return bilingual(
             f"{len(tied)} keys fit equally well ({', '.join(english)}), and {count} of them may answer: "
             "which, is arbitrary, and the rest is not heard.",
             f"有 {len(tied)} 个键同样合适（{named}），却只有 {count} 个可以回答：选中哪个都没有道理，"
             "其余的都听不到。",
         )
     if count == 1:
-        return say(
+        return bilingual(
             f"Hard attention: only “{TABLE[best][2]}” answers, with {TABLE[best][1]} ({TABLE[best][3]}); the "
             "rest is not heard.",
             f"硬注意力：只有“{keys[best]}”回答，得到“{TABLE[best][1]}”，其余的都听不到。",
         )
     if len(tied) > 1:
-        return say(
+        return bilingual(
             f"{' and '.join(english)} fit equally well ({share} each): a mixture has them all.",
             f"{named}同样合适（各占 {share}）：加权混合里全都有。",
         )
     name = "Soft attention" if count == len(TABLE) else f"The {count} best keys"
     chinese = "软注意力" if count == len(TABLE) else f"最好的 {count} 个键"
-    return say(
+    return bilingual(
         f"{name}: “{TABLE[best][2]}” has the largest weight ({share}); the answer is a mixture of {count} "
         "values.",
         f"{chinese}：“{keys[best]}”权重最大（{share}），答案是 {count} 个值的加权混合。",

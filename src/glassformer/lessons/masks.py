@@ -12,6 +12,7 @@ from glassformer.lessons.outcome import (
     Outcome,
     Words,
     axis,
+    bilingual,
     flags,
     matrix,
     percent,
@@ -43,27 +44,27 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     scores = scaled_dot(vectors, vectors)
     weights = soft(scores, allowed)
     rows, columns = (
-        axis(tokens[chosen], say("query", "查询")),
-        axis(tokens[chosen], say("key", "键")),
+        axis(tokens[chosen], say("lessons.masks.query")),
+        axis(tokens[chosen], say("lessons.masks.key")),
     )
     figures = (
         flags(
             "allowed",
-            say("What may be seen (✓)", "能看见什么（✓）"),
+            say("lessons.masks.what_may_be_seen"),
             allowed,
             rows,
             columns,
         ),
         matrix(
             "scores",
-            say("Scores; hatched cells are −∞", "得分；画斜线的格子为 −∞"),
+            say("lessons.masks.scores_hatched_cells_are"),
             scores.masked_fill(~allowed, float("-inf")),
             rows,
             columns,
         ),
         matrix(
             "weights",
-            say("Weights after the softmax", "softmax 之后的权重"),
+            say("lessons.masks.weights_after_softmax"),
             weights,
             rows,
             columns,
@@ -71,10 +72,10 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         ),
         flags(
             "batch",
-            say("The batch: ✓ is a token, the rest is padding", "整个批次：✓ 为词元，其余为填充"),
+            say("lessons.masks.batch_token_rest_padding"),
             real,
-            axis(batch, say("sentence", "句子")),
-            axis(range(length), say("position", "位置")),
+            axis(batch, say("lessons.masks.sentence")),
+            axis(range(length), say("lessons.masks.position")),
         ),
     )
     return Outcome(_find(kind, allowed, weights, real[chosen]), figures)
@@ -102,19 +103,14 @@ def _find(kind: str, allowed: Tensor, weights: Tensor, real: Tensor) -> Phrase:
     lost = float(weights[real][:, ~real].sum(-1).mean()) if not bool(real.all()) else 0.0
     later = float(weights.triu(1).sum(-1).mean())
     if kind == "none":
-        return say(
-            f"Nothing is hidden: {percent(lost)} of what a real word looks at is padding, and "
-            f"{percent(later)} of all weight lies on words that come later.",
-            f"什么都没遮住：真实词的注意力有 {percent(lost)} 落在填充上，"
-            f"全部权重的 {percent(later)} 落在后面的词上。",
-        )
+        return say("lessons.masks.nothing_hidden_what_real", lost=percent(lost), later=percent(later))
     names = {
         "padding": ("padding", "填充"),
         "causal": ("later words", "后面的词"),
         "both": ("padding and later words", "填充和后面的词"),
     }
     english, chinese = names[kind]
-    return say(
+    return bilingual(
         f"{hidden} of {allowed.numel()} cells are hidden ({english}): their weight is exactly 0, "
         "and every row sums to 1.",
         f"{allowed.numel()} 格中遮住了 {hidden} 格（{chinese}）：权重恰好为 0，每行之和仍为 1。",

@@ -37,4 +37,4 @@ class Zoo:
             network = find_transformer(model)
             if network is not None and fits(network):
                 return model
-        raise InputError(f"This topic looks into {what}, and none is here. Install the zoo, and try again.")
+        raise InputError("lessons.no_model", what=what)

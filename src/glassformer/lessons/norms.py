@@ -13,6 +13,7 @@ from glassformer.lessons.outcome import (
     Outcome,
     Words,
     axis,
+    bilingual,
     matrix,
     plain,
     say,
@@ -40,35 +41,38 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     change = (loud - quiet).abs().amax(-1)  # (B, T)
     shown = real if not count_padding else counted
     first = float(change[0][real[0]].max())
-    rows, columns = axis(labels, say("word", "词")), axis(range(batch.shape[-1]), say("feature", "特征"))
+    rows, columns = (
+        axis(labels, say("lessons.norms.word")),
+        axis(range(batch.shape[-1]), say("lessons.norms.feature")),
+    )
     figures: list[Figure] = [
-        matrix("before", say("Before", "标准化之前"), _blank(louder, shown), rows, columns),
-        matrix("after", say("After", "标准化之后"), _blank(loud, shown), rows, columns),
+        matrix("before", say("lessons.norms.before"), _blank(louder, shown), rows, columns),
+        matrix("after", say("lessons.norms.after"), _blank(loud, shown), rows, columns),
         Bars(
             id="change",
-            title=say(
+            title=bilingual(
                 f"What changed because the third {part} was multiplied by {factor:g}",
                 f"第三{chinese}乘以 {factor:g} 之后，各词的结果变了多少",
             ),
             labels=tuple(labels),
-            value_title=say("largest change of a feature", "特征的最大变化"),
-            series=(series("change", "变化", _blank(change, shown).flatten()),),
+            value_title=say("lessons.norms.largest_change_feature"),
+            series=(series(say("lessons.norms.change"), _blank(change, shown).flatten()),),
         ),
         _measure(loud, counted, kind),
     ]
     if factor == 1:
-        found = say(
+        found = bilingual(
             f"The third {part} is as loud as ever, so nothing can have changed: make it louder.",
             f"第三{chinese}还没有放大，自然什么都没变：把它放大试试。",
         )
     elif first == 0:
-        found = say(
+        found = bilingual(
             f"The first {part} does not change at all when the third becomes {factor:g} times as loud: "
             "each word is measured by itself.",
             f"第三{chinese}放大到 {factor:g} 倍，第一{chinese}毫无变化：每个词只按自己来标准化。",
         )
     else:
-        found = say(
+        found = bilingual(
             f"The third {part} became {factor:g} times as loud, and the first changed by up to "
             f"{first:.2f}: they share one mean and variance.",
             f"第三{chinese}放大到 {factor:g} 倍，第一{chinese}也变了，最多 {first:.2f}："
@@ -110,14 +114,14 @@ def _measure(normed: Tensor, counted: Tensor, kind: str) -> Numbers:
     line, chinese = ("row", "行") if kind == "layer" else ("column", "列")
     return Numbers(
         id="numbers",
-        title=say(f"After the norm, over each {line}", f"标准化之后，按{chinese}统计"),
+        title=bilingual(f"After the norm, over each {line}", f"标准化之后，按{chinese}统计"),
         items=(
             Measure(
-                name=say(f"largest mean of a {line}", f"各{chinese}均值的最大绝对值"),
+                name=bilingual(f"largest mean of a {line}", f"各{chinese}均值的最大绝对值"),
                 value=plain(float(means.abs().max())),
             ),
             Measure(
-                name=say(f"smallest variance of a {line}", f"各{chinese}方差的最小值"),
+                name=bilingual(f"smallest variance of a {line}", f"各{chinese}方差的最小值"),
                 value=plain(float(deviations.min())),
             ),
         ),

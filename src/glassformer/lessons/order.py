@@ -47,48 +47,36 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     largest = float(change.max())
     bars = Bars(
         id="change",
-        title=say(f"How much each output changes: {text} → {other}", f"每个输出改变了多少：{text} → {other}"),
+        title=say("lessons.order.how_much_each_output", text=text, other=other),
         labels=tuple(letters),
-        value_title=say("change, as a share of the output", "变化（相对于输出的长度）"),
-        series=(series("change", "变化", change),),
+        value_title=say("lessons.order.change_share_output"),
+        series=(series(say("lessons.order.change"), change),),
         high=max(0.1, largest),
     )
     labels = axis(letters)
     distances = matrix(
         "distances",
-        say("How far apart the outputs of two words are", "两个词的输出相距多远"),
+        say("lessons.order.how_far_apart_outputs"),
         apart,
         labels,
         labels,
         ends=(0.0, float(apart.max()) or 1.0),
-        note=say("0: the two cannot be told apart.", "0：两者无法区分。"),
+        note=say("lessons.order.n_0_two_cannot_be"),
     )
     numbers = Numbers(
         id="numbers",
-        title=say("Shuffled against straight", "打乱前后对比"),
+        title=say("lessons.order.shuffled_against_straight"),
         items=(
-            Measure(name=say("largest change", "最大变化"), value=plain(largest)),
-            Measure(name=say("mean change", "平均变化"), value=plain(float(change.mean()))),
+            Measure(name=say("lessons.order.largest_change"), value=plain(largest)),
+            Measure(name=say("lessons.order.mean_change"), value=plain(float(change.mean()))),
         ),
     )
     if other == text:
-        found = say(
-            "The new order is the old one: there is nothing to compare. Try another seed, or a sentence of "
-            "different words.",
-            "新的次序与原来相同，没有可比的。换一个随机种子，或者换一句用词不同的话。",
-        )
+        found = say("lessons.order.new_order_old_one")
     elif largest < ROUNDING:
-        found = say(
-            f"The order does not matter at all: no output changes by more than {write(largest, '.0e')} "
-            "(rounding). To this network both sentences are the same bag of words.",
-            f"词序毫无影响：没有哪个输出的变化超过 {write(largest, '.0e')}（舍入误差）。对这个网络来说，"
-            "两句话是同一个词袋。",
-        )
+        found = say("lessons.order.order_does_not_matter", largest=write(largest, ".0e"))
     else:
-        found = say(
-            f"The order matters: outputs change by up to {percent(largest)} when the words change places.",
-            f"词序有影响：词换了位置，输出最多改变 {percent(largest)}。",
-        )
+        found = say("lessons.order.order_matters_outputs_change", largest=percent(largest))
     return Outcome(found, (bars, distances, numbers))
 
 

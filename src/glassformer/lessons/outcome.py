@@ -7,13 +7,14 @@ Out:  the forms of lessons/schema.py. What is not finite becomes None: there is 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from glassformer.lessons.schema import Axis, Figure, Matrix, Range, Row, Series, Value
 from glassformer.loaded.model import LoadedModel
+from glassformer.messages import message
 from glassformer.model.transformer import Transformer
 from glassformer.schema import Phrase
 
@@ -57,8 +58,14 @@ class Outcome:
     ranges: Mapping[str, Range] = field(default_factory=dict)  # how far parameters can go with this text
 
 
-def say(en: str, zh: str) -> Phrase:
-    """One thing in both languages."""
+def say(code: str, **parameters: Any) -> Phrase:
+    """A text of the catalogues."""
+    text = message(code, **parameters)
+    return Phrase(en=text.text("en"), zh=text.text("zh"))
+
+
+def bilingual(en: str, zh: str) -> Phrase:
+    """A text whose parts differ by language: words of an example, names in measured data."""
     return Phrase(en=en, zh=zh)
 
 
@@ -85,9 +92,9 @@ def percent(number: float) -> str:
     return f"{100 * number:.0f}\u202f%"
 
 
-def series(en: str, zh: str, values: Tensor | Sequence[float], *, dashed: bool = False) -> Series:
+def series(name: Phrase, values: Tensor | Sequence[float], *, dashed: bool = False) -> Series:
     """A named row."""
-    return Series(name=say(en, zh), values=row(values), dashed=dashed)
+    return Series(name=name, values=row(values), dashed=dashed)
 
 
 def axis(labels: Sequence[object], title: Phrase | None = None) -> Axis:

@@ -17,6 +17,7 @@ from glassformer.lessons.outcome import (
     Outcome,
     Words,
     axis,
+    bilingual,
     matrix,
     percent,
     plain,
@@ -166,10 +167,10 @@ def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], s
     def draw(id: str, en: str, zh: str, values: Tensor) -> Matrix:
         made = matrix(
             id,
-            say(en, zh),
+            bilingual(en, zh),
             values,
-            axis([f"{place}: {word}" for place, word in enumerate(wanted)], say("position", "位置")),
-            axis(WORDS, say("word", "词")),
+            axis([f"{place}: {word}" for place, word in enumerate(wanted)], say("lessons.output.position")),
+            axis(WORDS, say("lessons.output.word")),
             ends=(0.0, 1.0),
         )
         return made.model_copy(
@@ -179,11 +180,11 @@ def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], s
     steps = len(losses) - 1
     curve = Lines(
         id="loss",
-        title=say("The loss of every step", "每一步的损失"),
+        title=say("lessons.output.loss_every_step"),
         x=tuple(float(step) for step in range(len(losses))),
-        x_title=say("step", "步"),
-        y_title=say("cross-entropy", "交叉熵"),
-        series=(series("loss", "损失", losses),),
+        x_title=say("lessons.output.step"),
+        y_title=say("lessons.output.cross_entropy"),
+        series=(series(say("lessons.output.loss"), losses),),
     )
     figures = (
         draw("target", "Target: one 1 in every row", "目标：每行一个 1", target),
@@ -194,7 +195,7 @@ def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], s
     reached, guess = percent(float(right.mean())), percent(1 / len(WORDS))
     floor = " Smoothed targets keep it from reaching 1." if smoothing else ""
     chinese_floor = "平滑过的目标使它到不了 1。" if smoothing else ""
-    found = say(
+    found = bilingual(
         f"After {steps} steps the right words have {reached} of the probability on average "
         f"(a guess: {guess}); the likeliest words read “{said}”.{floor}",
         f"训练 {steps} 步后，正确的词平均得到 {reached} 的概率（随机猜是 {guess}）；"

@@ -50,25 +50,23 @@ def play(words: Words, models: Models) -> Outcome:
     ]
     differ = max(max(values) - min(values) for values in zip(*curves, strict=True))
     spread = max(map(max, curves)) - min(map(min, curves))
-    places = axis(range(length), say("position", "位置"))
+    places = axis(range(length), say("lessons.positions.position"))
     shown = codes[:, :WIDTH]  # of a learned table the first features; its products are those of all
-    features = axis(range(shown.shape[1]), say("feature", "特征"))
+    features = axis(range(shown.shape[1]), say("lessons.positions.feature"))
     figures: list[Figure] = [
         Lines(
             id="distance",
-            title=say("Products by distance, from three starting points", "从三个起点看：乘积随距离的变化"),
+            title=say("lessons.positions.products_distance_from_three"),
             x=tuple(float(distance) for distance in range(farthest + 1)),
-            x_title=say("distance", "距离"),
-            y_title=say("product", "乘积"),
+            x_title=say("lessons.positions.distance"),
+            y_title=say("lessons.positions.product"),
             series=tuple(
-                series(f"from position {start}", f"从位置 {start} 起", curve)
+                series(say("lessons.positions.from_position", start=start), curve)
                 for start, curve in zip(starts, curves, strict=True)
             ),
         ),
         matrix("codes", _title(kind), shown, places, features),
-        matrix(
-            "products", say("Products of every two positions", "每两个位置的乘积"), products, places, places
-        ),
+        matrix("products", say("lessons.positions.products_every_two_positions"), products, places, places),
     ]
     if kind in CIRCLES:
         figures[1:1] = turn(words.integer("pair"), words.integer("shift"), length, kind)
@@ -131,26 +129,23 @@ def turn(pair: int, shift: int, length: int, kind: str) -> list[Figure]:
     degrees = angle * 180 / torch.pi
     circle = Points(
         id="circle",
-        title=say(
-            f"Pair {pair}: each position is a point on a circle", f"第 {pair} 对特征：每个位置是圆上的一个点"
-        ),
+        title=say("lessons.positions.pair_each_position_point", pair=pair),
         note=say(
-            f"A shift by {shift} turns all of them by the same angle, {degrees:.2f}°."
-            + (" Rotary turns queries and keys by these angles." if kind == "rotary" else ""),
-            f"平移 {shift} 使它们都转过同一角度 {degrees:.2f}°。"
-            + ("旋转编码就用这些角度旋转查询和键。" if kind == "rotary" else ""),
+            "lessons.positions.rotary_shift" if kind == "rotary" else "lessons.positions.shift",
+            shift=shift,
+            degrees=degrees,
         ),
         arrows=tuple(arrows),
-        groups=(say("position p", "位置 p"), say("position p + k", "位置 p + k")),
+        groups=(say("lessons.positions.position_p"), say("lessons.positions.position_p_k")),
         reach=1.1,
     )
     numbers = Numbers(
         id="rotation",
-        title=say("The shift as a rotation", "平移就是旋转"),
+        title=say("lessons.positions.shift_rotation"),
         items=(
-            Measure(name=say("angle of this pair", "这一对的转角"), value=plain(degrees), unit="°"),
+            Measure(name=say("lessons.positions.angle_this_pair"), value=plain(degrees), unit="°"),
             Measure(
-                name=say("largest error over all pairs and positions", "所有特征对与位置上的最大误差"),
+                name=say("lessons.positions.largest_error_over_all"),
                 value=plain(error),
                 good=error < 1e-5,
             ),
@@ -166,11 +161,11 @@ def _arrow(points: Tensor, position: int, pair: int, label: str, group: int) -> 
 
 def _title(kind: str) -> Phrase:
     titles = {
-        "sinusoidal": say("The matrix of positions", "位置编码矩阵"),
-        "learned": say("The table that the model learnt, first features", "模型学到的位置表（前几维）"),
-        "rotary": say("A query of ones, turned by its position", "全 1 的查询按位置旋转后"),
-        "count": say("One number for each position", "每个位置一个数"),
-        "share": say("One number from 0 to 1", "0 到 1 之间的一个数"),
+        "sinusoidal": say("lessons.positions.matrix_positions"),
+        "learned": say("lessons.positions.table_model_learnt_first"),
+        "rotary": say("lessons.positions.query_ones_turned_its"),
+        "count": say("lessons.positions.one_number_each_position"),
+        "share": say("lessons.positions.one_number_from_0"),
     }
     return titles[kind]
 
@@ -179,35 +174,11 @@ def _find(kind: str, differ: float, spread: float, codes: Tensor) -> Phrase:
     size = float(codes.abs().max())
     match kind:
         case "count":
-            return say(
-                f"The same distance gives products that differ by up to {differ:.0f}, and the "
-                f"codes grow to {size:.0f}: "
-                "far larger than any word vector, and without end.",
-                f"同样的距离，乘积相差可达 {differ:.0f}；编码一直长到 {size:.0f}，远大于词向量，"
-                "而且没有尽头。",
-            )
+            return say("lessons.positions.same_distance_gives_products", differ=differ, size=size)
         case "share":
-            return say(
-                "The numbers stay small, but the same distance gives products that differ by up "
-                f"to {differ:.2f}, and "
-                "different distances give the same: 0.1 × 1 = 0.2 × 0.5. What a step is worth "
-                "depends on the length.",
-                f"数值不再变大，但同样的距离乘积相差可达 {differ:.2f}，不同的距离乘积却可能相同："
-                "0.1 × 1 = 0.2 × 0.5。"
-                "一步值多少还取决于句子长度。",
-            )
+            return say("lessons.positions.numbers_stay_small_but", differ=differ)
         case "learned":
             share = differ / spread if spread else 0.0
-            return say(
-                "Nobody told this model what distance is: its curves differ by up to "
-                f"{differ:.2f}, {percent(share)} of the "
-                "range; what lies beyond the table's last row, it cannot read at all.",
-                f"没有人告诉模型什么是距离：各条曲线最多相差 {differ:.2f}，占取值范围的 "
-                f"{percent(share)}；超出表格最后一行的位置它根本读不了。",
-            )
+            return say("lessons.positions.nobody_told_this_model", differ=differ, share=percent(share))
         case _:
-            return say(
-                f"The three curves are one: they differ by at most {write(differ, '.1e')}, which is "
-                "rounding. Only distance counts.",
-                f"三条曲线重合：最多相差 {write(differ, '.1e')}，只是舍入误差。起作用的只有距离。",
-            )
+            return say("lessons.positions.three_curves_are_one", differ=write(differ, ".1e"))

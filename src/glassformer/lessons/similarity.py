@@ -35,7 +35,7 @@ def play(words: Words, models: Models) -> Outcome:
     assert isinstance(model.network, Transformer)
     tokens = model.reader.read_source(words.text("text"), None)
     if len(tokens) > MOST:
-        raise InputError(f"The sentence has {len(tokens)} tokens; at most {MOST} can be shown. Shorten it.")
+        raise InputError("lessons.sentence_too_long", count=len(tokens), most=MOST)
     vectors = embed(model.network, torch.tensor(tokens.ids))
     function, head = words.text("function"), min(words.integer("head"), model.network.config.heads - 1)
     scores = compare(function, vectors, model.network, head)
@@ -44,30 +44,30 @@ def play(words: Words, models: Models) -> Outcome:
     most = float(torch.tensor(float(len(tokens))).log())
     own = float(weights.diagonal().mean())
     labels = label_tokens(model, tokens.ids)
-    rows, columns = axis(labels, say("query", "查询")), axis(labels, say("key", "键"))
+    rows, columns = axis(labels, say("lessons.similarity.query")), axis(labels, say("lessons.similarity.key"))
     notes = {
-        "bilinear": say(f"W of head {head}, as it was learnt.", f"第 {head} 头学到的 W。"),
-        "additive": say("W, U and v are random: nobody has trained them.", "W、U、v 是随机的，没有训练过。"),
+        "bilinear": say("lessons.similarity.w_head_was_learnt", head=head),
+        "additive": say("lessons.similarity.w_u_v_are"),
     }
     figures = (
         matrix(
             "weights",
-            say("Weights after the softmax", "softmax 之后的权重"),
+            say("lessons.similarity.weights_after_softmax"),
             weights,
             rows,
             columns,
             ends=(0.0, 1.0),
         ),
-        matrix("scores", say("Scores", "得分"), scores, rows, columns, note=notes.get(function)),
+        matrix("scores", say("lessons.similarity.scores"), scores, rows, columns, note=notes.get(function)),
         Numbers(
             id="numbers",
-            title=say("Over all words", "所有词的统计"),
+            title=say("lessons.similarity.over_all_words"),
             items=(
-                Measure(name=say("smallest score", "最小得分"), value=plain(float(scores.min()))),
-                Measure(name=say("largest score", "最大得分"), value=plain(float(scores.max()))),
-                Measure(name=say("weight on the word itself", "落在自身上的权重"), value=plain(own)),
+                Measure(name=say("lessons.similarity.smallest_score"), value=plain(float(scores.min()))),
+                Measure(name=say("lessons.similarity.largest_score"), value=plain(float(scores.max()))),
+                Measure(name=say("lessons.similarity.weight_on_word_itself"), value=plain(own)),
                 Measure(
-                    name=say("entropy, as a share of the largest", "熵（占最大值的比例）"),
+                    name=say("lessons.similarity.entropy_share_largest"),
                     value=plain(entropy / most if most else 0.0),
                 ),
             ),
@@ -76,10 +76,12 @@ def play(words: Words, models: Models) -> Outcome:
     low, high = write(float(scores.min()), ".2f"), write(float(scores.max()), ".2f")
     spread = percent(entropy / most if most else 0.0)
     found = say(
-        f"Scores from {low} to {high}: on average a word gives {percent(own)} of its attention to itself, "
-        f"and a row has {spread} of the largest entropy there can be ({percent(1)}: all words alike).",
-        f"得分从 {low} 到 {high}：一个词平均把 {percent(own)} 的注意力给自己，每行的熵平均是最大可能的 "
-        f"{spread}（{percent(1)} 表示对所有词一视同仁）。",
+        "lessons.similarity.scores_from_on_average",
+        low=low,
+        high=high,
+        own=percent(own),
+        spread=spread,
+        percent=percent(1),
     )
     ranges = {"head": Range(maximum=model.network.config.heads - 1)}
     return Outcome(found, figures, model.name, {"head": head}, ranges)

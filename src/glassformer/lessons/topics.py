@@ -1,7 +1,7 @@
-"""What can be played with: topics in words, and whether somebody's parameters are possible. Without torch.
+"""The topics of the playground and the check of their parameters. Without torch.
 
 In:   the TOML files of this folder; parameters as they stand in an address.
-Out:  `Topic`s in order; parameters as values, or a refusal that names the wrong one.
+Out:  `Topic`s in order; parameters as values, or an error that names the wrong one.
 """
 
 import math
@@ -9,10 +9,13 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from glassformer.errors import ApiError
 from glassformer.lessons.schema import Parameter, Topic, Value
-from glassformer.registry import suggest
+from glassformer.messages import message
+from glassformer.registry import suggestion
+from glassformer.schema import Phrase
 
 FOLDER = Path(__file__).parent
 YES, NO = ("true", "1", "yes"), ("false", "0", "no")
@@ -23,20 +26,34 @@ def read_topics() -> tuple[Topic, ...]:
     """All topics, in the order that their files give."""
     found = []
     for path in sorted(FOLDER.glob("*.toml")):
-        words = tomllib.loads(path.read_text(encoding="utf-8"))
-        found.append((words.pop("order"), Topic(name=path.stem, **words)))
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        found.append((table.pop("order"), _build_topic(path.stem, table)))
     return tuple(topic for _, topic in sorted(found, key=lambda pair: pair[0]))
+
+
+def _build_topic(name: str, table: dict[str, Any]) -> Topic:
+    """A topic from its TOML file, with its texts from the catalogues (lessons.NAME.topic …)."""
+
+    def find(key: str) -> Phrase:
+        text = message(f"lessons.{name}.topic.{key}")
+        return Phrase(en=text.text("en"), zh=text.text("zh"))
+
+    for parameter in table.get("parameters", ()):
+        parameter["label"] = find(f"parameter.{parameter['name']}")
+        for number, choice in enumerate(parameter.get("choices", ())):
+            value = choice["value"].lower().replace("-", "_")
+            key = value if value.isascii() and value.isidentifier() else f"choice_{number}"
+            choice["label"] = find(f"choice.{parameter['name']}.{key}")
+    texts = {key: find(key) for key in ("title", "question", "change", "see", "why")}
+    return Topic.model_validate({"name": name, **table, **texts})
 
 
 def find_topic(name: str) -> Topic:
     """The topic of this name."""
     known = {topic.name: topic for topic in read_topics()}
     if name not in known:
-        raise ApiError(
-            f"There is no topic {name[:40]!r}.{suggest(name[:40], known)} /api/playground lists them.",
-            "no_topic",
-            404,
-        )
+        near = suggestion(name[:40], known)
+        raise ApiError("lessons.no_topic", code="no_topic", status=404, name=name[:40], suggestion=near)
     return known[name]
 
 
@@ -45,7 +62,8 @@ def read_parameters(topic: Topic, given: Mapping[str, str]) -> dict[str, Value]:
     known = {parameter.name: parameter for parameter in topic.parameters}
     for name in given:
         if name not in known:
-            _refuse(f"{topic.name} has no parameter {name[:40]!r}.{suggest(name[:40], known)}")
+            near = suggestion(name[:40], known)
+            raise _refuse("lessons.no_parameter", topic=topic.name, name=name[:40], suggestion=near)
     return {
         name: _read(parameter, given[name]) if name in given else parameter.default
         for name, parameter in known.items()
@@ -57,18 +75,18 @@ def _read(parameter: Parameter, word: str) -> Value:
         case "choice":
             allowed = [choice.value for choice in parameter.choices]
             if word not in allowed:
-                _refuse(f"{parameter.name} is {word[:40]!r}. Wanted one of {', '.join(allowed)}.")
+                raise _refuse("lessons.not_a_choice", name=parameter.name, value=word[:40], known=allowed)
             return word
         case "flag":
             if word.lower() not in (*YES, *NO):
-                _refuse(f"{parameter.name} is {word[:40]!r}. Wanted true or false.")
+                raise _refuse("lessons.not_a_flag", name=parameter.name, value=word[:40])
             return word.lower() in YES
         case "text":
             longest = parameter.longest or 0
             if not word.strip():
-                _refuse(f"{parameter.name} is blank. Wanted 1 to {longest} characters.")
+                raise _refuse("lessons.blank", name=parameter.name, most=longest)
             if len(word) > longest:
-                _refuse(f"{parameter.name} has {len(word):,} characters. Wanted 1 to {longest}.")
+                raise _refuse("lessons.too_long", name=parameter.name, count=len(word), most=longest)
             return word.strip()
         case _:
             return _read_number(parameter, word)
@@ -84,10 +102,10 @@ def _read_number(parameter: Parameter, word: str) -> Value:
     assert high is not None
     whole = parameter.kind == "integer"
     if not low <= number <= high or (whole and number != int(number)):
-        kind = "a whole number" if whole else "a number"
-        _refuse(f"{parameter.name} is {word[:40]!r}. Wanted {kind} from {low:g} to {high:g}.")
+        code = "lessons.not_an_integer" if whole else "lessons.not_a_number"
+        raise _refuse(code, name=parameter.name, value=word[:40], low=low, high=high)
     return int(number) if whole else number
 
 
-def _refuse(sentence: str) -> None:
-    raise ApiError(sentence, "malformed", 422)
+def _refuse(message_code: str, **parameters: Any) -> ApiError:
+    return ApiError(message(message_code, **parameters), code="malformed", status=422)
