@@ -91,8 +91,8 @@ def test_topics_come_in_a_fixed_order() -> None:
     ("name", "given", "part"),
     [
         ("lookup", {"keys": "0"}, "from 1 to 4"),
-        ("lookup", {"keys": "1.5"}, "whole number"),
-        ("lookup", {"keys": "nan"}, "whole number"),
+        ("lookup", {"keys": "1.5"}, "expected an integer"),
+        ("lookup", {"keys": "nan"}, "expected an integer"),
         ("lookup", {"temperature": "inf"}, "from 0.25"),
         ("lookup", {"kesy": "2"}, "'keys'"),
         ("lookup", {"question": " "}, "blank"),
@@ -196,7 +196,7 @@ def test_five_similarities_of_a_models_own_vectors(run: Run, zoo: Path) -> None:
 def test_a_sentence_that_is_too_long_is_refused(run: Run) -> None:
     with pytest.raises(InputError, match="Shorten"):
         run("similarity", text="x " * 45)
-    with pytest.raises(InputError, match="none is here"):
+    with pytest.raises(InputError, match="there is none here"):
         play("heads", read_parameters(find_topic("heads"), {}))
 
 

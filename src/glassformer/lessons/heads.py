@@ -28,7 +28,7 @@ MOST = 40  # tokens
 
 def play(words: Words, models: Models) -> Outcome:
     """Record the sentence, and lay the heads side by side."""
-    model = models.find(lambda network: network.config.shape == "encoder", "a Transformer of BERT's kind")
+    model = models.find(lambda network: network.config.shape == "encoder", "lessons.needs.encoder")
     tokens = model.reader.read_source(words.text("text"), None)
     if len(tokens) > MOST:
         raise InputError("lessons.sentence_too_long", count=len(tokens), most=MOST)

@@ -10,6 +10,7 @@ from glassformer.errors import GlassformerError, InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.native import find_transformer
 from glassformer.loaded.opening import load
+from glassformer.messages import message
 from glassformer.model.transformer import Transformer
 
 Open = Callable[[str, str], LoadedModel]  # by name and folder
@@ -28,7 +29,7 @@ class Zoo:
         self.open = open
 
     def find(self, fits: Callable[[Transformer], bool], what: str) -> LoadedModel:
-        """The first whose network fits."""
+        """The first whose network fits; `what` is the code of the text that says what is needed."""
         for name, folder in self.candidates:
             try:
                 model = self.open(name, folder)
@@ -37,4 +38,4 @@ class Zoo:
             network = find_transformer(model)
             if network is not None and fits(network):
                 return model
-        raise InputError("lessons.no_model", what=what)
+        raise InputError("lessons.no_model", what=message(what))

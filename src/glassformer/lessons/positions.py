@@ -100,7 +100,7 @@ def learned_table(models: Models, length: int) -> tuple[Tensor, str]:
         config: ModelConfig = network.config
         return config.positions == "learned" and config.max_length >= length
 
-    model = models.find(fits, "a model with learned positions")
+    model = models.find(fits, "lessons.needs.learned_positions")
     assert isinstance(model.network, Transformer)
     table = model.network.embeddings.positions
     assert isinstance(table, nn.Embedding)

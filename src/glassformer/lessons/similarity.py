@@ -31,7 +31,7 @@ MOST = 40  # tokens
 @torch.no_grad()
 def play(words: Words, models: Models) -> Outcome:
     """Compare every word of a sentence with every word."""
-    model = models.find(_fits, "the word vectors of a Transformer")
+    model = models.find(_fits, "lessons.needs.word_vectors")
     assert isinstance(model.network, Transformer)
     tokens = model.reader.read_source(words.text("text"), None)
     if len(tokens) > MOST:
