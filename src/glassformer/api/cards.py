@@ -31,6 +31,7 @@ class Card(BaseModel):
 
     title: Wording | None = None
     note: Wording | None = None
+    id: str | None = None  # of a shipped recording whose file was written again: its links stay
     preset: str | None = None  # the id of the preset that it shows
     selection: dict[str, str] | None = None  # where the page opens it
     request: JobRequest | None = None  # that made it

@@ -8,7 +8,6 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-from glassformer.api.chinese import translate_evidence
 from glassformer.api.jobs import JobRequest, Shape
 from glassformer.recording import Evidence, Generation, Output, Recording, Step, Tokens, count_levels
 from glassformer.recording.axes import KindName, SideName, find_starts, is_causal
@@ -189,7 +188,6 @@ def describe(recording: Recording, id: str, title: Wording, request: JobRequest 
 
 
 def _describe_evidence(evidence: Evidence) -> EvidenceDescription:
-    said, line = translate_evidence(evidence)
     return EvidenceDescription(
         model=evidence.model,
         model_hash=evidence.model_hash,
@@ -210,11 +208,11 @@ def _describe_evidence(evidence: Evidence) -> EvidenceDescription:
             summary=tuple(map(MessageModel.of, evidence.summary)),
         ),
         zh=EvidenceWords(
-            kernel=str(said.kernel),
-            reference=None if said.reference is None else str(said.reference),
-            edits=tuple(map(str, said.edits)),
-            notes=tuple(map(str, said.notes)),
-            line=line,
+            kernel=evidence.kernel.text("zh"),
+            reference=None if evidence.reference is None else evidence.reference.text("zh"),
+            edits=tuple(edit.text("zh") for edit in evidence.edits),
+            notes=tuple(note.text("zh") for note in evidence.notes),
+            line=evidence.text("zh"),
         ),
     )
 

@@ -13,10 +13,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
-from glassformer.api.chinese import translate
 from glassformer.api.languages import choose_language
 from glassformer.errors import ApiError, GlassformerError
-from glassformer.messages import Message
 from glassformer.schema import MessageModel, ResponseModel
 
 log = logging.getLogger("glassformer.server")
@@ -28,7 +26,7 @@ class ErrorBody(ResponseModel):
     sentence: str  # the message as text, in the language of the request
     code: str  # for programs
     message: MessageModel
-    zh: str | None = None  # the sentence in Chinese, for pages that do not format messages yet
+    zh: str  # the sentence in Chinese, for pages that do not format messages yet
 
 
 class ErrorResponse(ResponseModel):
@@ -49,14 +47,9 @@ def respond_with_error(error: ApiError, language: str) -> Response:
         sentence=error.message.text(language),
         code=error.code,
         message=MessageModel.of(error.message),
-        zh=translate_message(error.message, error.code),
+        zh=error.message.text("zh"),
     )
     return JSONResponse(ErrorResponse(error=body).model_dump(mode="json"), error.status)
-
-
-def translate_message(message: Message, code: str | None = None) -> str | None:
-    """The message in Chinese; literal sentences of packages without catalogues are looked up."""
-    return translate(message.text("en"), code) if message.code == "text.literal" else message.text("zh")
 
 
 def install(app: FastAPI) -> None:

@@ -253,7 +253,9 @@ class Library:
 
     def _add(self, recording: Recording, path: Path | None, origin: Origin, card: Card, *, own: bool) -> str:
         name = path.stem if path is not None and not own else recording.model
-        id = f"{slugify(name)}-{hash_file(path) if path is not None else token_hex(4)}"
+        id = (
+            card.id if origin == "shipped" else None
+        ) or f"{slugify(name)}-{hash_file(path) if path is not None else token_hex(4)}"
         excerpt = make_excerpt(recording.source.text or " ".join(recording.source.texts[:40]), _EXCERPT)
         label = path.stem if path is not None and origin == "file" and not own else excerpt or recording.model
         entry = RecordingEntry(

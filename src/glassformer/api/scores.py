@@ -11,7 +11,6 @@ from typing import Literal
 import numpy as np
 
 from glassformer.api.cancellation import make_cancellable
-from glassformer.api.chinese import translate_reason
 from glassformer.api.frames import Frame
 from glassformer.api.tiles import MOST_CELLS, Precision, convert
 from glassformer.errors import ApiError, InputError
@@ -235,7 +234,7 @@ def _describe_part(part: Part, numbers: dict[Place, int]) -> ScorePart:
         shape=part.values.shape,
         values=tuple(values),
         why=tell(english),
-        zh=Reasons(why=tell("".join(map(translate_reason, reasons)))) if None in values else None,
+        zh=Reasons(why=tell("".join(reason.text("zh") for reason in reasons))) if None in values else None,
         labels=part.labels or None,
     )
 
