@@ -136,7 +136,7 @@ def test_what_does_not_go_together_is_said(
     assert "cannot be read" in complain("score", encoder, "--trees", trees.with_name("none"))
     assert "None of 3 pairs" in complain("score", translator, *gold, "--longest", 1)
     trees.write_text("1\tonly\n")
-    assert "line 1: saw 2 columns" in complain("score", encoder, "--trees", trees)
+    assert "line 1: There are 2 columns" in complain("score", encoder, "--trees", trees)
 
 
 @needs_gold
