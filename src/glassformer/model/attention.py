@@ -5,7 +5,7 @@ Out:  hidden states of the same shape; on the way, windows where a recorder may 
 
 Two paths compute the same thing. The fused one (`scaled_dot_product_attention`) trains and runs; the
 explicit one forms every score and weight. A hook on the window `scores` or `pattern` is what opens the
-explicit path: nobody looks, nothing is formed.
+explicit path; without a hook no weights are formed.
 Shape letters: B batch, H head, T query, S key, D width, K head width.
 """
 
@@ -67,7 +67,7 @@ class LayerCache(Protocol):
 
 
 class Product(Protocol):
-    """softmax(factor · Q Kᵀ) V under a mask: what an `Attention` runs while nobody looks at its weights."""
+    """softmax(factor · Q Kᵀ) V under a mask: what an `Attention` runs while no hook reads its weights."""
 
     def __call__(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, factor: float, dropout: float, /
@@ -106,7 +106,7 @@ class Attention(nn.Module):
 
     @property
     def explicit(self) -> bool:
-        """Whether weights must be formed: somebody looks at them, or no fused kernel computes them."""
+        """Whether weights must be formed: a hook reads them, or no fused kernel computes them."""
         watched = self.scores._forward_hooks or self.pattern._forward_hooks
         return (
             bool(watched) or self.best_keys is not None or not isinstance(self.similarity, ProductSimilarity)

@@ -100,7 +100,7 @@ class Generated:
 
 @dataclass(slots=True)
 class Considered:
-    """One step of a search: its candidates (source, candidate), best first; tensors until somebody asks."""
+    """One step of a search: its candidates (source, candidate), best first; kept as tensors until read."""
 
     step: int
     rows: list[int]  # the row of the batch behind each source that was still searched

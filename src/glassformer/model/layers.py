@@ -25,7 +25,7 @@ ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
 
 
 class LayerNorm(nn.LayerNorm):
-    """Each token by its own mean and variance over features; padding is none of its business."""
+    """Each token by its own mean and variance over features; padding has no influence."""
 
     def forward(self, hidden: Tensor, real: Tensor | None = None) -> Tensor:  # noqa: ARG002
         return super().forward(hidden)

@@ -24,7 +24,7 @@ from glassformer.model.decoding import Decoding, start_of_target
 from glassformer.model.similarity import AdditiveSimilarity, soft
 from glassformer.model.transformer import check_ids, check_real
 
-_precision = threading.Lock()  # a process has one, and whoever changes it puts it back
+_precision = threading.Lock()  # guards a setting of the whole process
 
 State = tuple[Tensor, ...]  # each (layer, row, width): the hidden state, and for an LSTM its cell
 
@@ -265,7 +265,7 @@ def _build_cells(config: RecurrentConfig, inputs: int, width: int, bidirectional
 
 
 def _run_cells(cells: nn.Module, inputs: Any, *state: Any) -> Any:
-    """Who only looks sees every digit: on a GPU torch lets cuDNN round what float32 cells multiply to ten
+    """Full precision at inference: on a GPU torch lets cuDNN round what float32 cells multiply to ten
     bits. Training is left to do so, forwards and backwards alike."""
     if torch.is_grad_enabled() or not cells.weight_hh_l0.is_cuda or torch.compiler.is_compiling():
         return cells(inputs, *state)

@@ -40,7 +40,7 @@ class Producer(Generic[T]):
             for thing in self.things:
                 if not self._hand_over(_Made(thing)):
                     return
-        except BaseException as error:  # nobody else would hear of it
+        except BaseException as error:  # raised again where the items are read
             reason = error
         self._hand_over(_End(reason))
 

@@ -50,10 +50,10 @@ class LocalWorkbench:
         self.store = JobStore(settings.queue, settings.kept)
         self.worker: WorkerProcess | None = None
         self._closing = threading.Event()
-        self._warm = threading.Event()  # somebody wants a worker, though no job waits
+        self._warm = threading.Event()  # a worker is wanted, though no job waits
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
-        self._using = threading.Lock()  # held by whoever speaks with the worker: the minder, or a play
+        self._using = threading.Lock()  # held while the queue or a lesson talks to the worker
 
     # What the server asks
 
@@ -96,7 +96,7 @@ class LocalWorkbench:
         return read_topics()
 
     def play(self, name: str, given: Mapping[str, str]) -> Play:
-        """Run a topic and wait for it; while a job runs or waits, there is nobody to do so."""
+        """Run a topic and wait for it; refused while a job runs or waits."""
         topic = find_topic(name)
         parameters = read_parameters(topic, given)
         if not self.store.is_idle() or not self._using.acquire(timeout=TURN):
@@ -138,7 +138,7 @@ class LocalWorkbench:
         }
 
     def warm_up(self) -> None:
-        """Start the worker before somebody waits for it; returns at once."""
+        """Start the worker before the first job; returns at once."""
         self._warm.set()
         self._start()
 
@@ -210,7 +210,7 @@ class LocalWorkbench:
         }
 
     def _try(self, entry: Entry, path: Path) -> bool:
-        """Give the job to the worker; False where it was dead already, though nobody had noticed."""
+        """Give the job to the worker; False if the process was already dead."""
         worker = self._find_worker()
         worker.send(self._task(entry, path))
         return self._follow(entry, worker, path)

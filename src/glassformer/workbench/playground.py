@@ -19,7 +19,7 @@ from glassformer.workbench.process import WorkerProcess
 
 MAX_SECONDS = 40.0  # seconds that a play may take, once the worker has begun it
 STARTING = 180.0  # seconds that a worker may take to begin: importing takes long on a slow machine
-TICK = 0.2  # seconds between two looks at whether somebody ends everything
+TICK = 0.2  # seconds between two checks whether the workbench is closing
 
 
 def describe_task(

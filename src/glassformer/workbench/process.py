@@ -70,7 +70,7 @@ class WorkerProcess:
         """The next message; None where the process is gone. Raises `queue.Empty` when nothing came."""
         message = self.messages.get(timeout=seconds)
         if message is None:
-            self.messages.put(None)  # whoever asks again gets the same answer
+            self.messages.put(None)  # the next call gets the same answer
         return message
 
     def memory(self) -> int:
