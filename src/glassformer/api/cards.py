@@ -10,18 +10,29 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from glassformer.api.jobs import JobRequest
+from glassformer.messages import Message
 from glassformer.recording import Recording
 from glassformer.recording.arrays import is_mapped
-from glassformer.schema import Wording
+from glassformer.schema import TranslatedMessage, Wording
 
 _WHOLE = 16 << 20  # bytes up to which a file is hashed as a whole
 _SAMPLES, _SAMPLE = 256, 4096  # pieces of a longer file, and bytes of each
+
+
+def _read_text(value: Any) -> Any:
+    """A text of a card: the code of a message, or as it was sent."""
+    if isinstance(value, dict) and set(value) == {"code"}:
+        return TranslatedMessage.of(Message(value["code"]))
+    return value
+
+
+CardText = Annotated[Wording, BeforeValidator(_read_text)]
 
 
 class Card(BaseModel):
@@ -29,8 +40,8 @@ class Card(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    title: Wording | None = None
-    note: Wording | None = None
+    title: CardText | None = None
+    note: CardText | None = None
     id: str | None = None  # of a shipped recording whose file was written again: its links stay
     preset: str | None = None  # the id of the preset that it shows
     selection: dict[str, str] | None = None  # where the page opens it
