@@ -54,17 +54,13 @@ class PretendWorkbench:
 
     def submit(self, request: JobRequest) -> Job:
         if len(self.asked) >= self.queue:
-            sentence = (
-                f"{self.queue} jobs are waiting already, as many as may; try again when one is done, "
-                "or cancel one."
-            )
-            raise ApiError(sentence, "queue_full", 429)
+            raise ApiError("workbench.queue_full", status=429, count=self.queue)
         self.asked.append(request)
         return self.job(str(len(self.asked) - 1))
 
     def job(self, id: str) -> Job:
         if not id.isdecimal() or int(id) >= len(self.asked):
-            raise ApiError("There is no such job; it may be long over.", "no_job", 404)
+            raise ApiError("workbench.no_job", status=404)
         request = self.asked[int(id)]
         return Job(
             id=id, kind=request.kind, state="cancelled" if id in self.cancelled else "queued", stage="queued",
@@ -89,7 +85,7 @@ class PretendWorkbench:
     def play(self, name: str, given: Mapping[str, str]) -> Play:
         self.played.append((name, given))
         if name != "lookup":
-            raise ApiError("A model is running. Ask again when it is done, or cancel it.", "busy", 429)
+            raise ApiError("workbench.busy", status=429)
         return read_saved().plays["lookup"]
 
     def start_play(self, name: str, given: Mapping[str, str]) -> Job:
