@@ -58,6 +58,11 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
     if (!mounted?.restyle) return setAttempt((times) => times + 1);
     try {
       mounted.restyle(language, theme);
+      // Longer or shorter words leave another size for what is drawn.
+      const frame = requestAnimationFrame(() => {
+        if (app.mounted.peek() === mounted) mounted.resize();
+      });
+      return () => cancelAnimationFrame(frame);
     } catch (error) {
       setFailure(error);
       app.announceFailure(error);
