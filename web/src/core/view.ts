@@ -118,18 +118,15 @@ export interface Mounted {
   update(now: Selection, before: Selection): void;
   /** The element has a new size. */
   resize(): void;
-  /** Another language or theme: draw again without losing anything. A view without it is mounted anew. */
-  restyle?(language: Language, theme: Theme): void;
+  /** Another language or theme: draw again without losing anything. */
+  restyle(language: Language, theme: Theme): void;
   /** The view as a standalone SVG (with legend and caption): what "save image" writes; PNG is made from it. */
   picture(): Promise<string>;
   /** The data table behind the chart. */
   table(): Promise<TableData>;
   unmount(): void;
-  /**
-   * Before `unmount`: what runs, and what no link states, for the next mounting. `anew`: it follows at once, in another
-   * language or theme, and nothing may be lost; otherwise another tab is looked at.
-   */
-  keep?(anew: boolean): Kept | null;
+  /** Before `unmount`, when another tab is looked at: what goes on until this view is mounted again. */
+  keep?(): Kept | null;
   /** Zoom in (+1), out (-1) or reset (0), where the view can. */
   zoom?(direction: -1 | 0 | 1): void;
 }

@@ -9,7 +9,6 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Language } from "../api/types";
 import type { AnyView, Kept, Mounted, Stage, Subject, SubjectKind, Theme } from "../core/view";
 import { useApp } from "./context";
-import { noteDown } from "./resuming";
 import { sentenceOf, speaking } from "./speaking";
 import type { App } from "./state";
 import { fitsIn, subjectFor } from "./views";
@@ -18,7 +17,6 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
   const app = useApp();
   const say = app.words.value;
   const host = useRef<HTMLDivElement>(null);
-  const noted = useRef<(() => () => void) | null>(null); // what a person was at, for the same view mounted anew
   const shelf = useRef(new Map<string, Kept>()); // what views left behind, by their names
   const [failure, setFailure] = useState<unknown>(null);
   const [attempt, setAttempt] = useState(0);
@@ -40,13 +38,8 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
     const leave = mountView(app, view, subject, host.current, current.get(name), setFailure);
     styled.current = { language, theme };
     current.delete(name);
-    const giveUp = noted.current?.();
-    noted.current = null;
     return () => {
-      const anew = subjectFor(view, app.subject.peek()) === subject && app.view.peek() === name;
-      giveUp?.();
-      if (anew && host.current) noted.current = noteDown(host.current);
-      const kept = leave(anew);
+      const kept = leave();
       if (kept) current.set(name, kept);
     };
   }, [subject, view, metrics, attempt, canRun]);
@@ -55,7 +48,7 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
     if (before === null || (before.language === language && before.theme === theme)) return;
     styled.current = { language, theme };
     const mounted = app.mounted.peek();
-    if (!mounted?.restyle) return setAttempt((times) => times + 1);
+    if (!mounted) return;
     try {
       mounted.restyle(language, theme);
       // Longer or shorter words leave another size for what is drawn.
@@ -154,7 +147,7 @@ function mountView(
   host: HTMLElement,
   kept: Kept | undefined,
   setFailure: (error: unknown) => void,
-): (anew: boolean) => Kept | null {
+): () => Kept | null {
   let mounted: Mounted | null = null;
   let [gone, failed] = [false, false];
   let frame = 0;
@@ -193,9 +186,9 @@ function mountView(
   });
   observer.observe(host);
 
-  return (anew) => {
+  return () => {
     let left: Kept | null = null;
-    if (!failed) guarded(() => (left = mounted?.keep?.(anew) ?? null)); // who failed begins anew
+    if (!failed) guarded(() => (left = mounted?.keep?.() ?? null)); // who failed begins anew
     gone = true;
     forget();
     observer.disconnect();

@@ -268,24 +268,19 @@ export function withoutSubject(stage: Stage): Stage<"none"> {
 /** Another language or theme, as the canvas tells a mounted view. */
 export function restyle(
   mounted: Mounted,
-  stage: Stage,
+  stage: Pick<Stage, "theme">,
   language: Language = "zh",
   theme: Theme = stage.theme,
 ): void {
   Object.assign(stage, { language, theme });
-  mounted.restyle?.(language, theme);
+  mounted.restyle(language, theme);
 }
 
-/** The same view in another language, as the canvas mounts it; with `anew` false, after a while on another tab. */
-export function mountAgain<K extends SubjectKind>(
-  view: View<K>,
-  mounted: Mounted,
-  stage: Stage<K>,
-  anew = true,
-): Mounted {
-  const kept = mounted.keep?.(anew) ?? undefined;
+/** The same view after a while on another tab. */
+export function mountAgain<K extends SubjectKind>(view: View<K>, mounted: Mounted, stage: Stage<K>): Mounted {
+  const kept = mounted.keep?.() ?? undefined;
   mounted.unmount();
-  return view.mount({ ...stage, language: anew ? "zh" : stage.language, kept });
+  return view.mount({ ...stage, kept });
 }
 
 /** Let promises and animation frames come to an end. */

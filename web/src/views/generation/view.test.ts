@@ -237,7 +237,7 @@ function writing() {
 const submit = (element: HTMLElement) =>
   element.querySelector("form")!.dispatchEvent(new Event("submit", { cancelable: true }));
 
-test("a run goes on when the view is mounted in another language, and fields keep what was typed", async () => {
+test("a run goes on in another language, and fields keep what was typed", async () => {
   const { rerunner, run, stopped, say, finish } = writing();
   const { element, stage, mounted } = await stand(
     { source: texts, change: { generation: greedy } },
@@ -246,7 +246,7 @@ test("a run goes on when the view is mounted in another language, and fields kee
   );
   submit(element);
   element.querySelector<HTMLInputElement>("[name=count]")!.value = "1e";
-  mountAgain(view, mounted, stage);
+  restyle(mounted, stage);
   await settle();
   expect(stopped()).toBe(false);
   const live = element.querySelector<HTMLElement>(".generation-live")!;
@@ -264,7 +264,7 @@ test("behind another tab a run goes on, and how it failed is said in the languag
   const { rerunner, stopped, refuse } = writing();
   const { element, stage, mounted } = await stand({ source: texts }, {}, rerunner);
   submit(element);
-  const kept = mounted.keep!(false)!;
+  const kept = mounted.keep!()!;
   mounted.unmount();
   refuse(new Refusal("It is too long.", "refused", 422, "太长了。"));
   await settle();
@@ -277,7 +277,7 @@ test("a run that is kept ends with its recording, and goes nowhere", async () =>
   const { rerunner, stopped, finish } = writing();
   const { element, mounted } = await stand({ source: texts }, {}, rerunner);
   submit(element);
-  mounted.keep!(false)!.stop!();
+  mounted.keep!()!.stop!();
   finish("new");
   await settle();
   expect([stopped(), rerunner.gone]).toEqual([true, []]);
@@ -290,7 +290,7 @@ test("steps play on in another language, and stop on another tab", async () => {
   restyle(mounted, stage);
   expect(button().textContent).toBe("暂停");
   restyle(mounted, stage, "en");
-  mountAgain(view, mounted, stage, false).unmount();
+  mountAgain(view, mounted, stage).unmount();
   const last = view.mount(stage);
   expect(button().textContent).toBe("Play");
   last.unmount();

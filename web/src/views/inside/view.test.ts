@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { Distribution, JobRequest } from "../../api/types";
 import type { Mounted, Rerunner } from "../../core/view";
-import { frame, invent, makeMap, mountAgain, setStage, settle } from "../../testing/recording";
+import { frame, invent, makeMap, restyle, setStage, settle } from "../../testing/recording";
 import { matches, multiplyPair } from "./score";
 import { view } from "./view";
 
@@ -152,17 +152,17 @@ test("a run with other scores goes on in another language, and its result stays"
   await settle();
   element.querySelector<HTMLButtonElement>(".again button")?.click();
   const state = () => element.querySelector<HTMLElement>(".again .note")!;
-  const next = mountAgain(view, mounted, stage);
+  restyle(mounted, stage);
   await settle();
   expect(state().textContent).toContain("正在重新运行模型");
   finish("again");
   await settle();
   expect(Number(state().dataset.difference)).toBeLessThan(1e-6);
-  const last = mountAgain(view, next, stage);
+  restyle(mounted, stage, "en");
   await settle();
   expect(Number(state().dataset.difference)).toBeLessThan(1e-6);
   expect([run.mock.calls.length, signal!.aborted]).toEqual([1, false]);
-  last.unmount();
+  mounted.unmount();
 });
 
 test("a run with other scores ends when another part is looked at", async () => {
@@ -197,13 +197,13 @@ test("behind another tab nobody looks at its result, and another part ends it", 
     return mounted;
   };
   const first = await begin();
-  first.keep!(false);
+  first.keep!();
   first.unmount();
   finish("again");
   await settle();
   expect(open).not.toHaveBeenCalled();
   const second = await begin();
-  const kept = second.keep!(false)!;
+  const kept = second.keep!()!;
   second.unmount();
   expect(run.mock.calls[1]![2].aborted).toBe(false);
   selection.option("inside.part", "values"); // a link leads there

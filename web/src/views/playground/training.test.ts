@@ -4,8 +4,7 @@ import { Refusal } from "../../core/source";
 import type { Rerunner } from "../../core/view";
 import { aPlay, figures } from "../../testing/playground";
 import { openPlayground as open, text } from "../../testing/playing";
-import { mountAgain, settle } from "../../testing/recording";
-import { view } from "./view";
+import { restyle, settle } from "../../testing/recording";
 
 describe("live training", () => {
   function trained(answer?: () => Promise<Play>) {
@@ -35,19 +34,20 @@ describe("live training", () => {
     await settle();
     element.querySelector<HTMLButtonElement>(".play-training button")!.click();
     tell({ step: 4, loss: 2, rows: [[1]] });
-    const next = mountAgain(view, mine, stage);
+    restyle(mine, stage);
     await settle();
     expect([text(element, ".play-training button"), stopped()]).toEqual(["停止", false]);
     expect(text(element, ".play-training .play-state")).toBe("第 4 步，损失 2");
     finish(aPlay("output", figures, "All learnt."));
     await settle();
     expect(text(element, ".play-training .play-state")).toBe("训练完成：共 4 步。");
-    const last = mountAgain(view, next, stage);
+    restyle(mine, stage, "en");
+    restyle(mine, stage);
     await settle();
     expect(text(element, ".play-training .play-state")).toBe("训练完成：共 4 步。");
     element.querySelector<HTMLButtonElement>(".play-training button")!.click();
-    expect(last.keep!(false)).toBeNull();
-    last.unmount();
+    expect(mine.keep).toBeUndefined();
+    mine.unmount();
     expect(stopped()).toBe(true);
   });
 
@@ -55,11 +55,11 @@ describe("live training", () => {
     const { element, stage, mine, stopped } = trained();
     await settle();
     element.querySelector<HTMLButtonElement>(".play-training button")!.click();
-    const next = mountAgain(view, mine, stage); // its topics are on their way
-    const last = mountAgain(view, next, stage);
+    restyle(mine, stage); // its topics are on their way
+    restyle(mine, stage, "en");
     expect(stopped()).toBe(false);
-    expect(last.keep!(false)).toBeNull(); // another tab
-    last.unmount();
+    expect(mine.keep).toBeUndefined(); // another tab
+    mine.unmount();
     expect(stopped()).toBe(true);
   });
 

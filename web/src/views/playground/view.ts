@@ -9,9 +9,10 @@ import "./style.css";
 import type { Play, PlayTopic } from "../../api/types";
 import { digits } from "../../core/formats";
 import { Refusal } from "../../core/source";
-import type { Kept, Mounted, Stage, TableData, View } from "../../core/view";
+import type { Kept, Stage, TableData, View } from "../../core/view";
 import { introduce } from "../../i18n/core";
 import { make, write } from "../../marks/make";
+import { remounting } from "../../marks/remounting";
 import { FigureElement, figureRows, neighbours, wideOnes } from "./figure";
 import { makePage, type TopicPage } from "./page";
 import { printTopic } from "./report";
@@ -38,7 +39,7 @@ export const view: View<"none"> = {
   transport: false,
   options: {},
   fits: () => true,
-  mount: (stage) => new PlaygroundView(stage),
+  mount: (stage) => remounting(stage, (again) => new PlaygroundView(again)), // a training ends with its tab
 };
 
 const PAUSE = 90; // ms after a control's last change
@@ -56,7 +57,7 @@ interface KeptPlay extends Kept {
   readonly training: TrainingRun | null;
 }
 
-class PlaygroundView implements Mounted {
+class PlaygroundView {
   private readonly say;
   private readonly list: TopicList;
   private readonly page = make("section", { class: "play-page" });
@@ -121,8 +122,7 @@ class PlaygroundView implements Mounted {
     this.draw();
   }
 
-  keep(anew: boolean): KeptPlay | null {
-    if (!anew) return null; // nobody trains for a page that nobody sees
+  keep(): KeptPlay {
     const { before } = this;
     this.before = undefined;
     if (before) return before; // mounted for too short a time

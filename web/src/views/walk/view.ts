@@ -9,10 +9,11 @@ import type { WalkPlan } from "../../api/types";
 import { samePlace } from "../../core/place";
 import type { Selection } from "../../core/selection";
 import { type RecordingSource, Refusal } from "../../core/source";
-import type { Kept, Mounted, Stage, TableData, View } from "../../core/view";
+import type { Kept, Stage, TableData, View } from "../../core/view";
 import { inBoth, introduce } from "../../i18n/core";
 import { make, write } from "../../marks/make";
 import { sheet } from "../../marks/paper";
+import { remounting } from "../../marks/remounting";
 import { Choosers } from "./choosers";
 import { Contents } from "./contents";
 import { type Drawn, headOf, type WalkContext, type WalkScene } from "./context";
@@ -43,7 +44,7 @@ export const view: View = {
     const longest = Math.max(description.source.count, description.target?.count ?? 0);
     return longest <= LONGEST || inBoth(words, (word) => word.long(longest));
   },
-  mount: (stage) => new WalkView(stage),
+  mount: (stage) => remounting(stage, (again) => new WalkView(again)),
 };
 
 interface KeptWalk extends Kept {
@@ -51,7 +52,7 @@ interface KeptWalk extends Kept {
   readonly playing: boolean;
 }
 
-class WalkView implements Mounted {
+class WalkView {
   private readonly say;
   private readonly title;
   private readonly tell;
@@ -331,8 +332,7 @@ class WalkView implements Mounted {
     if (this.onScreen instanceof Operation) this.onScreen.resize();
   }
 
-  keep(anew: boolean): KeptWalk | null {
-    if (!anew) return null;
+  keep(): KeptWalk {
     this.frozen = this.context?.width() ?? null;
     return { speed: this.player.pace, playing: this.kept?.playing || this.player.playing };
   }

@@ -1,10 +1,41 @@
 /**
- * What a person was at in a view, when it is mounted anew in another language or theme: how far it was scrolled, what
- * stood in a field, what was unfolded, where the focus was.
+ * Restyling by mounting again, for views whose every text and shape depends on the language: the lessons.
  *
- * In:   the element that holds the view, before and after. Both views are built alike: a place is a path.
- * Out:  the same places in the new one, as soon as they are drawn.
+ * In:   a stage, and how the view is mounted on it. `keep` gives what runs to the next mounting.
+ * Out:  a mounted view. What a person was at stays: how far it was scrolled, what stood in a field, what was unfolded,
+ *       where the focus was. Both are built alike: a place is a path.
  */
+
+import type { Kept, Mounted, Stage, SubjectKind } from "../core/view";
+
+type Inner = Omit<Mounted, "restyle" | "keep"> & { keep?(): Kept | null };
+
+export function remounting<K extends SubjectKind>(
+  stage: Stage<K>,
+  mount: (stage: Stage<K>) => Inner,
+): Mounted {
+  let inner = mount(stage);
+  let giveUp = (): void => {};
+  return {
+    update: (now, before) => inner.update(now, before),
+    resize: () => inner.resize(),
+    picture: () => inner.picture(),
+    table: () => inner.table(),
+    zoom: (direction) => inner.zoom?.(direction),
+    restyle() {
+      giveUp();
+      const bringBack = noteDown(stage.element.parentElement ?? stage.element);
+      const kept = inner.keep?.() ?? undefined;
+      inner.unmount();
+      inner = mount(Object.create(stage, { kept: { value: kept } }) as Stage<K>);
+      giveUp = bringBack();
+    },
+    unmount() {
+      giveUp();
+      inner.unmount();
+    },
+  };
+}
 
 const FRAMES = 180; // after which nothing more is expected
 const TYPED = "input:not([type=range], [type=checkbox], [type=radio], [type=file]), textarea, select";

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import { noteDown } from "./resuming";
+import { noteDown } from "./remounting";
 
 const host = document.createElement("div");
 const page = (words: string) => `
