@@ -90,3 +90,4 @@ def test_small_weights_are_scaled_by_the_largest() -> None:
 def test_half_precision_never_becomes_infinite() -> None:
     assert np.isfinite(shrink(np.array([1e9, -1e9]), "float16").array).all()
     assert shrink(np.array([1.5]), "float32").array.dtype == np.float32
+    assert shrink(np.array([1e300, -np.inf, 2.0]), "float32").array.tolist() == [np.inf, -np.inf, 2.0]

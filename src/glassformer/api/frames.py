@@ -143,7 +143,7 @@ def quantise_signed(values: AnyArray, maximum: float | None = None) -> FrameArra
     """Signed values as bytes on a square-root scale around 128; without a maximum, that of the largest."""
     if maximum is None:
         largest = float(np.abs(values).max(initial=0.0))
-        maximum = largest if 0.0 < largest < np.inf else 1.0
+        maximum = largest if _SMALLEST <= largest < np.inf else 1.0
     share = np.clip(np.nan_to_num(values).astype(np.float32) / np.float32(maximum), -1.0, 1.0)
     steps = np.rint(np.sqrt(np.abs(share)) * np.float32(127))
     steps = np.sign(share) * np.maximum(steps, share != 0)
@@ -167,10 +167,10 @@ def dequantise(plane: FrameArray) -> NDArray[np.float32]:
 
 def shrink(numbers: AnyArray, kind: Literal["float16", "float32"]) -> FrameArray:
     """Numbers in float16 or float32; what float16 cannot hold is sent at its largest, not as infinity."""
-    if kind == "float32":
-        return FrameArray(numbers.astype(np.float32, copy=False))
     if numbers.dtype == np.float16:
-        return FrameArray(numbers)
+        return FrameArray(numbers.astype(kind, copy=False))
     largest = float(np.finfo(np.float16).max)
     with np.errstate(over="ignore", under="ignore"):
+        if kind == "float32":
+            return FrameArray(numbers.astype(np.float32, copy=False))
         return FrameArray(np.clip(numbers, -largest, largest).astype(np.float16))

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+import numpy as np
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -120,7 +121,10 @@ class ThreadPools:
         flag = threading.Event()
 
         def work_until_stopped() -> Result:
-            with cancelled_by(flag):
+            with (
+                cancelled_by(flag),
+                np.errstate(all="ignore"),
+            ):  # files may hold infinities; they are sent as such
                 return work()
 
         working = asyncio.wrap_future((self._slow if slow else self._quick).submit(work_until_stopped))
