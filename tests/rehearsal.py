@@ -60,8 +60,7 @@ class Rehearsal:
 
     def submit(self, request: JobRequest) -> Job:
         if request.text and "refuse" in request.text:
-            full = "8 jobs are waiting already, as many as may; try again when one is done, or cancel one."
-            raise ApiError(full, "queue_full", 429)
+            raise ApiError("workbench.queue_full", status=429, count=8)
         self.requests.append(request)
         return self._job("queued")
 

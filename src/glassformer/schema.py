@@ -91,5 +91,6 @@ class PlaceModel(ResponseModel):
         return cls(**place._asdict(), address=place.address)
 
 
-Pair = tuple[int, int]
-Bounds = tuple[float | None, float | None]
+# Two of a kind: in the schema a list of two, which more tools understand than a tuple.
+Pair = Annotated[tuple[int, ...], Field(min_length=2, max_length=2)]
+Bounds = Annotated[tuple[float | None, ...], Field(min_length=2, max_length=2)]

@@ -384,7 +384,7 @@ def test_a_file_may_lie(traced: Recording) -> None:
         make_plan(replace(traced, architecture={"norm_position": "pre"}))
     with pytest.raises(ConfigurationError):
         make_plan(replace(traced, architecture={**words, "heads": 0}))
-    with pytest.raises(GlassformerError, match="plain words"):
+    with pytest.raises(GlassformerError, match="Expected a text, a number, a boolean or None"):
         replace(traced, architecture={"width": [1]})  # type: ignore[dict-item]
     with pytest.raises(GlassformerError, match="Wanted float32"):
         replace(traced, trace={"encoder/0/self/queries": np.array(["a"])})  # type: ignore[dict-item]

@@ -68,7 +68,7 @@ def test_a_failure_is_a_sentence_with_a_way_out(
 def test_a_refusal_is_told_in_the_pages_language(
     working: Any, rehearsal: Rehearsal, open_page: OpenPage
 ) -> None:
-    for locale, sentence in (("en-GB", "8 jobs are waiting already"), ("zh-CN", "已有 8 个任务在排队")):
+    for locale, sentence in (("en-GB", "8 jobs are waiting already"), ("zh-CN", "已有 8 个任务在等待")):
         page = open_page(working.address("decoder", view="heatmap"), locale=locale)
         settle(page)
         page.locator("[data-field=text]").fill("refuse me")

@@ -131,7 +131,7 @@ def test_jupyterlab(chromium: Browser, recording: Path, tmp_path: Path) -> None:
         [
             OPENING.format(path=str(recording)) + "w = gf.show(r, height=520, view='lines'); w",
             "w.select(layer=2, head=3, view='heatmap')",
-            "print('chosen', w.chosen.get('head'), w.chosen.get('map'))",
+            "print('chosen', w.chosen.get('head'), w.chosen.get('place'))",
             "r",  # a bare recording at the end of a cell
         ],
     )
@@ -153,7 +153,7 @@ def test_jupyterlab(chromium: Browser, recording: Path, tmp_path: Path) -> None:
         first = page.locator(".jp-CodeCell").nth(0)
         expect(first.get_by_role("tab", name="Lines", exact=True)).to_have_attribute("aria-selected", "true")
 
-        read_until(page, 2, "chosen 0 0")  # what the page opened with has reached Python
+        read_until(page, 2, "chosen 0 decoder.self.0")  # what the page opened with has reached Python
 
         run_cell(page, 1)  # from Python to the page
         expect(first.get_by_role("tab", name="Heat map", exact=True)).to_have_attribute(
@@ -162,7 +162,7 @@ def test_jupyterlab(chromium: Browser, recording: Path, tmp_path: Path) -> None:
         expect(first.locator(".view-host")).to_contain_text(re.compile("layer 2", re.IGNORECASE))
 
         first.locator('[data-head="1"]').click()  # from the page to Python
-        read_until(page, 2, "chosen 1 2")
+        read_until(page, 2, "chosen 1 decoder.self.2")
 
         run_cell(page, 0)  # run again: a new widget in its place
         expect(first.get_by_role("tab", name="Lines", exact=True)).to_be_visible()

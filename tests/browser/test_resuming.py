@@ -70,8 +70,8 @@ def test_an_address_without_a_recording_is_followed(working: Any, open_page: Ope
     page.wait_for_url(re.compile("view=lines"))
     expect(page.locator(".view-lines")).to_be_visible()
     page.wait_for_url(re.compile(working.ids["decoder"]))
-    assert {name: chosen(page)[name] for name in ("view", "map", "head")} == {
-        "view": "lines", "map": "2", "head": "1",
+    assert {name: chosen(page)[name] for name in ("view", "place", "head")} == {
+        "view": "lines", "place": "decoder.self.2", "head": "1",
     }  # fmt: skip
     page.go_back()
     expect(page.locator(".view-heatmap")).to_be_visible()

@@ -116,7 +116,7 @@ def test_what_cannot_be_is_said_in_a_sentence(bench: Bench, open_page: Open) -> 
     fill(page, "decoder", "the animal " * 30)
     page.get_by_role("button", name="Run model").click()
     said = page.locator("[data-notice=run-failed]")
-    expect(said).to_contain_text("The text has 61 tokens, and zoo/decoder reads 24; shorten it.")
+    expect(said).to_contain_text("The text has 61 tokens, but zoo/decoder reads at most 24. Shorten it.")
     page.get_by_label("Text", exact=True).fill(TEXT)
     press_run(page)
     expect(said).to_have_count(0)

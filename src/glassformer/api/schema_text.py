@@ -18,18 +18,21 @@ def render_schema() -> str:
         schema = create_app(library).openapi()
     finally:
         library.close()
-    schema = {**_drop_titles(schema), "info": {"title": schema["info"]["title"], "version": "0"}}
+    schema = {**_simplify(schema), "info": {"title": schema["info"]["title"], "version": "0"}}
     return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def _drop_titles(node: Any) -> Any:
-    """Without the titles that pydantic derives from names."""
+def _simplify(node: Any) -> Any:
+    """Without the titles that pydantic derives from names; lists of two become tuples."""
     if isinstance(node, list):
-        return [_drop_titles(each) for each in node]
+        return [_simplify(each) for each in node]
     if not isinstance(node, dict):
         return node
-    return {
-        name: _drop_titles(value)
+    simple = {
+        name: _simplify(value)
         for name, value in node.items()
         if name != "title" or not isinstance(value, str)
     }
+    if simple.get("minItems") == simple.get("maxItems") == 2 and "items" in simple:
+        simple["prefixItems"] = [simple.pop("items")] * 2
+    return simple

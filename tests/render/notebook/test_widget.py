@@ -104,7 +104,7 @@ def test_messages_of_any_kind_are_answered_or_left_alone(widget: Any) -> None:
 @pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
 def test_selections_from_python(widget: Any) -> None:
     widget.select(layer=1, head=2, query=3, view="heatmap")
-    assert widget.chosen == {"view": "heatmap", "query": "3", "head": "2", "map": "1"}
+    assert widget.chosen == {"view": "heatmap", "query": "3", "head": "2", "place": "decoder.self.1"}
     widget.selection = "view=&map=nonsense&%%%"
     assert widget.chosen == {"map": "nonsense"}
 

@@ -26,7 +26,7 @@ class RecordingWidget(anywidget.AnyWidget):
     """One recording in a notebook; close() releases it."""
 
     _esm = EMBEDDED
-    selection = traitlets.Unicode("").tag(sync=True)  # as in the page's address: view=heatmap&map=3&head=5
+    selection = traitlets.Unicode("").tag(sync=True)  # as in the page's address: view=heatmap&head=5
     height = traitlets.Int(HEIGHT, min=200).tag(sync=True)
     language = traitlets.Unicode("").tag(sync=True)  # empty: the browser's
     theme = traitlets.Unicode("").tag(sync=True)
@@ -58,7 +58,7 @@ class RecordingWidget(anywidget.AnyWidget):
         if place is not None or part is not None or layer is not None:
             where = Place.parse(place) if isinstance(place, str) else place
             each, _ = choose_head(self.recording, part=part, layer=layer, place=where)
-            change["map"] = next(i for i, other in enumerate(self.recording.maps) if other is each)
+            change["place"] = each.place.address
         kept = {name: str(value) for name, value in change.items() if value is not None}
         self.selection = urlencode({**self.chosen, **kept})
 
