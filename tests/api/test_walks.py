@@ -386,7 +386,7 @@ def test_a_file_may_lie(traced: Recording) -> None:
         make_plan(replace(traced, architecture={**words, "heads": 0}))
     with pytest.raises(GlassformerError, match="Expected a text, a number, a boolean or None"):
         replace(traced, architecture={"width": [1]})  # type: ignore[dict-item]
-    with pytest.raises(GlassformerError, match="Wanted float32"):
+    with pytest.raises(GlassformerError, match="Expected float32"):
         replace(traced, trace={"encoder/0/self/queries": np.array(["a"])})  # type: ignore[dict-item]
     short = {**traced.trace, "parameters/encoder.layers.0.attention.qkv.weight": np.zeros((3, 2))}
     with pytest.raises(ApiError, match="do not fit together"):
