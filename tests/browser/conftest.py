@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
@@ -248,7 +249,8 @@ def open_file(chromium: Browser) -> Iterator[Callable[..., Page]]:
 
 def watch(page: Page, url: str, faults: list[str]) -> None:
     """Write down whatever a page does wrong."""
-    home = url.split("/#")[0].split("/?")[0].rstrip("/")
+    parts = urlsplit(url)
+    home = f"{parts.scheme}://{parts.netloc}" if parts.netloc else url.split("#")[0]  # a file is its own home
 
     def hear(message: ConsoleMessage) -> None:
         if message.type == "error":
