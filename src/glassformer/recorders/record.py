@@ -72,7 +72,7 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         edits: changes for this recording only:
             AblateHead(stack, kind, layer, head, how="zero" | "mean")   silence a head
             CutEdge(stack, kind, layer, head, query, key)               hide a key from a query
-            ScaleScores(factor, layer=None, stack=None, kind=None)      sharpen or flatten attention
+            ScaleScores(factor, stack=None, kind=None, layer=None)      sharpen or flatten attention
             FirstLayers(count, stack=None)                              run the first layers only
         kernel: "exact" forms the attention matrices, "fast" never does; by default the length decides.
         keep: where large arrays go (see `glassformer.recorders.store`).
