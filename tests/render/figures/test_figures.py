@@ -12,7 +12,7 @@ import pytest
 from matplotlib.text import Text
 
 from glassformer.errors import GlassformerError, InputError
-from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
+from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, from_arrays, measure
 from glassformer.render.figures import figure, list_views, style
 from glassformer.render.figures.fonts import choose_fonts
 from glassformer.render.figures.heads import CELL, GAP, build_mosaic
@@ -241,3 +241,14 @@ def test_figures_speak_chinese(view):
     assert "Evidence" not in texts
     with pytest.raises(InputError, match="language is 'tlh'"):
         figure(make_recording(), view, language="tlh")
+
+
+@pytest.mark.parametrize("view", ["heatmap", "heads"])
+def test_signed_values_have_a_diverging_scale(view: str) -> None:
+    values = np.array([[[[-0.5, 0.25], [0.0, 0.5]]]])
+    drawn = figure(from_arrays(values, ["a", "b"], content="signed"), view)
+    picture = next(each for axes in drawn.canvas.axes for each in (*axes.images, *axes.collections))
+    assert picture.get_clim() == (-0.5, 0.5)
+    low, high = picture.cmap(0.0), picture.cmap(1.0)
+    assert low[2] > low[0]  # blue below zero
+    assert high[0] > high[2]  # red above

@@ -15,6 +15,7 @@ from glassformer.render.figures.parts import (
     add_scale,
     colour_table,
     describe_evidence,
+    signed_colours,
     write_caption,
     write_title,
 )
@@ -35,9 +36,11 @@ def draw(sheet: Sheet) -> None:
     sheet.choose_fonts(sheet.text(title), *names, *axis_names)
     axes = sheet.canvas.add_subplot()
     sheet.set_size(min((sheet.width - 1.3) * len(maps) / heads + 0.9, 10.0))
-    picture = axes.imshow(
-        mosaic, cmap=colour_table(), vmin=0, vmax=1, interpolation="none", aspect="equal", gid="heads"
-    )
+    signed = any(each.content == "signed" for each in maps)
+    largest = float(np.nanmax(np.abs(mosaic))) or 1.0
+    limits = {"vmin": -largest, "vmax": largest} if signed else {"vmin": 0, "vmax": 1}
+    colours = signed_colours() if signed else colour_table()
+    picture = axes.imshow(mosaic, cmap=colours, **limits, interpolation="none", aspect="equal", gid="heads")
     centres = CELL / 2 - 0.5 + (CELL + GAP) * np.arange(max(heads, len(maps)))
     axes.set_xticks(centres[:heads], [str(head) for head in range(heads)])
     axes.set_yticks(centres[: len(maps)], names)
@@ -47,18 +50,23 @@ def draw(sheet: Sheet) -> None:
     axes.set_xlabel(axis_names[0])
     axes.set_ylabel(axis_names[1])
     axes.spines[["left", "bottom"]].set_visible(False)
-    bar = add_scale(sheet, axes, picture, message("render.figures.weight"))
-    bar.set_ticks([0, 0.5, 1], labels=["0", "0.25", "1"])
+    bar = add_scale(
+        sheet, axes, picture, message("render.figures.value" if signed else "render.figures.weight")
+    )
+    if not signed:
+        bar.set_ticks([0, 0.5, 1], labels=["0", "0.25", "1"])
     write_title(sheet, axes, title)
     write_caption(sheet)
 
 
 def build_mosaic(maps: list[AttentionMap], heads: int) -> NDArray[np.float32]:
-    """(pixel, pixel) square roots of weights; NaN between the small pictures."""
+    """(pixel, pixel) square roots of weights, or signed values as they are; NaN between pictures."""
     height, width = (count * (CELL + GAP) - GAP for count in (len(maps), heads))
     mosaic = np.full((height, width), np.nan, dtype=np.float32)
     for row, each in enumerate(maps):
-        thumbnails = np.sqrt(each.statistics.thumbnail_max)  # (head, query pixel, key pixel)
+        thumbnails = each.statistics.thumbnail_max  # (head, query pixel, key pixel)
+        if each.content == "weights":
+            thumbnails = np.sqrt(thumbnails)
         down, across = (np.arange(CELL) * side // CELL for side in thumbnails.shape[1:])
         for head in range(each.heads):
             top, left = row * (CELL + GAP), head * (CELL + GAP)

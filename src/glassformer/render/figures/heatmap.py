@@ -21,12 +21,14 @@ from glassformer.render.figures.parts import (
     describe_evidence,
     label_axis,
     name_tokens,
+    signed_colours,
     write_caption,
     write_title,
 )
 
 if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
+    from matplotlib.colors import Colormap, Normalize
     from matplotlib.image import AxesImage
 
 CELLS = 96  # tokens a side that are drawn as vectors
@@ -35,8 +37,6 @@ PIXELS = 1024  # a side
 
 def draw(sheet: Sheet) -> None:
     """See the module."""
-    from matplotlib.colors import PowerNorm
-
     choice = sheet.choice
     attention_map, head = choose_head(
         sheet.recording, part=choice.part, layer=choice.layer, head=choice.head, place=choice.place
@@ -62,15 +62,16 @@ def draw(sheet: Sheet) -> None:
     extent = (-0.5, len(columns) - 0.5, len(rows) - 0.5, -0.5)  # in tokens
     hidden = np.ma.array(weights, mask=np.broadcast_to(_masked(attention_map, head, level), weights.shape))
     few = level == 0 and max(weights.shape) <= CELLS
-    scale = PowerNorm(1.0 if few else 0.5, vmin=0, vmax=float(weights.max()) or 1.0)
+    signed = attention_map.content == "signed"
+    scale, colours = _choose_scale(float(np.abs(weights).max()) or 1.0, signed=signed, few=few)
     picture: QuadMesh | AxesImage
     if few:
         edges = np.arange(keys + 1) - 0.5, np.arange(queries + 1) - 0.5
-        picture = axes.pcolormesh(*edges, hidden, cmap=colour_table(), norm=scale, gid="weights")
+        picture = axes.pcolormesh(*edges, hidden, cmap=colours, norm=scale, gid="weights")
         axes.invert_yaxis()
     else:
         picture = axes.imshow(
-            hidden, cmap=colour_table(), norm=scale, extent=extent, interpolation="none", gid="weights"
+            hidden, cmap=colours, norm=scale, extent=extent, interpolation="none", gid="weights"
         )
     axes.set_aspect("equal")
     label_axis(axes, "x", columns)
@@ -80,10 +81,19 @@ def draw(sheet: Sheet) -> None:
     axes.set_xlabel(key)
     axes.set_ylabel(query)
     axes.spines[["left", "bottom"]].set_visible(False)
-    scale_name = message("render.figures.mean_weight" if level else "render.figures.weight")
-    add_scale(sheet, axes, picture, scale_name)
+    name = "value" if signed else "mean_weight" if level else "weight"
+    add_scale(sheet, axes, picture, message(f"render.figures.{name}"))
     write_title(sheet, axes, title)
     write_caption(sheet)
+
+
+def _choose_scale(largest: float, *, signed: bool, few: bool) -> tuple["Normalize", "Colormap"]:
+    """Around zero for signed values; from zero for weights, by square roots where there are many."""
+    from matplotlib.colors import Normalize, PowerNorm
+
+    if signed:
+        return Normalize(-largest, largest), signed_colours()
+    return PowerNorm(1.0 if few else 0.5, vmin=0, vmax=largest), colour_table()
 
 
 def read_weights(attention_map: AttentionMap, head: int) -> tuple[NDArray[np.float32], int]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
     from matplotlib.colorbar import Colorbar
-    from matplotlib.colors import ListedColormap
+    from matplotlib.colors import Colormap, ListedColormap
 
     from glassformer.render.figures.figure import Sheet
 
@@ -31,6 +31,13 @@ def colour_table() -> "ListedColormap":
     from matplotlib.colors import ListedColormap
 
     return ListedColormap(weight_colours(), name="glassformer", bad=(1.0, 1.0, 1.0, 0.0))
+
+
+def signed_colours() -> "Colormap":
+    """Blue below zero, white at zero, red above; masked cells stay empty."""
+    from matplotlib import colormaps
+
+    return colormaps["RdBu_r"].with_extremes(bad=(1.0, 1.0, 1.0, 0.0))
 
 
 def name_tokens(texts: Sequence[str]) -> list[str]:

@@ -68,6 +68,8 @@ def draw_map(
     """One head: a row for each token that looks, a column for each token that is looked at."""
     number = attention_map.require_head(head)
     title = message("render.head_of_map", place=attention_map.place, head=number)
+    if attention_map.content == "signed":
+        return wrap(str(message("render.signed", head=title)), columns)
     if not attention_map.has_weights:
         return wrap(str(message("render.only_statistics", head=title)), columns)
     queries, keys = rows or attention_map.query.texts, attention_map.key.texts
