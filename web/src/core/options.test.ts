@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   flag,
   integer,
+  Options,
   oneOf,
   optional,
   readOptions,
@@ -10,8 +11,9 @@ import {
   text,
   writeOptions,
 } from "./options";
+import { createSelection, nothingSelected } from "./selection";
 
-interface Options {
+interface ToyOptions {
   readonly scale: "absolute" | "row";
   readonly relative: boolean;
   readonly layer: number;
@@ -19,7 +21,7 @@ interface Options {
   readonly note: string;
 }
 
-const schema: Schema<Options> = {
+const schema: Schema<ToyOptions> = {
   scale: oneOf(["absolute", "row"], "absolute"),
   relative: flag(),
   layer: integer(2, 0, 5),
@@ -51,5 +53,21 @@ describe("options of a view", () => {
     expect(writeOptions("toy", schema, texts, { scale: "absolute", tau: null })).not.toHaveProperty([
       "toy.tau",
     ]);
+  });
+
+  it("are changed in the selection at once with what belongs to them", () => {
+    const store = createSelection({ ...nothingSelected, options: { "toy.layer": "9", "other.x": "1" } });
+    const options = new Options("toy", schema, store);
+    expect(options.now.layer).toBe(2);
+    const heard: unknown[] = [];
+    store.subscribe((now) => heard.push([now.query, now.options]));
+    options.set({ layer: 5 }, { query: 3 });
+    options.setText("relative", "1");
+    options.setText("scale", "nonsense");
+    expect(heard).toEqual([
+      [3, { "other.x": "1", "toy.layer": "5" }],
+      [3, { "other.x": "1", "toy.layer": "5", "toy.relative": "1" }],
+    ]);
+    expect([options.text("layer"), options.text("tau")]).toEqual(["5", ""]);
   });
 });

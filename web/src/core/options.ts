@@ -5,6 +5,8 @@
  * Out:  typed values; a text that is missing or wrong gives the default, and defaults are left out of URLs.
  */
 
+import type { Selection, SelectionStore } from "./selection";
+
 export interface Option<T> {
   readonly initial: T;
   /** The value of a text; undefined where the text is not one. */
@@ -56,6 +58,39 @@ export function optional<T>(option: Option<T>): Option<T | null> {
     parse: option.parse,
     write: (value) => (value === null ? "" : option.write(value)),
   };
+}
+
+/** The options of one view in the selection that all views share. */
+export class Options<O extends object> {
+  constructor(
+    private readonly view: string,
+    private readonly schema: Schema<O>,
+    private readonly store: SelectionStore,
+  ) {}
+
+  get now(): O {
+    return this.in(this.store.get());
+  }
+
+  in({ options }: Pick<Selection, "options">): O {
+    return readOptions(this.view, this.schema, options);
+  }
+
+  /** Change some options, and the rest of the selection with them: listeners hear of it once. */
+  set(change: Partial<O>, rest: Partial<Selection> = {}): void {
+    const { options } = this.store.get();
+    this.store.set({ ...rest, options: writeOptions(this.view, this.schema, options, change) });
+  }
+
+  /** One option as the URL has it, for controls. */
+  text(name: keyof O): string {
+    return this.schema[name].write(this.now[name]);
+  }
+
+  setText(name: keyof O, text: string): void {
+    const { parse, initial } = this.schema[name];
+    this.set({ [name]: parse(text) ?? initial } as Partial<O>);
+  }
 }
 
 /** The values of a view's options. */

@@ -6,20 +6,21 @@
  */
 
 import type { MapDescription } from "../../api/types";
+import { mapName } from "../../core/focus";
 import type { Stage } from "../../core/view";
 import { inks, label, sheet } from "../../marks/paper";
 import type { Pane } from "./pane";
 import type { words } from "./words";
 
 export interface TextPicture {
-  readonly word: ReturnType<typeof words>;
+  readonly say: ReturnType<typeof words>;
   readonly stage: Stage;
   readonly map: MapDescription;
   readonly panes: readonly Pane[];
   readonly sentence: string;
 }
 
-export function writePicture({ word, stage, map, panes, sentence }: TextPicture): string {
+export function writePicture({ say, stage, map, panes, sentence }: TextPicture): string {
   const look = inks(stage.theme);
   const two = panes.length === 2;
   let [width, height] = [0, 0];
@@ -33,15 +34,13 @@ export function writePicture({ word, stage, map, panes, sentence }: TextPicture)
   });
   const { model, evidence } = stage.source.description;
   const { head } = stage.selection.get();
-  const kind = map.kind === "self" ? word.self : word.cross;
-  const stack = map.stack === "encoder" ? word.encoder : map.stack === "decoder" ? word.decoder : map.stack;
-  const headName = typeof head === "number" ? word.head(head) : word[head];
+  const headName = typeof head === "number" ? say.head(head) : say[head];
   return sheet({
     width,
     height,
     body: bodies.join(""),
-    title: `${word.title} · ${model}`,
-    caption: [`${model} · ${word.mapName(stack, kind, map.layer)} · ${headName}`, sentence, evidence.line],
+    title: `${say.title} · ${model}`,
+    caption: [`${model} · ${mapName(map, stage.language)} · ${headName}`, sentence, evidence.line],
     theme: stage.theme,
   });
 }

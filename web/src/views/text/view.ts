@@ -8,41 +8,32 @@
 
 import type { SideName } from "../../api/types";
 import { axisOf, chooseMap } from "../../core/maps";
+import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
-import type { Mounted, Stage, TableData, View } from "../../core/view";
+import type { TableData } from "../../core/view";
 import { readAxis, readColumn, readMass, readRow } from "../../data/weights";
-import { inBoth, introduce, liveWords } from "../../i18n/core";
+import { inBoth } from "../../i18n/core";
 import { make, relabel, write } from "../../marks/make";
 import { Bar } from "./bar";
 import { Pane } from "./pane";
 import { writePicture } from "./picture";
 import { BEST, type Chosen, format, strongest, summarise } from "./readout";
-import {
-  type Axis,
-  chooseMode,
-  chooseToken,
-  type Mode,
-  modeOf,
-  moveWindow,
-  WINDOW,
-  windowOf,
-} from "./settings";
+import { type Axis, type Mode, moveWindow, options, type TextOptions, WINDOW, windowOf } from "./settings";
 import { words } from "./words";
 
-export const view: View = {
+export const view = recordingView({
   name: "text",
   order: 40,
-  ...introduce(words),
-  needs: "recording",
-  panel: true,
-  transport: true,
-  options: {},
-  fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
-  mount: (stage) => new TextView(stage),
-};
+  words,
+  options,
+  fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (say) => say.noMaps),
+  mount: (setting) => new TextView(setting),
+});
 
-class TextView implements Mounted {
-  private readonly word;
+class TextView extends MountedView<ReturnType<typeof words>, TextOptions> {
+  private readonly opening = this.tasks.asker(); // tokens of the windows
+  private readonly asking = this.tasks.asker(); // numbers of the tokens
+  private readonly naming = this.tasks.asker(); // tokens beyond the windows
   private readonly bar: Bar;
   private readonly readout = make("p", { class: "text-readout", dir: "auto" });
   private readonly note = make("p", { class: "text-note", hidden: true });
@@ -50,16 +41,15 @@ class TextView implements Mounted {
   private panes: readonly Pane[] = [];
   private values: Float32Array | null = null; // for every token of the coloured axis
   private readonly names = new Map<number, string>(); // of tokens beyond the window
-  private asked = 0; // the number of the last question; older answers are late
-  private gone = false;
   private map;
 
-  constructor(private readonly stage: Stage) {
-    this.word = liveWords(words, () => stage.language);
+  constructor(setting: Setting<ReturnType<typeof words>, TextOptions>) {
+    super(setting);
+    const { stage, say, options } = this;
     this.bar = new Bar(
-      this.word,
+      say,
       () => stage.theme,
-      (mode) => chooseMode(stage.selection, mode),
+      (show) => options.set({ show }),
     );
     stage.element.replaceChildren(
       make("div", { class: "text" }, this.bar.element, this.note, this.readout, this.body),
@@ -69,14 +59,9 @@ class TextView implements Mounted {
   }
 
   update(now: Selection): void {
-    const map = chooseMap(this.stage.source.description, now)!;
-    const other =
-      map.query_side !== this.map.query_side ||
-      map.key_side !== this.map.key_side ||
-      map.step !== this.map.step;
-    this.map = map;
-    if (other || this.panes.some((pane) => pane.slice?.start !== this.windowOf(pane.axis)[0])) this.open();
-    else this.follow();
+    this.map = chooseMap(this.stage.source.description, now)!;
+    this.open();
+    this.follow();
   }
 
   resize(): void {
@@ -91,42 +76,52 @@ class TextView implements Mounted {
   }
 
   private mode(): Mode {
-    return modeOf(this.stage.selection.get(), this.map);
+    return this.map.has_weights ? this.options.now.show : "received";
   }
 
   private windowOf(axis: Axis): readonly [number, number] {
-    return windowOf(this.stage.selection.get(), this.map, axis, this.panes.length < 2);
+    return windowOf(this.options.now, this.stage.selection.get(), this.map, axis, this.panes.length < 2);
   }
 
   /** Make the panes of a map and fetch their tokens. */
   private open(): void {
-    const cross = this.map.query_side !== this.map.key_side;
+    const { map } = this;
+    const cross = map.query_side !== map.key_side;
     const axes: readonly Axis[] = cross ? ["key", "query"] : ["query"];
     if (this.panes.length !== axes.length) {
       this.panes = axes.map((axis) => this.makePane(axis));
       this.body.replaceChildren(...this.panes.map((pane) => pane.element));
       this.body.toggleAttribute("data-two", cross);
     }
-    const { map } = this;
     this.namePanes();
-    for (const pane of this.panes) {
-      const [side, start, count] = axisOf(map, pane.axis);
-      const [first, last] = this.windowOf(pane.axis);
-      readAxis(this.stage.source, map, pane.axis, [first - start, last - start]).then((slice) => {
-        if (this.gone || this.map !== map) return;
-        pane.slice = slice;
-        pane.passage.setTokens(slice, this.textOf(side), count);
+    const parts = this.panes.map(({ axis }) => {
+      const [side, start, count] = axisOf(map, axis);
+      const [first, last] = this.windowOf(axis);
+      return { axis, side, count, range: [first - start, last - start] as const };
+    });
+    this.opening.ask(
+      JSON.stringify([parts, map.step]),
+      (source) => {
+        for (const pane of this.panes) pane.slice = null;
+        return Promise.all(parts.map(({ axis, range }) => readAxis(source, map, axis, range)));
+      },
+      (slices) => {
+        this.panes.forEach((pane, at) => {
+          const { side, count } = parts[at]!;
+          pane.slice = slices[at]!;
+          pane.passage.setTokens(slices[at]!, this.textOf(side), count);
+        });
         this.follow();
-      }, this.failed);
-    }
+      },
+    );
   }
 
   private namePanes(): void {
-    const { map, word } = this;
+    const { map, say } = this;
     const cross = map.query_side !== map.key_side;
     for (const pane of this.panes) {
       const [side, start, count] = axisOf(map, pane.axis);
-      pane.name(cross ? (side === "source" ? word.source : word.target) : null);
+      pane.name(cross ? (side === "source" ? say.source : say.target) : null);
       pane.showRange(this.windowOf(pane.axis), start, start + count);
     }
   }
@@ -137,9 +132,8 @@ class TextView implements Mounted {
   }
 
   private makePane(axis: Axis): Pane {
-    const { selection } = this.stage;
-    const move = (first: number) => moveWindow(selection, this.map, axis, first);
-    return new Pane(axis, this.word, () => this.stage.theme, {
+    const move = (first: number) => this.options.set(moveWindow(this.map, axis, first));
+    return new Pane(axis, this.say, () => this.stage.theme, {
       choose: (token) => this.choose(axis, token),
       point: (token) => this.point(axis, token),
       page: (direction) => move(this.windowOf(axis)[0] + direction * WINDOW),
@@ -149,10 +143,6 @@ class TextView implements Mounted {
       },
     });
   }
-
-  private readonly failed = (error: unknown): void => {
-    if (!this.gone) this.stage.fail(error);
-  };
 
   /** The token whose row or column is shown; without a choice, the last word in view. */
   private chosen(): Chosen | null {
@@ -174,30 +164,29 @@ class TextView implements Mounted {
 
   private choose(axis: Axis, token: number): void {
     const now: Axis = this.panes.length === 2 ? axis : this.mode() === "in" ? "key" : "query";
-    chooseToken(this.stage.selection, now, token);
+    this.options.set({ show: now === "key" ? "in" : "out" }, { [now]: token });
     this.paneOf(now)?.passage.reveal(token, !this.stage.reducedMotion);
   }
 
   /** Fetch the numbers that the selection asks for, and colour with them. */
   private follow(): void {
     if (this.panes.some((pane) => pane.slice === null)) return;
-    const { map, word, stage } = this;
+    const { map, say, stage } = this;
     this.bar.show(this.mode(), map.has_weights);
     this.note.hidden = map.has_weights;
-    write(this.note, map.has_weights ? "" : word.onlyReceived);
+    write(this.note, map.has_weights ? "" : say.onlyReceived);
     const chosen = this.chosen();
     for (const pane of this.panes)
       pane.passage.mark(chosen !== null && pane === this.paneOf(chosen.axis) ? chosen.token : null);
-    const asked = ++this.asked;
-    this.numbers(chosen).then(
+    this.asking.ask(
+      null,
+      (source) => this.numbers(chosen, source),
       (values) => {
-        if (this.gone || asked !== this.asked) return;
         this.values = values;
         this.colour();
       },
-      (error: unknown) => {
-        if (this.gone || asked !== this.asked) return;
-        if (stage.selection.get().head !== "model") return this.failed(error);
+      (error) => {
+        if (stage.selection.get().head !== "model") return stage.fail(error);
         this.values = null;
         this.note.hidden = false; // an average too large to make: say so, the rest still works
         write(this.note, error instanceof Error ? error.message : String(error));
@@ -206,10 +195,9 @@ class TextView implements Mounted {
     );
   }
 
-  private numbers(chosen: Chosen | null): Promise<Float32Array> {
-    const { source, selection } = this.stage;
+  private numbers(chosen: Chosen | null, source = this.stage.source): Promise<Float32Array> {
     const { map } = this;
-    const { head } = selection.get();
+    const { head } = this.stage.selection.get();
     if (chosen === null) return readMass(source, map, head);
     return chosen.axis === "query"
       ? readRow(source, map, head, chosen.token - map.query_start)
@@ -248,7 +236,7 @@ class TextView implements Mounted {
 
   /** The strongest tokens may be beyond the window: fetch their names. */
   private nameFarTokens(): void {
-    const { map, values, asked } = this;
+    const { map, values } = this;
     const axis = this.coloured();
     const slice = this.paneOf(axis)?.slice;
     const [, start] = axisOf(map, axis);
@@ -258,13 +246,13 @@ class TextView implements Mounted {
       (place) => slice.shown[place + start - slice.start] === undefined,
     );
     if (far.length === 0) return;
-    Promise.all(far.map((place) => readAxis(this.stage.source, map, axis, [place, place + 1]))).then(
+    this.naming.ask(
+      null,
+      (source) => Promise.all(far.map((place) => readAxis(source, map, axis, [place, place + 1]))),
       (parts) => {
-        if (this.gone || asked !== this.asked) return;
         for (const part of parts) this.names.set(part.start, part.shown[0] ?? "");
         this.point(axis, null);
       },
-      this.failed,
     );
   }
 
@@ -286,7 +274,7 @@ class TextView implements Mounted {
     const [, start] = axisOf(this.map, coloured);
     if (token !== null && this.values !== null && pane === this.paneOf(coloured) && pane?.slice) {
       const value = this.values[token - start] ?? 0;
-      write(this.readout, this.word.value(this.nameOf(axis, token) ?? "", token, format(value)));
+      write(this.readout, this.say.value(this.nameOf(axis, token) ?? "", token, format(value)));
     } else write(this.readout, this.summary());
   }
 
@@ -306,35 +294,30 @@ class TextView implements Mounted {
         chosen: chosen && { ...chosen, name: this.nameOf(chosen.axis, chosen.token) ?? "" },
         nameOf: (token) => this.nameOf(axis, token) ?? this.names.get(token) ?? "…",
       },
-      this.word,
+      this.say,
     );
   }
 
   async picture(): Promise<string> {
-    const { word, stage, map, panes } = this;
-    const sentence = `${this.summary()} ${word.captionScale(format(this.maximum()))}`;
-    return writePicture({ word, stage, map, panes, sentence });
+    const { say, stage, map, panes } = this;
+    const sentence = `${this.summary()} ${say.captionScale(format(this.maximum()))}`;
+    return writePicture({ say, stage, map, panes, sentence });
   }
 
   async table(): Promise<TableData> {
-    const { word, map } = this;
+    const { say, map } = this;
     const values = this.values ?? (await this.numbers(this.chosen()));
     const axis = this.coloured();
     const slice = await readAxis(this.stage.source, map, axis, [0, Math.min(WINDOW, axisOf(map, axis)[2])]);
     return {
       caption: this.summary(),
       columns: [
-        word.columnPosition,
-        word.columnToken,
-        this.mode() === "received" ? word.columnMass : word.columnWeight,
+        say.columnPosition,
+        say.columnToken,
+        this.mode() === "received" ? say.columnMass : say.columnWeight,
       ],
       rows: slice.shown.map((shown, index) => [slice.start + index, shown, values[index] ?? null]),
       ...(values.length > slice.shown.length ? { more: values.length - slice.shown.length } : {}),
     };
-  }
-
-  unmount(): void {
-    this.gone = true;
-    this.stage.element.replaceChildren();
   }
 }

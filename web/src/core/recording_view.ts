@@ -1,0 +1,70 @@
+/**
+ * Views of a recording: what all of them declare and set up alike.
+ *
+ * In:   a name, words, options and what draws.
+ * Out:  a View; unmounting ends all its tasks and leaves an empty element.
+ */
+
+import type { Language } from "../api/types";
+import { introduce, liveWords } from "../i18n/core";
+import { Options } from "./options";
+import { Tasks } from "./tasks";
+import type { Mounted, Stage, View } from "./view";
+
+/** What a view is mounted with. */
+export interface Setting<Words extends object, O extends object> {
+  readonly stage: Stage;
+  readonly say: Words; // always in the language of the moment
+  readonly options: Options<O>;
+  readonly tasks: Tasks;
+}
+
+/** A mounted view as a class: what it was mounted with are its fields. */
+export abstract class MountedView<Words extends object, O extends object> implements Setting<Words, O> {
+  readonly stage: Stage;
+  readonly say: Words;
+  readonly options: Options<O>;
+  readonly tasks: Tasks;
+
+  constructor({ stage, say, options, tasks }: Setting<Words, O>) {
+    this.stage = stage;
+    this.say = say;
+    this.options = options;
+    this.tasks = tasks;
+  }
+}
+
+type Unmountable = Omit<Mounted, "unmount"> & Partial<Pick<Mounted, "unmount">>;
+
+export function recordingView<
+  Words extends { readonly title: string; readonly about: string },
+  O extends object,
+>({
+  words,
+  mount,
+  ...declared
+}: Pick<View<"recording", O>, "name" | "order" | "options" | "fits"> & {
+  words(language: Language): Words;
+  mount(setting: Setting<Words, O>): Unmountable;
+}): View<"recording", O> {
+  return {
+    ...declared,
+    ...introduce(words),
+    needs: "recording",
+    panel: true,
+    transport: true,
+    mount(stage) {
+      const tasks = new Tasks(stage);
+      const options = new Options(declared.name, declared.options, stage.selection);
+      const mounted = mount({ stage, say: liveWords(words, () => stage.language), options, tasks });
+      const finish = mounted.unmount?.bind(mounted);
+      return Object.assign(mounted, {
+        unmount() {
+          finish?.();
+          tasks.end();
+          stage.element.replaceChildren();
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * What a mounted view has under way: requests, a frame to draw, timers. All of it ends when the view is unmounted.
+ *
+ * In:   the stage.
+ * Out:  askers, whose requests also end when something else is asked; `frame` and `later`, which call once.
+ */
+
+import type { RecordingSource } from "./source";
+import type { Stage } from "./view";
+
+export class Tasks {
+  private readonly askers: Asker[] = [];
+  private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
+  private frames = 0;
+  private ended = false;
+
+  constructor(private readonly stage: Stage) {}
+
+  get over(): boolean {
+    return this.ended;
+  }
+
+  asker(failed?: (error: unknown) => void): Asker {
+    const asker = new Asker(this.stage, failed ?? this.fail);
+    this.askers.push(asker);
+    return asker;
+  }
+
+  /** A promise of the view failed; nobody hears of it after the end, or where nobody waits any more. */
+  readonly fail = (error: unknown): void => {
+    if (!this.ended && !isAbort(error)) this.stage.fail(error);
+  };
+
+  /** Draw in the next frame, however often it is asked for. */
+  frame(draw: () => void): void {
+    if (this.frames !== 0 || this.ended) return;
+    this.frames = requestAnimationFrame(() => {
+      this.frames = 0;
+      draw();
+    });
+  }
+
+  /** Call after a while, counted from the last time it was asked for. */
+  later(name: string, milliseconds: number, act: () => void): void {
+    this.cancel(name);
+    if (this.ended) return;
+    const timer = setTimeout(() => {
+      this.timers.delete(name);
+      act();
+    }, milliseconds);
+    this.timers.set(name, timer);
+  }
+
+  cancel(name: string): void {
+    clearTimeout(this.timers.get(name));
+    this.timers.delete(name);
+  }
+
+  waits(name: string): boolean {
+    return this.timers.has(name);
+  }
+
+  end(): void {
+    this.ended = true;
+    cancelAnimationFrame(this.frames);
+    for (const timer of this.timers.values()) clearTimeout(timer);
+    for (const asker of this.askers) asker.stop();
+  }
+}
+
+/** One question at a time: the next one aborts the requests of the one before. */
+export class Asker {
+  /** Resolves when the last question is answered, has failed or is no longer wanted. */
+  coming: Promise<void> = Promise.resolve();
+  private key: string | null = null;
+  private round: AbortController | null = null;
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  /** Ask, unless `key` is that of the last question; null: always. */
+  ask<T>(
+    key: string | null,
+    question: (source: RecordingSource) => Promise<T>,
+    answered: (answer: T) => unknown,
+    failed: (error: unknown) => void = this.failed,
+  ): void {
+    if (key !== null && key === this.key) return;
+    const source = this.restart();
+    const { signal } = this.round!;
+    this.key = key;
+    this.coming = (async () => {
+      try {
+        const answer = await question(source);
+        if (!signal.aborted) await answered(answer);
+      } catch (error) {
+        if (!signal.aborted) failed(error);
+      }
+    })();
+  }
+
+  /** A source whose requests end with the next question; for those who ask when something is looked at. */
+  restart(): RecordingSource {
+    this.stop();
+    this.round = new AbortController();
+    return this.stage.source.within(this.round.signal);
+  }
+
+  stop(): void {
+    this.key = null;
+    this.round?.abort();
+  }
+}
+
+/** Whether an error only says that nobody waits any more. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
