@@ -111,6 +111,16 @@ def test_a_job_becomes_a_recording_of_the_library(client: Client) -> None:
     assert description["request"]["model"] == "zoo/decoder"
     _, entries = client.ask("GET", "/recordings")
     assert [entry["origin"] for entry in entries if entry["id"] == data["recording"]] == ["made"]
+    first = data["recording"]
+    edit = {"kind": "ablate", "stack": "decoder", "attention": "self", "layer": 0, "head": 1}
+    branch = {"kind": "generate", "decode": {"max_new_tokens": 1}, "prefix": [5, 7]}
+    for change in ({"edits": [edit]}, branch):
+        job = start(client, {**TEXT, **change, "parent": first})
+        recording = list(client.hear(job))[-1][1]["recording"]
+        _, sent = client.ask("GET", f"/jobs/{job}")
+        assert (sent["parent"], sent["prefix"]) == (first, change.get("prefix"))
+        _, entries = client.ask("GET", "/recordings")
+        assert [entry["parent"] for entry in entries if entry["id"] == recording] == [first]
 
 
 def test_cancelling_in_the_middle(client: Client) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from glassformer.api.jobs import JobRequest
+from glassformer.api.jobs import JobRequest, PlayRequest
 from glassformer.errors import ApiError
 from glassformer.messages import message
 from glassformer.schema import MessageModel
@@ -35,6 +35,19 @@ def test_jobs_run_in_their_order(ask: Ask) -> None:
     assert [entry.id for entry in taken if entry is not None] == ids
     assert taken[3] is None
     assert [job.id for job in store.jobs()] == ids[::-1]
+
+
+def test_jobs_form_a_tree_by_parent_and_prefix(ask: Ask) -> None:
+    store = JobStore(queue=5, kept=5)
+    store.submit(ask(), MODEL)
+    edit = {"kind": "ablate", "stack": "decoder", "attention": "self", "layer": 0, "head": 1}
+    edited = store.submit(ask(edits=[edit], parent="first"), MODEL)
+    branch = store.submit(ask(kind="generate", parent="first", prefix=[5, 7]), MODEL)
+    play = store.submit(PlayRequest(topic="masks", parameters={}), MODEL)
+    assert (edited.parent, edited.prefix) == ("first", None)
+    assert (branch.parent, branch.prefix) == ("first", (5, 7))
+    assert [job.parent for job in store.jobs()] == [None, "first", "first", None]
+    assert (play.parent, play.prefix) == (None, None)
 
 
 def test_a_full_queue_says_so(ask: Ask) -> None:

@@ -153,6 +153,64 @@ def test_a_given_target_is_read_and_not_written(run: Run) -> None:
     assert steps(events) == []
 
 
+def test_a_decoder_continues_a_given_prefix(run: Run) -> None:
+    """A branch: the first two tokens of a generation, another third, and so on from there."""
+    recording, _ = run(kind="generate", decode={"max_new_tokens": 4})
+    assert recording.generation is not None
+    first = [step.token for step in recording.generation.steps]
+    same, events = run(kind="generate", decode={"max_new_tokens": 2}, prefix=first[:2], parent="a")
+    assert [step["token"] for step in steps(events)] == first[2:]
+    assert same.source.ids.tolist() == recording.source.ids.tolist()
+    other = next(each.token for each in recording.generation.steps[2].alternatives if each.token != first[2])
+    branch, _ = run(kind="generate", decode={"max_new_tokens": 1}, prefix=[*first[:2], other])
+    assert branch.source.ids.tolist()[-4:-1] == [*first[:2], other]
+
+
+@pytest.mark.parametrize("model", ["translator", "recurrent"])
+def test_a_translator_continues_a_given_prefix(run: Run, model: str) -> None:
+    words = {"model": f"zoo/{model}"} | ({"target_language": "fr"} if model == "translator" else {})
+    recording, events = run(**words, prefix=[5, 7], decode={"max_new_tokens": 2})
+    assert recording.target is not None
+    assert recording.output is not None
+    assert recording.target.ids.tolist()[1:3] == [5, 7]  # behind the start
+    first = steps(events)[0]
+    assert first["index"] == 0
+    assert first["token"] == recording.output.ids[2, 0]  # what stands behind the prefix in one pass
+    assert_near(np.array(first["log_probability"]), recording.output.log_probabilities[2, 0])
+
+
+def test_a_model_of_transformers_continues_a_given_prefix(run: Run) -> None:
+    recording, events = run(model="zoo/theirs", kind="generate", decode={"max_new_tokens": 3})
+    first = [step["token"] for step in steps(events)]
+    _, events = run(model="zoo/theirs", kind="generate", decode={"max_new_tokens": 2}, prefix=first[:1])
+    assert [step["token"] for step in steps(events)] == first[1:]
+    assert recording.generation is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ({}, "generates none"),  # a decoder that only reads
+        ({"model": "zoo/encoder"}, "generates none"),
+        ({"model": "zoo/translator", "target_language": "fr", "target": "the street"}, "generates none"),
+        (
+            {
+                "model": "zoo/translator",
+                "target_language": "fr",
+                "edits": [{"kind": "cut", "stack": "decoder", "attention": "self", "query": 1, "key": 0}],
+            },
+            "cannot continue a given prefix",
+        ),
+        ({"kind": "generate", "prefix": [4000]}, "4000"),
+        ({"kind": "generate", "prefix": [4] * 24}, "reads at most 24"),
+    ],
+)
+def test_a_prefix_that_cannot_be_continued_is_refused(
+    fail: Callable[..., str], words: dict[str, object], part: str
+) -> None:
+    assert part in fail(**{"prefix": [4], **words})
+
+
 def test_masks_are_guessed(run: Run, fail: Callable[..., str]) -> None:
     recording, events = run(model="zoo/masked", kind="generate", text="the [MASK] was too [MASK]")
     assert recording.source.texts[1] == "<mask>"

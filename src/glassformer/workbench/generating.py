@@ -12,6 +12,7 @@ import torch
 
 from glassformer.api.description import describe_step
 from glassformer.api.jobs import DecodeRequest
+from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.native import Network, find_network
 from glassformer.model.generate import at_inference, open_search
@@ -22,7 +23,7 @@ from glassformer.recorders.native.edits import applying_edits
 from glassformer.recorders.outputs import read_generation
 from glassformer.recorders.store import ArrayStore
 from glassformer.recording import Alternative, Recording, Step
-from glassformer.workbench.inputs import JobInputs
+from glassformer.workbench.inputs import JobInputs, open_end
 from glassformer.workbench.reporter import JobReporter
 
 ALTERNATIVES = 10  # told for each word
@@ -66,6 +67,8 @@ def write(
     reporter.generating = True
     network = find_network(model)  # whose search can be followed
     if network is None or needs_numbered_queries(edits):  # an edge is cut in one pass only
+        if given.prefix:
+            raise InputError("workbench.request.fixed_start", model=model.name)
         recording = model.record(
             given.inputs,
             target_language=given.language,
@@ -79,12 +82,12 @@ def write(
             reporter.step(describe_step(step).model_dump(mode="json"))
         return recording
     check_generation(edits)
-    prompt = _open_end(model, given.ids)
-    generated = _generate(model, network, prompt, settings, edits, reporter)
+    prompt = open_end(model, given.ids)
+    generated = _generate(model, network, (prompt, given.prefix), settings, edits, reporter)
     reporter.generating = False
     reporter.progress("running", 0.0)
     if model.shape == "encoder-decoder":
-        target = _as_read(model, generated.words, target=True)
+        target = _as_read(model, (*given.prefix, *generated.words), target=True)
         recording = model.record(
             given.inputs, target, target_language=given.language, want=want, edits=edits, keep=keep
         )
@@ -119,16 +122,19 @@ def report_answers(model: LoadedModel, recording: Recording, reporter: JobReport
 def _generate(
     model: LoadedModel,
     network: Network,
-    prompt: tuple[int, ...],
+    given: tuple[tuple[int, ...], tuple[int, ...]],
     settings: GenerationSettings,
     edits: Sequence[Edit],
     reporter: JobReporter,
 ) -> Generated:
+    """`given`: the prompt, and the first tokens of the target."""
+    device = next(network.parameters()).device
+    prompt, prefix = given
+    start = torch.tensor([[model.start_id, *prefix]], device=device) if prefix else None
     with ExitStack() as changes:
         changes.enter_context(applying_edits(network, edits))
         changes.enter_context(at_inference(network))
-        ids = torch.tensor([prompt], device=next(network.parameters()).device)
-        search = open_search(network, ids, None, settings, None)
+        search = open_search(network, torch.tensor([prompt], device=device), None, settings, start)
         places: dict[int, int] = {}  # of each node in the list of all, as the recording will number them
         step = 0
         while search.advance():
@@ -143,12 +149,6 @@ def _generate(
             most = settings.max_new_tokens
             reporter.progress("running", min(1.0, step / most), f"{step}/{most}")
         return search.results()[0]
-
-
-def _open_end(model: LoadedModel, ids: tuple[int, ...]) -> tuple[int, ...]:
-    """A prompt of a decoder without its end: that is not the end of the text."""
-    ends = model.shape == "decoder" and len(ids) > 1 and ids[-1] in model.end_ids
-    return ids[:-1] if ends else ids
 
 
 def _as_read(model: LoadedModel, ids: tuple[int, ...], *, target: bool) -> str | tuple[int, ...]:

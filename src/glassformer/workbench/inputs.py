@@ -27,6 +27,7 @@ class JobInputs:
     second_text: str | None = None
     target: str | None = None
     language: str | None = None  # to translate into, where the model is told
+    prefix: tuple[int, ...] = ()  # the first tokens of the target; a decoder has them behind its prompt
 
     @property
     def count(self) -> int:
@@ -46,11 +47,21 @@ def read_inputs(model: LoadedModel, request: JobRequest, task: dict[str, Any]) -
         inputs = _spell_masks(model, text)
     _check_masks(model, request, inputs)
     ids = model.reader.read_source(inputs, request.second_text, language).ids
-    given = JobInputs(inputs, ids, request.second_text, request.target, language)
+    prefix = request.prefix or ()
+    if prefix and model.shape == "decoder":
+        inputs = ids = (*open_end(model, ids), *prefix)
+        prefix = ()
+    given = JobInputs(inputs, ids, request.second_text, request.target, language, prefix)
     _check_length(model, given.count, "text", task["tokens"])
-    if request.target is not None:
-        _check_length(model, len(model.reader.read_target(request.target)) + 1, "target", task["tokens"])
+    target = prefix if request.target is None else model.reader.read_target(request.target)
+    _check_length(model, len(target) + 1, "target", task["tokens"])
     return given
+
+
+def open_end(model: LoadedModel, ids: tuple[int, ...]) -> tuple[int, ...]:
+    """A prompt of a decoder without its end: that is not the end of the text."""
+    ends = model.shape == "decoder" and len(ids) > 1 and ids[-1] in model.end_ids
+    return ids[:-1] if ends else ids
 
 
 def _check_shape(model: LoadedModel, request: JobRequest) -> None:

@@ -44,6 +44,7 @@ class Entry:
 
     def show(self) -> Job:
         """As the page sees it."""
+        origin = self.request if isinstance(self.request, JobRequest) else None
         return Job(
             id=self.id,
             kind=self.request.kind,
@@ -59,6 +60,8 @@ class Entry:
             model=self.request.model,
             created=self.created,
             listed=self.request.listed,
+            parent=None if origin is None else origin.parent,
+            prefix=None if origin is None else origin.prefix,
         )
 
 

@@ -104,6 +104,8 @@ class Runner:
         if writes and (asked or model.shape == "encoder-decoder"):
             settings = choose_settings(model, request.decode, task["new_tokens"])
             return write(model, given, settings, want, edits, reporter, keep)
+        if request.prefix:
+            raise InputError("workbench.request.nothing_written")
         if request.kind == "generate" and request.target is not None:
             raise InputError("workbench.request.target_and_decode")
         recording = model.record(

@@ -201,3 +201,10 @@ describe("who waits for a free place", () => {
     expect(told).toEqual(["free"]);
   });
 });
+
+test("a rerun names the recording that it is derived from", () => {
+  const { app } = build(() => []);
+  const source = { description: { id: "r1", request } } as unknown as RecordingSource;
+  const again = app.runs.rerunner(source)?.again({ edits: [{ kind: "scale", factor: 2 }] });
+  expect(again).toEqual({ ...request, parent: "r1", edits: [{ kind: "scale", factor: 2 }] });
+});

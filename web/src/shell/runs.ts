@@ -292,6 +292,7 @@ export function createRuns(app: App): Runs {
           const { target: _, ...open } = request; // with a target there is nothing to write
           return {
             ...(change.decode ? open : request),
+            parent: source.description.id,
             ...(change.edits ? { edits: [...(request.edits ?? []), ...change.edits] } : {}),
             ...(change.multiplier === undefined ? {} : { multiplier: change.multiplier }),
             ...(change.decode ? { kind: "generate" as const, decode: change.decode } : {}),

@@ -171,7 +171,5 @@ def _check_size(context: AppContext, asked: JobRequest) -> None:
                 count=len(text),
                 most=settings.text_characters,
             )
-    if asked.prefix is not None:
-        raise ApiError("api.no_prefix", status=422)
     if asked.length is not None and asked.length > settings.tokens:
         raise ApiError("api.too_many_tokens", status=422, count=asked.length, most=settings.tokens)
