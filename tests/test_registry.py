@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.errors import ConfigurationError
-from glassformer.registry import Registry, suggest
+from glassformer.registry import Registry, suggestion
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_an_unknown_name_gets_the_nearest_and_all_there_are(folder: Path) -> Non
         ConfigurationError, match=r"no thing called 'chaer'\. Did you mean 'chair'\?.*Known: chair"
     ):
         open_registry(folder)["chaer"]
-    assert suggest("xyz", ["chair"]) == " Known: chair."
+    assert str(suggestion("xyz", ["chair"])) == "Known: chair."
 
 
 def test_two_things_cannot_have_one_name() -> None:
@@ -87,5 +87,5 @@ def test_a_second_thread_waits_for_the_first(folder: Path) -> None:
 
 
 def test_where_nothing_is_known_that_is_said():
-    assert suggest("gpt", []) == " There are none."
-    assert suggest("gpt", ["gpt2", "bert"]) == " Did you mean 'gpt2'? Known: bert, gpt2."
+    assert str(suggestion("gpt", [])) == "There are none."
+    assert str(suggestion("gpt", ["gpt2", "bert"])) == "Did you mean 'gpt2'? Known: bert, gpt2."

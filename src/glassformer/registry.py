@@ -24,11 +24,6 @@ def suggestion(name: str, known: Iterable[str]) -> Message:
     return message("registry.known", names=names) if names else message("registry.none")
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
-    """`suggestion` as the end of an English sentence, for errors that are not in the catalogues yet."""
-    return f" {suggestion(name, known).text('en')}"
-
-
 T = TypeVar("T")
 
 

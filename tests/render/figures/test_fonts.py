@@ -9,6 +9,7 @@ from matplotlib import font_manager
 
 from glassformer.errors import InputError
 from glassformer.render.figures import fonts
+from glassformer.render.figures.figure import Choice, Sheet
 
 LETTER = "𒀀"  # that no usual font has
 
@@ -48,6 +49,18 @@ def test_a_font_installed_later_is_found(folder: Path) -> None:
     install(folder / "cuneiform.ttf")
     (folder / "damaged.ttf").write_bytes(b"no font")
     assert fonts.choose_fonts(["a", LETTER]) == [fonts.FIRST, "Test Cuneiform"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_without_a_font_for_a_language_english_is_named(folder: Path, language: str) -> None:
+    sheet = Sheet(None, None, Choice(), 3.0, language)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=f"No font .* {LETTER}") as caught:
+        sheet.choose_fonts(LETTER)
+    assert ("--language en" in str(caught.value)) == (language != "en")
+    sheet.fonts = ("Test Cuneiform",)
+    with pytest.raises(InputError, match="no font called 'Test Cuneiform'") as caught:
+        sheet.choose_fonts("a")
+    assert "--language" not in str(caught.value)
 
 
 def test_a_font_installed_later_is_found_by_its_name(folder: Path) -> None:

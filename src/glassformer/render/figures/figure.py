@@ -94,7 +94,12 @@ class Sheet:
         """Choose fonts that have the characters of these texts; views call it before they draw."""
         import matplotlib
 
-        families = choose_fonts([*texts, self.choice.title or "", self.caption], self.fonts)
+        try:
+            families = choose_fonts([*texts, self.choice.title or "", self.caption], self.fonts)
+        except InputError as error:
+            if self.language == "en" or not error.message.code.startswith("render.figures.no_font_for"):
+                raise
+            raise InputError("render.figures.try_english", problem=error.message) from error
         matplotlib.rcParams["font.family"] = families  # inside the context that `figure` opens
 
 
