@@ -25,23 +25,11 @@ from glassformer.recording import AttentionMap
 Links = frozenset[tuple[int, int]]  # (source word, target word)
 
 Gold = Annotated[AlignedPair, About("metrics.parameters.gold")]
-By = Annotated[
-    Literal["attention", "diagonal"],
-    About("metrics.parameters.by"),
-]
-Reading = Annotated[
-    Literal["entering", "predicted"],
-    About(
-        "metrics.parameters.reading",
-    ),
-]
+By = Annotated[Literal["attention", "diagonal"], About("metrics.parameters.by")]
+Reading = Annotated[Literal["entering", "predicted"], About("metrics.parameters.reading")]
 
 
-@head_metric(
-    "alignment_error",
-    unit="share",
-    needs="weights",
-)
+@head_metric("alignment_error", unit="share", needs="weights")
 def measure_error(
     attention_map: AttentionMap, *, gold: Gold, by: By = "attention", reading: Reading = "entering"
 ) -> Rows:
@@ -56,11 +44,7 @@ def measure_error(
     return Rows(counts - right, counts, "metrics.no_link")
 
 
-@head_metric(
-    "alignment_precision",
-    unit="share",
-    needs="weights",
-)
+@head_metric("alignment_precision", unit="share", needs="weights")
 def measure_precision(
     attention_map: AttentionMap, *, gold: Gold, by: By = "attention", reading: Reading = "entering"
 ) -> Rows:
@@ -73,11 +57,7 @@ def measure_precision(
     return Rows(right, np.array([len(links) for links in found]), "metrics.no_link_found")
 
 
-@head_metric(
-    "alignment_recall",
-    unit="share",
-    needs="weights",
-)
+@head_metric("alignment_recall", unit="share", needs="weights")
 def measure_recall(
     attention_map: AttentionMap, *, gold: Gold, by: By = "attention", reading: Reading = "entering"
 ) -> Rows:

@@ -31,10 +31,7 @@ Targets = dict[int, frozenset[int]]  # for each word that counts, the words that
 
 Tree = Annotated[Sentence, About("metrics.parameters.sentence")]
 Relation = Annotated[str, About("metrics.parameters.relation")]
-Towards = Annotated[
-    Direction,
-    About("metrics.parameters.direction"),
-]
+Towards = Annotated[Direction, About("metrics.parameters.direction")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +47,7 @@ class RelationRow:
     baseline: float
 
 
-@head_metric(
-    "dependency_accuracy",
-    unit="share",
-    needs="weights",
-)
+@head_metric("dependency_accuracy", unit="share", needs="weights")
 def measure_accuracy(
     attention_map: AttentionMap, *, sentence: Tree, relation: Relation = "all", direction: Towards = "head"
 ) -> Rows:

@@ -12,11 +12,7 @@ from glassformer.metrics.scores import Rows
 from glassformer.recording import AttentionMap
 
 
-@head_metric(
-    "distance",
-    unit="tokens",
-    range=(0.0, None),
-)
+@head_metric("distance", unit="tokens", range=(0.0, None))
 def measure_distance(attention_map: AttentionMap) -> Rows:
     """How many tokens away a query looks, averaged by weight and over rows.
 
@@ -28,8 +24,4 @@ def measure_distance(attention_map: AttentionMap) -> Rows:
     if attention_map.sink_weights is not None:
         attended = np.maximum(attended - attention_map.sink_weights, 0.0)
     known = find_whole_heads(attention_map)[:, None] & np.isfinite(distance)
-    return Rows(
-        np.where(known, distance, 0.0),
-        np.where(known, attended, 0.0),
-        "metrics.no_distance",
-    )
+    return Rows(np.where(known, distance, 0.0), np.where(known, attended, 0.0), "metrics.no_distance")

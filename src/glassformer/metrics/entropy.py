@@ -17,11 +17,7 @@ _NO_ROW = "metrics.no_row"
 _EDITED = "metrics.edited_rows"
 
 
-@head_metric(
-    "entropy",
-    unit="nats",
-    range=(0.0, None),
-)
+@head_metric("entropy", unit="nats", range=(0.0, None))
 def measure_entropy(attention_map: AttentionMap) -> Rows:
     """The Shannon entropy of a row of weights, averaged over rows.
 
@@ -31,10 +27,7 @@ def measure_entropy(attention_map: AttentionMap) -> Rows:
     return Rows(entropy * defined, defined, _explain(defined))
 
 
-@head_metric(
-    "entropy_share",
-    unit="share",
-)
+@head_metric("entropy_share", unit="share")
 def share_entropy(attention_map: AttentionMap) -> Rows:
     """Entropy as a share of what it would be if every row were spread evenly over its allowed keys.
 
@@ -50,11 +43,7 @@ def share_entropy(attention_map: AttentionMap) -> Rows:
     )
 
 
-@head_metric(
-    "uniform_divergence",
-    unit="nats",
-    range=(0.0, None),
-)
+@head_metric("uniform_divergence", unit="nats", range=(0.0, None))
 def measure_divergence(attention_map: AttentionMap) -> Rows:
     """The Kullback-Leibler divergence of a row from an even spread over allowed keys, averaged over rows.
 

@@ -23,17 +23,10 @@ from glassformer.recording import Recording
 MOST_WORK = 10_000_000  # pipes times problems: some ten seconds
 TINY = 1e-12  # a pipe with less left is full
 
-Query = Annotated[
-    int,
-    About("metrics.parameters.query", least=-1),
-]
+Query = Annotated[int, About("metrics.parameters.query", least=-1)]
 
 
-@recording_metric(
-    "flow",
-    unit="share",
-    over="pair",
-)
+@recording_metric("flow", unit="share", over="pair")
 def measure_flow(recording: Recording, *, query: Query = -1, residual: Residual = 0.5) -> tuple[Part, ...]:
     """How much attention can flow from a token of the last layer to each token of the input.
 

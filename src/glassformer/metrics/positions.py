@@ -16,11 +16,7 @@ from glassformer.recording import AttentionMap
 _NO_ROW = "metrics.no_choice"
 
 
-@head_metric(
-    "previous_token",
-    unit="share",
-    needs="weights",
-)
+@head_metric("previous_token", unit="share", needs="weights")
 def look_back(attention_map: AttentionMap) -> Rows:
     """The weight on the token just before, averaged over rows.
 
@@ -29,11 +25,7 @@ def look_back(attention_map: AttentionMap) -> Rows:
     return _along(attention_map, -1)
 
 
-@head_metric(
-    "next_token",
-    unit="share",
-    needs="weights",
-)
+@head_metric("next_token", unit="share", needs="weights")
 def look_ahead(attention_map: AttentionMap) -> Rows:
     """The weight on the token just after, averaged over rows; 0 where a causal mask hides it.
 
@@ -42,11 +34,7 @@ def look_ahead(attention_map: AttentionMap) -> Rows:
     return _along(attention_map, 1)
 
 
-@head_metric(
-    "self_token",
-    unit="share",
-    needs="weights",
-)
+@head_metric("self_token", unit="share", needs="weights")
 def look_at_self(attention_map: AttentionMap) -> Rows:
     """The weight on the token itself (the diagonal), averaged over rows.
 

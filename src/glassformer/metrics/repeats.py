@@ -21,20 +21,10 @@ from glassformer.recording import AttentionMap
 
 _PADDING = -3  # in place of ids that say nothing
 
-Period = Annotated[
-    int,
-    About(
-        "metrics.parameters.period",
-        least=0,
-    ),
-]
+Period = Annotated[int, About("metrics.parameters.period", least=0)]
 
 
-@head_metric(
-    "duplicate_token",
-    unit="share",
-    needs="weights",
-)
+@head_metric("duplicate_token", unit="share", needs="weights")
 def find_duplicates(attention_map: AttentionMap) -> Rows:
     """The weight on earlier occurrences of the same token, averaged over the rows whose token has one.
 
@@ -44,11 +34,7 @@ def find_duplicates(attention_map: AttentionMap) -> Rows:
     return _collect(attention_map, 0, "metrics.no_repeated_token")
 
 
-@head_metric(
-    "induction",
-    unit="share",
-    needs="weights",
-)
+@head_metric("induction", unit="share", needs="weights")
 def find_successors(attention_map: AttentionMap) -> Rows:
     """The weight on what followed earlier occurrences of the current token, averaged over such rows.
 
@@ -58,11 +44,7 @@ def find_successors(attention_map: AttentionMap) -> Rows:
     return _collect(attention_map, 1, "metrics.no_repeated_pair")
 
 
-@head_metric(
-    "induction_on_repeats",
-    unit="share",
-    needs="weights",
-)
+@head_metric("induction_on_repeats", unit="share", needs="weights")
 def follow_repeats(attention_map: AttentionMap, *, period: Period = 0) -> Rows:
     """In a sequence said twice or more, the weight on the token after the current one's last occurrence.
 

@@ -25,11 +25,7 @@ MOST_TOKENS = 1024  # tokens: rollout keeps a whole matrix for every layer
 Residual = Annotated[float, About("metrics.parameters.residual", least=0.0, most=1.0)]
 
 
-@recording_metric(
-    "rollout",
-    unit="share",
-    over="pair",
-)
+@recording_metric("rollout", unit="share", over="pair")
 def roll_out(recording: Recording, *, residual: Residual = 0.5) -> tuple[Part, ...]:
     """How much of a token, after each layer, comes from each token of the input.
 

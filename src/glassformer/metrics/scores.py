@@ -134,11 +134,7 @@ class Score:
         return np.stack([part.values for part in self.parts])
 
     def part(
-        self,
-        stack: Place | str | None = None,
-        layer: int = 0,
-        kind: Kind = "self",
-        step: int | None = None,
+        self, stack: Place | str | None = None, layer: int = 0, kind: Kind = "self", step: int | None = None
     ) -> Part:
         """The part of one map: by its stack, its place or its address; a negative layer counts from the end.
 

@@ -28,13 +28,7 @@ from glassformer.recording.arrays import choose
 MOST_LOGARITHMS = 5 * 10**9  # logarithms that one comparison may take: some ten seconds
 
 RowLimit = Annotated[int, About("metrics.parameters.rows", least=1)]
-Clusters = Annotated[
-    int,
-    About(
-        "metrics.parameters.clusters",
-        least=1,
-    ),
-]
+Clusters = Annotated[int, About("metrics.parameters.clusters", least=1)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,12 +42,7 @@ class Group:
         return tuple(f"{each.name}, head {head}" for each in self.maps for head in range(each.heads))
 
 
-@recording_metric(
-    "head_divergence",
-    unit="nats",
-    over="pair",
-    range=(0.0, log(2)),
-)
+@recording_metric("head_divergence", unit="nats", over="pair", range=(0.0, log(2)))
 def compare_heads(recording: Recording, *, rows: RowLimit = 256) -> tuple[Part, ...]:
     """The Jensen-Shannon divergence between the rows of two heads, averaged over rows.
 
@@ -69,12 +58,7 @@ def compare_heads(recording: Recording, *, rows: RowLimit = 256) -> tuple[Part, 
     return tuple(parts)
 
 
-@recording_metric(
-    "head_clusters",
-    unit="cluster",
-    over="head",
-    range=(0.0, None),
-)
+@recording_metric("head_clusters", unit="cluster", over="head", range=(0.0, None))
 def cluster_heads(recording: Recording, *, clusters: Clusters = 8, rows: RowLimit = 256) -> tuple[Part, ...]:
     """The cluster a head belongs to, by average linkage of the divergences between heads.
 

@@ -16,10 +16,7 @@ from glassformer.recording import AttentionMap, Recording, Tokens
 _NO_ROW = "metrics.no_row"
 
 
-@head_metric(
-    "sink_mass",
-    unit="share",
-)
+@head_metric("sink_mass", unit="share")
 def measure_sink(attention_map: AttentionMap) -> Rows:
     """The share of attention that goes to the most attended key, and to the sink column if there is one.
 
@@ -34,10 +31,7 @@ def measure_sink(attention_map: AttentionMap) -> Rows:
     return Rows(totals, looking.sum(axis=1), _NO_ROW)
 
 
-@head_metric(
-    "delimiter",
-    unit="share",
-)
+@head_metric("delimiter", unit="share")
 def look_at_delimiters(attention_map: AttentionMap) -> Rows:
     """The share of attention that goes to special tokens and punctuation.
 
@@ -52,12 +46,7 @@ def look_at_delimiters(attention_map: AttentionMap) -> Rows:
     return Rows(totals, looking.sum(axis=1), _NO_ROW)
 
 
-@recording_metric(
-    "attention_received",
-    unit="share",
-    over="token",
-    needs="statistics",
-)
+@recording_metric("attention_received", unit="share", over="token", needs="statistics")
 def measure_received(recording: Recording) -> tuple[Part, ...]:
     """The share of all attention that each key receives.
 

@@ -19,21 +19,12 @@ from glassformer.metrics.scores import Rows
 from glassformer.recording import THRESHOLD, AttentionMap
 
 Threshold = Annotated[float, About("metrics.parameters.threshold", least=0.0)]
-Relative = Annotated[
-    bool,
-    About(
-        "metrics.parameters.relative",
-    ),
-]
+Relative = Annotated[bool, About("metrics.parameters.relative")]
 
 _NO_ROW = "metrics.no_row"
 
 
-@head_metric(
-    "overall_sparsity",
-    unit="non-zero : zero",
-    range=(0.0, None),
-)
+@head_metric("overall_sparsity", unit="non-zero : zero", range=(0.0, None))
 def compare_nonzero(
     attention_map: AttentionMap, *, threshold: Threshold = THRESHOLD, relative: Relative = False
 ) -> Rows:
@@ -47,10 +38,7 @@ def compare_nonzero(
     return Rows(above, zeros, "metrics.no_zero")
 
 
-@head_metric(
-    "nonzero_share",
-    unit="share",
-)
+@head_metric("nonzero_share", unit="share")
 def share_nonzero(
     attention_map: AttentionMap, *, threshold: Threshold = THRESHOLD, relative: Relative = False
 ) -> Rows:
@@ -62,11 +50,7 @@ def share_nonzero(
     return Rows(above, attention_map.statistics.allowed, _NO_ROW)
 
 
-@head_metric(
-    "average_nonzero",
-    unit="keys",
-    range=(0.0, None),
-)
+@head_metric("average_nonzero", unit="keys", range=(0.0, None))
 def average_nonzero(
     attention_map: AttentionMap, *, threshold: Threshold = THRESHOLD, relative: Relative = False
 ) -> Rows:
@@ -78,12 +62,7 @@ def average_nonzero(
     return Rows(above, np.ones(above.shape), _NO_ROW)
 
 
-@head_metric(
-    "maximum_nonzero",
-    unit="keys",
-    range=(0.0, None),
-    rule="maximum",
-)
+@head_metric("maximum_nonzero", unit="keys", range=(0.0, None), rule="maximum")
 def maximum_nonzero(
     attention_map: AttentionMap, *, threshold: Threshold = THRESHOLD, relative: Relative = False
 ) -> Rows:

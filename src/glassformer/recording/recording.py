@@ -84,11 +84,7 @@ class Recording(Rebuilt):
         import_module("glassformer.bundle").save(self, path)
 
     def map(
-        self,
-        stack: Place | str | None = None,
-        layer: int = 0,
-        kind: Kind = "self",
-        step: int | None = None,
+        self, stack: Place | str | None = None, layer: int = 0, kind: Kind = "self", step: int | None = None
     ) -> AttentionMap:
         """One attention map: by its stack, its place or its address; a negative layer counts from the end.
 

@@ -261,11 +261,7 @@ def _level_of(shape: tuple[int, ...], queries: int, keys: int) -> int:
     if level is None:
         wanted = _pixels(queries, keys, thumbnail_level(queries, keys))
         raise RecordingError(
-            "recording.wrong_thumbnail",
-            shape=str(shape),
-            queries=queries,
-            keys=keys,
-            wanted=str(wanted),
+            "recording.wrong_thumbnail", shape=str(shape), queries=queries, keys=keys, wanted=str(wanted)
         )
     return level
 
