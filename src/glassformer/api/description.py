@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from glassformer.api.jobs import JobRequest, Shape
-from glassformer.recording import Evidence, Generation, Output, Recording, Step, Tokens, count_levels
-from glassformer.recording.axes import KindName, SideName, find_starts, is_causal
+from glassformer.place import Kind
+from glassformer.recording import Evidence, Generation, Output, Recording, Side, Step, Tokens, count_levels
+from glassformer.recording.axes import find_starts, is_causal
 from glassformer.recording.statistics import Content
 from glassformer.recording.visible import make_visible
 from glassformer.schema import MessageModel, Pair, PlaceModel, ResponseModel, Wording
@@ -23,7 +24,7 @@ MOST_TOKENS = 8_192  # in one slice
 class SideDescription(ResponseModel):
     """One of the two texts."""
 
-    side: SideName
+    side: Side
     count: int
     text: str | None
 
@@ -37,13 +38,13 @@ class MapDescription(ResponseModel):
     name: str
     stack: str
     layer: int
-    kind: KindName
+    kind: Kind
     step: int | None
     heads: int
     queries: int
     keys: int
-    query_side: SideName
-    key_side: SideName
+    query_side: Side
+    key_side: Side
     query_start: int
     key_start: int
     causal: bool
@@ -64,7 +65,7 @@ class HiddenDescription(ResponseModel):
     """The hidden states of a stack."""
 
     stack: str
-    side: SideName
+    side: Side
     layers: int
     tokens: int
     width: int
@@ -158,7 +159,7 @@ class Description(ResponseModel):
 class TokenSlice(ResponseModel):
     """Some tokens of one side, from `start` on; `shown` makes blanks, line ends and bytes visible."""
 
-    side: SideName
+    side: Side
     start: int
     texts: tuple[str, ...]
     shown: tuple[str, ...]
@@ -290,7 +291,7 @@ def _describe_hidden(recording: Recording, stack: str) -> HiddenDescription:
     )
 
 
-def find_hidden_side(recording: Recording, stack: str) -> SideName:
+def find_hidden_side(recording: Recording, stack: str) -> Side:
     """Whose tokens the hidden states of a stack belong to: as the stack's own maps say, else by length."""
     sides = {each.query.side for each in recording.maps if each.stack == stack}
     if len(sides) == 1:

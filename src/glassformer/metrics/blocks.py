@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from glassformer.metrics.scores import Numbers, UndefinedError
 from glassformer.recording import AttentionMap
+from glassformer.recording.row_sums import find_wrong_mass
 
 BLOCK = 1 << 21  # weights read at once
 DIAGONAL = 64  # rows of a square that is computed for the sake of its diagonal
@@ -91,16 +92,14 @@ def count_outcomes(attention_map: AttentionMap) -> Numbers:
 
 def find_whole_heads(attention_map: AttentionMap) -> np.ndarray:
     """Which heads (head,) have rows that sum to one: all, unless an edit after the softmax changed some."""
-    heads = attention_map.heads
     if attention_map.relaxed is None:
-        return np.ones(heads, dtype=bool)
-    statistics = attention_map.statistics
-    looking = statistics.rows & (statistics.allowed > 0)  # (head, query)
-    received = statistics.mass.sum(axis=1, dtype=np.float64)
-    if attention_map.sink_weights is not None:
-        received = received + np.where(looking, attention_map.sink_weights, 0).sum(axis=1, dtype=np.float64)
-    rows = looking.sum(axis=1)
-    return np.abs(received - rows) <= attention_map.tolerance * np.maximum(rows, 1)
+        return np.ones(attention_map.heads, dtype=bool)
+    statistics, sink, tolerance = (
+        attention_map.statistics,
+        attention_map.sink_weights,
+        attention_map.tolerance,
+    )
+    return ~find_wrong_mass(statistics, sink, tolerance)[0]
 
 
 def read_rows(attention_map: AttentionMap, rows: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -13,7 +13,6 @@ from glassformer.metrics.metric import head_metric
 from glassformer.metrics.scores import Numbers, Rows, UndefinedError
 from glassformer.recording import AttentionMap
 
-_NO_ROW = "metrics.no_row"
 _EDITED = "metrics.edited_rows"
 
 
@@ -35,12 +34,8 @@ def share_entropy(attention_map: AttentionMap) -> Rows:
     """
     entropy, defined = _read(attention_map)
     most = np.log(np.maximum(count_outcomes(attention_map), 1))
-    reason = "metrics.one_key_only"
-    return Rows(
-        np.minimum(entropy, most) * defined,
-        most * defined,
-        reason if defined.all() else f"{reason} {_EDITED}",
-    )
+    reasons = ("metrics.one_key_only",) if defined.all() else ("metrics.one_key_only", _EDITED)
+    return Rows(np.minimum(entropy, most) * defined, most * defined, reasons)
 
 
 @head_metric("uniform_divergence", unit="nats", range=(0.0, None))
@@ -57,8 +52,7 @@ def measure_divergence(attention_map: AttentionMap) -> Rows:
 def _read(attention_map: AttentionMap) -> tuple[Numbers, Numbers]:
     """Entropy (head, query), never below zero by rounding; 1 where it means something, else 0."""
     statistics = attention_map.statistics
-    looking = statistics.rows & (statistics.allowed > 0)
-    entropy = np.where(looking, np.maximum(statistics.entropy, 0.0), 0.0).astype(np.float64)
+    entropy = np.where(statistics.looking, np.maximum(statistics.entropy, 0.0), 0.0).astype(np.float64)
     whole = find_whole_heads(attention_map)[:, None]
     if not whole.any():
         raise UndefinedError(_EDITED)
@@ -66,4 +60,4 @@ def _read(attention_map: AttentionMap) -> tuple[Numbers, Numbers]:
 
 
 def _explain(defined: Numbers) -> str:
-    return _NO_ROW if defined.all() else _EDITED
+    return "metrics.no_row" if defined.all() else _EDITED

@@ -200,8 +200,7 @@ def _measure_map(
         if over == "query":
             raise ConfigurationError("metrics.whole_heads", metric=function.__name__)
         return Part.from_sums(place, ("head",), rows.totals, rows.counts, rule, rows.reasons)
-    statistics = attention_map.statistics
-    looking = statistics.rows & (statistics.allowed > 0)  # (head, query)
+    looking = attention_map.statistics.looking  # (head, query)
     totals, counts = np.where(looking, rows.totals, 0.0), np.where(looking, rows.counts, 0.0)
     if over == "query":
         reasons = rows.reasons if looking.all() else (*rows.reasons, _NO_VALUE)

@@ -54,9 +54,10 @@ def look_at_first(attention_map: AttentionMap) -> Rows:
     if len(real) == 0:
         raise UndefinedError("metrics.no_key")
     first = real[0]  # padding may stand before it
-    looking = statistics.rows & (statistics.allowed > 0)
-    choosing = looking & (count_outcomes(attention_map) > 1)
-    forced = looking & ~choosing & (statistics.peak_key == first)  # rows that can look at the first key only
+    choosing = statistics.looking & (count_outcomes(attention_map) > 1)
+    forced = (
+        statistics.looking & ~choosing & (statistics.peak_key == first)
+    )  # rows that can look at the first key only
     without_choice = np.where(forced, statistics.peak, 0.0).sum(axis=1, dtype=np.float64)
     totals = np.maximum(statistics.mass[:, first] - without_choice, 0.0)
     return Rows(totals, choosing.sum(axis=1), _NO_ROW)

@@ -34,8 +34,9 @@ def roll_out(recording: Recording, *, residual: Residual = 0.5) -> tuple[Part, .
     """
     parts = []
     for maps in find_stacks(recording):
-        _require_short(maps[0])
-        rolled = np.eye(len(maps[0].query))
+        if (count := len(maps[0].query)) > MOST_TOKENS:
+            raise InputError("metrics.long_rollout", tokens=count, most=MOST_TOKENS)
+        rolled = np.eye(count)
         for each in maps:
             rolled = mix(each, residual) @ rolled
             shown = np.where(each.statistics.rows[:, None], rolled, np.nan)
@@ -78,9 +79,3 @@ def mix(attention_map: AttentionMap, residual: float) -> Numbers:
     idle = sums == 0
     mixed[idle], sums[idle] = np.eye(count)[idle], 1
     return mixed / sums[:, None]
-
-
-def _require_short(attention_map: AttentionMap) -> None:
-    count = len(attention_map.query)
-    if count > MOST_TOKENS:
-        raise InputError("metrics.long_rollout", tokens=count, most=MOST_TOKENS)

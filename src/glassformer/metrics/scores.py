@@ -43,11 +43,12 @@ class Rows:
 
     totals: NDArray[Any]  # (head, query) or (head,)
     counts: NDArray[Any]  # the same shape
-    undefined: Message | str  # why there is no value where counts add up to zero: a code or a text
+    undefined: Message | str | tuple[str, ...] = "metrics.no_row"  # why counts add up to zero: codes or texts
 
     @property
     def reasons(self) -> tuple[Message, ...]:
-        return (as_message(self.undefined),)
+        given = self.undefined if isinstance(self.undefined, tuple) else (self.undefined,)
+        return tuple(map(as_message, given))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

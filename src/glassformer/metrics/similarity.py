@@ -8,7 +8,7 @@ Out:  Jensen-Shannon divergences between heads, 0 (alike) to log 2 (nothing in c
 Heads are compared across layers, among maps with the same tokens on both axes.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import log
 from typing import Annotated
 
@@ -31,17 +31,6 @@ RowLimit = Annotated[int, About("metrics.parameters.rows", least=1)]
 Clusters = Annotated[int, About("metrics.parameters.clusters", least=1)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
-    """Heads that can be compared: of maps with the same axes."""
-
-    maps: tuple[AttentionMap, ...]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"{each.name}, head {head}" for each in self.maps for head in range(each.heads))
-
-
 @recording_metric("head_divergence", unit="nats", over="pair", range=(0.0, log(2)))
 def compare_heads(recording: Recording, *, rows: RowLimit = 256) -> tuple[Part, ...]:
     """The Jensen-Shannon divergence between the rows of two heads, averaged over rows.
@@ -53,8 +42,8 @@ def compare_heads(recording: Recording, *, rows: RowLimit = 256) -> tuple[Part, 
     parts = []
     for group in group_maps(recording):
         divergences, undefined = measure_divergences(group, rows)
-        labels = (group.labels, group.labels)
-        parts.append(Part(None, ("head", "head"), divergences, undefined=undefined, labels=labels))
+        labels = tuple(f"{each.name}, head {head}" for each in group for head in range(each.heads))
+        parts.append(Part(None, ("head", "head"), divergences, undefined=undefined, labels=(labels, labels)))
     return tuple(parts)
 
 
@@ -74,36 +63,33 @@ def cluster_heads(recording: Recording, *, clusters: Clusters = 8, rows: RowLimi
             found = cut(link(divergences[np.ix_(known, known)]), min(clusters, len(known)))
             numbers[known] = taken + found
             taken += len(np.unique(found))  # so that a number names one cluster of the whole recording
-        start = 0
-        for each in group.maps:
-            parts.append(
-                Part(each.place, ("head",), numbers[start : start + each.heads], undefined=undefined)
-            )
-            start += each.heads
+        for each in group:
+            own, numbers = np.split(numbers, [each.heads])
+            parts.append(Part(each.place, ("head",), own, undefined=undefined))
     return tuple(parts)
 
 
-def group_maps(recording: Recording) -> tuple[Group, ...]:
-    """The maps of a recording by stack, kind, step and length."""
+def group_maps(recording: Recording) -> list[list[AttentionMap]]:
+    """Maps whose heads can be compared: those of the same stack, kind, step and length."""
     groups: dict[object, list[AttentionMap]] = {}
     for each in recording.maps:
         groups.setdefault((each.stack, each.kind, each.step, each.shape[1:]), []).append(each)
-    return tuple(Group(tuple(maps)) for maps in groups.values())
+    return list(groups.values())
 
 
-def measure_divergences(group: Group, most: int) -> tuple[Numbers, tuple[Message, ...]]:
+def measure_divergences(group: Sequence[AttentionMap], most: int) -> tuple[Numbers, tuple[Message, ...]]:
     """Divergences (head, head) over at most so many rows, and why some are NaN."""
-    heads = len(group.labels)
+    heads = sum(each.heads for each in group)
     nothing = np.full((heads, heads), np.nan)
     try:
-        for each in group.maps:
+        for each in group:
             require_weights(each)
     except UndefinedError as error:
         return nothing, (error.message,)
     rows = _choose_rows(group, most)
     if len(rows) == 0:
         return nothing, (message("metrics.no_common_row"),)
-    keys = group.maps[0].shape[2] + 1
+    keys = group[0].shape[2] + 1
     work = heads * heads // 2 * len(rows) * keys
     if work > MOST_LOGARITHMS:
         raise InputError(
@@ -123,22 +109,21 @@ def measure_divergences(group: Group, most: int) -> tuple[Numbers, tuple[Message
     own = np.diagonal(mixed)
     divergences = np.maximum(mixed - (own[:, None] + own) / 2, 0.0) / len(rows)
     divergences = np.triu(divergences) + np.triu(divergences, 1).T
-    whole = np.concatenate([find_whole_heads(each) for each in group.maps])
+    whole = np.concatenate([find_whole_heads(each) for each in group])
     divergences[~whole] = divergences[:, ~whole] = np.nan
     return divergences, () if whole.all() else (message("metrics.edited_rows"),)
 
 
-def _choose_rows(group: Group, most: int) -> NDArray[np.int64]:
+def _choose_rows(group: Sequence[AttentionMap], most: int) -> NDArray[np.int64]:
     """Rows in which every head looks somewhere."""
-    looking = [each.statistics.rows & (each.statistics.allowed > 0).all(axis=0) for each in group.maps]
-    rows = np.flatnonzero(np.logical_and.reduce(looking))
+    rows = np.flatnonzero(np.concatenate([each.statistics.looking for each in group]).all(axis=0))
     return rows[choose(len(rows), most)]
 
 
-def _read(group: Group, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+def _read(group: Sequence[AttentionMap], rows: NDArray[np.int64]) -> NDArray[np.float32]:
     """Whole distributions (head, row, key + 1): the last column is the sink's."""
     parts = []
-    for each in group.maps:
+    for each in group:
         sink = np.zeros((each.heads, len(rows)), dtype=np.float32)
         if each.sink_weights is not None:
             sink = each.sink_weights[:, rows]

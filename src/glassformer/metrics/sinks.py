@@ -13,8 +13,6 @@ from glassformer.metrics.metric import head_metric, recording_metric
 from glassformer.metrics.scores import Part, Rows, UndefinedError
 from glassformer.recording import AttentionMap, Recording, Tokens
 
-_NO_ROW = "metrics.no_row"
-
 
 @head_metric("sink_mass", unit="share")
 def measure_sink(attention_map: AttentionMap) -> Rows:
@@ -24,11 +22,11 @@ def measure_sink(attention_map: AttentionMap) -> Rows:
     the sink column.
     """
     statistics = attention_map.statistics
-    looking = statistics.rows & (statistics.allowed > 0)
+    looking = statistics.looking
     totals = statistics.mass.max(axis=1, initial=0.0).astype(np.float64)
     if attention_map.sink_weights is not None:
         totals = totals + np.where(looking, attention_map.sink_weights, 0.0).sum(axis=1, dtype=np.float64)
-    return Rows(totals, looking.sum(axis=1), _NO_ROW)
+    return Rows(totals, looking.sum(axis=1))
 
 
 @head_metric("delimiter", unit="share")
@@ -41,9 +39,8 @@ def look_at_delimiters(attention_map: AttentionMap) -> Rows:
     delimiters = find_delimiters(attention_map.key)
     if not delimiters.any():
         raise UndefinedError("metrics.no_delimiter")
-    looking = statistics.rows & (statistics.allowed > 0)
     totals = statistics.mass[:, delimiters].sum(axis=1, dtype=np.float64)
-    return Rows(totals, looking.sum(axis=1), _NO_ROW)
+    return Rows(totals, statistics.looking.sum(axis=1))
 
 
 @recording_metric("attention_received", unit="share", over="token", needs="statistics")
@@ -55,10 +52,10 @@ def measure_received(recording: Recording) -> tuple[Part, ...]:
     parts = []
     for each in recording.maps:
         statistics = each.statistics
-        rows = (statistics.rows & (statistics.allowed > 0)).sum(axis=1)[:, None]  # (head, 1)
+        rows = statistics.looking.sum(axis=1)[:, None]  # (head, 1)
         shares = np.full(statistics.mass.shape, np.nan)
         np.divide(statistics.mass, rows, out=shares, where=rows > 0)
-        undefined = () if (rows > 0).all() else (message(_NO_ROW),)
+        undefined = () if (rows > 0).all() else (message("metrics.no_row"),)
         parts.append(Part(each.place, ("head", "key"), shares, undefined=undefined))
     return tuple(parts)
 

@@ -21,8 +21,6 @@ from glassformer.recording import THRESHOLD, AttentionMap
 Threshold = Annotated[float, About("metrics.parameters.threshold", least=0.0)]
 Relative = Annotated[bool, About("metrics.parameters.relative")]
 
-_NO_ROW = "metrics.no_row"
-
 
 @head_metric("overall_sparsity", unit="non-zero : zero", range=(0.0, None))
 def compare_nonzero(
@@ -47,7 +45,7 @@ def share_nonzero(
     Σ z / Σ n.
     """
     above = count_above(attention_map, threshold, relative)
-    return Rows(above, attention_map.statistics.allowed, _NO_ROW)
+    return Rows(above, attention_map.statistics.allowed)
 
 
 @head_metric("average_nonzero", unit="keys", range=(0.0, None))
@@ -59,7 +57,7 @@ def average_nonzero(
     Σ z / rows.
     """
     above = count_above(attention_map, threshold, relative)
-    return Rows(above, np.ones(above.shape), _NO_ROW)
+    return Rows(above, np.ones(above.shape))
 
 
 @head_metric("maximum_nonzero", unit="keys", range=(0.0, None), rule="maximum")
@@ -71,7 +69,7 @@ def maximum_nonzero(
     max z; also the maximum over heads and layers.
     """
     above = count_above(attention_map, threshold, relative)
-    return Rows(above, np.ones(above.shape), _NO_ROW)
+    return Rows(above, np.ones(above.shape))
 
 
 def count_above(attention_map: AttentionMap, threshold: float, relative: bool) -> NDArray[np.int64]:
@@ -80,8 +78,7 @@ def count_above(attention_map: AttentionMap, threshold: float, relative: bool) -
     limits = np.full(statistics.allowed.shape, threshold)  # (head, query)
     if relative:
         limits /= np.maximum(statistics.allowed, 1)
-    looking = statistics.rows & (statistics.allowed > 0)
-    if (limits[looking] == statistics.threshold).all():
+    if (limits[statistics.looking] == statistics.threshold).all():
         return np.asarray(statistics.above, dtype=np.int64)
     # Weights are compared in their own precision, so that 1/n is not greater than 1/n.
     limits = limits.astype(np.float32)

@@ -37,7 +37,7 @@ def roll_up_words(
 def roll_up_head(attention_map: AttentionMap, head: int, queries: Groups, keys: Groups) -> Numbers:
     """The same for one head of a map, row block by row block; rows that look nowhere are left out."""
     totals = np.zeros((_count(queries), _count(keys)))
-    counted = (queries >= 0) & _find_looking(attention_map, head)
+    counted = (queries >= 0) & attention_map.statistics.looking[head]
     for rows, _ in row_blocks(attention_map):
         sums = _sum_keys(attention_map.weights(head, rows), keys)[counted[rows]]
         totals += _add_rows(sums, queries[rows][counted[rows]], len(totals))
@@ -59,10 +59,8 @@ def roll_up_map(attention_map: AttentionMap) -> AttentionMap:
     sink = attention_map.sink_weights
     if sink is not None:
         column = np.zeros(1, dtype=np.int64)
-        rolled = (
-            roll_up_words(sink[head, :, None], queries, column, _find_looking(attention_map, head))
-            for head in heads
-        )
+        looking = attention_map.statistics.looking
+        rolled = (roll_up_words(sink[head, :, None], queries, column, looking[head]) for head in heads)
         sink = np.concatenate(list(rolled), axis=1).T.astype(np.float32)  # (head, query word)
     shared = attention_map.query is attention_map.key
     key = join_tokens(attention_map.key, keys)
@@ -174,12 +172,6 @@ def _roll_up_mask(attention_map: AttentionMap, head: int, queries: Groups, keys:
     allowed = find_allowed(attention_map, head)
     reached = _sum_keys(allowed.astype(np.float32), keys)
     return _add_rows(reached, queries, _count(queries)) > 0
-
-
-def _find_looking(attention_map: AttentionMap, head: int) -> NDArray[np.bool_]:
-    """Which rows (query,) are real and may look somewhere."""
-    statistics = attention_map.statistics
-    return statistics.rows & (statistics.allowed[head] > 0)
 
 
 def _sum_keys(weights: NDArray[np.floating], keys: Groups) -> Numbers:

@@ -6,8 +6,9 @@ Out:  AttentionMap; `weights` and `scores` of any rectangle, exact whichever way
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
+from math import isfinite, prod
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -33,14 +34,11 @@ from glassformer.recording.arrays import (
 from glassformer.recording.evidence import as_message
 from glassformer.recording.factors import Factors
 from glassformer.recording.pooling import count_pixels
-from glassformer.recording.row_sums import check_mass, check_rows
+from glassformer.recording.row_sums import check_mass, check_rows, row_tolerance
 from glassformer.recording.statistics import Content, HeadStatistics, Pyramid
 from glassformer.recording.tokens import Tokens
 
 MOST_BYTES = 1 << 30  # bytes of weights that one call may compute
-TOLERANCE = 1e-4  # how far a row may be from summing to one
-HALF_TOLERANCE = 1e-2  # the same where the model computes in half precision
-HALVES = ("float16", "bfloat16")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -126,21 +124,13 @@ class AttentionMap(Rebuilt):
     @property
     def tolerance(self) -> float:
         """How far a row may be from summing to one."""
-        return HALF_TOLERANCE if self.dtype in HALVES else TOLERANCE
+        return row_tolerance(self.dtype)
 
     def weights(
         self, head: int | None = None, queries: slice | None = None, keys: slice | None = None
     ) -> NDArray[np.float32]:
         """The weights of a rectangle of one head (query, key), or of all heads (head, query, key)."""
-        rows, columns = span(queries, len(self.query), "query"), span(keys, len(self.key), "key")
-        if self.dense is not None:
-            chosen = self.dense if head is None else self.dense[self.require_head(head)]
-            return chosen[..., rows, columns]
-        factors = self.require_factors("weights")
-        self._require_small(head, rows, columns)
-        if head is not None:
-            return factors.weights(self.require_head(head), rows, columns)
-        return np.stack([factors.weights(each, rows, columns) for each in range(self.heads)])
+        return self._read("weights", self.dense, head, queries, keys)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
         """All weights (head, query, key): `numpy.asarray(attention_map)`."""
@@ -150,17 +140,25 @@ class AttentionMap(Rebuilt):
         self, head: int | None = None, queries: slice | None = None, keys: slice | None = None
     ) -> NDArray[np.float32]:
         """The same rectangle before the softmax: scaled, soft-capped, biased; minus infinity where masked."""
+        return self._read("scores", self.dense_scores, head, queries, keys)
+
+    def _read(
+        self,
+        what: Literal["weights", "scores"],
+        dense: NDArray[np.float32] | None,
+        head: int | None,
+        queries: slice | None,
+        keys: slice | None,
+    ) -> NDArray[np.float32]:
         rows, columns = span(queries, len(self.query), "query"), span(keys, len(self.key), "key")
-        if self.dense_scores is not None:
-            chosen = self.dense_scores if head is None else self.dense_scores[self.require_head(head)]
-            return chosen[..., rows, columns]
-        factors = self.require_factors("scores")
-        self._require_small(head, rows, columns)
-        if head is not None:
-            return factors.scores(self.require_head(head), rows, columns).astype(np.float32)
-        return np.stack(
-            [factors.scores(each, rows, columns).astype(np.float32) for each in range(self.heads)]
-        )
+        heads = range(self.heads) if head is None else (self.require_head(head),)
+        if dense is not None:
+            return (dense if head is None else dense[heads[0]])[..., rows, columns]
+        factors = self.require_factors(what)
+        self._require_small((len(heads), rows.stop - rows.start, columns.stop - columns.start))
+        compute = factors.weights if what == "weights" else factors.scores
+        parts = [compute(each, rows, columns).astype(np.float32, copy=False) for each in heads]
+        return parts[0] if head is not None else np.stack(parts)
 
     def require_head(self, head: int) -> int:
         """The head, if there is one of this number."""
@@ -176,22 +174,14 @@ class AttentionMap(Rebuilt):
 
     def __repr__(self) -> str:
         heads, queries, keys = self.shape
-        backing = (
-            "dense"
-            if self.dense is not None
-            else "factors"
-            if self.factors is not None
-            else "statistics only"
-        )
+        backing = "factors" if self.factors is not None else "statistics only"
+        backing = "dense" if self.dense is not None else backing
         return f"AttentionMap({self.name}: {heads} heads, {queries} x {keys}, {backing})"
 
     # Checks
 
-    def _require_small(self, head: int | None, rows: slice, columns: slice) -> None:
-        heads = self.heads if head is None else 1
-        shape = (heads, rows.stop - rows.start, columns.stop - columns.start)
-        size = 4 * shape[0] * shape[1] * shape[2]
-        if size > MOST_BYTES:
+    def _require_small(self, shape: tuple[int, int, int]) -> None:
+        if (size := 4 * prod(shape)) > MOST_BYTES:
             most = MOST_BYTES / 2**30
             raise RecordingError("recording.too_large", size=size / 2**30, shape=str(shape), most=most)
 
@@ -236,17 +226,10 @@ class AttentionMap(Rebuilt):
             keep(self, sink_weights=freeze("sink_weights", self.sink_weights, SINGLE, matrix[:2]))
 
     def _check_pyramids(self) -> None:
-        keep(
-            self,
-            pyramids=MappingProxyType(
-                {self.require_head(head): self.pyramids[head] for head in self.pyramids}
-            ),
-        )
-        for pyramid in self.pyramids.values():
-            wanted = (
-                count_pixels(len(self.query), pyramid.level),
-                count_pixels(len(self.key), pyramid.level),
-            )
+        pyramids = {self.require_head(head): pyramid for head, pyramid in self.pyramids.items()}
+        keep(self, pyramids=MappingProxyType(pyramids))
+        for pyramid in pyramids.values():
+            wanted = tuple(count_pixels(length, pyramid.level) for length in self.shape[1:])
             if pyramid.mean.shape != wanted:
                 raise wrong_value("Pyramid.mean", pyramid.mean.shape, "shape", shape=str(wanted))
 

@@ -4,17 +4,12 @@ In:   a recording and one of its maps.
 Out:  sides, first tokens, causal or not. A map of one generation step shows a part of its sides.
 """
 
-from typing import Literal
-
 import numpy as np
 
-from glassformer.recording import AttentionMap, Recording, Tokens
-
-SideName = Literal["source", "target"]
-KindName = Literal["self", "cross"]
+from glassformer.recording import AttentionMap, Recording, Side, Tokens
 
 
-def find_side(recording: Recording, side: SideName) -> Tokens | None:
+def find_side(recording: Recording, side: Side) -> Tokens | None:
     """The tokens of a side."""
     return recording.source if side == "source" else recording.target
 

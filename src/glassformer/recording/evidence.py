@@ -4,8 +4,8 @@ In:   what a recorder knows about the model, the kernel and its own self-check.
 Out:  Evidence; `str()` is one line for a person, in the language of this process.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from glassformer.messages import Message, get_language, literal, message
@@ -24,41 +24,21 @@ class Evidence(Rebuilt):
     kernel: Message  # "eager", "sdpa + recomputed", "explicit" …
     dtype: str
     exact: bool
-    largest_error: float | None
-    reference: Message | None
-    edits: tuple[Message, ...]
-    versions: Mapping[str, str]
-    notes: tuple[Message, ...]
+    largest_error: float | None = None
+    reference: Message | None = None
+    edits: tuple[Message, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[Message, ...] = ()
 
-    def __init__(  # noqa: PLR0913 (one for each field)
-        self,
-        model: str,
-        model_hash: str,
-        kernel: Message | str,
-        dtype: str,
-        exact: bool,
-        largest_error: float | None = None,
-        reference: Message | str | None = None,
-        edits: Iterable[Message | str] = (),
-        versions: Mapping[str, str] = MappingProxyType({}),
-        notes: Iterable[Message | str] = (),
-    ) -> None:
+    def __post_init__(self) -> None:
         keep(
             self,
-            model=model,
-            model_hash=model_hash,
-            kernel=as_message("Evidence.kernel", kernel),
-            dtype=dtype,
-            exact=exact,
-            largest_error=largest_error,
-            reference=None if reference is None else as_message("Evidence.reference", reference),
-            edits=tuple(as_message("Evidence.edits", edit) for edit in edits),
-            versions=MappingProxyType(dict(versions)),
-            notes=tuple(as_message("Evidence.notes", note) for note in notes),
+            kernel=as_message("Evidence.kernel", self.kernel),
+            reference=None if self.reference is None else as_message("Evidence.reference", self.reference),
+            edits=tuple(as_message("Evidence.edits", edit) for edit in self.edits),
+            versions=MappingProxyType(dict(self.versions)),
+            notes=tuple(as_message("Evidence.notes", note) for note in self.notes),
         )
-        self._check()
-
-    def _check(self) -> None:
         for name in ("model", "model_hash", "dtype"):
             require_text(f"Evidence.{name}", getattr(self, name))
         if not isinstance(self.exact, bool):

@@ -16,13 +16,13 @@ from glassformer.errors import InputError
 from glassformer.messages import message
 from glassformer.place import Kind, Place
 from glassformer.recording.arrays import AnyArray, Booleans
-from glassformer.recording.attention_map import HALF_TOLERANCE, HALVES, TOLERANCE, AttentionMap
+from glassformer.recording.attention_map import AttentionMap
 from glassformer.recording.evidence import Evidence
 from glassformer.recording.recording import Recording
+from glassformer.recording.row_sums import row_tolerance
 from glassformer.recording.statistics import Content, HeadStatistics, measure, measure_signed
 from glassformer.recording.tokens import Side, Tokens
-
-_ROUNDING = 2.0**-24  # relative error of float32
+from glassformer.rounding import EPSILON, HALVES
 
 Arrays = ArrayLike | Sequence[Any] | Mapping[Any, Any]
 
@@ -73,7 +73,7 @@ def from_arrays(
     largest = max(float(np.abs(array).max(initial=0.0)) for array, _ in arrays.values())
     digest = sha256(b"".join(np.ascontiguousarray(each.weights()).tobytes() for each in maps))
     given = message("recording.from_arrays.given")
-    exact = error <= largest * _ROUNDING
+    exact = error <= largest * EPSILON["float32"] / 2
     evidence = Evidence(model, digest.hexdigest(), given, "float32", exact, error, given)
     return Recording(model, evidence, sides["source"], sides.get("target"), tuple(maps))
 
@@ -183,7 +183,7 @@ def _measure(
     allowed: Booleans = np.asarray((array > 0).any(axis=0) if mask is None else mask, dtype=bool)
     totals = array.sum(axis=-1)  # (head, query)
     used: Booleans = np.asarray(np.broadcast_to(allowed, array.shape).any(axis=-1))  # (head, query)
-    tolerance = HALF_TOLERANCE if precision in HALVES else TOLERANCE
+    tolerance = row_tolerance(precision)
     wrong = used & ~(np.abs(totals - 1) <= tolerance) | (array.min(axis=-1, initial=0.0) < -tolerance)
     if wrong.any():
         head, row = np.argwhere(wrong)[0].tolist()

@@ -41,6 +41,9 @@ def pool_extreme(matrix: Floats, level: int) -> Floats:
     return np.where(largest >= -smallest, largest, smallest)
 
 
+POOL_PEAKS = {"weights": pool_max, "signed": pool_extreme}  # by what a map holds
+
+
 def _reduce(operation: np.ufunc, matrix: Floats, level: int) -> Floats:
     # A square larger than the matrix is the matrix: the side never asks for more room than there are cells.
     down, across = (min(1 << level, max(1, length)) for length in matrix.shape)

@@ -13,35 +13,43 @@ import numpy as np
 
 from glassformer.errors import RecordingError
 from glassformer.place import Place
-from glassformer.recording.arrays import AnyArray, Floats, choose, is_mapped
+from glassformer.recording.arrays import AnyArray, Booleans, Floats, choose, is_mapped
 from glassformer.recording.factors import Factors
 from glassformer.recording.statistics import HeadStatistics
+from glassformer.rounding import HALVES
 
+TOLERANCE = 1e-4  # how far a row may be from summing to one
+HALF_TOLERANCE = 1e-2  # the same where the model computes in half precision
 _SAMPLED_ROWS = 3
 _SAMPLED_HEADS = 4
 _SAMPLED_KEYS = 1 << 23  # elements of the key vectors that one check may read
 
 
-def check_mass(place: Place, statistics: HeadStatistics, sink: Floats | None, tolerance: float) -> None:
-    """Summed over keys and sink, the mass received is the number of real rows that may look somewhere."""
-    shared = statistics.allowed.strides[0] == 0  # by all heads
-    allowed = statistics.allowed[:1] if shared else statistics.allowed
-    looking = statistics.rows & (allowed > 0)  # (head or 1, query)
-    rows = np.broadcast_to(np.count_nonzero(looking, axis=1), statistics.heads)  # (head,)
+def row_tolerance(dtype: str) -> float:
+    """How far a row may be from summing to one, by the precision that the model computed in."""
+    return HALF_TOLERANCE if dtype in HALVES else TOLERANCE
+
+
+def find_wrong_mass(
+    statistics: HeadStatistics, sink: Floats | None, tolerance: float
+) -> tuple[Booleans, Floats, AnyArray]:
+    """Heads (head,) whose mass, summed over keys and sink, is not the number of rows that may look
+    somewhere; that mass, and these rows."""
+    looking = statistics.looking
+    rows = np.count_nonzero(looking, axis=1)  # (head,)
     total = statistics.mass.sum(axis=1, dtype=np.float64)
     if sink is not None:
         total = total + np.where(looking, sink, 0).sum(axis=1, dtype=np.float64)
-    wrong = ~(np.abs(total - rows) <= tolerance * np.maximum(rows, 1))
+    return ~(np.abs(total - rows) <= tolerance * np.maximum(rows, 1)), total, rows
+
+
+def check_mass(place: Place, statistics: HeadStatistics, sink: Floats | None, tolerance: float) -> None:
+    """Refuse a map in which some head gave away more, or less, than its rows have."""
+    wrong, totals, rows = find_wrong_mass(statistics, sink, tolerance)
     if wrong.any():
         head = int(wrong.argmax())
-        raise RecordingError(
-            "recording.wrong_mass",
-            place=place,
-            head=head,
-            total=float(total[head]),
-            rows=int(rows[head]),
-            tolerance=tolerance,
-        )
+        seen = {"total": float(totals[head]), "rows": int(rows[head]), "tolerance": tolerance}
+        raise RecordingError("recording.wrong_mass", place=place, head=head, **seen)
 
 
 def check_rows(
@@ -69,14 +77,8 @@ def check_rows(
         wrong = ~(np.abs(sums - 1) <= tolerance)  # NaN is wrong, too
         if wrong.any():
             row = int(wrong.argmax())
-            raise RecordingError(
-                "recording.wrong_row",
-                place=place,
-                head=head,
-                query=int(looking[row]),
-                total=float(sums[row]),
-                tolerance=tolerance,
-            )
+            seen = {"query": int(looking[row]), "total": float(sums[row]), "tolerance": tolerance}
+            raise RecordingError("recording.wrong_row", place=place, head=head, **seen)
         if (lowest := float(weights.min())) < -tolerance:
             raise RecordingError("recording.negative_weight", place=place, head=head, weight=lowest)
 

@@ -113,6 +113,13 @@ class HeadStatistics(Rebuilt):
         return int(self.mass.shape[1])
 
     @property
+    def looking(self) -> Booleans:
+        """(head, query) True for real rows that may look at some key."""
+        shared = self.allowed.strides[0] == 0  # by all heads: compared once
+        looking = self.rows & ((self.allowed[:1] if shared else self.allowed) > 0)
+        return np.broadcast_to(looking, self.allowed.shape)
+
+    @property
     def level(self) -> int:
         """The thumbnails show 2**level tokens a pixel."""
         return _level_of(self.thumbnail_mean.shape[1:], self.queries, self.keys)
@@ -193,11 +200,8 @@ def measure(
     exact = weights.astype(np.float64)  # (head, query, key)
     permitted = np.broadcast_to(np.True_ if allowed is None else allowed, exact.shape)
     real = np.ones(queries, dtype=bool) if rows is None else np.asarray(rows)
-    outcomes = (
-        exact
-        if sink_weights is None
-        else np.concatenate([exact, np.asarray(sink_weights)[..., None]], axis=-1)
-    )
+    sink = [] if sink_weights is None else [np.asarray(sink_weights)[..., None]]
+    outcomes = np.concatenate([exact, *sink], axis=-1)
     logarithms = np.log(outcomes, out=np.zeros_like(outcomes), where=outcomes > 0)
     positions = np.abs(np.arange(queries)[:, None] + offset - np.arange(keys))  # (query, key)
     level = thumbnail_level(queries, keys)
@@ -256,8 +260,7 @@ def _is_shared(allowed: Integers) -> bool:
 
 def _level_of(shape: tuple[int, ...], queries: int, keys: int) -> int:
     """The level whose pixels have this shape; refuses a shape that no level has."""
-    fitting = (level for level in range(32) if shape == _pixels(queries, keys, level))
-    level = next(fitting, None)
+    level = next((level for level in range(32) if shape == _pixels(queries, keys, level)), None)
     if level is None:
         wanted = _pixels(queries, keys, thumbnail_level(queries, keys))
         raise RecordingError(

@@ -18,14 +18,7 @@ from glassformer.errors import RecordingError
 from glassformer.recording.arrays import Floats, require_choice, require_count, wrong_value
 from glassformer.recording.attention_map import AttentionMap
 from glassformer.recording.factors import Factors
-from glassformer.recording.pooling import (
-    count_cells,
-    count_pixels,
-    pool_extreme,
-    pool_max,
-    pool_mean,
-    pool_sum,
-)
+from glassformer.recording.pooling import POOL_PEAKS, count_cells, count_pixels, pool_max, pool_mean, pool_sum
 from glassformer.recording.products import BLOCK, arrange_keys, multiply
 from glassformer.recording.statistics import Content, Pyramid
 
@@ -78,10 +71,8 @@ def tile(
     if pyramid is not None:
         return _coarsen(pyramid, level, rows, columns, how, attention_map.content)
     if attention_map.dense is not None:
-        matrix = attention_map.dense[head, rows, columns]
-        if how == "mean":
-            return pool_mean(matrix, level)
-        return pool_extreme(matrix, level) if attention_map.content == "signed" else pool_max(matrix, level)
+        pool = pool_mean if how == "mean" else POOL_PEAKS[attention_map.content]
+        return pool(attention_map.dense[head, rows, columns], level)
     mean, maximum = pool_factors(attention_map.require_factors(), head, level, rows, columns, (how,))
     return mean if how == "mean" else maximum
 
@@ -91,8 +82,7 @@ def build_pyramid(attention_map: AttentionMap, head: int, level: int = PYRAMID_L
     head = attention_map.require_head(head)
     rows, columns = slice(0, len(attention_map.query)), slice(0, len(attention_map.key))
     if attention_map.dense is not None:
-        matrix = attention_map.dense[head]
-        pool = pool_extreme if attention_map.content == "signed" else pool_max
+        matrix, pool = attention_map.dense[head], POOL_PEAKS[attention_map.content]
         return Pyramid(level, pool_mean(matrix, level), pool(matrix, level))
     factors = attention_map.require_factors()
     return Pyramid(level, *pool_factors(factors, head, level, rows, columns, ("mean", "max")))
@@ -189,8 +179,7 @@ def _coarsen(pyramid: Pyramid, level: int, rows: slice, columns: slice, how: How
     ]
     coarser = level - finer
     if how == "max":
-        pool = pool_extreme if content == "signed" else pool_max
-        return pool(pyramid.maximum[part], coarser)
+        return POOL_PEAKS[content](pyramid.maximum[part], coarser)
     shape = (rows.stop - rows.start, columns.stop - columns.start)
     sums = pool_sum(pyramid.mean[part] * count_cells(shape, finer), coarser)
     return (sums / count_cells(shape, level)).astype(np.float32)

@@ -27,9 +27,9 @@ def choose_head(
     `part` is encoder, decoder or cross; by default cross-attention where the model has it.
     """
     if place is not None:
-        maps = [find_map(recording, place)]
+        maps = [recording.map(place)]
     else:
-        parts = {name_part(each) for each in recording.maps}
+        parts = {name_part(each.place) for each in recording.maps}
         wanted = "cross" if part is None and "cross" in parts else part
         maps = choose_maps(recording.maps, recording.model, part=wanted, layer=layer)
     heads = [range(each.heads) if head is None else (each.require_head(head),) for each in maps]
@@ -43,17 +43,13 @@ def choose_maps(
     maps: Sequence[AttentionMap], model: str, *, part: str | None = None, layer: int | None = None
 ) -> list[AttentionMap]:
     """The maps of a part and a layer; an error that lists what there is where none is left."""
-    found = [
-        each
-        for each in maps
-        if (part is None or name_part(each) == part) and (layer is None or each.layer == layer)
-    ]
+    found = [each for each in maps if part in (None, name_part(each.place)) and layer in (None, each.layer)]
     if found:
         return found
-    parts = sorted({name_part(each) for each in maps})
+    parts = sorted({name_part(each.place) for each in maps})
     if part is not None and part not in parts:
         raise InputError("render.no_part", model=model, part=part, parts=parts)
-    layers = sorted({each.layer for each in maps if part is None or name_part(each) == part})
+    layers = sorted({each.layer for each in maps if part in (None, name_part(each.place))})
     others = [name for name in parts if name != part]
     limits = {"layer": layer, "first": layers[0], "last": layers[-1]}
     if part is None:
@@ -63,22 +59,14 @@ def choose_maps(
     raise InputError("render.no_layer_of_part_but_others", part=part, others=others, **limits)
 
 
-def find_map(recording: Recording, place: Place) -> AttentionMap:
-    """The map at a place."""
-    for each in recording.maps:
-        if (each.stack, each.kind, each.layer, each.step) == tuple(place):
-            return each
-    raise InputError("render.no_map", model=recording.model, place=place)
-
-
-def name_part(attention_map: AttentionMap) -> str:
+def name_part(place: Place) -> str:
     """Encoder, decoder or cross: the name of a map's part, as the options have it."""
-    return "cross" if attention_map.kind == "cross" else attention_map.stack
+    return "cross" if place.kind == "cross" else place.stack
 
 
-def label_part(attention_map: AttentionMap, language: str) -> str:
+def label_part(place: Place, language: str) -> str:
     """A map by its part and layer, for a table or an axis."""
-    return f"{name_term(name_part(attention_map)).text(language)} {attention_map.layer}"
+    return f"{name_term(name_part(place)).text(language)} {place.layer}"
 
 
 def name_rows(recording: Recording, attention_map: AttentionMap) -> list[str]:
@@ -99,7 +87,7 @@ def label(text: str) -> str:
 def mean_over_rows(attention_map: AttentionMap, values: NDArray[np.floating]) -> NDArray[np.float64]:
     """(head,) the mean over real rows that look at any key; NaN where there is none (a silenced head)."""
     statistics = attention_map.statistics
-    counted = statistics.rows & (statistics.allowed > 0) & (statistics.peak > 0)  # (head, query)
+    counted = statistics.looking & (statistics.peak > 0)  # (head, query)
     total = np.where(counted, values, 0.0).sum(axis=1, dtype=np.float64)
     return np.where(counted.any(axis=1), total / np.maximum(counted.sum(axis=1), 1), np.nan)
 

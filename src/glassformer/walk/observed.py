@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glassformer.recording import AttentionMap
 from glassformer.recording.arrays import choose
-from glassformer.recording.attention_map import HALVES
+from glassformer.rounding import HALVES
 from glassformer.walk.builder import PlanBuilder
 from glassformer.walk.types import Axis
 

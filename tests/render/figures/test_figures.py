@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from glassformer.errors import GlassformerError, InputError
+from glassformer.errors import GlassformerError, InputError, RecordingError
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, from_arrays, measure
-from glassformer.render.figures import figure, list_views, style
+from glassformer.render.figures import figure, style
+from glassformer.render.figures.figure import VIEWS
 from glassformer.render.figures.fonts import choose_fonts
 from glassformer.render.figures.heads import CELL, GAP, build_mosaic
 from glassformer.runlog import RunWriter, read_run
@@ -203,7 +204,7 @@ def test_bad_places_leave_nothing_behind(tmp_path):
 
 
 def test_views_are_listed_and_torch_stays_out():
-    assert set(list_views()) == {"heatmap", "heads", "lines", "bars", "curves"}
+    assert set(VIEWS) == {"heatmap", "heads", "lines", "bars", "curves"}
     heavy = "bool({'torch', 'matplotlib'} & set(sys.modules))"
     code = f"import sys, glassformer.render.figures as _; sys.exit({heavy})"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -227,9 +228,9 @@ def test_a_place_names_the_map():
     assert by_place == figure(recording, "heatmap", place=place.address, head=0).encode("svg")
     part = "cross" if place.kind == "cross" else place.stack
     assert by_place == figure(recording, "heatmap", part=part, layer=place.layer, head=0).encode("svg")
-    with pytest.raises(InputError) as error:
+    with pytest.raises(RecordingError) as error:
         figure(recording, "heatmap", place="decoder.self.9")
-    assert error.value.message.code == "render.no_map"
+    assert error.value.message.code == "recording.no_map"
 
 
 @pytest.mark.usefixtures("chinese_font")

@@ -23,7 +23,8 @@ from glassformer.api.library import RecordingEntry
 from glassformer.api.responses import REVALIDATE, AppContext, Context, respond
 from glassformer.errors import ApiError, GlassformerError
 from glassformer.messages import Message
-from glassformer.recording.axes import SideName, find_side
+from glassformer.recording import Side
+from glassformer.recording.axes import find_side
 from glassformer.schema import ResponseModel
 
 router = APIRouter(prefix="/api/recordings", tags=["recordings"])
@@ -74,7 +75,7 @@ async def read_tokens(
     request: Request,
     context: Context,
     id: Id,
-    side: SideName,
+    side: Side,
     start: Position = 0,
     stop: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
 ) -> Response:

@@ -32,7 +32,7 @@ from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.peaks import Peak, Peaks
 from glassformer.recorders.transformers.search import Search
 from glassformer.recording import AttentionMap, Generation
-from glassformer.recording.attention_map import HALVES
+from glassformer.rounding import HALVES
 
 ALTERNATIVES = 5  # kept for each token by default
 TOLERANCE = 1e-3  # how far steps may differ from one pass

@@ -4,6 +4,6 @@ In:   a Recording or a RunLog, a view and what to show of it.
 Out:  Figure; `save` writes PDF, SVG or PNG, whole or not at all.
 """
 
-from glassformer.render.figures.figure import Figure, figure, list_views
+from glassformer.render.figures.figure import Figure, figure
 
-__all__ = ["Figure", "figure", "list_views"]
+__all__ = ["Figure", "figure"]

@@ -9,9 +9,9 @@ import numpy as np
 from glassformer.errors import InputError
 from glassformer.messages import message
 from glassformer.metrics import Part, score
-from glassformer.place import name_term
+from glassformer.render.choice import label_part, name_part
 from glassformer.render.figures.figure import Sheet
-from glassformer.render.figures.parts import describe_evidence, write_caption, write_title
+from glassformer.render.figures.parts import describe_evidence, write_texts
 from glassformer.render.figures.style import head_colour
 from glassformer.render.terminal.tables import name_unit
 
@@ -25,23 +25,14 @@ def draw(sheet: Sheet) -> None:
         raise InputError("render.figures.no_bars", metric=choice.metric)
     heads = max(len(part.values) for part in parts)
     settled = ", ".join(f"{name} {value}" for name, value in result.parameters.items())
-    sheet.caption = " ".join(
-        filter(
-            None,
-            (
-                sheet.text(result.caption),
-                f"({settled})." if settled else "",
-                *map(sheet.text, result.undefined),
-                describe_evidence(sheet),
-            ),
-        )
-    )
-    names = [_name(part, sheet.language) for part in parts]
+    about = [sheet.text(result.caption), *([f"({settled})."] if settled else [])]
+    sheet.caption = " ".join([*about, *map(sheet.text, result.undefined), describe_evidence(sheet)])
+    names = [label_part(part.place, sheet.language) for part in parts if part.place is not None]
     legend = [sheet.text(message("render.figures.head_number", head=head)) for head in range(heads)]
     metric = sheet.text(result.label).lower()
-    title = message("render.figures.of_each_head", model=sheet.recording.model, metric=metric)
-    layer = sheet.text(message("render.figures.layer"))
-    sheet.choose_fonts(sheet.text(title), metric, *names, *legend, layer)
+    title = sheet.text(message("render.figures.of_each_head", model=sheet.recording.model, metric=metric))
+    layer = sheet.text("layer")
+    sheet.choose_fonts(title, metric, *names, *legend, layer)
     axes = sheet.canvas.add_subplot()
     sheet.set_size(2.2)
     thick = 0.84 / heads
@@ -59,8 +50,7 @@ def draw(sheet: Sheet) -> None:
     axes.set_ylabel(f"{metric}, {sheet.text(name_unit(result))}")
     if heads <= 16:
         sheet.canvas.legend(loc="outside right upper", handlelength=0.8)
-    write_title(sheet, axes, title)
-    write_caption(sheet)
+    write_texts(sheet, axes, title)
 
 
 def _chosen(sheet: Sheet, part: Part) -> bool:
@@ -69,11 +59,4 @@ def _chosen(sheet: Sheet, part: Part) -> bool:
         return False
     if choice.place is not None:
         return place == choice.place
-    name = "cross" if place.kind == "cross" else place.stack
-    return choice.part in (None, name) and choice.layer in (None, place.layer)
-
-
-def _name(part: Part, language: str) -> str:
-    assert part.place is not None
-    name = "cross" if part.place.kind == "cross" else part.place.stack
-    return f"{name_term(name).text(language)} {part.place.layer}"
+    return choice.part in (None, name_part(place)) and choice.layer in (None, place.layer)

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.messages import Message, get_language, known_languages
+from glassformer.messages import Message, get_language, known_languages, message
 from glassformer.place import Place
-from glassformer.recording import Recording
+from glassformer.recording import AttentionMap, Recording
 from glassformer.registry import suggestion
+from glassformer.render.choice import choose_head
 from glassformer.render.figures.fonts import choose_fonts
 from glassformer.render.figures.style import COLUMN, PAGE, SETTINGS
 from glassformer.render.files import write_whole
@@ -82,9 +83,14 @@ class Sheet:
         assert isinstance(self.source, RunLog)
         return self.source
 
-    def text(self, text: Message) -> str:
-        """A message in the language of the figure."""
-        return text.text(self.language)
+    def text(self, text: Message | str) -> str:
+        """A message, or the text of a code below render.figures, in the language of the figure."""
+        return (message(f"render.figures.{text}") if isinstance(text, str) else text).text(self.language)
+
+    def choose_head(self, head: int | None) -> tuple[AttentionMap, int]:
+        """The map and the head to draw."""
+        part, layer, place = self.choice.part, self.choice.layer, self.choice.place
+        return choose_head(self.recording, part=part, layer=layer, head=head, place=place)
 
     def set_size(self, height: float) -> None:
         """The height in inches; the width is given."""
@@ -115,9 +121,8 @@ class Figure:
         target = Path(path).expanduser()
         kind = target.suffix.lower().removeprefix(".")
         if kind not in FORMATS:
-            raise InputError(
-                "render.wrong_suffix", name=target.name, suffixes=[f".{each}" for each in FORMATS]
-            )
+            suffixes = [f".{each}" for each in FORMATS]
+            raise InputError("render.wrong_suffix", name=target.name, suffixes=suffixes)
         return write_whole(target, self.encode(kind))
 
     def encode(self, kind: str) -> bytes:
@@ -126,11 +131,9 @@ class Figure:
 
         buffer = io.BytesIO()
         with matplotlib.rc_context(self._settings):
-            metadata = {"Creator": "glassformer"} | ({"CreationDate": None} if kind == "pdf" else {})
-            metadata |= {"Date": None} if kind == "svg" else {}
-            self.canvas.savefig(
-                buffer, format=kind, dpi=DOTS, metadata={} if kind == "png" else metadata, bbox_inches="tight"
-            )
+            dates = {"pdf": "CreationDate", "svg": "Date"}  # left out: the same figure is the same file
+            metadata = {"Creator": "glassformer", dates[kind]: None} if kind in dates else {}
+            self.canvas.savefig(buffer, format=kind, dpi=DOTS, metadata=metadata, bbox_inches="tight")
         return buffer.getvalue()
 
     def _repr_png_(self) -> bytes:
@@ -174,11 +177,6 @@ def figure(  # noqa: PLR0913 - independent settings
         draw(sheet)
         settings = {key: matplotlib.rcParams[key] for key in (*SETTINGS, "font.family")}
     return Figure(sheet.canvas, settings)
-
-
-def list_views() -> tuple[str, ...]:
-    """The names of the views."""
-    return tuple(VIEWS)
 
 
 def _find_view(view: str, source: object) -> Callable[[Sheet], None]:

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from glassformer.messages import message
 from glassformer.recording import AttentionMap
-from glassformer.render.choice import choose_maps, find_map, label_part
+from glassformer.render.choice import choose_maps, label_part
 from glassformer.render.figures.figure import Sheet
 from glassformer.render.figures.parts import (
     add_scale,
     colour_table,
     describe_evidence,
+    name_matrix,
     signed_colours,
-    write_caption,
-    write_title,
+    write_texts,
 )
 
 CELL = 64  # pixels a side
@@ -29,11 +29,11 @@ def draw(sheet: Sheet) -> None:
     maps = _choose(sheet)
     heads = max(each.heads for each in maps)
     mosaic = build_mosaic(maps, heads)
-    sheet.caption = f"{sheet.text(message('render.figures.heads_caption'))} {describe_evidence(sheet)}"
-    names = [label_part(each, sheet.language) for each in maps]
-    title = message("render.figures.every_head", model=sheet.recording.model)
-    axis_names = [sheet.text(message("render.figures.head")), sheet.text(message("render.figures.layer"))]
-    sheet.choose_fonts(sheet.text(title), *names, *axis_names)
+    sheet.caption = f"{sheet.text('heads_caption')} {describe_evidence(sheet)}"
+    names = [label_part(each.place, sheet.language) for each in maps]
+    title = sheet.text(message("render.figures.every_head", model=sheet.recording.model))
+    axis_names = sheet.text("head"), sheet.text("layer")
+    sheet.choose_fonts(title, *names, *axis_names)
     axes = sheet.canvas.add_subplot()
     sheet.set_size(min((sheet.width - 1.3) * len(maps) / heads + 0.9, 10.0))
     signed = any(each.content == "signed" for each in maps)
@@ -45,18 +45,11 @@ def draw(sheet: Sheet) -> None:
     axes.set_xticks(centres[:heads], [str(head) for head in range(heads)])
     axes.set_yticks(centres[: len(maps)], names)
     axes.tick_params(length=0)
-    axes.xaxis.tick_top()
-    axes.xaxis.set_label_position("top")
-    axes.set_xlabel(axis_names[0])
-    axes.set_ylabel(axis_names[1])
-    axes.spines[["left", "bottom"]].set_visible(False)
-    bar = add_scale(
-        sheet, axes, picture, message("render.figures.value" if signed else "render.figures.weight")
-    )
+    name_matrix(axes, *axis_names)
+    bar = add_scale(sheet, axes, picture, "value" if signed else "weight")
     if not signed:
         bar.set_ticks([0, 0.5, 1], labels=["0", "0.25", "1"])
-    write_title(sheet, axes, title)
-    write_caption(sheet)
+    write_texts(sheet, axes, title)
 
 
 def build_mosaic(maps: list[AttentionMap], heads: int) -> NDArray[np.float32]:
@@ -77,6 +70,6 @@ def build_mosaic(maps: list[AttentionMap], heads: int) -> NDArray[np.float32]:
 def _choose(sheet: Sheet) -> list[AttentionMap]:
     choice, recording = sheet.choice, sheet.recording
     if choice.place is not None:
-        return [find_map(recording, choice.place)]
+        return [recording.map(choice.place)]
     maps = [each for each in recording.maps if each.step is None]
     return choose_maps(maps, recording.model, part=choice.part, layer=choice.layer)

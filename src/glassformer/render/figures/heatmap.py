@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glassformer.messages import message
 from glassformer.recording import AttentionMap, count_pixels, tile
-from glassformer.render.choice import choose_head, name_rows
+from glassformer.render.choice import name_rows
 from glassformer.render.figures.figure import Sheet
 from glassformer.render.figures.parts import (
     LABELS,
@@ -20,10 +20,11 @@ from glassformer.render.figures.parts import (
     colour_table,
     describe_evidence,
     label_axis,
+    name_heads,
+    name_matrix,
     name_tokens,
     signed_colours,
-    write_caption,
-    write_title,
+    write_texts,
 )
 
 if TYPE_CHECKING:
@@ -37,22 +38,15 @@ PIXELS = 1024  # a side
 
 def draw(sheet: Sheet) -> None:
     """See the module."""
-    choice = sheet.choice
-    attention_map, head = choose_head(
-        sheet.recording, part=choice.part, layer=choice.layer, head=choice.head, place=choice.place
-    )
+    attention_map, head = sheet.choose_head(sheet.choice.head)
     weights, level = read_weights(attention_map, head)
     rows = name_tokens(name_rows(sheet.recording, attention_map))
     columns = name_tokens(attention_map.key.texts)
     sheet.caption = _describe(sheet, attention_map, level)
-    title = message(
-        "render.figures.one_head_of",
-        model=sheet.recording.model,
-        head=message("render.head_of_map", place=attention_map.place, head=head),
-    )
-    query, key = (sheet.text(message(f"render.figures.{name}")) for name in ("query", "key"))
+    title = name_heads(sheet, attention_map, [head])
+    query, key = sheet.text("query"), sheet.text("key")
     labels = [name for names in (rows, columns) if len(names) <= LABELS for name in names]
-    sheet.choose_fonts(*labels, sheet.text(title), query, key)
+    sheet.choose_fonts(*labels, title, query, key)
     axes = sheet.canvas.add_subplot()
     queries, keys = weights.shape
     beside, above = (
@@ -76,15 +70,9 @@ def draw(sheet: Sheet) -> None:
     axes.set_aspect("equal")
     label_axis(axes, "x", columns)
     label_axis(axes, "y", rows)
-    axes.xaxis.tick_top()
-    axes.xaxis.set_label_position("top")
-    axes.set_xlabel(key)
-    axes.set_ylabel(query)
-    axes.spines[["left", "bottom"]].set_visible(False)
-    name = "value" if signed else "mean_weight" if level else "weight"
-    add_scale(sheet, axes, picture, message(f"render.figures.{name}"))
-    write_title(sheet, axes, title)
-    write_caption(sheet)
+    name_matrix(axes, key, query)
+    add_scale(sheet, axes, picture, "value" if signed else "mean_weight" if level else "weight")
+    write_texts(sheet, axes, title)
 
 
 def _choose_scale(largest: float, *, signed: bool, few: bool) -> tuple["Normalize", "Colormap"]:
@@ -116,5 +104,5 @@ def _masked(attention_map: AttentionMap, head: int, level: int) -> NDArray[np.bo
 def _describe(sheet: Sheet, attention_map: AttentionMap, level: int) -> str:
     sums = attention_map.relaxed is None and attention_map.sink_weights is None
     pixels = sheet.text(message("render.figures.pixels", side=2**level)) if level else ""
-    rows = sheet.text(message("render.figures.rows_sum_to_one")) if sums and not level else ""
+    rows = sheet.text("rows_sum_to_one") if sums and not level else ""
     return " ".join(filter(None, (pixels, rows, describe_evidence(sheet))))

@@ -8,9 +8,9 @@ import numpy as np
 
 from glassformer.errors import InputError
 from glassformer.messages import message
-from glassformer.render.choice import choose_head, name_rows
+from glassformer.render.choice import name_rows
 from glassformer.render.figures.figure import Sheet
-from glassformer.render.figures.parts import describe_evidence, name_tokens, write_caption, write_title
+from glassformer.render.figures.parts import describe_evidence, name_heads, name_tokens, write_texts
 from glassformer.render.figures.style import head_colour
 
 LONGEST = 128  # tokens on a side
@@ -23,9 +23,7 @@ def draw(sheet: Sheet) -> None:
 
     choice = sheet.choice
     first = choice.heads[0] if choice.heads else None
-    attention_map, best = choose_head(
-        sheet.recording, part=choice.part, layer=choice.layer, head=first, place=choice.place
-    )
+    attention_map, best = sheet.choose_head(first)
     heads = [attention_map.require_head(head) for head in choice.heads or (best,)]
     _, queries, keys = attention_map.shape
     if max(queries, keys) > LONGEST:
@@ -37,16 +35,10 @@ def draw(sheet: Sheet) -> None:
     left_out = float(weights[~shown].sum() / max(float(weights.sum()), 1e-12))
     caption = message("render.figures.lines_caption", weakest=WEAKEST, share=100 * left_out)
     sheet.caption = f"{sheet.text(caption)} {describe_evidence(sheet)}"
-    title = message(
-        "render.figures.some_heads_of" if len(heads) > 1 else "render.figures.one_head_of",
-        model=sheet.recording.model,
-        place=attention_map.place,
-        heads=heads,
-        head=message("render.head_of_map", place=attention_map.place, head=heads[0]),
-    )
-    query, key = (sheet.text(message(f"render.figures.{name}")) for name in ("query", "key"))
+    title = name_heads(sheet, attention_map, heads)
+    query, key = sheet.text("query"), sheet.text("key")
     legend = {head: sheet.text(message("render.figures.head_number", head=head)) for head in heads}
-    sheet.choose_fonts(*rows, *columns, sheet.text(title), query, key, *legend.values())
+    sheet.choose_fonts(*rows, *columns, title, query, key, *legend.values())
     axes = sheet.canvas.add_subplot()
     sheet.set_size(max(queries, keys) * 0.14 + 0.9)
     for head, matrix, visible in zip(heads, weights, shown, strict=True):
@@ -59,8 +51,8 @@ def draw(sheet: Sheet) -> None:
         )
         axes.add_collection(lines)
     for names, x, side in ((rows, -0.03, "right"), (columns, 1.03, "left")):
-        for place, name in enumerate(names):
-            axes.text(x, place, name, ha=side, va="center", fontsize=6)
+        for number, name in enumerate(names):
+            axes.text(x, number, name, ha=side, va="center", fontsize=6)
     axes.set_xlim(-0.6, 1.6)
     axes.set_ylim(max(queries, keys) - 0.4, -1.6)
     axes.text(-0.03, -1.1, query, ha="right", color="0.4", fontsize=6)
@@ -71,5 +63,4 @@ def draw(sheet: Sheet) -> None:
 
         keys_of = [Line2D([], [], color=head_colour(head), label=legend[head]) for head in heads]
         sheet.canvas.legend(handles=keys_of, loc="outside upper right", ncols=min(len(heads), 6))
-    write_title(sheet, axes, title)
-    write_caption(sheet)
+    write_texts(sheet, axes, title)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from glassformer.messages import Message, message
+from glassformer.messages import message
+from glassformer.recording import AttentionMap
 from glassformer.render.choice import label
 from glassformer.render.figures.style import SMALL, weight_colours
 from glassformer.render.terminal.text import wrap
@@ -40,6 +41,15 @@ def signed_colours() -> "Colormap":
     return colormaps["RdBu_r"].with_extremes(bad=(1.0, 1.0, 1.0, 0.0))
 
 
+def name_heads(sheet: "Sheet", attention_map: AttentionMap, heads: list[int]) -> str:
+    """A title: the model, the map, and which of its heads are drawn."""
+    model, place = sheet.recording.model, attention_map.place
+    if len(heads) > 1:
+        return sheet.text(message("render.figures.some_heads_of", model=model, place=place, heads=heads))
+    head = message("render.head_of_map", place=place, head=heads[0])
+    return sheet.text(message("render.figures.one_head_of", model=model, head=head))
+
+
 def name_tokens(texts: Sequence[str]) -> list[str]:
     """Tokens as labels: without blanks around them, long ones cut."""
     names = [label(text) for text in texts]
@@ -59,7 +69,7 @@ def label_axis(axes: "Axes", axis: Literal["x", "y"], names: Sequence[str]) -> N
     which.set_tick_params(length=0)
 
 
-def add_scale(sheet: "Sheet", axes: "Axes", picture: "ScalarMappable", label: Message) -> "Colorbar":
+def add_scale(sheet: "Sheet", axes: "Axes", picture: "ScalarMappable", label: str) -> "Colorbar":
     """The colours and what they mean, as vectors too."""
     bar = sheet.canvas.colorbar(picture, ax=axes, fraction=0.05, pad=0.02)
     bar.set_label(sheet.text(label))
@@ -69,20 +79,24 @@ def add_scale(sheet: "Sheet", axes: "Axes", picture: "ScalarMappable", label: Me
     return bar
 
 
-def write_title(sheet: "Sheet", axes: "Axes", title: Message) -> None:
-    """The title that was given, or the view's own."""
-    axes.set_title(sheet.text(title) if sheet.choice.title is None else sheet.choice.title)
-
-
 def describe_evidence(sheet: "Sheet") -> str:
     """How the numbers were made: the end of a caption."""
-    return sheet.text(
-        message("render.figures.evidence", evidence=sheet.recording.evidence.text(sheet.language))
-    )
+    evidence = sheet.recording.evidence.text(sheet.language)
+    return sheet.text(message("render.figures.evidence", evidence=evidence))
 
 
-def write_caption(sheet: "Sheet") -> None:
-    """Below the figure: what it shows, and how the numbers were made."""
+def name_matrix(axes: "Axes", columns: str, rows: str) -> None:
+    """What stands above and beside a matrix."""
+    axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
+    axes.set_xlabel(columns)
+    axes.set_ylabel(rows)
+    axes.spines[["left", "bottom"]].set_visible(False)
+
+
+def write_texts(sheet: "Sheet", axes: "Axes", title: str) -> None:
+    """The title that was given, or the view's own; below, what the figure shows and how it was measured."""
+    axes.set_title(title if sheet.choice.title is None else sheet.choice.title)
     letters = int(sheet.width * 72 / (SMALL * 0.52))
     text = wrap(sheet.caption, max(letters, 20))
     sheet.canvas.supxlabel(text, x=0.0, ha="left", fontsize=SMALL, color="0.35", gid="caption")

@@ -4,22 +4,15 @@ In:   a RunLog; names of curves (loss and dev_loss, where none is chosen).
 Out:  vector curves; where heads were watched and no curve was named, how widely they look, below.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from glassformer.errors import InputError
-from glassformer.messages import literal, message
-from glassformer.place import Place
+from glassformer.messages import message
 from glassformer.registry import suggestion
 from glassformer.render.figures.figure import Sheet
-from glassformer.render.figures.parts import write_caption, write_title
+from glassformer.render.figures.parts import write_texts
 from glassformer.render.figures.style import head_colour
-from glassformer.render.terminal.curves import name_state
-from glassformer.runlog import HeadHistory
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from glassformer.render.terminal.curves import mean_spread, name_state
 
 USUAL = ("loss", "dev_loss")
 
@@ -34,20 +27,14 @@ def draw(sheet: Sheet) -> None:
     curves = [(name, log.scalars[name]) for name in names if name in log.scalars and len(log.scalars[name])]
     if not curves:
         raise InputError("render.figures.no_curve", run=log.name)
-    watched = (
-        []
-        if sheet.choice.names
-        else [
-            (place, history) for place, history in log.heads.items() if "entropy_share" in history.statistics
-        ]
-    )
+    watched = {} if sheet.choice.names else mean_spread(log)
     alarms = sorted({alarm.step for alarm in log.alarms})
     about = [message("render.figures.run", run=log.name, state=name_state(log), steps=log.last_step)]
     about += [message("render.figures.alarms", count=len(log.alarms))] if alarms else []
     about += [message("render.figures.watched_heads")] if watched else []
     sheet.caption = " ".join(map(sheet.text, about))
-    maps = [sheet.text(place.as_message()) for place, _ in watched]
-    step_label, spread = (sheet.text(message(f"render.figures.{name}")) for name in ("step", "spread"))
+    maps = [sheet.text(place.as_message()) for place in watched]
+    step_label, spread = sheet.text("step"), sheet.text("spread")
     sheet.choose_fonts(log.name, *maps, step_label, spread)
     count = 2 if watched else 1
     grid = sheet.canvas.subplots(count, 1, sharex=True, squeeze=False)
@@ -57,29 +44,16 @@ def draw(sheet: Sheet) -> None:
         axes.axvline(step, color="0.8", linewidth=0.5, zorder=0, gid="alarm")
     for place, (name, curve) in enumerate(curves):
         known = np.isfinite(curve.values)
-        axes.plot(
-            curve.steps[known],
-            curve.values[known],
-            color=head_colour(place),
-            label=name.replace("_", " "),
-            gid=name,
-        )
+        look = {"color": head_colour(place), "label": name.replace("_", " "), "gid": name}
+        axes.plot(curve.steps[known], curve.values[known], **look)
     axes.set_ylabel(", ".join(name.replace("_", " ") for name, _ in curves[:2]))
     axes.legend()
     if watched:
-        _draw_heads(grid[1, 0], watched, maps)
-        grid[1, 0].set_ylabel(spread)
+        heads = grid[1, 0]
+        for place, ((steps, mean), name) in enumerate(zip(watched.values(), maps, strict=True)):
+            heads.plot(steps, mean, color=head_colour(place), label=name, gid=f"heads-{place}")
+        heads.set_ylim(0, 1)
+        heads.legend(ncols=2)
+        heads.set_ylabel(spread)
     grid[-1, 0].set_xlabel(step_label)
-    write_title(sheet, axes, literal(log.name))
-    write_caption(sheet)
-
-
-def _draw_heads(axes: "Axes", watched: list[tuple[Place, HeadHistory]], names: list[str]) -> None:
-    for place, ((_, history), name) in enumerate(zip(watched, names, strict=True)):
-        shares = history.statistics["entropy_share"]  # (record, head)
-        known = np.isfinite(shares)
-        counts = known.sum(1)
-        mean = np.where(counts > 0, np.where(known, shares, 0).sum(1) / np.maximum(counts, 1), np.nan)
-        axes.plot(history.steps, mean, color=head_colour(place), label=name, gid=f"heads-{place}")
-    axes.set_ylim(0, 1)
-    axes.legend(ncols=2)
+    write_texts(sheet, axes, log.name)

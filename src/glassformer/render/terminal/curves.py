@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.messages import Message, message
-from glassformer.place import name_term
+from glassformer.place import Place, name_term
 from glassformer.render.terminal.tables import draw_table
 from glassformer.render.terminal.text import measure, wrap
-from glassformer.runlog import BEST, Curve, HeadHistory, RunLog
+from glassformer.runlog import BEST, Curve, RunLog
 
 ALARMS = 12  # the last ones that are shown
 HEIGHT = 10  # lines of a curve
@@ -150,22 +150,29 @@ def _list_scores(log: RunLog, columns: int) -> str:
 
 def _draw_heads(log: RunLog, columns: int) -> str:
     """How evenly the heads of each map look, over time: from single tokens to everywhere."""
-    histories = [
-        (str(place), history) for place, history in log.heads.items() if "entropy_share" in history.statistics
-    ]
-    if not histories:
+    spreads = {str(place): mean for place, (_, mean) in mean_spread(log).items()}
+    if not spreads:
         return ""
-    width = columns - max(measure(name) for name, _ in histories) - 18
-    rows = [(name, _draw_map(history, width)) for name, history in histories]
+    width = columns - max(map(measure, spreads)) - 18
+    rows = [(name, _draw_map(mean, width)) for name, mean in spreads.items()]
     about = wrap(str(message("render.runs.heads")), columns)
     return f"{about}\n{draw_table(rows, columns=columns, header=False)}"
 
 
-def _draw_map(history: HeadHistory, width: int) -> str:
-    shares = history.statistics["entropy_share"]  # (record, head)
-    known = np.isfinite(shares)
-    counts = known.sum(1)
-    mean = np.where(counts > 0, np.where(known, shares, 0).sum(1) / np.maximum(counts, 1), np.nan)
+def mean_spread(log: RunLog) -> dict[Place, tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """For each map that was watched, its steps and how evenly its heads look: the mean share of entropy."""
+    found = {}
+    for place, history in log.heads.items():
+        if "entropy_share" in history.statistics:
+            shares = history.statistics["entropy_share"]  # (record, head)
+            known = np.isfinite(shares)
+            counts = known.sum(1)
+            mean = np.where(counts > 0, np.where(known, shares, 0).sum(1) / np.maximum(counts, 1), np.nan)
+            found[place] = history.steps, mean
+    return found
+
+
+def _draw_map(mean: NDArray[np.float64], width: int) -> str:
     spark = draw_spark(mean, max(width, 8), 0.0, 1.0)
     if not math.isfinite(mean[-1]):
         return spark

@@ -52,7 +52,7 @@ def draw_focus(recording: Recording, *, columns: int = 80, colour: bool = False)
     for each in maps:
         spread = np.exp(mean_over_rows(each, each.statistics.entropy))  # (head,)
         cells = ["–" if np.isnan(keys) else f"{keys:.1f}" for keys in spread]
-        rows.append((label_part(each, get_language()), *cells, *[""] * (heads - len(cells))))
+        rows.append((label_part(each.place, get_language()), *cells, *[""] * (heads - len(cells))))
     table = draw_table(rows, right=set(range(1, heads + 1)), columns=columns, colour=colour)
     return f"{wrap(str(message('render.focus')), columns)}\n{table}"
 
