@@ -1,6 +1,5 @@
 """Batches: every example once, budgets kept, the same from any position on, shared fairly among processes."""
 
-import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.text.batches import BEGINNING, Batch, BatchSettings, Indices, Loader, Position, plan_batches
-from glassformer.text.prefetch import prefetch
 
 Lengths = st.lists(st.integers(1, 40), min_size=1, max_size=120)
 
@@ -146,30 +144,6 @@ def test_a_rank_outside_its_world_is_refused() -> None:
 def test_one_epoch_ends() -> None:
     loader = Loader(Some([1] * 10), collate, BatchSettings(tokens=3, prefetch=2))
     assert len(list(loader.start(epochs=1))) == len(loader) == 4
-
-
-def test_what_goes_wrong_in_the_thread_is_raised_where_batches_are_used() -> None:
-    def fail() -> Iterator[int]:
-        yield 1
-        raise InputError("line 7 is broken")
-
-    things = prefetch(fail(), 2)
-    assert next(things) == 1
-    with pytest.raises(InputError, match="line 7 is broken"):
-        next(things)
-
-
-def test_the_thread_ends_with_its_iterator() -> None:
-    def endless() -> Iterator[int]:
-        while True:
-            yield 0
-
-    things = prefetch(endless(), 2)
-    assert next(things) == 0
-    threads = [thread for thread in threading.enumerate() if thread.name == "prefetch"]
-    things.close()  # type: ignore[attr-defined]
-    assert threads
-    assert not any(thread.is_alive() for thread in threads)
 
 
 def test_a_batch_moves_with_all_its_parts() -> None:

@@ -5,8 +5,6 @@ import gzip
 import io
 import json
 import lzma
-import os
-import threading
 from pathlib import Path
 
 import pytest
@@ -14,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.errors import InputError
-from glassformer.text import files
-from glassformer.text.files import KEPT, Problems, read_lines
+from glassformer.text.files import Problems
 from glassformer.text.readers import (
     Sentence,
     read_conllu,
@@ -47,13 +44,6 @@ def test_plain_and_packed_files_read_the_same(tmp_path: Path, packed: str) -> No
     pack = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}[packed]
     path = write(tmp_path / f"pairs.tsv{packed}", pack(b"one\tun\ntwo\tdeux\n"))
     assert list(read_rows(path, (1, 0), Problems())) == [("un", "one"), ("deux", "two")]
-
-
-def test_lines_end_where_their_file_says(tmp_path: Path) -> None:
-    path = write(tmp_path / "text.txt", b"\xef\xbb\xbfone\r\ntwo\x0bstill two\n\nlast")
-    assert list(read_lines(path, Problems())) == [(1, "one"), (2, "two\x0bstill two"), (3, ""), (4, "last")]
-    whole = "".join(line for _, line in read_lines(path, Problems(), ends=True))
-    assert whole == "one\r\ntwo\x0bstill two\n\nlast"
 
 
 BROKEN = [
@@ -122,16 +112,6 @@ def test_a_broken_line_is_named_and_skipped_or_refused(
     assert reason in str(refused.value)
 
 
-def test_broken_lines_are_counted_even_where_they_are_not_described(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.txt", b"\xff\n" * (KEPT + 5))
-    problems = Problems("skip")
-    assert list(read_lines(path, problems)) == []
-    notes = problems.notes()
-    assert str(notes[0]) == f"{KEPT + 5} broken lines were skipped:"
-    assert (len(notes), str(notes[-1])) == (KEPT + 2, "… and 5 more")
-    assert Problems("skip").notes() == ()
-
-
 def test_columns_go_by_the_names_of_a_header(tmp_path: Path) -> None:
     table = write(tmp_path / "a.csv", 'label,text\nbad,"a, b\nc"\n')
     assert list(read_rows(table, ("text", "label"), Problems())) == [("a, b\nc", "bad")]
@@ -144,36 +124,6 @@ def test_columns_go_by_the_names_of_a_header(tmp_path: Path) -> None:
         said = rf"has 1 column, so there is no column 1; columns count from 0\. Is a {between} missing"
         with pytest.raises(InputError, match=said):
             list(read_rows(spaces, (0, 1), Problems()))
-
-
-def test_a_line_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert 100 << 20 < files.MAX_LINE_BYTES <= 1 << 30  # text8 is one line of 95 MiB
-    monkeypatch.setattr(files, "MAX_LINE_BYTES", 2 << 20)
-    fits = b"a" * ((2 << 20) - 1) + b"\n"
-    for name, pack in (("a.txt", bytes), ("a.txt.gz", gzip.compress), ("a.txt.xz", lzma.compress)):
-        path = write(tmp_path / name, pack(fits + b"b\n"))
-        assert [len(line) for _, line in read_lines(path, Problems())] == [(2 << 20) - 1, 1]
-        path = write(tmp_path / name, pack(b"b\na" + fits + b"b\n"))
-        with pytest.raises(
-            InputError, match=r"a\.txt.*:2: the line is longer than 2 MiB \(is this a text file\?\)\. "
-        ):
-            list(read_lines(path, Problems()))
-        problems = Problems("skip")
-        assert list(read_lines(path, problems)) == [(1, "b")]
-        assert problems.count == 1
-
-
-@pytest.mark.skipif(os.name != "posix", reason="such files are of Unix")
-def test_devices_end_and_pipes_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_LINE_BYTES", 2 << 20)
-    with pytest.raises(InputError, match="/dev/zero:1: the line is longer than 2 MiB"):
-        list(read_lines("/dev/zero", Problems()))
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=(b"one\ntwo",), daemon=True)
-    writer.start()
-    assert list(read_lines(pipe, Problems())) == [(1, "one"), (2, "two")]
-    writer.join()
 
 
 def test_what_is_no_such_file_is_said(tmp_path: Path) -> None:

@@ -4,14 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.text.opening import open_tokenizer
-from glassformer.text.sequences import Sequences, encode_texts, find_frame, join, pad_rows
 from glassformer.text.tokenizer import LibraryTokenizer
 from glassformer.text.vocabulary import Kind, Style, VocabularySettings, _train, train_vocabulary
 
@@ -143,45 +141,3 @@ def test_a_broken_file_is_not_taken_for_a_broken_vocabulary() -> None:
 
     with pytest.raises(InputError, match=r"a.txt:2"):
         train_vocabulary(texts(), VocabularySettings(size=300))
-
-
-def test_many_texts_in_one_array_are_the_same_as_one_by_one() -> None:
-    together = encode_texts(BPE, iter([*TEXT, ""]))
-    assert len(together) == len(TEXT) + 1
-    for index, text in enumerate([*TEXT, ""]):
-        assert together[index].tolist() == list(BPE.encode(text, special=False).ids)
-    assert together.lengths.tolist() == [len(together[index]) for index in range(len(together))]
-    assert len(encode_texts(BPE, [])) == 0
-
-
-@pytest.mark.parametrize("style", STYLES)
-def test_the_frame_is_what_stands_around_a_text(style: Style) -> None:
-    tokenizer = learn("bpe", style)
-    before, after = find_frame(tokenizer)
-    words = tokenizer.encode("the cat", special=False).ids
-    assert (*before, *words, *after) == tokenizer.encode("the cat").ids
-    assert (len(before), len(after)) == AROUND[style]
-
-
-@given(st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=6), min_size=1, max_size=5))
-def test_padding_stands_on_the_right(rows: list[list[int]]) -> None:
-    ids, real = pad_rows([np.array(row, dtype=np.int32) for row in rows], 0)
-    assert [[number for number in row if number] for row in ids.tolist()] == rows
-    if real is None:
-        assert len({len(row) for row in rows}) == 1
-    else:
-        assert (real == (ids > 0)).all()
-        assert not real.all()
-
-
-@given(st.lists(st.lists(st.integers(1, 9), max_size=6), min_size=1, max_size=5), st.data())
-def test_some_of_many_are_padded_with_room_around_them(rows: list[list[int]], data: st.DataObject) -> None:
-    starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-    flat = np.array([number for row in rows for number in row], dtype=np.int32)
-    half = Sequences(flat, starts)
-    both = join([half, half])
-    indices = data.draw(st.lists(st.integers(0, 2 * len(rows) - 1), min_size=1, max_size=6))
-    padded = both.pad(np.array(indices), 0, left=2, right=1)
-    chosen = [rows[index % len(rows)] for index in indices]
-    width = 3 + max(map(len, chosen))
-    assert padded.tolist() == [[0, 0, *row, *[0] * (width - 2 - len(row))] for row in chosen]
