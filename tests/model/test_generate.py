@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import Tensor
-from transformers.generation import logits_process
 
 from glassformer.config import ModelConfig
-from glassformer.errors import ConfigurationError, InputError
+from glassformer.errors import InputError
 from glassformer.model.generate import generate, stream
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.prompt import pad_left
-from glassformer.model.sampling import CHUNK, Rules, best_of, draw, draw_chances, likeliest
 from glassformer.model.transformer import Transformer
 from tolerances import assert_near
 
@@ -160,33 +156,6 @@ class TestSampling:
         greedy = generate(decoder, ids, real, GenerationSettings(max_new_tokens=9))
         assert [one.ids for one in drawn] == [one.ids for one in greedy]
 
-    @pytest.mark.parametrize("temperature", [1.0, 0.7, 3.0])
-    @pytest.mark.parametrize("top_k", [None, 1, 5, 1000])
-    @pytest.mark.parametrize("top_p", [1.0, 0.9, 0.4, 0.01])
-    def test_narrowed_like_transformers(self, temperature: float, top_k: int | None, top_p: float) -> None:
-        logits = 3 * torch.randn(4, 2000, generator=torch.Generator().manual_seed(1))
-        expected = logits_process.TemperatureLogitsWarper(temperature)(None, logits)
-        if top_k:
-            expected = logits_process.TopKLogitsWarper(top_k)(None, expected)
-        if top_p < 1:
-            expected = logits_process.TopPLogitsWarper(top_p)(None, expected)
-        settings = GenerationSettings(sample=True, temperature=temperature, top_k=top_k, top_p=top_p)
-        assert torch.allclose(Rules(settings, END).narrow(logits), expected)
-
-    def test_draws_follow_probabilities(self) -> None:
-        shares = torch.tensor([0.0, 0.5, 0.2, 0.0, 0.3, 0.0])
-        chances = draw_chances(3, 400, 50).flatten()
-        drawn = draw(shares.log().expand(len(chances), -1), chances)
-        counted = drawn.bincount(minlength=6) / len(drawn)
-        assert torch.allclose(counted, shares, atol=0.01)
-        assert not counted[shares == 0].any(), "something impossible was drawn"
-
-    def test_extreme_chances_draw_what_is_possible(self) -> None:
-        logits = torch.tensor([[0.0, 0.0, 0.0]]).log_softmax(-1)
-        logits[0, [0, 2]] = -math.inf
-        for chance in (0.0, 1 - 2**-24):
-            assert draw(logits, torch.tensor([chance])).tolist() == [1]
-
 
 class TestStreaming:
     """One step at a time, the same answer, and a network left as it was found at every moment."""
@@ -298,12 +267,6 @@ class TestLengths:
         generated = generate(translator, torch.tensor([[5] * LIMIT]), settings=settings)[0]
         assert (len(generated.ids), generated.stopped) == (LIMIT - 1, "length")  # the start takes one
 
-    def test_words_leave_out_the_end(self, pair: Any) -> None:
-        for row in generate(pair.ours, pair.ids, pair.real, GenerationSettings(max_new_tokens=16)):
-            assert (row.ids[-1] == END) == (row.stopped == "end")
-            assert row.words == (row.ids[:-1] if row.stopped == "end" else row.ids)
-            assert END not in row.words
-
 
 def test_alternatives_are_the_likeliest(pair: Any) -> None:
     settings = GenerationSettings(max_new_tokens=8, alternatives=4)
@@ -320,100 +283,8 @@ def test_alternatives_are_the_likeliest(pair: Any) -> None:
     assert len(generate(pair.ours, pair.ids, pair.real, narrow)[0].alternatives[0]) == 3
 
 
-@given(
-    size=st.sampled_from((1, 5, 8 * CHUNK - 1, 8 * CHUNK, 9 * CHUNK, 9 * CHUNK + 1, 30 * CHUNK + 17)),
-    count=st.integers(1, 12),
-    levels=st.sampled_from((2, 50, 10**9)),  # few levels: many equals
-    seed=st.integers(0, 99),
-)
-def test_best_are_found_as_by_topk(size: int, count: int, levels: int, seed: int) -> None:
-    scores = torch.randint(levels, (3, size), generator=torch.Generator().manual_seed(seed)).float()
-    scores[0, size // 2] = scores[1, -1] = -math.inf
-    scores[2, -1] = levels  # the very last is the best
-    assert torch.equal(likeliest(scores), scores.argmax(-1))
-    count = min(count, size)
-    values, tokens = best_of(scores, count)
-    assert torch.equal(values, scores.topk(count).values)
-    assert torch.equal(scores.gather(1, tokens), values)
-    assert all(len(set(row)) == count for row in tokens.tolist())
-
-
 class TestRefusals:
     """What cannot be generated is said in a sentence."""
-
-    @pytest.mark.parametrize(
-        ("words", "message"),
-        [
-            ({"max_new_tokens": 0}, "max_new_tokens = 0 is too small"),
-            ({"min_new_tokens": -1}, "min_new_tokens = -1 is too small"),
-            ({"min_new_tokens": 5, "max_new_tokens": 4}, "larger than max_new_tokens = 4"),
-            ({"beams": 0}, "beams = 0 is too small"),
-            ({"beams": 2.0}, "must be a whole number"),
-            ({"beams": 2, "n_best": 3}, "n_best = 3 hypotheses cannot come from beams = 2"),
-            ({"beams": 2, "sample": True}, "Set beams = 1 or sample = false"),
-            ({"length_penalty": 11.0}, "expected -10 to 10"),
-            ({"length_penalty": math.nan}, "expected -10 to 10"),
-            ({"temperature": 0.0}, "temperature = 0.0 is not possible"),
-            ({"temperature": math.nan}, "temperature = nan is not possible"),
-            ({"repetition_penalty": -1.0}, "repetition_penalty = -1.0 is not possible"),
-            ({"top_k": 0}, "top_k = 0 is too small"),
-            ({"top_p": 1.5}, "expected at most 1"),
-            ({"top_p": "all"}, "must be a number"),
-            ({"no_repeat_ngram": -2}, "no_repeat_ngram = -2 is too small"),
-            ({"alternatives": -1}, "alternatives = -1 is too small"),
-            ({"forbidden": (1, -5)}, "must contain token ids"),
-            ({"seed": "lucky"}, "seed = 'lucky' is not possible"),
-            ({"early_stopping": 1}, "must be true or false"),
-        ],
-    )
-    def test_settings(self, words: dict[str, Any], message: str) -> None:
-        with pytest.raises(ConfigurationError, match=message):
-            GenerationSettings(**words)
-
-    @pytest.mark.parametrize(
-        ("ids", "real", "message"),
-        [
-            (torch.zeros(1, 0, dtype=torch.long), None, "Is the text empty"),
-            (torch.tensor([5, 6]), None, "expected .batch, token."),
-            (torch.tensor([[5, 99]]), None, "Token id 99 is not in the vocabulary"),
-            (torch.tensor([[5, 6]]), torch.tensor([[1, 1]]), "expected booleans"),
-            (torch.tensor([[5, 6]]), torch.tensor([[True]]), "with the shape of the ids"),
-            (torch.tensor([[5, 6], [7, 8]]), torch.tensor([[True] * 2, [False] * 2]), "nothing but padding"),
-            (torch.tensor([[5, 6]]), torch.tensor([[True, False]]), "Pad prompts on the left"),
-        ],
-    )
-    def test_prompts(self, decoder: Transformer, ids: Tensor, real: Tensor | None, message: str) -> None:
-        with pytest.raises(InputError, match=message):
-            generate(decoder, ids, real)
-        with pytest.raises(InputError, match=message):
-            next(stream(decoder, ids, real))
-
-    def test_empty_rows(self) -> None:
-        for rows in ([], [[]], [[3], []]):
-            with pytest.raises(InputError, match="prompt is empty"):
-                pad_left(rows)
-
-    def test_prefixes(self, decoder: Transformer, translator: Transformer) -> None:
-        ids = torch.tensor([[5, 6]])
-        with pytest.raises(InputError, match="one prefix for each source"):
-            generate(translator, ids, prefix=torch.tensor([[START], [START]]))
-        with pytest.raises(InputError, match="Token id 50"):
-            generate(translator, ids, prefix=torch.tensor([[50]]))
-        with pytest.raises(InputError, match="Put the prefix into the prompt"):
-            generate(decoder, ids, prefix=torch.tensor([[START]]))
-
-    def test_networks(self) -> None:
-        ids = torch.tensor([[5, 6]])
-        tiny: dict[str, Any] = {"vocabulary_size": 9, "width": 8, "heads": 2, "feed_forward": 8, "layers": 1}
-        with pytest.raises(InputError, match="needs a decoder with head = 'language'"):
-            generate(Transformer(ModelConfig(**tiny, shape="encoder", head="masked")), ids)
-        with pytest.raises(InputError, match="needs a decoder with head = 'language'"):
-            generate(Transformer(ModelConfig(**tiny, shape="decoder", head="none")), ids)
-        with pytest.raises(InputError, match="has no start_id"):
-            generate(Transformer(ModelConfig(**tiny, shape="encoder-decoder")), ids)
-        settings = GenerationSettings(forbidden=(9,))
-        with pytest.raises(InputError, match="contains token 9"):
-            generate(Transformer(ModelConfig(**tiny, shape="decoder")), ids, settings=settings)
 
     @pytest.mark.parametrize("beams", [1, 3])
     def test_nothing_left_to_choose(self, decoder: Transformer, beams: int) -> None:

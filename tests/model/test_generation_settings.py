@@ -1,13 +1,12 @@
 """Generation settings under our names and those of transformers."""
 
+import math
 from typing import Any
 
 import pytest
 from transformers import GenerationConfig
 
-import glassformer
 from glassformer.errors import ConfigurationError
-from glassformer.model import choosing
 from glassformer.model.generation_settings import GenerationSettings
 
 
@@ -67,11 +66,31 @@ def test_a_generation_config_that_we_cannot_follow_is_refused(config: object, co
     assert error.value.message.code == code
 
 
-def test_the_old_import_path_warns() -> None:
-    with pytest.warns(DeprecationWarning, match="generation_settings.GenerationSettings"):
-        assert choosing.GenerationSettings is GenerationSettings
-    with pytest.warns(DeprecationWarning, match="sampling.best_of"):
-        assert callable(choosing.best_of)
-    with pytest.raises(AttributeError, match="no attribute 'other'"):
-        _ = choosing.other
-    assert glassformer.GenerationSettings is GenerationSettings
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"max_new_tokens": 0}, "max_new_tokens = 0 is too small"),
+        ({"min_new_tokens": -1}, "min_new_tokens = -1 is too small"),
+        ({"min_new_tokens": 5, "max_new_tokens": 4}, "larger than max_new_tokens = 4"),
+        ({"beams": 0}, "beams = 0 is too small"),
+        ({"beams": 2.0}, "must be a whole number"),
+        ({"beams": 2, "n_best": 3}, "n_best = 3 hypotheses cannot come from beams = 2"),
+        ({"beams": 2, "sample": True}, "Set beams = 1 or sample = false"),
+        ({"length_penalty": 11.0}, "expected -10 to 10"),
+        ({"length_penalty": math.nan}, "expected -10 to 10"),
+        ({"temperature": 0.0}, "temperature = 0.0 is not possible"),
+        ({"temperature": math.nan}, "temperature = nan is not possible"),
+        ({"repetition_penalty": -1.0}, "repetition_penalty = -1.0 is not possible"),
+        ({"top_k": 0}, "top_k = 0 is too small"),
+        ({"top_p": 1.5}, "expected at most 1"),
+        ({"top_p": "all"}, "must be a number"),
+        ({"no_repeat_ngram": -2}, "no_repeat_ngram = -2 is too small"),
+        ({"alternatives": -1}, "alternatives = -1 is too small"),
+        ({"forbidden": (1, -5)}, "must contain token ids"),
+        ({"seed": "lucky"}, "seed = 'lucky' is not possible"),
+        ({"early_stopping": 1}, "must be true or false"),
+    ],
+)
+def test_impossible_settings_are_refused(words: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        GenerationSettings(**words)

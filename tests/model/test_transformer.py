@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from glassformer.config import Activation, ModelConfig, Positions, Similarity
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.model.heads import pool
-from glassformer.model.layers import BatchNorm, FeedForward
 from glassformer.model.transformer import Transformer
 from tolerances import assert_near
 
@@ -171,79 +169,11 @@ def test_shared_layers_are_one_block_at_every_depth():
     assert_near(one(ids), many(ids))
 
 
-def test_tied_embeddings_are_one_tensor():
-    tied, untied = build(), build(tie_embeddings=False)
-    assert tied.output_vectors() is tied.embeddings.tokens.weight
-    assert untied.output_vectors() is not untied.embeddings.tokens.weight
-    assert sum(p.numel() for p in untied.parameters()) - sum(p.numel() for p in tied.parameters()) == 30 * 16
-
-
 def test_embeddings_are_scaled_by_the_root_of_the_width():
     scaled, plain = build(positions="none"), build(positions="none", scale_embeddings=False)
     plain.embeddings.load_state_dict(scaled.embeddings.state_dict())
     ids, positions = draw(0, 1, 3), torch.arange(3)
     assert torch.allclose(scaled.embeddings(ids, positions), 4.0 * plain.embeddings(ids, positions))
-
-
-def test_learned_residual_scale_starts_at_one_and_scales_the_sublayer():
-    network, plain = build(shape="encoder", residual_scale=True), build(shape="encoder")
-    plain.load_state_dict(network.state_dict(), strict=False)
-    ids = draw(0, 1, 5)
-    assert torch.allclose(network(ids), plain(ids))
-    for block in network.encoder.layers:
-        for residual in (block.attention_residual, block.feed_forward_residual):
-            residual.scale.data.zero_()
-    start = network.embeddings(ids, torch.arange(5))
-    normed = start
-    for block in network.encoder.layers:
-        normed = block.feed_forward_residual.norm(block.attention_residual.norm(normed))
-    assert_near(network.encode(ids), normed)
-
-
-def test_the_feed_forward_drops_what_the_activation_switched_on():
-    layer = FeedForward(
-        ModelConfig(9, width=8, heads=2, feed_forward=16, dropout=0.0, feed_forward_dropout=0.5)
-    )
-    hidden = torch.randn(2, 3, 8)
-    torch.manual_seed(0)
-    found = layer(hidden)
-    torch.manual_seed(0)
-    kept = (torch.empty(2, 3, 16).bernoulli_(0.5) / 0.5) * torch.relu(layer.expand(hidden))
-    assert_near(found, layer.contract(kept))
-    plain = layer.contract(torch.relu(layer.expand(hidden)))
-    assert torch.equal(layer.eval()(hidden), plain)
-
-
-def test_batch_norm_leaves_padding_out_of_its_statistics():
-    norm = BatchNorm(4).train()
-    hidden = torch.randn(2, 5, 4)
-    real = torch.ones(2, 5, dtype=torch.bool)
-    real[1, 3:] = False
-    hidden[1, 3:] = 1e6
-    normed = norm(hidden, real)[real]
-    assert_near(normed.mean(0), torch.zeros(4), layers=2)
-    assert torch.allclose(normed.var(0, unbiased=False), torch.ones(4), atol=1e-3)
-
-
-def test_pooling_on_paper():
-    hidden = torch.tensor([[[1.0, 5.0], [3.0, 1.0], [100.0, 100.0]]])
-    real = torch.tensor([[True, True, False]])
-    assert pool(hidden, real, "first").tolist() == [[1.0, 5.0]]
-    assert pool(hidden, real, "mean").tolist() == [[2.0, 3.0]]
-    assert pool(hidden, real, "max").tolist() == [[3.0, 5.0]]
-    left = torch.tensor([[False, True, True]])
-    assert pool(hidden, left, "first").tolist() == [[3.0, 1.0]]
-
-
-@pytest.mark.parametrize("shape", ["encoder", "decoder"])
-@pytest.mark.parametrize("pooling", ["first", "mean", "max"])
-def test_a_classifier_gives_one_score_for_each_class(shape, pooling):
-    network = build(shape=shape, head="classes", classes=3, pooling=pooling, pooler=True)
-    assert network(draw(0, 4, 6)).shape == (4, 3)
-
-
-def test_without_a_head_hidden_states_come_out():
-    assert build(shape="encoder", head="none")(draw(0, 2, 5)).shape == (2, 5, 16)
 
 
 @pytest.mark.parametrize("positions", ["learned", "sinusoidal"])

@@ -6,41 +6,16 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
-from glassformer.config import ModelConfig
-from glassformer.errors import CheckpointError, GlassformerError
+from families import load, settings_of
+from glassformer.errors import GlassformerError
 from glassformer.messages import Message
-from glassformer.model.transformer import Transformer
 from glassformer.weights.checkpoint import adopt
 from glassformer.weights.family import FAMILIES
-from glassformer.weights.mapping import expand, read, write
+from glassformer.weights.mapping import expand, write
 from tolerances import assert_near
 
 Make = Callable[..., Any]
-
-
-class Given:
-    def __init__(self, tensors: dict[str, Tensor]) -> None:
-        self.tensors = tensors
-        self.shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-
-    def tensor(self, name: str) -> Tensor:
-        return self.tensors[name]
-
-
-def settings_of(model: Any, **changes: Any) -> dict[str, Any]:
-    return model.config.to_dict() | {"architectures": [type(model).__name__]} | changes
-
-
-def load(model: Any, tensors: dict[str, Tensor]) -> Transformer:
-    """Our network with these weights under the names of the model's family."""
-    family = FAMILIES[model.config.model_type]
-    config = family.read_config(settings_of(model))
-    network = Transformer(config).eval()
-    state = network.state_dict()
-    network.load_state_dict(dict(read(family.table(config), state, Given(tensors))))
-    return network
 
 
 def test_four_families_are_found() -> None:
@@ -147,73 +122,6 @@ def test_whether_texts_follow_is_told_alike(architecture: str, make: Make) -> No
     assert told.std() > 0.01
 
 
-def test_a_pretrained_bert_opens_as_a_masked_one_without_its_second_head(make: Make, answer: Make) -> None:
-    model = make("BertForPreTraining")
-    masked = make("BertForMaskedLM")
-    assert masked.config.to_dict().keys() == model.config.to_dict().keys()
-    network = load(masked, model.state_dict())  # as the file of bert-base-uncased has it
-    assert not network.config.relation
-    assert_near(answer(network), answer(model), layers=2)
-
-
-def test_berts_old_names_and_buffers(make: Make, answer: Make) -> None:
-    model = make("BertForPreTraining")
-    old = {
-        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
-            "LayerNorm.bias", "LayerNorm.beta"
-        ): tensor
-        for name, tensor in model.state_dict().items()
-    }
-    assert any(name.endswith("gamma") for name in old)
-    old["bert.embeddings.position_ids"] = torch.arange(16)[None]
-    assert torch.equal(answer(load(model, old)), answer(adopt(model)))
-
-
-def test_gpt2s_old_buffers(make: Make, answer: Make) -> None:
-    model = make("GPT2LMHeadModel")
-    old = model.state_dict()
-    for layer in range(2):
-        old[f"transformer.h.{layer}.attn.bias"] = torch.ones(1, 1, 16, 16)
-        old[f"transformer.h.{layer}.attn.masked_bias"] = torch.tensor(-1e4)
-    assert torch.equal(answer(load(model, old)), answer(adopt(model)))
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "model.shared.weight",
-        "model.encoder.embed_tokens.weight",
-        "model.decoder.embed_tokens.weight",
-        "lm_head.weight",
-    ],
-)
-def test_marians_one_embedding_under_any_name(name: str, make: Make, answer: Make) -> None:
-    model = make("MarianMTModel")
-    tensors = model.state_dict()
-    words = tensors["model.shared.weight"]
-    for other in ("shared", "encoder.embed_tokens", "decoder.embed_tokens"):
-        del tensors[f"model.{other}.weight"]
-    del tensors["lm_head.weight"]
-    assert torch.equal(answer(load(model, tensors | {name: words})), answer(adopt(model)))
-
-
-def test_marians_dropout_of_activations_is_kept(make: Make) -> None:
-    settings = settings_of(make("MarianMTModel")) | {"activation_dropout": 0.2}
-    config = FAMILIES["marian"].read_config(settings)
-    assert config.feed_forward_dropout == 0.2
-    written = FAMILIES["marian"].write_config(config)
-    assert isinstance(written, dict)
-    assert written["activation_dropout"] == 0.2
-
-
-def test_marian_without_a_bias_of_words(make: Make, answer: Make) -> None:
-    model = make("MarianMTModel")
-    tensors = model.state_dict()
-    del tensors["final_logits_bias"]
-    model.final_logits_bias.zero_()
-    assert_near(answer(load(model, tensors)), answer(model), layers=2)
-
-
 REFUSED = [
     (
         "GPT2LMHeadModel",
@@ -274,32 +182,6 @@ def test_what_our_network_cannot_be_is_refused_by_name(
         FAMILIES[model.config.model_type].read_config(settings_of(model, **changes))
 
 
-def test_missing_settings_have_the_familys_defaults() -> None:
-    config = FAMILIES["gpt2"].read_config({"architectures": ["GPT2Model"]})
-    assert (config.layers, config.width, config.feed_forward, config.end_id) == (12, 768, 3072, 50256)
-
-
-def test_a_token_outside_the_vocabulary_cannot_occur(make: Make) -> None:
-    settings = settings_of(make("GPT2LMHeadModel"), eos_token_id=50256, pad_token_id=-1, bos_token_id=[5, 6])
-    config = FAMILIES["gpt2"].read_config(settings)
-    assert (config.end_id, config.padding_id, config.start_id) == (None, 0, 5)
-
-
-def test_unscaled_gpt2(make: Make, answer: Make) -> None:
-    model = make("GPT2LMHeadModel", scale_attn_weights=False)
-    network = adopt(model)
-    assert network.config.similarity == "dot"
-    assert_near(answer(network), answer(model), layers=2)
-
-
-@pytest.mark.parametrize(
-    "activation", ["relu", "gelu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "silu", "swish"]
-)
-def test_every_activation_we_claim_to_know(activation: str, make: Make, answer: Make) -> None:
-    model = make("BertForMaskedLM", hidden_act=activation)
-    assert_near(answer(adopt(model)), answer(model), layers=2)
-
-
 @pytest.mark.parametrize("family", ["albert", "bert", "gpt2", "marian"])
 @pytest.mark.parametrize(
     "change",
@@ -326,35 +208,3 @@ def test_no_configuration_belongs_to_two_families(architecture: str, make: Make)
     config = adopt(make(architecture)).config
     at_home = [name for name in FAMILIES if isinstance(FAMILIES[name].write_config(config), dict)]
     assert at_home == [make(architecture).config.model_type]
-
-
-def test_a_classifier_of_another_kind_stays_ours() -> None:
-    config = ModelConfig(
-        vocabulary_size=9, shape="encoder", width=8, heads=2, positions="learned", head="classes", classes=2
-    )
-    config = dataclasses.replace(
-        config, embedding_norm=True, scale_embeddings=False, segments=1, pooling="mean", pooler=True
-    )
-    reason = FAMILIES["bert"].write_config(config)
-    assert str(reason) == "pooling = 'mean' is not one of 'first'"
-    assert "pooler" in str(
-        FAMILIES["bert"].write_config(dataclasses.replace(config, pooling="first", pooler=False))
-    )
-    assert isinstance(FAMILIES["bert"].write_config(dataclasses.replace(config, pooling="first")), dict)
-
-
-def test_a_contradiction_between_tied_weights_is_refused(make: Make) -> None:
-    model = make("GPT2LMHeadModel")
-    tensors = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    tensors["lm_head.weight"] += 1
-    with pytest.raises(CheckpointError, match=r"ties lm_head\.weight to transformer\.wte\.weight"):
-        load(model, tensors)
-
-
-def test_marians_positions_must_be_the_sines(make: Make) -> None:
-    model = make("MarianMTModel")
-    tensors = model.state_dict()
-    assert "model.encoder.embed_positions.weight" in tensors
-    tensors["model.decoder.embed_positions.weight"] = torch.randn(16, 12)
-    with pytest.raises(CheckpointError, match=r"decoder\.embed_positions\.weight differs from the fixed"):
-        load(model, tensors)

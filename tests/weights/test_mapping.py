@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from families import Given
 from glassformer.errors import CheckpointError
 from glassformer.weights.mapping import (
     ROW,
@@ -18,17 +19,6 @@ from glassformer.weights.mapping import (
     unwritable,
     write,
 )
-
-
-class Given:
-    """Tensors in memory, in place of a file."""
-
-    def __init__(self, tensors: dict[str, Tensor]) -> None:
-        self.tensors = tensors
-        self.shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-
-    def tensor(self, name: str) -> Tensor:
-        return self.tensors[name]
 
 
 def read_all(table: Table, ours: dict[str, Tensor], theirs: dict[str, Tensor]) -> dict[str, Tensor]:
