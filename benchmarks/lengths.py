@@ -23,12 +23,9 @@ FILE = Path(__file__).parent.parent / "src/glassformer/lessons/lengths.json"
 GREEDY = GenerationSettings(beams=1, max_new_tokens=90)
 NATURAL = ((2, 4), (5, 7), (8, 10), (11, 16))  # words
 JOINED = ((17, 24), (25, 32), (33, 40))
-NETWORKS: tuple[tuple[tuple[str, str, str | None], tuple[str, str]], ...] = (
-    (
-        ("recurrent", "zoo/recurrent", None),
-        ("recurrent with attention (1 M weights)", "循环网络加注意力（100 万参数）"),
-    ),
-    (("transformer", "zoo/translator", "fr"), ("Transformer (10 M weights)", "Transformer（1000 万参数）")),
+NETWORKS: tuple[tuple[str, str, str, str | None], ...] = (  # family, name, model, target language
+    ("recurrent", "recurrent", "zoo/recurrent", None),
+    ("transformer", "translator", "zoo/translator", "fr"),
 )
 Pair = tuple[str, str]
 
@@ -84,45 +81,17 @@ def main() -> None:
     count = arguments.sentences
     buckets = [take(pairs, *ends, count, random) for ends in NATURAL]
     buckets += [join(pairs, *ends, count, random) for ends in JOINED]
-    networks = [(*words, *names) for words, names in NETWORKS]
-    if arguments.fixed:
-        names = ("recurrent with a fixed C (0.9 M weights)", "循环网络，固定的 C（90 万参数）")
-        networks.insert(0, ("recurrent", arguments.fixed, None, *names))
-    missing = arguments.fixed is None
-    method = {
-        "en": f"English to French, up to {count} test sentences a bucket (Tatoeba), greedy, sacreBLEU. "
-        "Above 16 words they are test sentences joined, as the data have hardly any longer ones. Networks "
-        "differ in size and in training, too: this compares models, not attention alone."
-        + (
-            " A recurrent network with a fixed C does not ship, so it was not measured."
-            if missing
-            else " The network with a fixed C does not ship: its recipe is that of zoo/recurrent, "
-            "with a fixed C for attention."
-        ),
-        "zh": f"英译法，每个区间最多 {count} 个测试句（Tatoeba），贪心搜索，sacreBLEU。"
-        "16 词以上由测试句拼接而成，因为数据里几乎没有更长的句子。"
-        "各网络的大小和训练也不同：这里比较的是模型，不只是注意力。"
-        + (
-            "固定 C 的循环网络没有随包发布，因此没有测量。"
-            if missing
-            else "固定 C 的网络没有随包发布：它按 zoo/recurrent 的配方训练，只把注意力换成固定的 C。"
-        ),
-    }
+    fixed = (("recurrent", "recurrent-fixed", arguments.fixed, None),) if arguments.fixed else ()
     result = {
         "date": datetime.date.today().isoformat(),
-        "method": method,
+        "sentences": count,
         "buckets": [
             {"shortest": low, "longest": high, "sentences": len(bucket), "joined": (low, high) in JOINED}
             for (low, high), bucket in zip((*NATURAL, *JOINED), buckets, strict=True)
         ],
         "networks": [
-            {
-                "family": family,
-                "model": Path(model).name,
-                "name": {"en": en, "zh": zh},
-                "bleu": score_network(model, tag, buckets),
-            }
-            for family, model, tag, en, zh in networks
+            {"family": family, "model": name, "bleu": score_network(model, language, buckets)}
+            for family, name, model, language in (*fixed, *NETWORKS)
         ],
     }
     FILE.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

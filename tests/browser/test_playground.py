@@ -15,6 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 from browser.conftest import Bench, Served
 from browser.waiting import rest
 from glassformer.api.jobs import JobRequest
+from glassformer.messages import Message
 
 pytestmark = pytest.mark.browser
 
@@ -51,6 +52,10 @@ def played(bench: Bench) -> Played:
     return Played(bench.url)
 
 
+def format_text(message: Any, language: str = "en") -> str:
+    return Message.from_json(message).text(language)
+
+
 def find_figure(page: Page, name: str) -> Locator:
     figure = page.locator(f'[data-figure="{name}"]')
     expect(figure).to_be_visible()  # the first answer starts the worker
@@ -84,13 +89,13 @@ def test_a_control_changes_picture_sentence_and_address(played: Played, open_pag
     figure = find_figure(page, "allowed")
     page.get_by_role("radio", name="none", exact=True).check()
     expect(page).to_have_url(re.compile("playground.mask=none"))
-    expect(page.locator(".play-found")).to_have_text(played.ask("/masks?mask=none")["found"]["en"])
+    expect(page.locator(".play-found")).to_have_text(format_text(played.ask("/masks?mask=none")["found"]))
     allowed = played.figure("/masks?mask=none", "allowed")["values"]
     yes = sum(value == 1 for row in allowed for value in row)
     expect(figure.locator("text", has_text="✓")).to_have_count(yes)
     page.reload()
     expect(page.get_by_role("radio", name="none", exact=True)).to_be_checked()
-    expect(page.locator(".play-found")).to_have_text(played.ask("/masks?mask=none")["found"]["en"])
+    expect(page.locator(".play-found")).to_have_text(format_text(played.ask("/masks?mask=none")["found"]))
 
 
 def test_a_slider_asks_when_it_rests(played: Played, open_page: Open) -> None:
@@ -105,7 +110,7 @@ def test_a_slider_asks_when_it_rests(played: Played, open_page: Open) -> None:
     for _ in range(3):
         slider.press("ArrowRight")
     expect(page).to_have_url(re.compile("playground.width=9"))
-    expect(page.locator(".play-found")).to_have_text(played.ask("/scaling?width=9")["found"]["en"])
+    expect(page.locator(".play-found")).to_have_text(format_text(played.ask("/scaling?width=9")["found"]))
     rest(page)
     assert asked[-1].endswith("width=9")
     number = len(asked)
@@ -145,7 +150,7 @@ def test_topics_by_keyboard_and_both_languages(played: Played, open_page: Open) 
     topics = played.ask("")
     names = [topic["name"] for topic in topics]
     buttons = page.locator(".play-topics button")
-    assert buttons.all_text_contents() == [topic["title"]["zh"] for topic in topics]
+    assert buttons.all_text_contents() == [format_text(topic["title"], "zh") for topic in topics]
     page.locator('[data-topic="masks"]').focus()
     page.keyboard.press("ArrowDown")
     after = names[names.index("masks") + 1]
@@ -255,7 +260,7 @@ def test_picture_and_table(played: Played, open_page: Open) -> None:
     picture = download.value.path().read_text("utf-8")
     ElementTree.fromstring(picture)  # well-formed
     topic = next(each for each in played.ask("") if each["name"] == "masks")
-    assert topic["title"]["en"] in picture
+    assert format_text(topic["title"]) in picture
     assert "✓" in picture
     assert "&lt;pad&gt;" in picture
 

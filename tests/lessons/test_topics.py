@@ -1,6 +1,7 @@
 """Every topic of the playground against NumPy in double precision, or a case on paper."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ from numpy.typing import NDArray
 from glassformer.errors import ApiError, InputError
 from glassformer.lessons import lengths
 from glassformer.lessons.models import Zoo
-from glassformer.lessons.outcome import Models, Outcome, Words, bilingual
+from glassformer.lessons.outcome import Models, Outcome, Words
 from glassformer.lessons.playing import play
 from glassformer.lessons.schema import Play, read_saved
 from glassformer.lessons.topics import find_topic, read_parameters, read_topics
 from glassformer.loaded.opening import load
+from glassformer.messages import literal
 from tolerances import assert_near
 
 Array = NDArray[np.float64]
@@ -68,16 +70,16 @@ def softmax(scores: Array) -> Array:
 def test_every_topic_answers_with_its_defaults_in_both_languages(topic: Any, run: Run) -> None:
     given = {"text": TEXT} if topic.name in ("similarity", "heads") else {}
     played = run(topic.name, **given)
-    assert played.found.en.endswith(".")
-    assert played.found.zh.endswith("。")
+    assert played.found.text("en").endswith(".")
+    assert played.found.text("zh").endswith("。")
     assert set(played.parameters) == {parameter.name for parameter in topic.parameters}
     ids = [each.id for each in played.figures]
     assert len(ids) == len(set(ids))
     again = Play.model_validate_json(played.model_dump_json())
     assert again == played
-    for phrase in (topic.title, topic.question, topic.change, topic.see, topic.why):
-        assert any("一" <= letter <= "鿿" for letter in phrase.zh)
-        assert phrase.en != phrase.zh
+    for text in (topic.title, topic.question, topic.change, topic.see, topic.why):
+        assert any("一" <= letter <= "鿿" for letter in text.text("zh"))
+        assert text.text("en") != text.text("zh")
 
 
 def test_topics_come_in_a_fixed_order() -> None:
@@ -126,7 +128,12 @@ def test_soft_lookup_is_the_softmax_of_shared_characters(run: Run) -> None:
     assert_near(weights, softmax(scores / 2))
     rows = figure(played, "table").rows
     assert [line[1] for line in rows] == scores.tolist()
-    assert (rows[1][3].zh, rows[1][3].en) == ("段延庆", "段延庆 (Duan Yanqing)")
+    assert (rows[1][3].text("zh"), rows[1][3].text("en")) == ("段延庆", "段延庆 (Duan Yanqing)")
+    note = figure(played, "table").note
+    assert re.match(
+        r"Taken home: 0\.\d\d·Six Meridians Divine Sword \+ 0\.\d\d·Duan Yanqing \+ ", note.text("en")
+    )
+    assert re.match(r"带回的结果：0\.\d\d·六脉神剑 \+ 0\.\d\d·段延庆 \+ ", note.text("zh"))
 
 
 def test_the_scores_of_the_example_and_the_best_keys_alone(run: Run) -> None:
@@ -137,7 +144,7 @@ def test_the_scores_of_the_example_and_the_best_keys_alone(run: Run) -> None:
     assert_near(two, [1 / (1 + np.e**2), 0, 1 / (1 + np.e**-2), 0])
     hard = run("lookup", scores="given", keys=1)
     assert curves(hard, "weights")[0].tolist() == [0, 0, 1, 0]
-    assert "乔峰和虚竹" in hard.found.en
+    assert "乔峰和虚竹" in str(hard.found)
     assert figure(hard, "table").marked == (2,)
 
 
@@ -148,7 +155,7 @@ def test_the_scores_of_the_example_and_the_best_keys_alone(run: Run) -> None:
         ({"question": "abc", "keys": 1}, "No key fits better"),
         (
             {"question": "段"},
-            "art” and “Duan Yu's father by birth” and “Duan Yu's sworn brothers” fit equally well (30\u202f%",
+            "art”, “Duan Yu's father by birth” and “Duan Yu's sworn brothers” fit equally well (30\u202f%",
         ),
         ({"question": "段", "keys": 2}, "3 keys fit equally well"),
         ({"question": "段誉结拜兄弟的招牌武功", "keys": 1}, "2 keys fit equally well"),
@@ -159,7 +166,7 @@ def test_the_scores_of_the_example_and_the_best_keys_alone(run: Run) -> None:
     ],
 )
 def test_a_tie_is_told_as_one(run: Run, given: dict[str, object], part: str) -> None:
-    assert part in run("lookup", **given).found.en
+    assert part in str(run("lookup", **given).found)
 
 
 # Similarity
@@ -215,7 +222,7 @@ def test_variances_are_those_of_theory(run: Run) -> None:
     sharp, gentle = curves(played, "weights")
     raised = np.exp(16 * np.log(gentle))  # ÷ √256 before the softmax is the 16th root after it
     assert_near(sharp, raised / raised.sum())
-    numbers = {item.name.en: item.value for item in figure(played, "numbers").items}
+    numbers = {str(item.name): item.value for item in figure(played, "numbers").items}
     assert numbers["largest weight, plain"] > 0.9
     assert numbers["gradient, plain"] < 0.3 * numbers["gradient, scaled"]
 
@@ -233,7 +240,7 @@ def test_the_mask_of_the_example(run: Run) -> None:
         [1, 1, 1, 0, 0],
     ]
     assert figure(played, "allowed").rows.labels == ("乘", "着", "风", "<pad>", "<pad>")
-    assert "13 of 25" in played.found.en
+    assert "13 of 25" in str(played.found)
 
 
 @pytest.mark.parametrize("mask", ["none", "padding", "causal", "both"])
@@ -342,10 +349,10 @@ def test_learned_positions_are_the_models_own(run: Run, models: Zoo, tmp_path: P
 def test_three_starting_points_are_three_in_any_length(run: Run) -> None:
     for length in (11, 12, 20, 21, 64):
         names = [
-            each.name.en for each in figure(run("positions", kind="count", length=length), "distance").series
+            each.name for each in figure(run("positions", kind="count", length=length), "distance").series
         ]
         assert len(set(names)) == 3, length
-    assert "up to 0," not in run("positions", kind="count", length=11).found.en
+    assert "up to 0," not in str(run("positions", kind="count", length=11).found)
 
 
 # Order
@@ -359,7 +366,7 @@ def test_without_positions_outputs_permute_with_their_words(run: Run, shuffle: s
     steps = [place for place, letter in enumerate("一步两步三步四步望着天") if letter == "步"]
     assert_near(apart[np.ix_(steps, steps)], 0, layers=1)
     assert apart[0, 1] > 0.1
-    assert "does not matter" in without.found.en
+    assert "does not matter" in str(without.found)
     for kind in ("sinusoidal", "rotary", "relative"):
         played = run("order", positions=kind, shuffle=shuffle)
         assert max(curves(played, "change")[0]) > 1e-2, kind
@@ -374,7 +381,7 @@ def test_without_positions_outputs_permute_with_their_words(run: Run, shuffle: s
 def test_an_order_that_is_the_old_one_proves_nothing(
     run: Run, given: dict[str, object], positions: str
 ) -> None:
-    assert "nothing to compare" in run("order", positions=positions, **given).found.en
+    assert "nothing to compare" in str(run("order", positions=positions, **given).found)
 
 
 # Norms
@@ -388,7 +395,7 @@ def test_both_norms_of_the_example_by_hand(run: Run) -> None:
         assert_near(values(played, "before"), matrix)
         assert_near(values(played, "after"), (matrix - mean) / np.sqrt(variance + 1e-5))
         assert np.allclose(curves(played, "change")[0], 0)
-        assert "make it louder" in played.found.en  # of either norm: no claim without a change
+        assert "make it louder" in str(played.found)  # of either norm: no claim without a change
         mean_left, variance_left = (item.value for item in figure(played, "numbers").items)
         assert abs(mean_left) < 1e-6  # over the rows, or the columns, that were normed
         assert_near(variance_left, (variance / (variance + 1e-5)).min())
@@ -410,7 +417,7 @@ def test_layer_norm_does_not_look_at_neighbours(run: Run) -> None:
     played = run("norms", norm="layer", louder=10)
     change = curves(played, "change")[0]
     assert change[:3].tolist() == [0, 0, 0]
-    assert "does not change" in played.found.en
+    assert "does not change" in str(played.found)
     before = values(played, "before")
     known = ~np.isnan(before).any(-1)
     words = before[known]
@@ -453,14 +460,14 @@ def test_lengths_show_what_was_measured_or_say_that_nothing_was(
     assert run("lengths").figures == ()
     measured = {
         "date": "2026-01-01",
-        "method": {"en": "By hand.", "zh": "手算。"},
+        "sentences": 7,
         "buckets": [
             {"shortest": 1, "longest": 5, "sentences": 7, "joined": False},
             {"shortest": 6, "longest": 10, "sentences": 3, "joined": True},
         ],
         "networks": [
-            {"family": "recurrent", "name": {"en": "one", "zh": "甲"}, "bleu": [30.0, 12.5]},
-            {"family": "transformer", "name": {"en": "two", "zh": "乙"}, "bleu": [40.0, 39.0]},
+            {"family": "recurrent", "model": "one", "bleu": [30.0, 12.5]},
+            {"family": "transformer", "model": "translator", "bleu": [40.0, 39.0]},
         ],
     }
     (tmp_path / "some.json").write_text(json.dumps(measured))
@@ -468,8 +475,11 @@ def test_lengths_show_what_was_measured_or_say_that_nothing_was(
     played = run("lengths")
     assert figure(played, "bleu").x == (3.0, 8.0)
     assert [curve.tolist() for curve in curves(played, "bleu")] == [[30.0, 12.5], [40.0, 39.0]]
-    assert "2026-01-01" in played.found.en
-    assert [line[0].en for line in figure(played, "table").rows] == ["1–5", "6–10, joined"]
+    assert "2026-01-01" in str(played.found)
+    assert [str(line[0]) for line in figure(played, "table").rows] == ["1–5", "6–10, joined"]
+    assert "up to 7 test sentences" in str(figure(played, "bleu").note)
+    assert "so it was not measured" in str(figure(played, "bleu").note)
+    assert str(played.found).endswith(": one: 30 → 12; Transformer (10 M weights): 40 → 39.")
     (alone,) = curves(run("lengths", show="transformer"), "bleu")
     assert alone.tolist() == [40.0, 39.0]
 
@@ -552,7 +562,7 @@ def test_a_topic_runs_on_one_thread_and_gives_the_others_back(monkeypatch: pytes
 
     def look(words: Words, models: Models) -> Outcome:
         seen.append(torch.get_num_threads())
-        return Outcome(bilingual("One.", "一。"), ())
+        return Outcome(literal("One."), ())
 
     monkeypatch.setattr("glassformer.lessons.masks.play", look)
     torch.set_num_threads(2)
@@ -576,7 +586,7 @@ def test_what_ships_is_what_the_topics_give() -> None:
     assert saved.plays.keys() == now.plays.keys()
     for name, played in now.plays.items():
         if name == "scaling":  # its sentence rounds what chance drew: the same numbers on any machine
-            assert saved.plays[name].found == played.found
+            assert str(saved.plays[name].found) == str(played.found)
         compare(saved.plays[name].model_dump(), played.model_dump(), name)
 
 

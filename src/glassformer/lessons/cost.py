@@ -11,8 +11,9 @@ import torch
 from torch import nn
 
 from glassformer.config import ModelConfig
-from glassformer.lessons.outcome import Models, Outcome, Words, plain, say, seeded, series
+from glassformer.lessons.outcome import Models, Outcome, Words, plain, seeded, series
 from glassformer.lessons.schema import Lines, Table
+from glassformer.messages import message
 from glassformer.model.attention import Mask, SelfAttention, fused_product
 
 LENGTHS = (32, 64, 128, 256, 512, 1024, 2048)
@@ -32,23 +33,23 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     growth = grow(measured["attention"])
     lines = Lines(
         id="seconds",
-        title=say("lessons.cost.time_one_layer_d", width=width),
-        note=say("lessons.cost.shortest_tries_processor_time", tries=TRIES),
+        title=message("lessons.cost.time_one_layer_d", width=width),
+        note=message("lessons.cost.shortest_tries_processor_time", tries=TRIES),
         x=tuple(float(length) for length in LENGTHS),
-        x_title=say("lessons.cost.tokens_n"),
-        y_title=say("lessons.cost.milliseconds"),
+        x_title=message("lessons.cost.tokens_n"),
+        y_title=message("lessons.cost.milliseconds"),
         x_scale="log",
         y_scale="log",
         series=(
-            series(say("lessons.cost.softmax_qk_v_n"), measured["attention"]),
-            series(say("lessons.cost.projections_q_k_v"), measured["projections"]),
-            series(say("lessons.cost.recurrent_gru_step_step"), measured["recurrent"]),
+            series(message("lessons.cost.softmax_qk_v_n"), measured["attention"]),
+            series(message("lessons.cost.projections_q_k_v"), measured["projections"]),
+            series(message("lessons.cost.recurrent_gru_step_step"), measured["recurrent"]),
         ),
     )
     longest = [
         length for length, value in zip(LENGTHS, measured["attention"], strict=True) if value == value
     ][-1]
-    found = say(
+    found = message(
         "lessons.cost.from_tokens_product_attention", half=longest // 2, longest=longest, growth=growth
     )
     return Outcome(found, (lines, _compare(), _list(measured)))
@@ -99,17 +100,17 @@ def grow(values: list[float]) -> float:
 def _compare() -> Table:
     return Table(
         id="complexity",
-        title=say("lessons.cost.one_layer_theory"),
+        title=message("lessons.cost.one_layer_theory"),
         columns=(
-            say("lessons.cost.layer"),
-            say("lessons.cost.work"),
-            say("lessons.cost.steps_wait_one_another"),
-            say("lessons.cost.path_between_two_words"),
+            message("lessons.cost.layer"),
+            message("lessons.cost.work"),
+            message("lessons.cost.steps_wait_one_another"),
+            message("lessons.cost.path_between_two_words"),
         ),
         rows=(
-            (say("lessons.cost.self_attention"), "O(n²·d)", "O(1)", "O(1)"),
-            (say("lessons.cost.recurrent"), "O(n·d²)", "O(n)", "O(n)"),
-            (say("lessons.cost.convolution_width_k"), "O(k·n·d²)", "O(1)", "O(log_k n)"),
+            (message("lessons.cost.self_attention"), "O(n²·d)", "O(1)", "O(1)"),
+            (message("lessons.cost.recurrent"), "O(n·d²)", "O(n)", "O(n)"),
+            (message("lessons.cost.convolution_width_k"), "O(k·n·d²)", "O(1)", "O(log_k n)"),
         ),
     )
 
@@ -117,12 +118,12 @@ def _compare() -> Table:
 def _list(measured: dict[str, list[float]]) -> Table:
     return Table(
         id="measured",
-        title=say("lessons.cost.milliseconds_2"),
+        title=message("lessons.cost.milliseconds_2"),
         columns=(
-            say("lessons.cost.n"),
-            say("lessons.cost.attention"),
-            say("lessons.cost.projections"),
-            say("lessons.cost.recurrent"),
+            message("lessons.cost.n"),
+            message("lessons.cost.attention"),
+            message("lessons.cost.projections"),
+            message("lessons.cost.recurrent"),
         ),
         rows=tuple(
             (float(length), *(plain(measured[name][place]) for name in measured))

@@ -13,14 +13,13 @@ from glassformer.lessons.outcome import (
     Outcome,
     Words,
     axis,
-    bilingual,
     label_tokens,
     matrix,
     plain,
-    say,
     series,
 )
 from glassformer.lessons.schema import Bars, Measure, Numbers, Range
+from glassformer.messages import message
 from glassformer.model.transformer import Transformer
 
 MOST = 40  # tokens
@@ -48,44 +47,45 @@ def play(words: Words, models: Models) -> Outcome:
     figures = (
         matrix(
             "heads",
-            say("lessons.heads.where_looks_layer", word=word, layer=layer),
+            message("lessons.heads.where_looks_layer", word=word, layer=layer),
             torch.cat((rows, mean[None])),
-            axis(names, say("lessons.heads.head")),
-            axis(labels, say("lessons.heads.key")),
+            axis(names, message("lessons.heads.head")),
+            axis(labels, message("lessons.heads.key")),
             ends=(0.0, 1.0),
-            note=say("lessons.heads.last_row_mean_heads"),
+            note=message("lessons.heads.last_row_mean_heads"),
         ),
         Bars(
             id="entropy",
-            title=say("lessons.heads.how_spread_each_row"),
+            title=message("lessons.heads.how_spread_each_row"),
             labels=tuple(names),
-            value_title=say("lessons.heads.entropy_nats"),
-            series=(series(say("lessons.heads.entropy"), entropies),),
+            value_title=message("lessons.heads.entropy_nats"),
+            series=(series(message("lessons.heads.entropy"), entropies),),
         ),
         Numbers(
             id="numbers",
-            title=say("lessons.heads.whole_layer"),
+            title=message("lessons.heads.whole_layer"),
             items=(
                 Measure(
-                    name=say("lessons.heads.mean_difference_two_heads"),
+                    name=message("lessons.heads.mean_difference_two_heads"),
                     value=plain(apart),
                 ),
                 Measure(
-                    name=say("lessons.heads.different_words_heads_look"),
+                    name=message("lessons.heads.different_words_heads_look"),
                     value=float(count),
                 ),
             ),
         ),
     )
-    seen = ", ".join(f"{head}: {name}" for head, name in enumerate(favourites))
-    chinese = "、".join(f"头 {head}：{name}" for head, name in enumerate(favourites))
-    found = bilingual(
-        f"The {len(rows)} heads of layer {layer} look most at {count} different words ({seen}); "
-        "their mean has an entropy "
-        f"of {float(entropies[-1]):.2f}, the heads {float(entropies[:-1].mean()):.2f} on average.",
-        f"第 {layer} 层的 {len(rows)} 个头最关注的是 {count} 个不同的词（{chinese}）；平均行的熵为 "
-        f"{float(entropies[-1]):.2f}，"
-        f"各头的熵平均为 {float(entropies[:-1].mean()):.2f}。",
+    found = message(
+        "lessons.heads.heads_look_at",
+        heads=len(rows),
+        layer=layer,
+        count=count,
+        favourites=[
+            message("lessons.heads.favourite", head=head, word=name) for head, name in enumerate(favourites)
+        ],
+        of_mean=float(entropies[-1]),
+        of_heads=float(entropies[:-1].mean()),
     )
     ranges = {
         "query": Range(maximum=len(labels) - 1, labels=tuple(labels)),

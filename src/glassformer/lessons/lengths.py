@@ -8,9 +8,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from glassformer.lessons.outcome import Models, Outcome, Words, bilingual, plain, say, series
+from glassformer.lessons.outcome import Models, Outcome, Words, chain, plain, series
 from glassformer.lessons.schema import Lines, Table
-from glassformer.schema import Phrase
+from glassformer.messages import Message, message
 
 FILE = Path(__file__).with_name("lengths.json")
 
@@ -18,33 +18,33 @@ FILE = Path(__file__).with_name("lengths.json")
 def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     """Show what was measured."""
     if not FILE.is_file():
-        return Outcome(
-            say("lessons.lengths.this_has_not_been"),
-            (),
-        )
+        return Outcome(message("lessons.lengths.this_has_not_been"), ())
     measured: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     wanted = words.text("show")
     networks = [each for each in measured["networks"] if wanted in ("all", each["family"])]
     buckets = measured["buckets"]
-    method = bilingual(measured["method"]["en"], measured["method"]["zh"])
+    names = [
+        message(f"lessons.lengths.network.{each['model'].replace('-', '_')}", default=each["model"])
+        for each in networks
+    ]
+    known = any(each["model"] == "recurrent-fixed" for each in measured["networks"])
+    fixed = message("lessons.lengths.fixed_measured" if known else "lessons.lengths.fixed_missing")
     lines = Lines(
         id="bleu",
-        title=say("lessons.lengths.bleu_length_source_sentence"),
-        note=method,
+        title=message("lessons.lengths.bleu_length_source_sentence"),
+        note=message("lessons.lengths.method", sentences=measured["sentences"], fixed=fixed),
         x=tuple((bucket["shortest"] + bucket["longest"]) / 2 for bucket in buckets),
-        x_title=say("lessons.lengths.words_source"),
-        y_title=say("lessons.lengths.bleu"),
-        series=tuple(
-            series(bilingual(each["name"]["en"], each["name"]["zh"]), each["bleu"]) for each in networks
-        ),
+        x_title=message("lessons.lengths.words_source"),
+        y_title=message("lessons.lengths.bleu"),
+        series=tuple(series(name, each["bleu"]) for name, each in zip(names, networks, strict=True)),
     )
     table = Table(
         id="table",
-        title=say("lessons.lengths.same_numbers"),
+        title=message("lessons.lengths.same_numbers"),
         columns=(
-            say("lessons.lengths.words"),
-            say("lessons.lengths.sentences"),
-            *(bilingual(**each["name"]) for each in networks),
+            message("lessons.lengths.words"),
+            message("lessons.lengths.sentences"),
+            *names,
         ),
         rows=tuple(
             (
@@ -55,16 +55,16 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
             for place, bucket in enumerate(buckets)
         ),
     )
-    falls = [(each["name"], each["bleu"][0], each["bleu"][-1]) for each in networks]
-    english = "; ".join(f"{name['en']}: {first:.0f} → {last:.0f}" for name, first, last in falls)
-    chinese = "；".join(f"{name['zh']}：{first:.0f} → {last:.0f}" for name, first, last in falls)
-    found = bilingual(
-        f"From the shortest to the longest sentences, measured {measured['date']}: {english}.",
-        f"从最短到最长的句子（{measured['date']} 实测）：{chinese}。",
+    falls = [
+        message("lessons.lengths.fall", network=name, first=each["bleu"][0], last=each["bleu"][-1])
+        for name, each in zip(names, networks, strict=True)
+    ]
+    found = message(
+        "lessons.lengths.from_shortest", date=measured["date"], falls=chain("lessons.lengths.falls", falls)
     )
     return Outcome(found, (lines, table))
 
 
-def _name(bucket: dict[str, Any]) -> Phrase:
+def _name(bucket: dict[str, Any]) -> Message | str:
     ends = f"{bucket['shortest']}–{bucket['longest']}"
-    return say("lessons.lengths.joined", ends=ends) if bucket["joined"] else bilingual(ends, ends)
+    return message("lessons.lengths.joined", ends=ends) if bucket["joined"] else ends

@@ -7,17 +7,18 @@ Out:  scores, weights, and the mixture of values. A key is the bag of its charac
 import torch
 from torch import Tensor
 
-from glassformer.lessons.outcome import Models, Outcome, Words, bilingual, percent, plain, say, series
+from glassformer.lessons.outcome import Models, Outcome, Words, chain, percent, plain, series
 from glassformer.lessons.schema import Bars, Table
+from glassformer.messages import Message, message
 from glassformer.model.similarity import dot, hard
-from glassformer.schema import Phrase
 
-TABLE = (  # key, value, and both in English
-    ("段誉的招牌武功", "六脉神剑", "Duan Yu's signature art", "Six Meridians Divine Sword"),
-    ("段誉的生父", "段延庆", "Duan Yu's father by birth", "Duan Yanqing"),
-    ("段誉的结拜兄弟", "乔峰和虚竹", "Duan Yu's sworn brothers", "Qiao Feng and Xuzhu"),
-    ("乔峰的招牌武功", "降龙十八掌", "Qiao Feng's signature art", "Eighteen Dragon-Subduing Palms"),
-)
+TABLE = {  # keys and values; the catalogues have their meaning in other languages
+    "own_art": ("段誉的招牌武功", "六脉神剑"),
+    "father": ("段誉的生父", "段延庆"),
+    "brothers": ("段誉的结拜兄弟", "乔峰和虚竹"),
+    "brothers_art": ("乔峰的招牌武功", "降龙十八掌"),
+}
+NAMES, KEYS = tuple(TABLE), tuple(key for key, _ in TABLE.values())
 GIVEN = (7.0, 1.0, 9.0, 5.0)
 
 
@@ -27,34 +28,38 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     scores = torch.tensor(GIVEN) if given else score(words.text("question"))
     count = words.integer("keys")
     weights = hard((scores / words.number("temperature"))[None], count)[0]
-    keys = [entry[0] for entry in TABLE]
+    terms = [
+        message("lessons.lookup.term", share=share, value=message(f"lessons.lookup.value.{name}"))
+        for name, share in zip(NAMES, weights.tolist(), strict=True)
+        if share > 0
+    ]
     table = Table(
         id="table",
-        title=say("lessons.lookup.table_how_much_each"),
-        note=bilingual(f"Taken home: {_mix(weights, 3)}", f"带回的结果：{_mix(weights, 1)}"),
+        title=message("lessons.lookup.table_how_much_each"),
+        note=message("lessons.lookup.taken", mixture=chain("lessons.lookup.sum", terms)),
         columns=(
-            say("lessons.lookup.key"),
-            say("lessons.lookup.score"),
-            say("lessons.lookup.weight_2"),
-            say("lessons.lookup.value"),
+            message("lessons.lookup.key_column"),
+            message("lessons.lookup.score_column"),
+            message("lessons.lookup.weight_column"),
+            message("lessons.lookup.value_column"),
         ),
         rows=tuple(
             (
-                bilingual(f"{key} ({english})", key),
+                message(f"lessons.lookup.key_cell.{name}"),
                 plain(float(scores[i])),
                 plain(float(weights[i])),
-                bilingual(f"{value} ({meaning})", value),
+                message(f"lessons.lookup.value_cell.{name}"),
             )
-            for i, (key, value, english, meaning) in enumerate(TABLE)
+            for i, name in enumerate(NAMES)
         ),
         marked=tuple(i for i in range(len(TABLE)) if weights[i] > 0),
     )
     bars = Bars(
         id="weights",
-        title=say("lessons.lookup.weights"),
-        labels=tuple(keys),
-        value_title=say("lessons.lookup.weight"),
-        series=(series(say("lessons.lookup.weight"), weights),),
+        title=message("lessons.lookup.weights"),
+        labels=KEYS,
+        value_title=message("lessons.lookup.weight"),
+        series=(series(message("lessons.lookup.weight"), weights),),
         high=1.0,
     )
     return Outcome(_find(scores, weights, count), (table, bars))
@@ -62,50 +67,29 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
 
 def score(question: str) -> Tensor:
     """q·k of the question with each key: how many characters they share. (key,)"""
-    alphabet = sorted(set("".join(entry[0] for entry in TABLE)))
-    keys = torch.tensor([[float(letter in entry[0]) for letter in alphabet] for entry in TABLE])
+    alphabet = sorted(set("".join(KEYS)))
+    keys = torch.tensor([[float(letter in key) for letter in alphabet] for key in KEYS])
     query = torch.tensor([[float(letter in question) for letter in alphabet]])
     return dot(query, keys)[0]
 
 
-def _mix(weights: Tensor, column: int) -> str:
-    """The values, each with its weight."""
-    return " + ".join(
-        f"{share:.2f}·{TABLE[key][column]}" for key, share in enumerate(weights.tolist()) if share > 0
-    )
-
-
-def _find(scores: Tensor, weights: Tensor, count: int) -> Phrase:
+def _find(scores: Tensor, weights: Tensor, count: int) -> Message:
     """What the weights say. Keys that fit equally well are named, and no more is said of them than that."""
-    best, keys = int(weights.argmax()), [entry[0] for entry in TABLE]
-    share, highest = percent(float(weights[best])), float(scores.max())
-    tied = [place for place, score in enumerate(scores.tolist()) if score == highest]
-    english = [f"“{TABLE[place][2]}”" for place in tied]
-    named = "、".join(f"“{keys[place]}”" for place in tied)
-    if len(tied) == len(keys):
-        return say("lessons.lookup.no_key_fits_better", highest=highest)
+    share, highest = percent(float(weights.max())), float(scores.max())
+    best = NAMES[int(weights.argmax())]
+    key = message(f"lessons.lookup.key.{best}")
+    tied = [
+        message("lessons.lookup.quoted", key=message(f"lessons.lookup.key.{name}"))
+        for name, score in zip(NAMES, scores.tolist(), strict=True)
+        if score == highest
+    ]
+    if len(tied) == len(TABLE):
+        return message("lessons.lookup.no_key_fits_better", highest=highest)
     if count < len(tied):
-        return bilingual(
-            f"{len(tied)} keys fit equally well ({', '.join(english)}), and {count} of them may answer: "
-            "which, is arbitrary, and the rest is not heard.",
-            f"有 {len(tied)} 个键同样合适（{named}），却只有 {count} 个可以回答：选中哪个都没有道理，"
-            "其余的都听不到。",
-        )
+        return message("lessons.lookup.more_tied_than_asked", tied=len(tied), keys=tied, count=count)
     if count == 1:
-        return bilingual(
-            f"Hard attention: only “{TABLE[best][2]}” answers, with {TABLE[best][1]} ({TABLE[best][3]}); the "
-            "rest is not heard.",
-            f"硬注意力：只有“{keys[best]}”回答，得到“{TABLE[best][1]}”，其余的都听不到。",
-        )
+        return message("lessons.lookup.hard", key=key, value=message(f"lessons.lookup.value_cell.{best}"))
     if len(tied) > 1:
-        return bilingual(
-            f"{' and '.join(english)} fit equally well ({share} each): a mixture has them all.",
-            f"{named}同样合适（各占 {share}）：加权混合里全都有。",
-        )
-    name = "Soft attention" if count == len(TABLE) else f"The {count} best keys"
-    chinese = "软注意力" if count == len(TABLE) else f"最好的 {count} 个键"
-    return bilingual(
-        f"{name}: “{TABLE[best][2]}” has the largest weight ({share}); the answer is a mixture of {count} "
-        "values.",
-        f"{chinese}：“{keys[best]}”权重最大（{share}），答案是 {count} 个值的加权混合。",
-    )
+        return message("lessons.lookup.tied", keys=tied, share=share)
+    kind = message("lessons.lookup.soft" if count == len(TABLE) else "lessons.lookup.best_keys", count=count)
+    return message("lessons.lookup.mixture", kind=kind, key=key, share=share, count=count)

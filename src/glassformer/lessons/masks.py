@@ -12,16 +12,14 @@ from glassformer.lessons.outcome import (
     Outcome,
     Words,
     axis,
-    bilingual,
     flags,
     matrix,
     percent,
-    say,
     seeded,
 )
+from glassformer.messages import Message, message
 from glassformer.model.attention import combine
 from glassformer.model.similarity import scaled_dot, soft
-from glassformer.schema import Phrase
 
 TITLES = ("青花瓷", "爱在西元前", "星晴")
 PADDING = "<pad>"
@@ -44,27 +42,27 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     scores = scaled_dot(vectors, vectors)
     weights = soft(scores, allowed)
     rows, columns = (
-        axis(tokens[chosen], say("lessons.masks.query")),
-        axis(tokens[chosen], say("lessons.masks.key")),
+        axis(tokens[chosen], message("lessons.masks.query")),
+        axis(tokens[chosen], message("lessons.masks.key")),
     )
     figures = (
         flags(
             "allowed",
-            say("lessons.masks.what_may_be_seen"),
+            message("lessons.masks.what_may_be_seen"),
             allowed,
             rows,
             columns,
         ),
         matrix(
             "scores",
-            say("lessons.masks.scores_hatched_cells_are"),
+            message("lessons.masks.scores_hatched_cells_are"),
             scores.masked_fill(~allowed, float("-inf")),
             rows,
             columns,
         ),
         matrix(
             "weights",
-            say("lessons.masks.weights_after_softmax"),
+            message("lessons.masks.weights_after_softmax"),
             weights,
             rows,
             columns,
@@ -72,10 +70,10 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         ),
         flags(
             "batch",
-            say("lessons.masks.batch_token_rest_padding"),
+            message("lessons.masks.batch_token_rest_padding"),
             real,
-            axis(batch, say("lessons.masks.sentence")),
-            axis(range(length), say("lessons.masks.position")),
+            axis(batch, message("lessons.masks.sentence")),
+            axis(range(length), message("lessons.masks.position")),
         ),
     )
     return Outcome(_find(kind, allowed, weights, real[chosen]), figures)
@@ -98,20 +96,11 @@ def see(real: Tensor, kind: str) -> Tensor:
     return allowed.expand(1, 1, length, length)[0, 0] if allowed.dim() == 4 else allowed
 
 
-def _find(kind: str, allowed: Tensor, weights: Tensor, real: Tensor) -> Phrase:
+def _find(kind: str, allowed: Tensor, weights: Tensor, real: Tensor) -> Message:
     hidden = int((~allowed).sum())
     lost = float(weights[real][:, ~real].sum(-1).mean()) if not bool(real.all()) else 0.0
     later = float(weights.triu(1).sum(-1).mean())
     if kind == "none":
-        return say("lessons.masks.nothing_hidden_what_real", lost=percent(lost), later=percent(later))
-    names = {
-        "padding": ("padding", "填充"),
-        "causal": ("later words", "后面的词"),
-        "both": ("padding and later words", "填充和后面的词"),
-    }
-    english, chinese = names[kind]
-    return bilingual(
-        f"{hidden} of {allowed.numel()} cells are hidden ({english}): their weight is exactly 0, "
-        "and every row sums to 1.",
-        f"{allowed.numel()} 格中遮住了 {hidden} 格（{chinese}）：权重恰好为 0，每行之和仍为 1。",
-    )
+        return message("lessons.masks.nothing_hidden_what_real", lost=percent(lost), later=percent(later))
+    what = message(f"lessons.masks.hides.{kind}")
+    return message("lessons.masks.cells_hidden", hidden=hidden, cells=allowed.numel(), what=what)

@@ -13,14 +13,13 @@ from glassformer.lessons.outcome import (
     Outcome,
     Words,
     axis,
-    bilingual,
     matrix,
     plain,
-    say,
     seeded,
     series,
 )
 from glassformer.lessons.schema import Bars, Figure, Measure, Numbers
+from glassformer.messages import message
 from glassformer.model.layers import BatchNorm, LayerNorm
 
 LENGTH = 5
@@ -33,7 +32,7 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     kind, factor = words.text("norm"), words.number("louder")
     count_padding = kind == "batch" and words.flag("padding")
     batch, real, labels = read_batch(words.text("data"))
-    part, chinese = ("row", "行") if words.text("data") == "matrix" else ("sentence", "句")
+    part = message("lessons.norms.row" if words.text("data") == "matrix" else "lessons.norms.sentence")
     louder = batch.clone()
     louder[-1] *= factor
     counted = torch.ones_like(real) if count_padding else real
@@ -42,42 +41,27 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     shown = real if not count_padding else counted
     first = float(change[0][real[0]].max())
     rows, columns = (
-        axis(labels, say("lessons.norms.word")),
-        axis(range(batch.shape[-1]), say("lessons.norms.feature")),
+        axis(labels, message("lessons.norms.word")),
+        axis(range(batch.shape[-1]), message("lessons.norms.feature")),
     )
     figures: list[Figure] = [
-        matrix("before", say("lessons.norms.before"), _blank(louder, shown), rows, columns),
-        matrix("after", say("lessons.norms.after"), _blank(loud, shown), rows, columns),
+        matrix("before", message("lessons.norms.before"), _blank(louder, shown), rows, columns),
+        matrix("after", message("lessons.norms.after"), _blank(loud, shown), rows, columns),
         Bars(
             id="change",
-            title=bilingual(
-                f"What changed because the third {part} was multiplied by {factor:g}",
-                f"第三{chinese}乘以 {factor:g} 之后，各词的结果变了多少",
-            ),
+            title=message("lessons.norms.what_changed", part=part, factor=factor),
             labels=tuple(labels),
-            value_title=say("lessons.norms.largest_change_feature"),
-            series=(series(say("lessons.norms.change"), _blank(change, shown).flatten()),),
+            value_title=message("lessons.norms.largest_change_feature"),
+            series=(series(message("lessons.norms.change"), _blank(change, shown).flatten()),),
         ),
         _measure(loud, counted, kind),
     ]
     if factor == 1:
-        found = bilingual(
-            f"The third {part} is as loud as ever, so nothing can have changed: make it louder.",
-            f"第三{chinese}还没有放大，自然什么都没变：把它放大试试。",
-        )
+        found = message("lessons.norms.not_louder", part=part)
     elif first == 0:
-        found = bilingual(
-            f"The first {part} does not change at all when the third becomes {factor:g} times as loud: "
-            "each word is measured by itself.",
-            f"第三{chinese}放大到 {factor:g} 倍，第一{chinese}毫无变化：每个词只按自己来标准化。",
-        )
+        found = message("lessons.norms.unchanged", part=part, factor=factor)
     else:
-        found = bilingual(
-            f"The third {part} became {factor:g} times as loud, and the first changed by up to "
-            f"{first:.2f}: they share one mean and variance.",
-            f"第三{chinese}放大到 {factor:g} 倍，第一{chinese}也变了，最多 {first:.2f}："
-            "它们共用同一个均值和方差。",
-        )
+        found = message("lessons.norms.changed", part=part, factor=factor, first=first)
     return Outcome(found, figures)
 
 
@@ -111,19 +95,14 @@ def _measure(normed: Tensor, counted: Tensor, kind: str) -> Numbers:
         words.mean(-1 if kind == "layer" else 0),
         words.var(-1 if kind == "layer" else 0, correction=0),
     )
-    line, chinese = ("row", "行") if kind == "layer" else ("column", "列")
+    line = message("lessons.norms.row" if kind == "layer" else "lessons.norms.column")
+    mean, variance = float(means.abs().max()), float(deviations.min())
     return Numbers(
         id="numbers",
-        title=bilingual(f"After the norm, over each {line}", f"标准化之后，按{chinese}统计"),
+        title=message("lessons.norms.after_the_norm", line=line),
         items=(
-            Measure(
-                name=bilingual(f"largest mean of a {line}", f"各{chinese}均值的最大绝对值"),
-                value=plain(float(means.abs().max())),
-            ),
-            Measure(
-                name=bilingual(f"smallest variance of a {line}", f"各{chinese}方差的最小值"),
-                value=plain(float(deviations.min())),
-            ),
+            Measure(name=message("lessons.norms.largest_mean", line=line), value=plain(mean)),
+            Measure(name=message("lessons.norms.smallest_variance", line=line), value=plain(variance)),
         ),
     )
 

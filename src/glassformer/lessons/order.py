@@ -18,12 +18,12 @@ from glassformer.lessons.outcome import (
     matrix,
     percent,
     plain,
-    say,
     seeded,
     series,
     write,
 )
 from glassformer.lessons.schema import Bars, Measure, Numbers
+from glassformer.messages import message
 from glassformer.model.transformer import Transformer
 
 WIDTH = 64
@@ -47,36 +47,36 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     largest = float(change.max())
     bars = Bars(
         id="change",
-        title=say("lessons.order.how_much_each_output", text=text, other=other),
+        title=message("lessons.order.how_much_each_output", text=text, other=other),
         labels=tuple(letters),
-        value_title=say("lessons.order.change_share_output"),
-        series=(series(say("lessons.order.change"), change),),
+        value_title=message("lessons.order.change_share_output"),
+        series=(series(message("lessons.order.change"), change),),
         high=max(0.1, largest),
     )
     labels = axis(letters)
     distances = matrix(
         "distances",
-        say("lessons.order.how_far_apart_outputs"),
+        message("lessons.order.how_far_apart_outputs"),
         apart,
         labels,
         labels,
         ends=(0.0, float(apart.max()) or 1.0),
-        note=say("lessons.order.n_0_two_cannot_be"),
+        note=message("lessons.order.n_0_two_cannot_be"),
     )
     numbers = Numbers(
         id="numbers",
-        title=say("lessons.order.shuffled_against_straight"),
+        title=message("lessons.order.shuffled_against_straight"),
         items=(
-            Measure(name=say("lessons.order.largest_change"), value=plain(largest)),
-            Measure(name=say("lessons.order.mean_change"), value=plain(float(change.mean()))),
+            Measure(name=message("lessons.order.largest_change"), value=plain(largest)),
+            Measure(name=message("lessons.order.mean_change"), value=plain(float(change.mean()))),
         ),
     )
     if other == text:
-        found = say("lessons.order.new_order_old_one")
+        found = message("lessons.order.new_order_old_one")
     elif largest < ROUNDING:
-        found = say("lessons.order.order_does_not_matter", largest=write(largest, ".0e"))
+        found = message("lessons.order.order_does_not_matter", largest=write(largest, ".0e"))
     else:
-        found = say("lessons.order.order_matters_outputs_change", largest=percent(largest))
+        found = message("lessons.order.order_matters_outputs_change", largest=percent(largest))
     return Outcome(found, (bars, distances, numbers))
 
 

@@ -7,16 +7,15 @@ Out:  the forms of lessons/schema.py. What is not finite becomes None: there is 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from glassformer.lessons.schema import Axis, Figure, Matrix, Range, Row, Series, Value
 from glassformer.loaded.model import LoadedModel
-from glassformer.messages import message
+from glassformer.messages import Message, message
 from glassformer.model.transformer import Transformer
-from glassformer.schema import Phrase
 
 DIGITS = 7  # that single precision has
 
@@ -51,22 +50,17 @@ class Models(Protocol):
 class Outcome:
     """What a topic found."""
 
-    found: Phrase
+    found: Message
     figures: Sequence[Figure]
     model: str | None = None
     used: Mapping[str, Value] = field(default_factory=dict)  # where a parameter was more than there is
     ranges: Mapping[str, Range] = field(default_factory=dict)  # how far parameters can go with this text
 
 
-def say(code: str, **parameters: Any) -> Phrase:
-    """A text of the catalogues."""
-    text = message(code, **parameters)
-    return Phrase(en=text.text("en"), zh=text.text("zh"))
-
-
-def bilingual(en: str, zh: str) -> Phrase:
-    """A text whose parts differ by language: words of an example, names in measured data."""
-    return Phrase(en=en, zh=zh)
+def chain(code: str, parts: Sequence[Message]) -> Message:
+    """Messages in a row, joined by the template of a code: "{first} + {rest}"."""
+    first, *rest = parts
+    return message(code, first=first, rest=chain(code, rest)) if rest else first
 
 
 def plain(number: float) -> float | None:
@@ -92,25 +86,25 @@ def percent(number: float) -> str:
     return f"{100 * number:.0f}\u202f%"
 
 
-def series(name: Phrase, values: Tensor | Sequence[float], *, dashed: bool = False) -> Series:
+def series(name: Message, values: Tensor | Sequence[float], *, dashed: bool = False) -> Series:
     """A named row."""
     return Series(name=name, values=row(values), dashed=dashed)
 
 
-def axis(labels: Sequence[object], title: Phrase | None = None) -> Axis:
+def axis(labels: Sequence[object], title: Message | None = None) -> Axis:
     """What stands beside a matrix."""
     return Axis(title=title, labels=tuple(str(label) for label in labels))
 
 
 def matrix(
     id: str,
-    title: Phrase,
+    title: Message,
     values: Tensor,
     rows: Axis,
     columns: Axis,
     *,
     ends: tuple[float, float] | None = None,
-    note: Phrase | None = None,
+    note: Message | None = None,
 ) -> Matrix:
     """Numbers as colours; without `ends` from minus to plus the largest, or from 0 where none is below."""
     finite = values[torch.isfinite(values)]
@@ -138,7 +132,7 @@ def label_tokens(model: LoadedModel, ids: Sequence[int]) -> list[str]:
     return [text.strip() or "␣" for text in tokenizer.display(ids)]
 
 
-def flags(id: str, title: Phrase, values: Tensor, rows: Axis, columns: Axis) -> Matrix:
+def flags(id: str, title: Message, values: Tensor, rows: Axis, columns: Axis) -> Matrix:
     """Yes and no as a matrix."""
     made = matrix(id, title, values.double(), rows, columns, ends=(0.0, 1.0))
     return made.model_copy(update={"scale": "flags"})

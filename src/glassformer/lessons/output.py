@@ -17,15 +17,14 @@ from glassformer.lessons.outcome import (
     Outcome,
     Words,
     axis,
-    bilingual,
     matrix,
     percent,
     plain,
     row,
-    say,
     series,
 )
 from glassformer.lessons.schema import Lines, Matrix
+from glassformer.messages import Message, message
 from glassformer.model.transformer import Transformer
 
 END = "<eos>"
@@ -44,7 +43,7 @@ class Batch(NamedTuple):
     ids: Tensor  # (2, S)
     source_real: Tensor  # (2, S)
     read: Tensor  # (2, T) what the decoder is given: the right words, one place later
-    wanted: Tensor  # (2, T) what it should say, among the six
+    wanted: Tensor  # (2, T) what it should among the six
     real: Tensor  # (2, T)
 
 
@@ -164,13 +163,15 @@ def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], s
     right = output[range(len(wanted)), places]
     said = " ".join(WORDS[word] for word in output.argmax(-1).tolist())
 
-    def draw(id: str, en: str, zh: str, values: Tensor) -> Matrix:
+    def draw(id: str, title: Message, values: Tensor) -> Matrix:
         made = matrix(
             id,
-            bilingual(en, zh),
+            title,
             values,
-            axis([f"{place}: {word}" for place, word in enumerate(wanted)], say("lessons.output.position")),
-            axis(WORDS, say("lessons.output.word")),
+            axis(
+                [f"{place}: {word}" for place, word in enumerate(wanted)], message("lessons.output.position")
+            ),
+            axis(WORDS, message("lessons.output.word")),
             ends=(0.0, 1.0),
         )
         return made.model_copy(
@@ -180,25 +181,20 @@ def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], s
     steps = len(losses) - 1
     curve = Lines(
         id="loss",
-        title=say("lessons.output.loss_every_step"),
+        title=message("lessons.output.loss_every_step"),
         x=tuple(float(step) for step in range(len(losses))),
-        x_title=say("lessons.output.step"),
-        y_title=say("lessons.output.cross_entropy"),
-        series=(series(say("lessons.output.loss"), losses),),
+        x_title=message("lessons.output.step"),
+        y_title=message("lessons.output.cross_entropy"),
+        series=(series(message("lessons.output.loss"), losses),),
     )
     figures = (
-        draw("target", "Target: one 1 in every row", "目标：每行一个 1", target),
-        draw("untrained", "Output, untrained", "输出，未训练", first),
-        draw("output", f"Output after {steps} steps", f"训练 {steps} 步后的输出", output),
+        draw("target", message("lessons.output.target"), target),
+        draw("untrained", message("lessons.output.untrained"), first),
+        draw("output", message("lessons.output.after_steps", steps=steps), output),
         curve,
     )
     reached, guess = percent(float(right.mean())), percent(1 / len(WORDS))
-    floor = " Smoothed targets keep it from reaching 1." if smoothing else ""
-    chinese_floor = "平滑过的目标使它到不了 1。" if smoothing else ""
-    found = bilingual(
-        f"After {steps} steps the right words have {reached} of the probability on average "
-        f"(a guess: {guess}); the likeliest words read “{said}”.{floor}",
-        f"训练 {steps} 步后，正确的词平均得到 {reached} 的概率（随机猜是 {guess}）；"
-        f"最可能的词连起来是“{said}”。{chinese_floor}",
-    )
+    found = message("lessons.output.learnt", steps=steps, reached=reached, guess=guess, said=said)
+    if smoothing:
+        found = message("lessons.output.smoothed", found=found)
     return Outcome(found, figures)

@@ -17,16 +17,15 @@ from glassformer.lessons.outcome import (
     matrix,
     percent,
     plain,
-    say,
     seeded,
     series,
     write,
 )
 from glassformer.lessons.schema import Arrow, Figure, Lines, Measure, Numbers, Points
+from glassformer.messages import Message, message
 from glassformer.model.positions import RotaryPositions, frequencies, rotate, sinusoidal_table
 from glassformer.model.similarity import dot
 from glassformer.model.transformer import Transformer
-from glassformer.schema import Phrase
 
 WIDTH = 32  # features of the codes that we make ourselves
 FARTHEST = 10  # distance up to which products are compared
@@ -50,23 +49,25 @@ def play(words: Words, models: Models) -> Outcome:
     ]
     differ = max(max(values) - min(values) for values in zip(*curves, strict=True))
     spread = max(map(max, curves)) - min(map(min, curves))
-    places = axis(range(length), say("lessons.positions.position"))
+    places = axis(range(length), message("lessons.positions.position"))
     shown = codes[:, :WIDTH]  # of a learned table the first features; its products are those of all
-    features = axis(range(shown.shape[1]), say("lessons.positions.feature"))
+    features = axis(range(shown.shape[1]), message("lessons.positions.feature"))
     figures: list[Figure] = [
         Lines(
             id="distance",
-            title=say("lessons.positions.products_distance_from_three"),
+            title=message("lessons.positions.products_distance_from_three"),
             x=tuple(float(distance) for distance in range(farthest + 1)),
-            x_title=say("lessons.positions.distance"),
-            y_title=say("lessons.positions.product"),
+            x_title=message("lessons.positions.distance"),
+            y_title=message("lessons.positions.product"),
             series=tuple(
-                series(say("lessons.positions.from_position", start=start), curve)
+                series(message("lessons.positions.from_position", start=start), curve)
                 for start, curve in zip(starts, curves, strict=True)
             ),
         ),
         matrix("codes", _title(kind), shown, places, features),
-        matrix("products", say("lessons.positions.products_every_two_positions"), products, places, places),
+        matrix(
+            "products", message("lessons.positions.products_every_two_positions"), products, places, places
+        ),
     ]
     if kind in CIRCLES:
         figures[1:1] = turn(words.integer("pair"), words.integer("shift"), length, kind)
@@ -129,23 +130,23 @@ def turn(pair: int, shift: int, length: int, kind: str) -> list[Figure]:
     degrees = angle * 180 / torch.pi
     circle = Points(
         id="circle",
-        title=say("lessons.positions.pair_each_position_point", pair=pair),
-        note=say(
+        title=message("lessons.positions.pair_each_position_point", pair=pair),
+        note=message(
             "lessons.positions.rotary_shift" if kind == "rotary" else "lessons.positions.shift",
             shift=shift,
             degrees=degrees,
         ),
         arrows=tuple(arrows),
-        groups=(say("lessons.positions.position_p"), say("lessons.positions.position_p_k")),
+        groups=(message("lessons.positions.position_p"), message("lessons.positions.position_p_k")),
         reach=1.1,
     )
     numbers = Numbers(
         id="rotation",
-        title=say("lessons.positions.shift_rotation"),
+        title=message("lessons.positions.shift_rotation"),
         items=(
-            Measure(name=say("lessons.positions.angle_this_pair"), value=plain(degrees), unit="°"),
+            Measure(name=message("lessons.positions.angle_this_pair"), value=plain(degrees), unit="°"),
             Measure(
-                name=say("lessons.positions.largest_error_over_all"),
+                name=message("lessons.positions.largest_error_over_all"),
                 value=plain(error),
                 good=error < 1e-5,
             ),
@@ -159,26 +160,26 @@ def _arrow(points: Tensor, position: int, pair: int, label: str, group: int) -> 
     return Arrow(label=label, x=cosine, y=sine, group=group)
 
 
-def _title(kind: str) -> Phrase:
+def _title(kind: str) -> Message:
     titles = {
-        "sinusoidal": say("lessons.positions.matrix_positions"),
-        "learned": say("lessons.positions.table_model_learnt_first"),
-        "rotary": say("lessons.positions.query_ones_turned_its"),
-        "count": say("lessons.positions.one_number_each_position"),
-        "share": say("lessons.positions.one_number_from_0"),
+        "sinusoidal": message("lessons.positions.matrix_positions"),
+        "learned": message("lessons.positions.table_model_learnt_first"),
+        "rotary": message("lessons.positions.query_ones_turned_its"),
+        "count": message("lessons.positions.one_number_each_position"),
+        "share": message("lessons.positions.one_number_from_0"),
     }
     return titles[kind]
 
 
-def _find(kind: str, differ: float, spread: float, codes: Tensor) -> Phrase:
+def _find(kind: str, differ: float, spread: float, codes: Tensor) -> Message:
     size = float(codes.abs().max())
     match kind:
         case "count":
-            return say("lessons.positions.same_distance_gives_products", differ=differ, size=size)
+            return message("lessons.positions.same_distance_gives_products", differ=differ, size=size)
         case "share":
-            return say("lessons.positions.numbers_stay_small_but", differ=differ)
+            return message("lessons.positions.numbers_stay_small_but", differ=differ)
         case "learned":
             share = differ / spread if spread else 0.0
-            return say("lessons.positions.nobody_told_this_model", differ=differ, share=percent(share))
+            return message("lessons.positions.nobody_told_this_model", differ=differ, share=percent(share))
         case _:
-            return say("lessons.positions.three_curves_are_one", differ=write(differ, ".1e"))
+            return message("lessons.positions.three_curves_are_one", differ=write(differ, ".1e"))

@@ -7,8 +7,9 @@ Out:  weights with and without the factor, and variances measured at every width
 import torch
 from torch import Tensor
 
-from glassformer.lessons.outcome import Models, Outcome, Words, percent, plain, say, seeded, series
+from glassformer.lessons.outcome import Models, Outcome, Words, percent, plain, seeded, series
 from glassformer.lessons.schema import Bars, Lines, Measure, Numbers
+from glassformer.messages import message
 from glassformer.model.similarity import dot, scaled_dot, soft
 
 QUERIES = 512  # from which variances are measured
@@ -27,45 +28,45 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     widths = [float(2**power) for power in range(WIDEST + 1)]
     bars = Bars(
         id="weights",
-        title=say("lessons.scaling.one_query_keys_d", keys=keys, width=width),
+        title=message("lessons.scaling.one_query_keys_d", keys=keys, width=width),
         labels=tuple(f"k{number}" for number in range(keys)),
-        label_title=say("lessons.scaling.key"),
-        value_title=say("lessons.scaling.weight"),
+        label_title=message("lessons.scaling.key"),
+        value_title=message("lessons.scaling.weight"),
         series=(
-            series(say("lessons.scaling.softmax_q_k"), weights["plain"]),
-            series(say("lessons.scaling.softmax_q_k_d"), weights["scaled"]),
+            series(message("lessons.scaling.softmax_q_k"), weights["plain"]),
+            series(message("lessons.scaling.softmax_q_k_d"), weights["scaled"]),
         ),
         high=1.0,
     )
     numbers = Numbers(
         id="numbers",
-        title=say("lessons.scaling.over_queries", queries=QUERIES),
+        title=message("lessons.scaling.over_queries", queries=QUERIES),
         items=(
-            Measure(name=say("lessons.scaling.variance_q_k"), value=plain(spread[exponent][0])),
-            Measure(name=say("lessons.scaling.variance_q_k_d"), value=plain(spread[exponent][1])),
-            Measure(name=say("lessons.scaling.largest_weight_plain"), value=plain(peaks[0])),
-            Measure(name=say("lessons.scaling.largest_weight_scaled"), value=plain(peaks[1])),
-            Measure(name=say("lessons.scaling.gradient_plain"), value=plain(slopes[0])),
-            Measure(name=say("lessons.scaling.gradient_scaled"), value=plain(slopes[1])),
+            Measure(name=message("lessons.scaling.variance_q_k"), value=plain(spread[exponent][0])),
+            Measure(name=message("lessons.scaling.variance_q_k_d"), value=plain(spread[exponent][1])),
+            Measure(name=message("lessons.scaling.largest_weight_plain"), value=plain(peaks[0])),
+            Measure(name=message("lessons.scaling.largest_weight_scaled"), value=plain(peaks[1])),
+            Measure(name=message("lessons.scaling.gradient_plain"), value=plain(slopes[0])),
+            Measure(name=message("lessons.scaling.gradient_scaled"), value=plain(slopes[1])),
         ),
-        note=say("lessons.scaling.gradient_p_1_p"),
+        note=message("lessons.scaling.gradient_p_1_p"),
     )
     lines = Lines(
         id="variance",
-        title=say("lessons.scaling.variance_scores_width"),
+        title=message("lessons.scaling.variance_scores_width"),
         x=tuple(widths),
-        x_title=say("lessons.scaling.d_k"),
-        y_title=say("lessons.scaling.variance"),
+        x_title=message("lessons.scaling.d_k"),
+        y_title=message("lessons.scaling.variance"),
         x_scale="log",
         y_scale="log",
         series=(
-            series(say("lessons.scaling.q_k_measured"), [pair[0] for pair in spread]),
-            series(say("lessons.scaling.q_k_d_k"), [pair[1] for pair in spread]),
-            series(say("lessons.scaling.d_k_theory"), widths, dashed=True),
+            series(message("lessons.scaling.q_k_measured"), [pair[0] for pair in spread]),
+            series(message("lessons.scaling.q_k_d_k"), [pair[1] for pair in spread]),
+            series(message("lessons.scaling.d_k_theory"), widths, dashed=True),
         ),
         mark=float(width),
     )
-    found = say(
+    found = message(
         "lessons.scaling.at_d_k_largest",
         width=width,
         percent=percent(peaks[0]),

@@ -1,19 +1,30 @@
 """The playground in words: what a topic is, what can be changed in it, and the kinds of picture it answers.
 
 In:   nothing; these are the forms that the workbench fills and the page draws.
-Out:  `Topic`, `Play`, and the pictures: matrix, bars, lines, points, table, numbers. Every label that a
-      person reads is a `Phrase`; a label that is a word of the example itself is a plain string.
+Out:  `Topic`, `Play`, and the pictures: matrix, bars, lines, points, table, numbers. Every text of ours is a
+      `Message`; a label that is a word of the example itself is a plain string.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer
 
-from glassformer.schema import Phrase, ResponseModel
+from glassformer.messages import Message
+from glassformer.schema import MessageModel, ResponseModel
 
 FILE = Path(__file__).with_name("defaults.json")
+
+
+def _read_message(value: Any) -> Any:
+    return Message.from_json(value) if isinstance(value, Mapping) else value
+
+
+Text = Annotated[  # in Python a message, in JSON its code and parameters
+    InstanceOf[Message], BeforeValidator(_read_message), PlainSerializer(MessageModel.of)
+]
 Value = bool | int | float | str
 Number = float | None  # None: nothing there (masked, minus infinity, not measured)
 Row = tuple[Number, ...]
@@ -23,14 +34,14 @@ class Choice(ResponseModel):
     """One of several values of a parameter."""
 
     value: str
-    label: Phrase
+    label: Text
 
 
 class Parameter(ResponseModel):
     """Something to change. The first parameter of a topic is the one that the page makes large."""
 
     name: str
-    label: Phrase
+    label: Text
     kind: Literal["choice", "integer", "number", "flag", "text"]
     default: Value
     minimum: float | None = None  # integer, number: the ends of the slider
@@ -47,11 +58,11 @@ class Topic(ResponseModel):
     """One page of the playground."""
 
     name: str
-    title: Phrase
-    question: Phrase  # what it answers, in one line
-    change: Phrase  # what to change
-    see: Phrase  # what is to be seen
-    why: Phrase  # and why it is so
+    title: Text
+    question: Text  # what it answers, in one line
+    change: Text  # what to change
+    see: Text  # what is to be seen
+    why: Text  # and why it is so
     parameters: tuple[Parameter, ...]
     streams: bool = False  # it can also be run as a job that tells each step (`POST /api/playground/…`)
     formula: str | None = None
@@ -61,7 +72,7 @@ class Topic(ResponseModel):
 class Axis(ResponseModel):
     """What stands beside or below a picture."""
 
-    title: Phrase | None = None
+    title: Text | None = None
     labels: tuple[str, ...] = ()
 
 
@@ -70,8 +81,8 @@ class Matrix(ResponseModel):
 
     kind: Literal["matrix"] = "matrix"
     id: str
-    title: Phrase
-    note: Phrase | None = None
+    title: Text
+    note: Text | None = None
     rows: Axis
     columns: Axis
     values: tuple[Row, ...]
@@ -84,7 +95,7 @@ class Matrix(ResponseModel):
 class Series(ResponseModel):
     """Numbers that belong together."""
 
-    name: Phrase
+    name: Text
     values: Row
     dashed: bool = False  # what theory says, beside what was measured
 
@@ -94,11 +105,11 @@ class Bars(ResponseModel):
 
     kind: Literal["bars"] = "bars"
     id: str
-    title: Phrase
-    note: Phrase | None = None
+    title: Text
+    note: Text | None = None
     labels: tuple[str, ...]
-    label_title: Phrase | None = None
-    value_title: Phrase
+    label_title: Text | None = None
+    value_title: Text
     series: tuple[Series, ...]
     high: float | None = None  # the end of the scale, where it should not move
 
@@ -108,11 +119,11 @@ class Lines(ResponseModel):
 
     kind: Literal["lines"] = "lines"
     id: str
-    title: Phrase
-    note: Phrase | None = None
+    title: Text
+    note: Text | None = None
     x: tuple[float, ...]
-    x_title: Phrase
-    y_title: Phrase
+    x_title: Text
+    y_title: Text
     x_scale: Literal["linear", "log"] = "linear"
     y_scale: Literal["linear", "log"] = "linear"
     series: tuple[Series, ...]  # values as many as x; None leaves a gap
@@ -133,10 +144,10 @@ class Points(ResponseModel):
 
     kind: Literal["points"] = "points"
     id: str
-    title: Phrase
-    note: Phrase | None = None
+    title: Text
+    note: Text | None = None
     arrows: tuple[Arrow, ...]
-    groups: tuple[Phrase, ...]
+    groups: tuple[Text, ...]
     reach: float  # the plane goes from -reach to reach
 
 
@@ -145,17 +156,17 @@ class Table(ResponseModel):
 
     kind: Literal["table"] = "table"
     id: str
-    title: Phrase
-    note: Phrase | None = None
-    columns: tuple[Phrase, ...]
-    rows: tuple[tuple[Phrase | str | float | None, ...], ...]
+    title: Text
+    note: Text | None = None
+    columns: tuple[Text, ...]
+    rows: tuple[tuple[str | float | Text | None, ...], ...]
     marked: tuple[int, ...] = ()  # rows to emphasise
 
 
 class Measure(ResponseModel):
     """One number with a name."""
 
-    name: Phrase
+    name: Text
     value: Number
     unit: str | None = None
     good: bool | None = None  # whether it is what one would want; None: neither
@@ -166,8 +177,8 @@ class Numbers(ResponseModel):
 
     kind: Literal["numbers"] = "numbers"
     id: str
-    title: Phrase
-    note: Phrase | None = None
+    title: Text
+    note: Text | None = None
     items: tuple[Measure, ...]
 
 
@@ -186,7 +197,7 @@ class Play(ResponseModel):
 
     topic: str
     parameters: dict[str, Value]  # those used, defaults filled in
-    found: Phrase  # what these numbers show, in one sentence
+    found: Text  # what these numbers show, in one sentence
     figures: tuple[Figure, ...]
     ranges: dict[str, Range] = Field(default_factory=dict)  # parameters that the text or the model limits
     model: str | None = None  # whose numbers they are, where a model of the zoo was used

@@ -18,10 +18,10 @@ from glassformer.lessons.outcome import (
     matrix,
     percent,
     plain,
-    say,
     write,
 )
 from glassformer.lessons.schema import Measure, Numbers, Range
+from glassformer.messages import message
 from glassformer.model.similarity import AdditiveSimilarity, additive, bilinear, cosine, dot, scaled_dot, soft
 from glassformer.model.transformer import Transformer
 
@@ -44,30 +44,35 @@ def play(words: Words, models: Models) -> Outcome:
     most = float(torch.tensor(float(len(tokens))).log())
     own = float(weights.diagonal().mean())
     labels = label_tokens(model, tokens.ids)
-    rows, columns = axis(labels, say("lessons.similarity.query")), axis(labels, say("lessons.similarity.key"))
+    rows, columns = (
+        axis(labels, message("lessons.similarity.query")),
+        axis(labels, message("lessons.similarity.key")),
+    )
     notes = {
-        "bilinear": say("lessons.similarity.w_head_was_learnt", head=head),
-        "additive": say("lessons.similarity.w_u_v_are"),
+        "bilinear": message("lessons.similarity.w_head_was_learnt", head=head),
+        "additive": message("lessons.similarity.w_u_v_are"),
     }
     figures = (
         matrix(
             "weights",
-            say("lessons.similarity.weights_after_softmax"),
+            message("lessons.similarity.weights_after_softmax"),
             weights,
             rows,
             columns,
             ends=(0.0, 1.0),
         ),
-        matrix("scores", say("lessons.similarity.scores"), scores, rows, columns, note=notes.get(function)),
+        matrix(
+            "scores", message("lessons.similarity.scores"), scores, rows, columns, note=notes.get(function)
+        ),
         Numbers(
             id="numbers",
-            title=say("lessons.similarity.over_all_words"),
+            title=message("lessons.similarity.over_all_words"),
             items=(
-                Measure(name=say("lessons.similarity.smallest_score"), value=plain(float(scores.min()))),
-                Measure(name=say("lessons.similarity.largest_score"), value=plain(float(scores.max()))),
-                Measure(name=say("lessons.similarity.weight_on_word_itself"), value=plain(own)),
+                Measure(name=message("lessons.similarity.smallest_score"), value=plain(float(scores.min()))),
+                Measure(name=message("lessons.similarity.largest_score"), value=plain(float(scores.max()))),
+                Measure(name=message("lessons.similarity.weight_on_word_itself"), value=plain(own)),
                 Measure(
-                    name=say("lessons.similarity.entropy_share_largest"),
+                    name=message("lessons.similarity.entropy_share_largest"),
                     value=plain(entropy / most if most else 0.0),
                 ),
             ),
@@ -75,7 +80,7 @@ def play(words: Words, models: Models) -> Outcome:
     )
     low, high = write(float(scores.min()), ".2f"), write(float(scores.max()), ".2f")
     spread = percent(entropy / most if most else 0.0)
-    found = say(
+    found = message(
         "lessons.similarity.scores_from_on_average",
         low=low,
         high=high,

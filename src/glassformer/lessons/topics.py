@@ -13,9 +13,8 @@ from typing import Any
 
 from glassformer.errors import ApiError
 from glassformer.lessons.schema import Parameter, Topic, Value
-from glassformer.messages import message
+from glassformer.messages import Message, literal, message
 from glassformer.registry import suggestion
-from glassformer.schema import Phrase
 
 FOLDER = Path(__file__).parent
 YES, NO = ("true", "1", "yes"), ("false", "0", "no")
@@ -34,16 +33,15 @@ def read_topics() -> tuple[Topic, ...]:
 def _build_topic(name: str, table: dict[str, Any]) -> Topic:
     """A topic from its TOML file, with its texts from the catalogues (lessons.NAME.topic …)."""
 
-    def find(key: str) -> Phrase:
-        text = message(f"lessons.{name}.topic.{key}")
-        return Phrase(en=text.text("en"), zh=text.text("zh"))
+    def find(key: str) -> Message:
+        return message(f"lessons.{name}.topic.{key}")
 
     for parameter in table.get("parameters", ()):
         parameter["label"] = find(f"parameter.{parameter['name']}")
-        for number, choice in enumerate(parameter.get("choices", ())):
-            value = choice["value"].lower().replace("-", "_")
-            key = value if value.isascii() and value.isidentifier() else f"choice_{number}"
-            choice["label"] = find(f"choice.{parameter['name']}.{key}")
+        for choice in parameter.get("choices", ()):
+            key = choice["value"].replace("-", "_")
+            ours = key.isascii() and key.isidentifier()  # others are numbers and words of the example
+            choice["label"] = find(f"choice.{parameter['name']}.{key}") if ours else literal(choice["value"])
     texts = {key: find(key) for key in ("title", "question", "change", "see", "why")}
     return Topic.model_validate({"name": name, **table, **texts})
 

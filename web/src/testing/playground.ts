@@ -2,7 +2,7 @@
 
 import type { Play, PlayFigure, PlayParameter, PlayTopic } from "../api/types";
 
-export const word = (text: string) => ({ en: text, zh: `中${text}` });
+export const word = (text: string) => ({ code: `testing.${text}`, parameters: {}, default: text });
 
 export function aParameter(name: string, change: Partial<PlayParameter> = {}): PlayParameter {
   return {

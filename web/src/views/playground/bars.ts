@@ -23,7 +23,7 @@ import {
 const BAR = 14;
 const GAP = 8;
 
-export function drawBars(figure: PlayBars, look: Look, none: string): Drawn {
+export function drawBars(figure: PlayBars, look: Look): Drawn {
   const { series, labels } = figure;
   const many = series.length;
   const element = draw("g", { class: "bars-figure" });
@@ -37,7 +37,7 @@ export function drawBars(figure: PlayBars, look: Look, none: string): Drawn {
     element.append(legend.element);
     top = legend.height + 4;
   }
-  const heading = [figure.label_title?.[look.language], figure.value_title[look.language]];
+  const heading = [figure.label_title && look.text(figure.label_title), look.text(figure.value_title)];
   const longest = Math.max(...labels.map((label) => lengthOf(label)), lengthOf(heading[0] ?? "", 11), 24);
   const left = Math.ceil(Math.min(longest, look.width * 0.4)) + 8;
   const right = look.width - 56;
@@ -107,13 +107,13 @@ export function drawBars(figure: PlayBars, look: Look, none: string): Drawn {
       const each = series[index];
       if (!each || row >= labels.length) return null;
       const value = each.values[row] ?? null;
-      const name = many > 1 ? ` · ${each.name[look.language]}` : "";
+      const name = many > 1 ? ` · ${look.text(each.name)}` : "";
       return {
         x: left,
         y: top + row * tall + index * BAR,
         width: Math.max(0, right - left),
         height: BAR,
-        text: `${labels[row]}${name}: ${value === null ? none : digits(value)}`,
+        text: `${labels[row]}${name}: ${value === null ? look.none : digits(value)}`,
       };
     },
     at: (_, y) => {

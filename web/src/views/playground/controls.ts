@@ -6,8 +6,9 @@
  *       the text and the model have, and names their places.
  */
 
-import type { Language, PlayParameter, PlayRange, PlayTopic } from "../../api/types";
+import type { PlayParameter, PlayRange, PlayTopic } from "../../api/types";
 import { round } from "../../core/formats";
+import type { Message } from "../../core/messages";
 import { choice, list, slider, tick, whole } from "../../marks/controls";
 import { make } from "../../marks/make";
 import { lengthOf } from "./drawing";
@@ -30,11 +31,11 @@ export class TopicControls {
   constructor(
     topic: PlayTopic,
     settings: Settings,
-    language: Language,
+    text: (said: Message) => string,
     changed: ((name: string, value: string) => void) | null, // null: nothing can be changed here
   ) {
     this.knobs = topic.parameters.map((parameter, at) => {
-      const knob = makeKnob(parameter, settings[parameter.name]!, language, (value) =>
+      const knob = makeKnob(parameter, settings[parameter.name]!, text, (value) =>
         changed?.(parameter.name, value),
       );
       knob.element.classList.toggle("main", at === 0);
@@ -64,18 +65,18 @@ export class TopicControls {
 function makeKnob(
   parameter: PlayParameter,
   value: string,
-  language: Language,
+  text: (said: Message) => string,
   changed: (value: string) => void,
 ): Knob {
-  const label = parameter.label[language];
+  const label = text(parameter.label);
   switch (parameter.kind) {
     case "flag": {
       const control = tick(label, value === "true", (now) => changed(String(now)));
       return { element: control.element, set: (now) => control.set(now === "true") };
     }
     case "choice": {
-      const options = parameter.choices.map((each) => ({ value: each.value, text: each.label[language] }));
-      const length = options.reduce((sum, { text }) => sum + lengthOf(text, 13) + 20, 0);
+      const options = parameter.choices.map((each) => ({ value: each.value, text: text(each.label) }));
+      const length = options.reduce((sum, option) => sum + lengthOf(option.text, 13) + 20, 0);
       return length <= SEGMENTS
         ? choice(label, options, value, changed)
         : list(label, [{ label: null, options }], value, changed);

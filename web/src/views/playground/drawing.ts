@@ -5,8 +5,8 @@
  * Out:  an SVG group with its height, and a grid of places with a sentence for each: for pointer and arrow keys.
  */
 
-import type { Language, Phrase } from "../../api/types";
 import { digits } from "../../core/formats";
+import type { Message } from "../../core/messages";
 import type { Theme } from "../../core/view";
 import { headColour } from "../../marks/colours";
 import { draw } from "../../marks/make";
@@ -16,7 +16,8 @@ export interface Look {
   readonly width: number;
   readonly inks: Inks;
   readonly theme: Theme;
-  readonly language: Language;
+  readonly none: string; // what is said of a place without a number
+  text(said: Message): string; // in the page's language
 }
 
 /** One place of a figure: where it is, and what stands there. */
@@ -115,14 +116,14 @@ export function colourOf(index: number, count: number, look: Look): string {
 
 /** Names with their colours, in as many lines as they need. */
 export function drawLegend(
-  names: readonly Phrase[],
+  names: readonly Message[],
   dashed: readonly boolean[],
   look: Look,
 ): { readonly element: SVGGElement; readonly height: number } {
   const element = draw("g", { class: "legend" });
   let [x, y, bottom] = [0, 0, 0];
   names.forEach((name, index) => {
-    const text = name[look.language];
+    const text = look.text(name);
     const length = 30 + lengthOf(text) + 12;
     const lines = wrap(text, (11 / 12) * (look.width - 30)); // counted at 11 px, written at 12
     if (x > 0 && x + length > look.width) {

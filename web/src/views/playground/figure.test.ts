@@ -1,14 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { PlayLines, PlayMatrix, PlayNumbers, PlayTable } from "../../api/types";
+import { formatMessage, type Message } from "../../core/messages";
 import { inks } from "../../marks/paper";
-import { figures } from "../../testing/playground";
+import { figures, word } from "../../testing/playground";
 import { alike, drawLegend } from "./drawing";
-import { drawForPicture, FigureElement, figureRows, neighbours, wideOnes } from "./figure";
+import { drawForPicture, FigureElement, figureRows, lookOf, neighbours, wideOnes } from "./figure";
 import { drawLines } from "./lines";
 import { makeNumbers, makeTable } from "./listing";
 import { brief, drawMatrix, pose } from "./matrix";
 
-const look = { width: 480, inks: inks("light"), theme: "light", language: "en" } as const;
+const english = { language: "en", theme: "light", text: (said: Message) => formatMessage(said, {}) } as const;
+const look = { ...lookOf(english, inks("light"), 480), none: "masked" };
+const { text } = look;
 
 describe("every kind of figure", () => {
   test.each(figures.map((figure) => [figure.kind, figure] as const))(
@@ -16,18 +19,16 @@ describe("every kind of figure", () => {
     (_, figure) => {
       const drawn = drawForPicture(figure, look);
       expect(drawn.height).toBeGreaterThan(20);
-      const text = drawn.element.outerHTML;
-      expect(text).not.toMatch(/NaN|undefined|null/);
-      expect(figureRows(figure, "zh").every((row) => row.length === 4 && row[0] === figure.title.zh)).toBe(
-        true,
-      );
+      expect(drawn.element.outerHTML).not.toMatch(/NaN|undefined|null/);
+      const rows = figureRows(figure, (said) => `中${text(said)}`);
+      expect(rows.every((row) => row.length === 4 && row[0] === `中${text(figure.title)}`)).toBe(true);
     },
   );
 
   test("rows of a table are its numbers", () => {
-    expect(figureRows(figures[0]!, "en")).toContainEqual(["Weights", "b", "1", 0.125]);
-    expect(figureRows(figures[1]!, "en")).toContainEqual(["Shares", "y", "scaled", null]);
-    expect(figureRows(figures[4]!, "en")[0]).toEqual(["Table", "段誉的生父", "weight", 0.75]);
+    expect(figureRows(figures[0]!, text)).toContainEqual(["Weights", "b", "1", 0.125]);
+    expect(figureRows(figures[1]!, text)).toContainEqual(["Shares", "y", "scaled", null]);
+    expect(figureRows(figures[4]!, text)[0]).toEqual(["Table", "段誉的生父", "weight", 0.75]);
   });
 });
 
@@ -41,7 +42,7 @@ test("figures share rows by their size; a curve alone takes a whole one", () => 
 });
 
 describe("a matrix", () => {
-  const drawn = drawMatrix(figures[0] as PlayMatrix, look, "masked");
+  const drawn = drawMatrix(figures[0] as PlayMatrix, look);
   test("writes its numbers, and a stroke where there is none", () => {
     const texts = [...drawn.element.querySelectorAll("text")].map((each) => each.textContent);
     for (const text of ["0.25", "0.75", "0.50", "a", "query ↓  key →"]) expect(texts).toContain(text);
@@ -82,7 +83,6 @@ describe("names of columns", () => {
     const drawn = drawMatrix(
       { ...narrow, columns: { title: null, labels }, values, mark: [] },
       { ...look, width: 90 },
-      "",
     );
     const turned = [...drawn.element.querySelectorAll("text[transform]")].map((each) => each.textContent);
     expect(turned).toEqual(["because"]);
@@ -108,14 +108,14 @@ test("numbers that stand below one another have the same places", () => {
     ["a", 33.16],
     ["b", 4.91],
   ];
-  const cells = makeTable({ ...table, rows }, "en").querySelectorAll("td");
+  const cells = makeTable({ ...table, rows }, text).querySelectorAll("td");
   expect([...cells].map((each) => each.textContent)).toEqual(["33.2", "4.9"]);
 });
 
 test("degrees belong to the number, other units stand beside it", () => {
   const numbers = figures[5] as PlayNumbers;
   const items = [{ ...numbers.items[0]!, value: 54.36, unit: "°" }, numbers.items[0]!];
-  const shown = makeNumbers({ ...numbers, items }, "en");
+  const shown = makeNumbers({ ...numbers, items }, text);
   expect([...shown.querySelectorAll("dd")].map((each) => each.textContent)).toEqual(["54.36°", "1.500nats"]);
   expect(shown.querySelectorAll("dd span")).toHaveLength(1);
 });
@@ -123,7 +123,7 @@ test("degrees belong to the number, other units stand beside it", () => {
 describe("lines", () => {
   const figure = figures[2] as PlayLines;
   test("higher values lie higher, and the nearest point is found", () => {
-    const drawn = drawLines(figure, look, "nothing");
+    const drawn = drawLines(figure, look);
     const [first, last] = [drawn.spot(0, 0)!, drawn.spot(0, 2)!];
     expect(first.y).toBeLessThan(last.y);
     expect(first.x).toBeLessThan(last.x);
@@ -139,7 +139,6 @@ describe("lines", () => {
         series: [{ ...figure.series[0]!, values: [1, 100, 10000] }],
       },
       look,
-      "",
     );
     const [a, b, c] = [0, 1, 2].map((at) => drawn.spot(0, at)!);
     expect(b!.x - a!.x).toBeCloseTo(c!.x - b!.x, 6);
@@ -148,7 +147,7 @@ describe("lines", () => {
   test("curves that lie on one another can all be seen", () => {
     const [first] = figure.series;
     const other = { ...first!, values: [0.5, 1, 2] };
-    const drawn = drawLines({ ...figure, series: [first!, first!, other] }, look, "");
+    const drawn = drawLines({ ...figure, series: [first!, first!, other] }, look);
     const widths = [...drawn.element.querySelectorAll("[data-series]")].map((each) =>
       Number(each.getAttribute("stroke-width")),
     );
@@ -156,7 +155,7 @@ describe("lines", () => {
   });
   test("the number of a mark stays inside, above the curves", () => {
     const place = (mark: number) => {
-      const drawn = drawLines({ ...figure, x: [0, 500, 1024], mark }, look, "");
+      const drawn = drawLines({ ...figure, x: [0, 500, 1024], mark }, look);
       return [...drawn.element.querySelectorAll("text")]
         .findLast((each) => each.textContent === String(mark))!
         .getAttribute("text-anchor");
@@ -165,15 +164,15 @@ describe("lines", () => {
   });
   test("a gap is a gap", () => {
     const series = [{ ...figure.series[0]!, values: [2, null, 0.5] }];
-    const drawn = drawLines({ ...figure, series }, look, "none");
+    const drawn = drawLines({ ...figure, series }, look);
     const path = drawn.element.querySelector("[data-series]")!.getAttribute("d")!;
     expect(path.match(/M/g)).toHaveLength(2);
-    expect(drawn.spot(0, 1)!.text).toContain("none");
+    expect(drawn.spot(0, 1)!.text).toContain("masked");
   });
 });
 
 test("arrow keys move from number to number and say them", () => {
-  const figure = new FigureElement(figures[0]!, "en", "light");
+  const figure = new FigureElement(figures[0]!, english);
   document.body.replaceChildren(figure.element);
   figure.show(figures[0]!, 480);
   const svg = figure.element.querySelector("svg")!;
@@ -209,9 +208,9 @@ test("arrow keys move from number to number and say them", () => {
 
 test("a legend says names in full, however narrow the figure is", () => {
   const names = ["recurrent with a fixed C (0.9 M weights)", "Transformer (10 M weights)"];
-  const phrases = names.map((en) => ({ en, zh: en }));
+  const said = names.map(word);
   const at = (width: number) => {
-    const { element, height } = drawLegend(phrases, [], { ...look, width });
+    const { element, height } = drawLegend(said, [], { ...look, width });
     const lines = [...element.querySelectorAll("text")];
     const places = lines.map((line) => Number(line.getAttribute("y")));
     expect(lines.map((line) => line.textContent).join(" ")).toBe(names.join(" "));

@@ -5,10 +5,11 @@
  * Out:  an element that keeps its place in focus when other numbers come; the same drawing for pictures; table rows.
  */
 
-import type { Language, PlayFigure } from "../../api/types";
-import type { Theme } from "../../core/view";
+import type { PlayFigure } from "../../api/types";
+import type { Message } from "../../core/messages";
+import type { Stage } from "../../core/view";
 import { draw, make, write } from "../../marks/make";
-import { SCREEN } from "../../marks/paper";
+import { type Inks, SCREEN } from "../../marks/paper";
 import { drawBars } from "./bars";
 import type { Drawn, Look } from "./drawing";
 import { drawLines } from "./lines";
@@ -26,16 +27,20 @@ const STEPS: Readonly<Record<string, Place>> = {
   ArrowRight: [0, 1],
 };
 
+export function lookOf(stage: Pick<Stage, "language" | "theme" | "text">, inks: Inks, width: number): Look {
+  const text = (said: Message) => stage.text(said);
+  return { width, inks, theme: stage.theme, none: words(stage.language).none, text };
+}
+
 /** The SVG of a figure that has one; null for tables and numbers. */
 function drawFigure(figure: PlayFigure, look: Look): Drawn | null {
-  const none = words(look.language).none;
   switch (figure.kind) {
     case "matrix":
-      return drawMatrix(figure, look, none);
+      return drawMatrix(figure, look);
     case "bars":
-      return drawBars(figure, look, none);
+      return drawBars(figure, look);
     case "lines":
-      return drawLines(figure, look, none);
+      return drawLines(figure, look);
     case "points":
       return drawPoints(figure, look);
     default:
@@ -101,8 +106,7 @@ export class FigureElement {
 
   constructor(
     private figure: PlayFigure,
-    private readonly language: Language,
-    private readonly theme: Theme,
+    private readonly stage: Pick<Stage, "language" | "theme" | "text">,
   ) {
     this.element = make(
       "figure",
@@ -125,13 +129,13 @@ export class FigureElement {
     if (key === this.shown) return;
     this.shown = key;
     this.figure = figure;
-    const { language, theme } = this;
-    write(this.heading, figure.title[language]);
-    write(this.note, figure.note?.[language] ?? "");
+    const look = lookOf(this.stage, SCREEN, width);
+    write(this.heading, look.text(figure.title));
+    write(this.note, figure.note ? look.text(figure.note) : "");
     this.note.hidden = figure.note === null;
-    if (figure.kind === "table") this.body.replaceChildren(makeTable(figure, language));
-    else if (figure.kind === "numbers") this.body.replaceChildren(makeNumbers(figure, language));
-    else this.draw({ width, inks: SCREEN, theme, language });
+    if (figure.kind === "table") this.body.replaceChildren(makeTable(figure, look.text));
+    else if (figure.kind === "numbers") this.body.replaceChildren(makeNumbers(figure, look.text));
+    else this.draw(look);
     this.readout.hidden = this.drawn === null;
   }
 
@@ -142,7 +146,7 @@ export class FigureElement {
     svg.setAttribute("width", String(look.width));
     svg.setAttribute("height", String(Math.ceil(drawn.height)));
     svg.setAttribute("viewBox", `0 0 ${look.width} ${Math.ceil(drawn.height)}`);
-    svg.setAttribute("aria-label", `${this.figure.title[this.language]}. ${words(this.language).keys}`);
+    svg.setAttribute("aria-label", `${look.text(this.figure.title)}. ${words(this.stage.language).keys}`);
     svg.replaceChildren(drawn.element, this.ring);
     this.point(this.place, false);
   }
@@ -151,7 +155,7 @@ export class FigureElement {
     const svg = draw("svg", {
       role: "application",
       tabindex: 0,
-      "aria-roledescription": words(this.language).figure,
+      "aria-roledescription": words(this.stage.language).figure,
       onpointermove: (event: PointerEvent) => {
         const box = svg.getBoundingClientRect();
         const scale = Number(svg.getAttribute("width")) / (box.width || 1);
@@ -196,8 +200,8 @@ export class FigureElement {
 type Row = (string | number | null)[];
 
 /** The numbers of a figure: its title, what they belong to, the number. */
-export function figureRows(figure: PlayFigure, language: Language): Row[] {
-  const title = figure.title[language];
+export function figureRows(figure: PlayFigure, text: (said: Message) => string): Row[] {
+  const title = text(figure.title);
   switch (figure.kind) {
     case "matrix":
       return figure.values.flatMap((row, at) =>
@@ -210,11 +214,11 @@ export function figureRows(figure: PlayFigure, language: Language): Row[] {
       );
     case "bars":
       return figure.labels.flatMap((label, at) =>
-        figure.series.map(({ name, values }): Row => [title, label, name[language], values[at] ?? null]),
+        figure.series.map(({ name, values }): Row => [title, label, text(name), values[at] ?? null]),
       );
     case "lines":
       return figure.series.flatMap(({ name, values }) =>
-        values.map((value, at): Row => [title, name[language], String(figure.x[at] ?? at), value]),
+        values.map((value, at): Row => [title, text(name), String(figure.x[at] ?? at), value]),
       );
     case "points":
       return figure.arrows.flatMap(({ label, x, y }): Row[] => [
@@ -228,13 +232,13 @@ export function figureRows(figure: PlayFigure, language: Language): Row[] {
           .map(
             (entry, place): Row => [
               title,
-              spellEntry(row[0] ?? null, language),
-              figure.columns[place + 1]?.[language] ?? "",
-              typeof entry === "number" ? entry : spellEntry(entry, language),
+              spellEntry(row[0] ?? null, text),
+              text(figure.columns[place + 1]!),
+              typeof entry === "number" ? entry : spellEntry(entry, text),
             ],
           ),
       );
     case "numbers":
-      return figure.items.map(({ name, unit, value }) => [title, name[language], unit ?? "", value]);
+      return figure.items.map(({ name, unit, value }) => [title, text(name), unit ?? "", value]);
   }
 }

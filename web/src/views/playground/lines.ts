@@ -41,7 +41,7 @@ function axis(
   return { place, ticks: powers.length > 1 ? powers : [10 ** low, 10 ** high] };
 }
 
-export function drawLines(figure: PlayLines, look: Look, none: string): Drawn {
+export function drawLines(figure: PlayLines, look: Look): Drawn {
   const { series, x } = figure;
   const element = draw("g", { class: "lines-figure" });
   let top = 0;
@@ -54,9 +54,7 @@ export function drawLines(figure: PlayLines, look: Look, none: string): Drawn {
     element.append(legend.element);
     top = legend.height;
   }
-  element.append(
-    write(`↑ ${figure.y_title[look.language]}`, 0, top + 12, { fill: look.inks.faint, size: 11 }),
-  );
+  element.append(write(`↑ ${look.text(figure.y_title)}`, 0, top + 12, { fill: look.inks.faint, size: 11 }));
   top += 24;
   const [left, right, bottom] = [52, look.width - 20, top + TALL];
   const values = series.flatMap((each) => each.values.filter((value) => value !== null));
@@ -65,7 +63,7 @@ export function drawLines(figure: PlayLines, look: Look, none: string): Drawn {
   const up = axis(upValues, [bottom, top], figure.y_scale, 5);
   drawFrame(element, look, { across, up, left, right, bottom });
   element.append(
-    write(`${figure.x_title[look.language]} →`, right, bottom + 34, {
+    write(`${look.text(figure.x_title)} →`, right, bottom + 34, {
       fill: look.inks.faint,
       size: 11,
       anchor: "end",
@@ -129,13 +127,13 @@ export function drawLines(figure: PlayLines, look: Look, none: string): Drawn {
       const place = x[column];
       if (!each || place === undefined) return null;
       const value = each.values[column] ?? null;
-      const name = series.length > 1 ? `${each.name[look.language]} · ` : "";
+      const name = series.length > 1 ? `${look.text(each.name)} · ` : "";
       return {
         x: across.place(place) - 5,
         y: (value === null ? bottom : height(value)) - 5,
         width: 10,
         height: 10,
-        text: `${name}${figure.x_title[look.language]} ${round(place)}: ${value === null ? none : digits(value)}`,
+        text: `${name}${look.text(figure.x_title)} ${round(place)}: ${value === null ? look.none : digits(value)}`,
       };
     },
     at: (px, py) => {

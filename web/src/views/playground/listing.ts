@@ -5,25 +5,27 @@
  * Out:  HTML, or an SVG group with its height.
  */
 
-import type { Language, Phrase, PlayNumbers, PlayTable } from "../../api/types";
+import type { PlayNumbers, PlayTable } from "../../api/types";
 import { digits, exact } from "../../core/formats";
+import type { Message } from "../../core/messages";
 import { draw, make } from "../../marks/make";
 import { alike, type Look, lengthOf, shorten, write } from "./drawing";
 
+type Format = (said: Message) => string;
 type Entry = PlayTable["rows"][number][number];
 
-export function spellEntry(entry: Entry, language: Language): string {
+export function spellEntry(entry: Entry, text: Format): string {
   if (entry === null) return "–";
   if (typeof entry === "number") return digits(entry);
-  return typeof entry === "string" ? entry : (entry as Phrase)[language];
+  return typeof entry === "string" ? entry : text(entry);
 }
 
 /** How each column spells its entries: numbers of one column alike. */
-function spellColumns(figure: PlayTable, language: Language): ((entry: Entry) => string)[] {
+function spellColumns(figure: PlayTable, text: Format): ((entry: Entry) => string)[] {
   return figure.columns.map((_, place) => {
     const entries = figure.rows.map((row) => row[place] ?? null);
     const spell = alike(entries.filter((entry) => typeof entry === "number"));
-    return (entry) => (typeof entry === "number" ? spell(entry) : spellEntry(entry, language));
+    return (entry) => (typeof entry === "number" ? spell(entry) : spellEntry(entry, text));
   });
 }
 
@@ -32,9 +34,9 @@ function spellValue(value: number | null, unit: string | null): string {
   return unit === "°" ? `${digits(value)}°` : digits(value);
 }
 
-export function makeTable(figure: PlayTable, language: Language): HTMLElement {
+export function makeTable(figure: PlayTable, text: Format): HTMLElement {
   const numeric = (place: number) => figure.rows.some((row) => typeof row[place] === "number");
-  const spell = spellColumns(figure, language);
+  const spell = spellColumns(figure, text);
   const rows = figure.rows.map((row, at) =>
     make(
       "tr",
@@ -56,7 +58,7 @@ export function makeTable(figure: PlayTable, language: Language): HTMLElement {
   );
   return make(
     "div",
-    { class: "play-table", tabindex: 0, role: "region", "aria-label": figure.title[language] },
+    { class: "play-table", tabindex: 0, role: "region", "aria-label": text(figure.title) },
     make(
       "table",
       {},
@@ -67,7 +69,7 @@ export function makeTable(figure: PlayTable, language: Language): HTMLElement {
           "tr",
           {},
           ...figure.columns.map((column, place) =>
-            make("th", { scope: "col", class: numeric(place) ? "number" : null }, column[language]),
+            make("th", { scope: "col", class: numeric(place) ? "number" : null }, text(column)),
           ),
         ),
       ),
@@ -76,7 +78,7 @@ export function makeTable(figure: PlayTable, language: Language): HTMLElement {
   );
 }
 
-export function makeNumbers(figure: PlayNumbers, language: Language): HTMLElement {
+export function makeNumbers(figure: PlayNumbers, text: Format): HTMLElement {
   return make(
     "dl",
     { class: "play-numbers" },
@@ -84,7 +86,7 @@ export function makeNumbers(figure: PlayNumbers, language: Language): HTMLElemen
       make(
         "div",
         { "data-good": good === null ? null : String(good) },
-        make("dt", {}, name[language]),
+        make("dt", {}, text(name)),
         make(
           "dd",
           { title: exact(value) },
@@ -100,9 +102,9 @@ const ROW = 22;
 
 /** A table in a saved picture. */
 export function drawTable(figure: PlayTable, look: Look): { element: SVGGElement; height: number } {
-  const spell = spellColumns(figure, look.language);
+  const spell = spellColumns(figure, look.text);
   const cells = [
-    figure.columns.map((column) => column[look.language]),
+    figure.columns.map(look.text),
     ...figure.rows.map((row) => row.map((entry, place) => spell[place]!(entry))),
   ];
   const lengths = figure.columns.map((_, place) =>
@@ -144,7 +146,7 @@ export function drawNumbers(figure: PlayNumbers, look: Look): { element: SVGGEle
   const element = draw("g", { class: "numbers-figure" });
   figure.items.forEach(({ name, value, unit }, at) => {
     element.append(
-      write(name[look.language], 0, at * ROW + 15, { fill: look.inks.soft }),
+      write(look.text(name), 0, at * ROW + 15, { fill: look.inks.soft }),
       write(
         `${spellValue(value, unit)}${unit && unit !== "°" ? ` ${unit}` : ""}`,
         look.width,

@@ -45,7 +45,7 @@ function heightOf(label: string, room: number): number {
   }
 }
 
-export function drawMatrix(figure: PlayMatrix, look: Look, none: string): Drawn {
+export function drawMatrix(figure: PlayMatrix, look: Look): Drawn {
   const plan = planOf(figure, look);
   const { left, top, wide, tall } = plan;
   const [rows, columns] = [figure.values.length, figure.values[0]?.length ?? 0];
@@ -98,7 +98,7 @@ export function drawMatrix(figure: PlayMatrix, look: Look, none: string): Drawn 
       if (row >= rows || column >= columns) return null; // of a matrix that was larger
       const number = value(row, column);
       const names = `${nameOf(figure, "rows", row, look)} · ${nameOf(figure, "columns", column, look)}`;
-      const words = number === null ? none : flags ? (number > 0 ? "✓" : "✗") : digits(number);
+      const words = number === null ? look.none : flags ? (number > 0 ? "✓" : "✗") : digits(number);
       return {
         x: left + column * wide,
         y: top + row * tall,
@@ -117,7 +117,7 @@ export function drawMatrix(figure: PlayMatrix, look: Look, none: string): Drawn 
 function nameOf(figure: PlayMatrix, axis: "rows" | "columns", at: number, look: Look): string {
   const { title, labels } = figure[axis];
   const label = labels[at] ?? String(at);
-  return title && /^\d/.test(label) ? `${title[look.language]} ${label}` : label;
+  return title && /^\d/.test(label) ? `${look.text(title)} ${label}` : label;
 }
 
 function planOf(figure: PlayMatrix, look: Look): Plan {
@@ -142,8 +142,9 @@ function planOf(figure: PlayMatrix, look: Look): Plan {
 function labels(figure: PlayMatrix, plan: Plan, look: Look): SVGTextElement[] {
   const { left, top, wide, tall, every } = plan;
   const fill = look.inks.soft;
-  const [down, over] = [figure.rows.title?.[look.language], figure.columns.title?.[look.language]];
-  const titles = [down ? `${down} ↓` : "", over ? `${over} →` : ""].filter((each) => each !== "");
+  const titles = [[figure.rows.title, "↓"] as const, [figure.columns.title, "→"] as const].flatMap(
+    ([title, arrow]) => (title ? `${look.text(title)} ${arrow}` : []),
+  );
   const found = [write(titles.join("  "), 0, 12, { fill: look.inks.faint, size: 11 })];
   const everyRow = Math.max(1, Math.ceil(14 / tall));
   figure.rows.labels.forEach((label, row) => {

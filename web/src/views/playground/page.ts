@@ -6,6 +6,7 @@
  */
 
 import type { PlayTopic } from "../../api/types";
+import type { Message } from "../../core/messages";
 import type { Stage } from "../../core/view";
 import { make } from "../../marks/make";
 import { TopicControls } from "./controls";
@@ -38,9 +39,9 @@ export function makePage(
   stage: Stage<"none">,
   acts: TopicActs,
 ): TopicPage {
-  const { language } = stage;
-  const say = words(language);
-  const controls = new TopicControls(topic, settings, language, acts.changed);
+  const say = words(stage.language);
+  const text = (said: Message) => stage.text(said);
+  const controls = new TopicControls(topic, settings, text, acts.changed);
   const training = topic.streams ? new Training(stage, topic, acts) : null;
   const found = make("p", { class: "play-found", "aria-live": "polite" });
   const state = make("span", { class: "play-state", role: "status" });
@@ -55,16 +56,16 @@ export function makePage(
   const head = make(
     "header",
     { class: "play-head" },
-    make("h2", {}, topic.title[language]),
-    make("p", { class: "play-question" }, topic.question[language]),
+    make("h2", {}, text(topic.title)),
+    make("p", { class: "play-question" }, text(topic.question)),
     topic.formula === null ? null : make("p", { class: "play-formula", dir: "ltr" }, topic.formula),
     make(
       "dl",
       { class: "play-guide" },
       make("dt", {}, say.change),
-      make("dd", {}, topic.change[language]),
+      make("dd", {}, text(topic.change)),
       make("dt", {}, say.see),
-      make("dd", {}, topic.see[language]),
+      make("dd", {}, text(topic.see)),
     ),
   );
   const whyNot = acts.changed === null ? make("p", { class: "play-hint" }, say.onlyDefaults) : null;
@@ -76,7 +77,7 @@ export function makePage(
     state,
     whyNot,
   );
-  const why = make("p", { class: "play-why" }, make("strong", {}, say.why), " ", topic.why[language]);
+  const why = make("p", { class: "play-why" }, make("strong", {}, say.why), " ", text(topic.why));
   const foot = make("p", { class: "play-evidence" }, evidence, again);
   const elements = [head, desk, found, trouble, figures, why, foot];
   return { elements, controls, training, found, state, trouble, figures, evidence, shown: new Map() };

@@ -78,7 +78,7 @@ export function drawPoints(figure: PlayPoints, look: Look): Drawn {
     spot: (_, column) => {
       const arrow = arrows[column];
       if (!arrow) return null;
-      const group = groups.length > 1 ? `${groups[arrow.group]?.[look.language] ?? ""} · ` : "";
+      const group = groups.length > 1 ? `${look.text(groups[arrow.group]!)} · ` : "";
       return {
         x: across(arrow.x) - 6,
         y: up(arrow.y) - 6,

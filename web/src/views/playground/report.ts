@@ -9,7 +9,7 @@ import type { Play, PlayTopic } from "../../api/types";
 import type { Stage } from "../../core/view";
 import { spell } from "../../marks/cells";
 import { inks, label, sheet, wrap } from "../../marks/paper";
-import { drawForPicture } from "./figure";
+import { drawForPicture, lookOf } from "./figure";
 import { type Settings, spellSetting } from "./settings";
 
 const WIDTH = 640;
@@ -21,35 +21,36 @@ export interface Shown {
   readonly evidence: string;
 }
 
-export function printTopic(shown: Shown, { language, theme }: Stage<"none">, title: string): string {
+export function printTopic(shown: Shown, stage: Stage<"none">, title: string): string {
   const { topic, play, settings, evidence } = shown;
-  const look = { width: WIDTH, inks: inks(theme), theme, language };
+  const look = lookOf(stage, inks(stage.theme), WIDTH);
+  const { text } = look;
   let [body, height] = ["", 0];
   for (const figure of play?.figures ?? []) {
     const drawn = drawForPicture(figure, look);
-    body += label(figure.title[language], 0, height + 14, { fill: look.inks.ink, size: 13, weight: 600 });
+    body += label(text(figure.title), 0, height + 14, { fill: look.inks.ink, size: 13, weight: 600 });
     body += `<g transform="translate(0 ${height + 26})">${spell(drawn.element)}</g>`;
     height += drawn.height + 26;
-    for (const line of wrap(figure.note?.[language] ?? "", WIDTH)) {
+    for (const line of wrap(figure.note ? text(figure.note) : "", WIDTH)) {
       body += label(line, 0, height + 14, { fill: look.inks.soft, size: 11 });
       height += 16;
     }
     height += 20;
   }
-  const chosen = topic?.parameters.map((each) => spellSetting(each, settings[each.name] ?? "", language));
+  const chosen = topic?.parameters.map((each) => spellSetting(each, settings[each.name] ?? "", text));
   const lines = [
-    topic?.question[language] ?? "",
+    topic ? text(topic.question) : "",
     chosen?.join(" · ") ?? "",
-    play?.found[language] ?? "",
-    topic?.why[language] ?? "",
+    play ? text(play.found) : "",
+    topic ? text(topic.why) : "",
     evidence,
   ];
   return sheet({
     width: WIDTH,
     height,
     body,
-    title: topic?.title[language] ?? title,
+    title: topic ? text(topic.title) : title,
     caption: lines.filter((line) => line !== ""),
-    theme,
+    theme: stage.theme,
   });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aParameter, aTopic } from "../../testing/playground";
+import { aParameter, aTopic, word } from "../../testing/playground";
 import { applies, chosenTopic, possible, question, readSettings, withSettings } from "./settings";
 
 const topic = aTopic("scaling", [
@@ -8,8 +8,8 @@ const topic = aTopic("scaling", [
     kind: "choice",
     default: "soft",
     choices: [
-      { value: "soft", label: { en: "soft", zh: "软" } },
-      { value: "best", label: { en: "best", zh: "最好" } },
+      { value: "soft", label: word("soft") },
+      { value: "best", label: word("best") },
     ],
   }),
   aParameter("k", { kind: "integer", default: 2, minimum: 1, maximum: 4, needs: { how: ["best"] } }),

@@ -6,6 +6,7 @@
  */
 
 import type { PlayParameter, PlayTopic, PlayValue } from "../../api/types";
+import type { Message } from "../../core/messages";
 import type { Selection } from "../../core/selection";
 
 const PREFIX = "playground.";
@@ -85,8 +86,12 @@ export function withSettings(
 }
 
 /** A setting in words. */
-export function spellSetting(parameter: PlayParameter, value: PlayValue, language: "en" | "zh"): string {
+export function spellSetting(
+  parameter: PlayParameter,
+  value: PlayValue,
+  text: (said: Message) => string,
+): string {
   const choice = parameter.choices.find((each) => each.value === String(value));
-  const text = choice ? choice.label[language] : String(value);
-  return `${parameter.label[language]}: ${parameter.kind === "flag" ? (value === "true" ? "✓" : "✗") : text}`;
+  const chosen = choice ? text(choice.label) : String(value);
+  return `${text(parameter.label)}: ${parameter.kind === "flag" ? (value === "true" ? "✓" : "✗") : chosen}`;
 }

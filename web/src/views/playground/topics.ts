@@ -5,7 +5,8 @@
  * Out:  an element.
  */
 
-import type { Language, PlayTopic } from "../../api/types";
+import type { PlayTopic } from "../../api/types";
+import type { Message } from "../../core/messages";
 import { make } from "../../marks/make";
 
 export class TopicList {
@@ -21,13 +22,13 @@ export class TopicList {
     this.element.addEventListener("keydown", (event) => this.move(event));
   }
 
-  fill(topics: readonly PlayTopic[], language: Language): void {
+  fill(topics: readonly PlayTopic[], text: (said: Message) => string): void {
     this.topics = topics;
     this.buttons = topics.map((topic) =>
       make(
         "button",
         { type: "button", "data-topic": topic.name, onclick: () => this.chosen(topic) },
-        topic.title[language],
+        text(topic.title),
       ),
     );
     this.element.replaceChildren(...this.buttons);

@@ -9,7 +9,6 @@ import type { Play, PlayFigure, PlayLines, PlayMatrix, PlayStep, PlayTopic } fro
 import { digits } from "../../core/formats";
 import { Refusal } from "../../core/source";
 import type { Rerunner, Stage } from "../../core/view";
-import { inBoth } from "../../i18n/core";
 import { make, write } from "../../marks/make";
 import { question, type Settings, spellQuestion } from "./settings";
 import { words } from "./words";
@@ -182,5 +181,5 @@ function grow(figure: PlayLines, steps: readonly PlayStep[]): PlayLines {
 }
 
 function fill(figure: PlayMatrix, { step, rows }: PlayStep): PlayMatrix {
-  return { ...figure, title: inBoth(words, (say) => say.outputAfter(step)), values: rows };
+  return { ...figure, title: { ...figure.title, parameters: { steps: step } }, values: rows };
 }

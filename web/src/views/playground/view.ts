@@ -8,6 +8,7 @@
 import "./style.css";
 import type { Play, PlayTopic } from "../../api/types";
 import { digits } from "../../core/formats";
+import type { Message } from "../../core/messages";
 import { Refusal } from "../../core/source";
 import type { Kept, Stage, TableData, View } from "../../core/view";
 import { introduce } from "../../i18n/core";
@@ -102,7 +103,7 @@ class PlaygroundView {
       this.refuse(this.say.noServer);
       return;
     }
-    this.list.fill(this.topics, this.stage.language);
+    this.list.fill(this.topics, (said) => this.stage.text(said));
     this.update();
   }
 
@@ -149,11 +150,11 @@ class PlaygroundView {
 
   async table(): Promise<TableData> {
     await this.settled();
-    const { language } = this.stage;
+    const text = (said: Message) => this.stage.text(said);
     return {
-      caption: this.topic?.title[language] ?? this.say.title,
+      caption: this.topic ? text(this.topic.title) : this.say.title,
       columns: this.say.tableColumns.split("|"),
-      rows: (this.play?.figures ?? []).flatMap((figure) => figureRows(figure, language)),
+      rows: (this.play?.figures ?? []).flatMap((figure) => figureRows(figure, text)),
     };
   }
 
@@ -281,7 +282,7 @@ class PlaygroundView {
 
   private arrive(play: Play): void {
     this.play = play;
-    write(this.parts!.found, play.found[this.stage.language]);
+    write(this.parts!.found, this.stage.text(play.found));
     write(this.parts!.evidence, this.evidence());
     this.parts!.controls.limit(play.ranges);
     this.parts!.trouble.hidden = true;
@@ -292,7 +293,6 @@ class PlaygroundView {
   private draw(): void {
     const { parts, play } = this;
     if (!parts || !play) return;
-    const { language, theme } = this.stage;
     const whole = Math.max(240, parts.figures.clientWidth || 720);
     const fitting = Math.floor((whole + GAP) / (COLUMN + GAP));
     const columns = Math.max(1, Math.min(fitting, neighbours(play.figures), 3));
@@ -300,7 +300,7 @@ class PlaygroundView {
     const wide = wideOnes(play.figures, columns);
     const elements = play.figures.map((figure, at) => {
       const key = `${figure.id} ${figure.kind}`;
-      const element = parts.shown.get(key) ?? new FigureElement(figure, language, theme);
+      const element = parts.shown.get(key) ?? new FigureElement(figure, this.stage);
       parts.shown.set(key, element);
       element.show(figure, wide[at] ? Math.min(whole, WIDEST) : narrow, wide[at]);
       return element.element;

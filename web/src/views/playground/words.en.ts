@@ -20,7 +20,6 @@ export const words = {
   waiting: "Waiting for a free place…",
   stopped: (step: number) => `Stopped after step ${step}.`,
   trained: (step: number) => `Trained: ${step} steps.`,
-  outputAfter: (step: number) => `Output after ${step} steps`,
   tryAgain: "Try again",
   waitsForModel: "A model is running. As soon as it is done, this is computed by itself.",
   computeAgain: "Compute again",

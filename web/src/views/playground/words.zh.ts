@@ -22,7 +22,6 @@ export const words: SameWords<typeof en.words> = {
   waiting: "正在排队……",
   stopped: (step: number) => `训练到第 ${step} 步后停止。`,
   trained: (step: number) => `训练完成：共 ${step} 步。`,
-  outputAfter: (step: number) => `训练 ${step} 步后的输出`,
   tryAgain: "重试",
   waitsForModel: "有模型正在运行，运行结束后这里会自动计算。",
   computeAgain: "重新计算",
