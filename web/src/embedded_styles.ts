@@ -13,7 +13,7 @@ const files = import.meta.glob<string>(
     import: "default",
   },
 );
-const first = ["./styles/theme.css", "./styles/reset.css", "./styles/controls.css", "./shell/style.css"];
+const first = ["./styles/tokens.css", "./styles/reset.css", "./styles/controls.css", "./shell/style.css"];
 const text = [...first, ...Object.keys(files).filter((name) => !first.includes(name))]
   .map((name) => files[name] ?? "")
   .join("\n");

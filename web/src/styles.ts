@@ -1,6 +1,6 @@
 /** Every style sheet of the page: the theme, what is shared, the shell, marks, then views. */
 
-import "./styles/theme.css";
+import "./styles/tokens.css";
 import "./styles/reset.css";
 import "./styles/controls.css";
 import "./shell/style.css";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { count, digits, exact, percent } from "./formats";
+import { chance, count, digits, exact, figure, fixed, percent } from "./formats";
 
 describe("digits", () => {
   it("keeps about four, with a true minus", () => {
@@ -34,5 +34,42 @@ describe("count and percent", () => {
     expect(count(1234567)).toBe("1\u202f234\u202f567");
     expect(percent(0.12345)).toBe("12.3\u202f%");
     expect(percent(1)).toBe("100\u202f%");
+  });
+});
+
+describe("fixed, chance and figure", () => {
+  it("keep places, without a sign before zero", () => {
+    expect([fixed(-0.5, 2), fixed(-0.001, 2), fixed(1234.5, 0), fixed(-Infinity, 2)]).toEqual([
+      "−0.50",
+      "0.00",
+      "1235",
+      "−∞",
+    ]);
+    expect([figure(-0.12345), figure(12, 1), figure(1e-9)]).toEqual(["-0.123", "12", "0"]);
+  });
+  it("do not round small chances to nothing", () => {
+    expect([0, 1e-7, 0.0123, 0.5, 1].map(chance)).toEqual([
+      "0\u202f%",
+      "<\u202f0.01\u202f%",
+      "1.23\u202f%",
+      "50.0\u202f%",
+      "100.0\u202f%",
+    ]);
+  });
+});
+
+describe("the page", () => {
+  const sources = import.meta.glob<string>("../**/*.{ts,tsx}", {
+    eager: true,
+    query: "?raw",
+    import: "default",
+  });
+  it("formats numbers here and nowhere else", () => {
+    const others = Object.entries(sources).filter(([path]) => !/\/testing\/|\.test\.tsx?$/.test(path));
+    const found = others.filter(([, text]) =>
+      /\.to(?:Fixed|Precision|Exponential|LocaleString)\(|Intl\.NumberFormat/.test(text),
+    );
+    expect(others.length).toBeGreaterThan(200);
+    expect(found.map(([path]) => path)).toEqual(["./formats.ts"]);
   });
 });

@@ -1,5 +1,6 @@
 /**
- * Numbers for people: three or four digits on the screen, the exact value where someone asks.
+ * Every number that is shown: three or four digits on the screen, the exact value where someone asks. A test keeps
+ * other files from formatting numbers themselves.
  *
  * In:   numbers.
  * Out:  text, with a true minus sign and figures that align (the style sheet asks for tabular ones).
@@ -27,10 +28,28 @@ export function count(value: number): string {
   return sign(value, grouped(String(Math.round(Math.abs(value)))));
 }
 
-/** A share as per cent: 12.3 %. */
-export function percent(share: number): string {
+/** With so many places behind the point: −0.50. What rounds to zero has no sign. */
+export function fixed(value: number, places: number): string {
+  if (!Number.isFinite(value)) return digits(value);
+  const text = Math.abs(value).toFixed(places);
+  return Number(text) === 0 ? text : sign(value, text);
+}
+
+/** A count in few letters, as a language writes it: 1.23M, 123万. */
+export function compact(value: number, language: string): string {
+  return new Intl.NumberFormat(language, { notation: "compact", maximumSignificantDigits: 3 }).format(value);
+}
+
+/** A share as per cent: 12.3 %; with so many places behind the point where they are given. */
+export function percent(share: number, places?: number): string {
   const value = 100 * share;
-  return `${digits(value, 3)}\u202f%`;
+  return `${places === undefined ? digits(value, 3) : fixed(value, places)}${THIN}%`;
+}
+
+/** A probability as per cent: something small is not nothing. */
+export function chance(share: number): string {
+  if (share > 0 && share < 1e-4) return `<${THIN}${percent(1e-4, 2)}`;
+  return percent(share, share === 0 ? 0 : share < 0.09995 ? 2 : 1);
 }
 
 /** The shortest decimal that is this very float32, or float64 where it is none; for copying. */
@@ -38,7 +57,7 @@ export function exact(value: number | null | undefined): string {
   if (value === null || value === undefined) return "";
   if (Number.isFinite(value) && Math.fround(value) === value) {
     for (let length = 6; length <= 9; length++) {
-      const short = Number(value.toPrecision(length));
+      const short = significant(value, length);
       if (Math.fround(short) === value) return String(short);
     }
   }
@@ -61,5 +80,47 @@ function grouped(whole: string): string {
 /** A round number as it is: 0.2, not 0.200; for the labels of axes. */
 export function round(value: number): string {
   if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e5)) return digits(value, 2);
-  return sign(value, String(Math.abs(Number(value.toPrecision(6)))));
+  return sign(value, String(Math.abs(significant(value, 6))));
+}
+
+/** The number with so many significant digits: for sliders, links and scales. */
+export function significant(value: number, places: number): number {
+  return Number(value.toPrecision(places));
+}
+
+/** A number for an attribute or a link: short, never in powers of ten. */
+export function figure(value: number, places = 3): string {
+  return String(Number(value.toFixed(places)));
+}
+
+/** Python's format specifications, as far as messages use them: , .1f .0% .2e .3g d */
+export function formatLikePython(value: number, how: string): string {
+  const found = /^(,?)(?:\.(\d))?([%defg]?)$/.exec(how);
+  if (!found || !Number.isFinite(value)) return String(value);
+  const [, comma, precision, kind] = found;
+  const places = precision === undefined ? 6 : Number(precision);
+  if (kind === "%") return `${(value * 100).toFixed(places)}%`;
+  if (kind === "e") return value.toExponential(places).replace(/e([+-])(\d)$/, "e$10$2");
+  if (kind === "f") return withCommas(value.toFixed(places), comma);
+  if (kind === "g" || (kind === "" && precision !== undefined)) return general(value, places || 1);
+  return withCommas(String(value), comma);
+}
+
+function general(value: number, places: number): string {
+  if (value === 0) return "0";
+  const exponent = Math.floor(Math.log10(Math.abs(significant(value, places))));
+  if (exponent < -4 || exponent >= places) {
+    const [mantissa = "", exponentText = ""] = value.toExponential(places - 1).split("e");
+    return `${trim(mantissa)}e${exponentText.replace(/^([+-])(\d)$/, "$10$2")}`;
+  }
+  return trim(value.toFixed(Math.max(0, places - 1 - exponent)));
+}
+
+function trim(number: string): string {
+  return number.includes(".") ? number.replace(/\.?0+$/, "") : number;
+}
+
+function withCommas(number: string, comma: string | undefined): string {
+  const [whole = "", ...rest] = number.split(".");
+  return comma ? [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...rest].join(".") : number;
 }

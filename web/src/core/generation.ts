@@ -12,6 +12,7 @@ import type {
   MapDescription,
   StepDescription,
 } from "../api/types";
+import { fixed } from "./formats";
 
 /** The position whose attention chose word 0, so that word k was chosen at `first + k`; null if the words are not there. */
 export function findFirst(ids: readonly number[], steps: readonly Choice[]): number | null {
@@ -60,7 +61,7 @@ export function scoreText(
   { score, log_probability }: Pick<StepDescription, "score" | "log_probability">,
   digits: number,
 ): string {
-  return (score ?? log_probability)?.toFixed(digits).replace("-", "−") ?? "−∞";
+  return fixed(score ?? log_probability ?? -Infinity, digits);
 }
 
 /** What could have come, likeliest first, and what came among it. */

@@ -5,6 +5,7 @@
  * Out:  cameras whose scale is CSS pixels per cell.
  */
 
+import { figure } from "./formats";
 import type { Camera, Extent } from "./heat";
 
 export interface Size {
@@ -91,7 +92,7 @@ export function isFitted(camera: Camera, extent: Extent, size: Size): boolean {
 export function writeCamera(camera: Camera, size: Size): string {
   const across = size.width / camera.scale;
   const [key, query] = [camera.key + across / 2, camera.query + size.height / camera.scale / 2];
-  return [key, query, across].map((number) => String(Number(number.toFixed(3)))).join("_");
+  return [key, query, across].map((number) => figure(number)).join("_");
 }
 
 /** Null if these are no words of a camera. */

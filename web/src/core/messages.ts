@@ -6,6 +6,7 @@
  */
 
 import type { Language, Phrase } from "../api/types";
+import { formatLikePython } from "./formats";
 
 export interface Message {
   readonly code: string;
@@ -67,7 +68,7 @@ function formatParameter(value: Parameter, how: string, catalogue: Catalogue): s
     );
   }
   if (how === "q") return quote(value as string | number | boolean | null);
-  return typeof value === "number" ? formatNumber(value, how) : value === null ? "None" : String(value);
+  return typeof value === "number" ? formatLikePython(value, how) : value === null ? "None" : String(value);
 }
 
 function isMessage(value: Parameter): value is Message {
@@ -91,38 +92,4 @@ function quote(value: string | number | boolean | null): string {
   const short = letters.length > LONGEST_QUOTE ? `${letters.slice(0, LONGEST_QUOTE).join("")}…` : value;
   const escaped = JSON.stringify(short).slice(1, -1).replaceAll('\\"', '"');
   return short.includes("'") && !short.includes('"') ? `"${escaped}"` : `'${escaped.replaceAll("'", "\\'")}'`;
-}
-
-/** Python's format specifications, as far as templates use them: , .1f .0% .2e .3g d */
-function formatNumber(value: number, how: string): string {
-  const found = /^(,?)(?:\.(\d))?([%defg]?)$/.exec(how);
-  if (!found || !Number.isFinite(value)) return String(value);
-  const [, comma, digits, kind] = found;
-  const places = digits === undefined ? 6 : Number(digits);
-  if (kind === "%") return `${(value * 100).toFixed(places)}%`;
-  if (kind === "e") return value.toExponential(places).replace(/e([+-])(\d)$/, "e$10$2");
-  if (kind === "f") return group(value.toFixed(places), comma);
-  if (kind === "g" || (kind === "" && digits !== undefined)) return general(value, places || 1);
-  return group(String(value), comma);
-}
-
-function general(value: number, digits: number): string {
-  if (value === 0) return "0";
-  const exponent = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits)))));
-  if (exponent < -4 || exponent >= digits) {
-    const [mantissa = "", power = ""] = value.toExponential(digits - 1).split("e");
-    return `${trim(mantissa)}e${power.replace(/^([+-])(\d)$/, "$10$2")}`;
-  }
-  return trim(value.toFixed(Math.max(0, digits - 1 - exponent)));
-}
-
-function trim(number: string): string {
-  return number.includes(".") ? number.replace(/\.?0+$/, "") : number;
-}
-
-function group(number: string, comma: string | undefined): string {
-  if (!comma) return number;
-  const [whole = "", rest] = number.split(".");
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
-  return rest === undefined ? grouped : `${grouped}.${rest}`;
 }

@@ -5,6 +5,7 @@
  * Out:  a list with a bar and a number for each; as long as the chance, 1 being the whole width. Also as SVG.
  */
 
+import { chance } from "../core/formats";
 import type { Theme } from "../core/view";
 import { make, type Text } from "./make";
 import { figure, inks, label } from "./paper";
@@ -13,12 +14,6 @@ export interface Bar {
   readonly text: string;
   readonly share: number; // 0 … 1
   readonly chosen: boolean;
-}
-
-export function percent(share: number): string {
-  const value = 100 * share;
-  if (value === 0) return "0 %";
-  return value < 0.01 ? "< 0.01 %" : `${value.toFixed(value < 9.995 ? 2 : 1)} %`;
 }
 
 export class Bars {
@@ -38,7 +33,7 @@ export class Bars {
           { class: "bars-row", "data-chosen": bar.chosen, "data-share": bar.share },
           make("span", { class: "bars-text", dir: "auto" }, bar.text),
           make("span", { class: "bars-track", "aria-hidden": "true" }, fill),
-          make("span", { class: "bars-number" }, percent(bar.share)),
+          make("span", { class: "bars-number" }, chance(bar.share)),
         );
       }),
     );
@@ -61,7 +56,7 @@ export function writeBars(
       label(bar.text, text, y + 13, { ...look, anchor: "end" }) +
       `<rect x="${text + 8}" y="${y + 4}" width="${figure(track)}" height="12" fill="${ink.line}" fill-opacity="0.5"/>` +
       `<rect x="${text + 8}" y="${y + 4}" width="${figure(track * bar.share)}" height="12" fill="${bar.chosen ? ink.accent : ink.faint}" data-share="${figure(bar.share)}"/>` +
-      label(percent(bar.share), width, y + 13, { fill: ink.soft, size: 11, anchor: "end" })
+      label(chance(bar.share), width, y + 13, { fill: ink.soft, size: 11, anchor: "end" })
     );
   });
   return { body: rows.join(""), height: bars.length * row };

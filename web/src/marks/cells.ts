@@ -5,7 +5,7 @@
  * Out:  colours; SVG.
  */
 
-import { digits } from "../core/formats";
+import { digits, significant } from "../core/formats";
 import { linear } from "../core/maths/scale";
 import type { Theme } from "../core/view";
 import { diverging, pick, sequential } from "./colours";
@@ -89,7 +89,7 @@ export function drawColourBar(scale: ColourScale, width: number, inks: Inks, tit
       draw(
         "text",
         { x, y: 23, fill: inks.soft, "font-size": 11, "text-anchor": anchor },
-        digits(Number(value.toPrecision(3)), 3),
+        digits(significant(value, 3), 3),
       ),
     );
   }

@@ -6,7 +6,7 @@
  */
 
 import type { Distribution } from "../api/types";
-import { digits, round, count as spell } from "../core/formats";
+import { digits, figure, round, count as spell } from "../core/formats";
 import { linear } from "../core/maths/scale";
 import { draw } from "./make";
 import type { Inks } from "./paper";
@@ -58,7 +58,7 @@ export function drawHistogram(distribution: Distribution, look: HistogramLook): 
       if (value <= 0) return "";
       const [from, to] = [across(edges[at]!), across(edges[at + 1]!)];
       const [x, wide] = [Math.min(from, right), Math.max(to - from - (to - from > 3 ? 1 : 0), 0.75)];
-      return `M${x.toFixed(2)} ${bottom}V${up(value).toFixed(2)}h${wide.toFixed(2)}V${bottom}z`;
+      return `M${figure(x, 2)} ${bottom}V${figure(up(value), 2)}h${figure(wide, 2)}V${bottom}z`;
     })
     .join("");
   group.append(draw("path", { d: bars, fill: look.fill ?? inks.accent, class: "bars" }));
@@ -66,7 +66,7 @@ export function drawHistogram(distribution: Distribution, look: HistogramLook): 
     const line = second
       .map((value, at) => {
         const [from, to] = [across(look.outline!.edges[at]!), across(look.outline!.edges[at + 1]!)];
-        return `${at === 0 ? `M${from.toFixed(2)} ${bottom}` : ""}V${up(value).toFixed(2)}H${to.toFixed(2)}`;
+        return `${at === 0 ? `M${figure(from, 2)} ${bottom}` : ""}V${figure(up(value), 2)}H${figure(to, 2)}`;
       })
       .join("");
     group.append(

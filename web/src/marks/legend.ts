@@ -5,7 +5,7 @@
  * Out:  an element that can be told another scale, and the same as SVG for saved pictures.
  */
 
-import { digits } from "../core/formats";
+import { digits, round, significant } from "../core/formats";
 import { pick } from "./colours";
 import { make, write } from "./make";
 import { figure, label } from "./paper";
@@ -40,7 +40,7 @@ export function ticksOf(top: number, percent: boolean, width = NARROWEST): reado
   const found = [tick(0), tick(top)];
   const power = 10 ** Math.floor(Math.log10(top));
   for (const factor of [5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01]) {
-    const wish = tick(Number((factor * power).toPrecision(1)));
+    const wish = tick(significant(factor * power, 1));
     const [start, stop] = spanOf(wish, width);
     const free = found.every((each) => {
       const [left, right] = spanOf(each, width);
@@ -60,8 +60,8 @@ export function spanOf({ at, text }: Tick, width: number): readonly [start: numb
 
 /** A tick in few letters: 0.05, 1 %, 2e−5. */
 function tickText(value: number, percent: boolean): string {
-  if (percent) return `${Number((100 * value).toPrecision(2))} %`;
-  return value === 0 || value >= 1e-3 ? String(Number(value.toPrecision(2))) : digits(value, 2);
+  if (percent) return `${round(significant(100 * value, 2))} %`;
+  return value === 0 || value >= 1e-3 ? round(significant(value, 2)) : digits(value, 2);
 }
 
 export class Legend {

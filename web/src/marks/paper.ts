@@ -6,6 +6,7 @@
  */
 
 import type { EvidenceDescription } from "../api/types";
+import { figure } from "../core/formats";
 import type { Theme } from "../core/view";
 
 export interface Inks {
@@ -66,10 +67,7 @@ export function escapeText(text: string): string {
   );
 }
 
-/** A number for an attribute: short, never in powers of ten. */
-export function figure(value: number): string {
-  return String(Number(value.toFixed(3)));
-}
+export { figure };
 
 /** One line of text at a place. */
 export function label(

@@ -5,7 +5,7 @@
  * Out:  an SVG line chart with the median and the band that holds eight tokens of ten.
  */
 
-import { round } from "../core/formats";
+import { figure, round } from "../core/formats";
 import { linear } from "../core/maths/scale";
 import { draw } from "./make";
 import type { Inks } from "./paper";
@@ -96,7 +96,7 @@ function drawAxes({ x, y }: Axes, layers: number, { width, height, inks }: Profi
 function drawMiddle({ x, y }: Axes, used: readonly Level[], look: ProfileLook): SVGElement[] {
   const { inks, from, mark, height } = look;
   const line = (name: keyof Level) =>
-    used.map((level, at) => `${x(from + at).toFixed(1)} ${y(level[name]).toFixed(1)}`);
+    used.map((level, at) => `${figure(x(from + at), 1)} ${figure(y(level[name]), 1)}`);
   const band = [...line("high"), ...line("low").reverse()].join("L");
   const here = { x1: x(mark), x2: x(mark), y1: TOP, y2: height - BELOW };
   return [
@@ -108,7 +108,7 @@ function drawMiddle({ x, y }: Axes, used: readonly Level[], look: ProfileLook): 
 
 function drawWay({ x, y }: Axes, way: readonly (number | null)[], { inks, mark }: ProfileLook): SVGElement[] {
   const points = way.flatMap((value, layer) =>
-    value === null ? [] : [`${x(layer).toFixed(1)} ${y(value).toFixed(1)}`],
+    value === null ? [] : [`${figure(x(layer), 1)} ${figure(y(value), 1)}`],
   );
   const look = { fill: "none", stroke: inks.accent, "stroke-width": 2, class: "way" };
   if (points.length === 0) return [];

@@ -6,7 +6,7 @@
  */
 
 import type { Distribution } from "../api/types";
-import { round } from "../core/formats";
+import { figure, round } from "../core/formats";
 import { linear } from "../core/maths/scale";
 import { extent } from "./histogram";
 import { draw } from "./make";
@@ -65,9 +65,9 @@ export function drawRidges(distributions: readonly (Distribution | null)[], look
     const most = Math.max(...counts, 1);
     const points = counts.map((count, at) => {
       const x = across((edges[at]! + edges[at + 1]!) / 2);
-      return `${x.toFixed(1)} ${(base - (count / most) * (TALL - 6)).toFixed(1)}`;
+      return `${figure(x, 1)} ${figure(base - (count / most) * (TALL - 6), 1)}`;
     });
-    const ridge = `M${across(edges[0]!).toFixed(1)} ${base}L${points.join("L")}L${across(edges.at(-1)!).toFixed(1)} ${base}`;
+    const ridge = `M${figure(across(edges[0]!), 1)} ${base}L${points.join("L")}L${figure(across(edges.at(-1)!), 1)} ${base}`;
     group.append(
       draw("path", { d: `${ridge}z`, fill: inks.ground, "fill-opacity": 0.75 }),
       draw("path", {

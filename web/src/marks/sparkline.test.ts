@@ -5,7 +5,7 @@ const LOOK = { width: 40, height: 13, ink: "black", domain: [0, 2] as const };
 
 it("draws a line through every value and lifts the pen over gaps", () => {
   const path = drawSparkline([0, 2, Number.NaN, 1, 1], LOOK).querySelector("path")?.getAttribute("d");
-  expect(path).toBe("M1.0 11.5L10.5 1.5M29.5 6.5L39.0 6.5");
+  expect(path).toBe("M1 11.5L10.5 1.5M29.5 6.5L39 6.5");
 });
 
 it("draws a band when there are more values than pixels, and marks one", () => {
@@ -24,8 +24,8 @@ it("ticks every defined value of a strip", () => {
     domain: [0, 2],
     mark: 1,
   });
-  expect(svg.querySelector("path")?.getAttribute("d")).toBe("M1.0 1V7M41.0 1V7M21.0 1V7");
-  expect(svg.querySelectorAll("path")[1]?.getAttribute("d")).toBe("M21.0 0V8");
+  expect(svg.querySelector("path")?.getAttribute("d")).toBe("M1 1V7M41 1V7M21 1V7");
+  expect(svg.querySelectorAll("path")[1]?.getAttribute("d")).toBe("M21 0V8");
 });
 
 it("finds the reach of what is defined", () => {

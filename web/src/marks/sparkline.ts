@@ -5,6 +5,7 @@
  * Out:  small SVG elements. More values than pixels are drawn as the band between their least and largest.
  */
 
+import { figure } from "../core/formats";
 import { draw } from "./make";
 
 export interface SparkLook {
@@ -77,12 +78,12 @@ export function drawStrip(values: readonly (number | null)[], look: StripLook): 
   const across = (value: number) => 1 + ((value - domain[0]) / size) * (width - 2);
   const finite = values.filter((value): value is number => value !== null && Number.isFinite(value));
   const opacity = Math.max(0.12, Math.min(0.8, 14 / Math.max(1, finite.length)));
-  const ticks = finite.map((value) => `M${across(value).toFixed(1)} 1V${height - 1}`).join("");
+  const ticks = finite.map((value) => `M${figure(across(value), 1)} 1V${height - 1}`).join("");
   svg.append(draw("path", { d: ticks, stroke: look.ink, "stroke-width": 1, "stroke-opacity": opacity }));
   if (look.mark !== null && Number.isFinite(look.mark)) {
     svg.append(
       draw("path", {
-        d: `M${across(look.mark).toFixed(1)} 0V${height}`,
+        d: `M${figure(across(look.mark), 1)} 0V${height}`,
         stroke: look.markInk,
         "stroke-width": 2,
       }),
@@ -116,9 +117,9 @@ function line(values: ArrayLike<number>, width: number, up: (value: number) => n
   let pen = false;
   for (let at = 0; at < values.length; at++) {
     const value = values[at]!;
-    const x = place(at, values.length, width).toFixed(1);
+    const x = figure(place(at, values.length, width), 1);
     if (Number.isFinite(value))
-      path += `${pen ? "L" : "M"}${x} ${up(value).toFixed(1)}${values.length === 1 ? "h2" : ""}`;
+      path += `${pen ? "L" : "M"}${x} ${figure(up(value), 1)}${values.length === 1 ? "h2" : ""}`;
     pen = Number.isFinite(value);
   }
   return path;
@@ -139,7 +140,7 @@ function band(values: ArrayLike<number>, width: number, up: (value: number) => n
     }
     if (low > high) continue;
     const top = up(high);
-    path += `M${pixel} ${top.toFixed(1)}h1V${Math.max(up(low), top + 1).toFixed(1)}h-1z`;
+    path += `M${pixel} ${figure(top, 1)}h1V${figure(Math.max(up(low), top + 1), 1)}h-1z`;
   }
   return path;
 }

@@ -209,8 +209,8 @@ export class Tree {
         "aria-label": () => this.words.node(node.text, node.index + 1, scoreText(node, 2)),
       },
       draw("rect", { x: 0, y: -TALL / 2, width: WIDE, height: TALL, rx: 4 }),
-      draw("text", { class: "tree-text", x: 6, y: -1 }, short(node.text)),
-      draw("text", { class: "tree-score", x: 6, y: 10 }, scoreText(node, 2)),
+      draw("text", { class: "tree-text", x: 6, y: -2 }, short(node.text)),
+      draw("text", { class: "tree-score", x: 6, y: 11 }, scoreText(node, 2)),
     );
   }
 

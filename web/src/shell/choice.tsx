@@ -3,6 +3,7 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { asFloats, tensor } from "../api/frames";
 import type { MapDescription } from "../api/types";
+import { digits } from "../core/formats";
 import { chooseMap, familiesOf, findMap, layersOf } from "../core/maps";
 import { placeOf } from "../core/place";
 import type { Selection } from "../core/selection";
@@ -206,7 +207,7 @@ function Focus({ source, map }: OfMap) {
               <span class="focus-weight">
                 <span class="unseen">{say.weight} </span>
                 <span class="number" data-weight={weight}>
-                  {weight.toPrecision(4)}
+                  {digits(weight)}
                 </span>
               </span>
             )}

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { count } from "../core/formats";
 import { csv, fileName, save, tabSeparated } from "../core/saving";
 import type { TableData } from "../core/view";
 import { useApp } from "./context";
@@ -136,7 +137,7 @@ export function TableDialog(props: { readonly close: () => void }) {
               </tbody>
             </table>
           </div>
-          {left > 0 && <p class="hint">{say.moreRows(left)}</p>}
+          {left > 0 && <p class="hint">{say.moreRows(left, count(left))}</p>}
         </>
       )}
     </Dialog>

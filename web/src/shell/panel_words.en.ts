@@ -40,8 +40,7 @@ export const panels = {
   taskText: "From the task",
   random: "Random",
   text: "Text",
-  textCharacters: (count: number, limit: number) =>
-    `${count.toLocaleString("en")} of ${limit.toLocaleString("en")} characters`,
+  textCharacters: (count: string, limit: string) => `${count} of ${limit} characters`,
   secondText: "Second text",
   secondTextHint: "For models that read pairs; leave empty for one text.",
   target: "Translation to look at",
@@ -134,13 +133,13 @@ export const panels = {
   notes: "Notes",
   sourceSide: "Source",
   targetSide: "Target",
-  tokens: (count: number) => (count === 1 ? "1 token" : `${count.toLocaleString("en")} tokens`),
+  tokens: (count: number, shown: string) => (count === 1 ? "1 token" : `${shown} tokens`),
   markers: "␣ is a space, ⏎ a line end, ⇥ a tab; ‹U+202E› a character that cannot be seen; � a piece of one.",
   download: "Download the recording",
   upload: "Open a recording …",
   uploadHint: "A .bundle file made by Glassformer; or drop it on the page.",
-  fileTooLarge: (bytes: number, most: number) =>
-    `The file has ${bytes.toLocaleString("en")} bytes; at most ${most.toLocaleString("en")} are taken. Open it with glassformer serve FILE.`,
+  fileTooLarge: (bytes: string, most: string) =>
+    `The file has ${bytes} bytes; at most ${most} are taken. Open it with glassformer serve FILE.`,
   remove: "Remove it from this server",
   removed: "The recording is removed.",
   dropHere: "Drop the recording to open it.",

@@ -42,8 +42,7 @@ export const panels: SameWords<typeof en.panels> = {
   taskText: "任务样例",
   random: "随机",
   text: "文本",
-  textCharacters: (count: number, limit: number) =>
-    `${count.toLocaleString("zh")} / ${limit.toLocaleString("zh")} 个字符`,
+  textCharacters: (count: string, limit: string) => `${count} / ${limit} 个字符`,
   secondText: "第二段文本",
   secondTextHint: "用于读取文本对的模型；只有一段文本时留空。",
   target: "要观察的译文",
@@ -132,13 +131,13 @@ export const panels: SameWords<typeof en.panels> = {
   notes: "备注",
   sourceSide: "源序列",
   targetSide: "目标序列",
-  tokens: (count: number) => `${count.toLocaleString("zh")} 个词元`,
+  tokens: (_count: number, shown: string) => `${shown} 个词元`,
   markers: "␣ 表示空格，⏎ 表示换行，⇥ 表示制表符；‹U+202E› 表示不可见字符；� 表示字符的一部分字节。",
   download: "下载此记录",
   upload: "打开记录……",
   uploadHint: "由 Glassformer 生成的 .bundle 文件；也可以拖放到页面上。",
-  fileTooLarge: (bytes: number, most: number) =>
-    `文件有 ${bytes.toLocaleString("zh")} 字节，最多接收 ${most.toLocaleString("zh")} 字节。请用 glassformer serve 文件名 打开。`,
+  fileTooLarge: (bytes: string, most: string) =>
+    `文件有 ${bytes} 字节，最多接收 ${most} 字节。请用 glassformer serve 文件名 打开。`,
   remove: "从服务器移除",
   removed: "记录已移除。",
   dropHere: "松开即可打开记录。",

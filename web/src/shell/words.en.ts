@@ -32,8 +32,8 @@ export const shell = {
   copyTable: "Copy",
   tableCopied: "The table is copied.",
   saveTable: "Save as CSV",
-  moreRows: (count: number) =>
-    count === 1 ? "One more row is left out." : `${count.toLocaleString("en")} more rows are left out.`,
+  moreRows: (count: number, shown: string) =>
+    count === 1 ? "One more row is left out." : `${shown} more rows are left out.`,
   predict: "Predict output words",
   predictNoModel: "This recording was not made here, so its model is not known: choose a model and run it.",
   attention: "Attention",

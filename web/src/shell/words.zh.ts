@@ -35,7 +35,7 @@ export const shell: SameWords<typeof en.shell> = {
   copyTable: "复制",
   tableCopied: "已复制表格。",
   saveTable: "存为 CSV",
-  moreRows: (count: number) => `另有 ${count.toLocaleString("zh")} 行未列出。`,
+  moreRows: (_count: number, shown: string) => `另有 ${shown} 行未列出。`,
   predict: "预测输出词",
   predictNoModel: "此记录不是在这里生成的，不知道所用的模型：请选择模型并运行。",
   attention: "注意力",

@@ -5,6 +5,8 @@
  * Out:  a function from value to place, its way back, and round values to label.
  */
 
+import { significant } from "../formats";
+
 export interface Scale {
   (value: number): number;
   back(place: number): number;
@@ -32,7 +34,7 @@ export function ticks(low: number, high: number, about: number): number[] {
     [1, 2, 5, 10].map((times) => times * power).find((each) => each >= rough * 0.999) ?? 10 * power;
   const found: number[] = [];
   for (let at = Math.ceil(low / step - 1e-9); at * step <= high + step * 1e-9; at++) {
-    found.push(Number((at * step).toPrecision(12)));
+    found.push(significant(at * step, 12));
   }
   return found;
 }

@@ -2,11 +2,11 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SideName, TokenSlice } from "../../api/types";
+import { digits, count as grouped } from "../../core/formats";
 import type { RecordingSource } from "../../core/source";
 import { useApp } from "../context";
 import { Icon } from "../icons";
 import type { App } from "../state";
-import { short } from "./interpretability";
 
 const SHOWN = 400; // tokens
 
@@ -31,7 +31,7 @@ export function AboutPanel(props: { readonly source: RecordingSource }) {
           <Fact title={say.precision} text={evidence.dtype} />
           <Fact
             title={say.largestError}
-            text={evidence.largest_error === null ? "" : short(evidence.largest_error)}
+            text={evidence.largest_error === null ? "" : digits(evidence.largest_error)}
           />
           <Fact title={say.reference} text={evidence.reference ?? ""} />
           <Fact title={say.edits} text={evidence.edits.join("; ")} />
@@ -90,7 +90,7 @@ function Tokens(props: { readonly source: RecordingSource; readonly side: SideNa
     <details class="token-list">
       <summary>
         {side === "source" ? say.sourceSide : say.targetSide} ·{" "}
-        <span class="number">{say.tokens(count)}</span>
+        <span class="number">{say.tokens(count, grouped(count))}</span>
       </summary>
       <p class="token-run" dir="auto">
         {slice?.shown.map((text, place) => (
@@ -154,7 +154,7 @@ export async function openFile(app: App, file: Blob): Promise<void> {
   try {
     const most = app.about.peek()?.limits.upload_bytes;
     if (most !== undefined && file.size > most)
-      throw new Error(app.words.peek().fileTooLarge(file.size, most));
+      throw new Error(app.words.peek().fileTooLarge(grouped(file.size), grouped(most)));
     const id = await app.server.upload(file);
     await app.refreshRecordings();
     await app.go(id);

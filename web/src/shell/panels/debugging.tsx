@@ -2,11 +2,11 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { Distribution, MapDescription } from "../../api/types";
+import { digits } from "../../core/formats";
 import { chooseMap } from "../../core/maps";
 import type { DistributionOf, RecordingSource } from "../../core/source";
 import { useApp } from "../context";
 import { sentenceOf } from "../speaking";
-import { short } from "./interpretability";
 
 const BINS = 48;
 
@@ -89,7 +89,7 @@ function multiplier(map: MapDescription): string {
   if (map.scale === null) return "–";
   const width = map.head_width;
   const root = width !== null && Math.abs(map.scale * Math.sqrt(width) - 1) < 1e-6 ? ` = 1/√${width}` : "";
-  return `${short(map.scale)}${root}`;
+  return `${digits(map.scale)}${root}`;
 }
 
 interface Failure {
@@ -122,8 +122,8 @@ function Spread(props: { readonly source: RecordingSource; readonly item: Item }
         <>
           <Bars distribution={found} label={item.title} />
           <span class="hint number">
-            {say.fromTo(short(found.minimum ?? 0), short(found.maximum ?? 0))} ·{" "}
-            {say.meanDeviation(short(found.mean ?? 0), short(found.deviation ?? 0))}
+            {say.fromTo(digits(found.minimum ?? 0), digits(found.maximum ?? 0))} ·{" "}
+            {say.meanDeviation(digits(found.mean ?? 0), digits(found.deviation ?? 0))}
           </span>
         </>
       )}

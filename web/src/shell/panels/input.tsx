@@ -2,6 +2,7 @@
 
 import { useEffect, useId } from "preact/hooks";
 import type { ModelDescription } from "../../api/types";
+import { compact, count as grouped } from "../../core/formats";
 import { useApp } from "../context";
 import { type Form, missing, readsPairs, type Sequence, withModel } from "../form";
 import type { App } from "../state";
@@ -159,13 +160,7 @@ function taskTitle(task: string, app: App): string {
 }
 
 function facts(model: ModelDescription, app: App): string {
-  const count =
-    model.parameters === null
-      ? null
-      : new Intl.NumberFormat(app.language.value, {
-          notation: "compact",
-          maximumSignificantDigits: 3,
-        }).format(model.parameters);
+  const count = model.parameters === null ? null : compact(model.parameters, app.language.value);
   const note = model.note && app.text(model.note);
   const stop = app.language.value === "zh" ? "。" : ". ";
   const { layers, decoder_layers: decoderLayers = null, heads } = model;
@@ -247,7 +242,10 @@ function TextFields(props: {
   const close = limit !== undefined && form.text.length > limit / 2;
   return (
     <>
-      <Field label={say.text} hint={close ? say.textCharacters(form.text.length, limit) : hint}>
+      <Field
+        label={say.text}
+        hint={close ? say.textCharacters(grouped(form.text.length), grouped(limit)) : hint}
+      >
         {(id, describedBy) => (
           <textarea
             id={id}

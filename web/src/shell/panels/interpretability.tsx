@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { MapDescription, MetricDescription, ScoreDescription } from "../../api/types";
+import { digits, significant } from "../../core/formats";
 import { chooseMap } from "../../core/maps";
 import type { Selection } from "../../core/selection";
 import type { RecordingSource } from "../../core/source";
@@ -73,7 +74,7 @@ function Threshold(props: { readonly tau: number; readonly relative: boolean }) 
       <label class="slider-row">
         <span>{say.threshold}</span>
         <output class="number">
-          τ = {Number(props.tau.toPrecision(2))}
+          τ = {significant(props.tau, 2)}
           {props.relative ? "/n" : ""}
         </output>
         <input
@@ -86,7 +87,7 @@ function Threshold(props: { readonly tau: number; readonly relative: boolean }) 
           value={Math.min(1, Math.max(0, place))}
           onInput={(event) => {
             const tau = least * (most / least) ** Number(event.currentTarget.value);
-            app.store.set({ options: writeTau(app.store.get().options, Number(tau.toPrecision(2))) });
+            app.store.set({ options: writeTau(app.store.get().options, significant(tau, 2)) });
           }}
         />
       </label>
@@ -207,11 +208,5 @@ function number(picked: Picked, undefinedWord: string) {
       </span>
     );
   }
-  return <span data-value={picked.value}>{short(picked.value)}</span>;
-}
-
-export function short(value: number): string {
-  if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value);
-  const size = Math.abs(value);
-  return size !== 0 && (size < 0.001 || size >= 1e5) ? value.toExponential(2) : value.toPrecision(4);
+  return <span data-value={picked.value}>{digits(picked.value)}</span>;
 }

@@ -6,6 +6,7 @@
  */
 
 import type { MapDescription, Phrase } from "../../api/types";
+import { count as grouped } from "../../core/formats";
 import { inBoth } from "../../i18n/core";
 import { words } from "./words";
 
@@ -38,7 +39,6 @@ export function whyNot(layers: readonly MapDescription[]): Phrase | null {
   const count = layers[0]!.queries;
   if (layers.some((map) => map.queries !== count || map.keys !== count))
     return inBoth(words, (word) => word.noMaps);
-  if (count > LONGEST)
-    return inBoth(words, (word) => word.tooLong(count.toLocaleString("en"), String(LONGEST)));
+  if (count > LONGEST) return inBoth(words, (word) => word.tooLong(grouped(count), grouped(LONGEST)));
   return layers.every((map) => map.has_weights) ? null : inBoth(words, (word) => word.noWeights);
 }

@@ -5,6 +5,7 @@
  * Out:  Traced; sentences about it.
  */
 
+import { percent as formatPercent } from "../../core/formats";
 import { findStreams, type Stream, traceDown, traceUp } from "../../core/maths/rollout";
 import type { words } from "./words";
 
@@ -59,7 +60,5 @@ export function tellTrace(
 
 /** A share as per cent; `short`: nothing for next to nothing. */
 export function percent(share: number, short = false): string {
-  const value = 100 * share;
-  if (short && value < 0.05) return "";
-  return `${value.toFixed(value < 9.95 ? 1 : 0)} %`;
+  return short && share < 0.0005 ? "" : formatPercent(share, share < 0.0995 ? 1 : 0);
 }

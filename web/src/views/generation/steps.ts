@@ -6,11 +6,12 @@
  */
 
 import type { StepDescription } from "../../api/types";
+import { chance } from "../../core/formats";
 import { choicesOf, findFirst, pathTo, probability, scoreText } from "../../core/generation";
 import { chooseHead } from "../../core/maps";
 import type { TableData } from "../../core/view";
 import { readRow } from "../../data/weights";
-import { type Bar, Bars, percent } from "../../marks/bars";
+import { type Bar, Bars } from "../../marks/bars";
 import { make, relabel, write } from "../../marks/make";
 import { Tree } from "../../marks/tree";
 import { Words } from "../../marks/word_row";
@@ -266,7 +267,7 @@ export class Steps implements GenerationPanel {
     const { word, stage } = this.context;
     const { step } = this.shown();
     const method = word.captionMethod(stage.source.description.generation!.method);
-    return `${method} ${word.captionStep(step.index + 1, step.text, percent(probability(step)))} ${this.layer.textContent}`;
+    return `${method} ${word.captionStep(step.index + 1, step.text, chance(probability(step)))} ${this.layer.textContent}`;
   }
 
   table(): TableData {

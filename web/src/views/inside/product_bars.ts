@@ -5,7 +5,7 @@
  * Out:  an SVG group.
  */
 
-import { digits, exact, round } from "../../core/formats";
+import { digits, exact, figure, round } from "../../core/formats";
 import { linear } from "../../core/maths/scale";
 import { draw } from "../../marks/make";
 import type { Inks } from "../../marks/paper";
@@ -35,7 +35,7 @@ export function drawProducts(pair: Pair, bySize: boolean, width: number, ink: In
     const look = { "text-anchor": "middle", "font-size": 10, fill: ink.soft };
     group.append(draw("text", { x: middle(at), y: HEIGHT - 10, ...look }, dimension));
   });
-  const line = running.map((value, at) => `${middle(at).toFixed(1)} ${y(value).toFixed(1)}`).join("L");
+  const line = running.map((value, at) => `${figure(middle(at), 1)} ${figure(y(value), 1)}`).join("L");
   const look = { fill: "none", stroke: ink.ink, "stroke-width": 1.5, class: "running" };
   group.append(draw("path", { d: `M${line}`, ...look }));
   return group;

@@ -5,6 +5,7 @@
  * Out:  controls that change it, and follow it.
  */
 
+import { fixed } from "../../core/formats";
 import type { SelectionStore } from "../../core/selection";
 import { make, write } from "../../marks/make";
 import { HeadRow } from "./headrow";
@@ -76,6 +77,6 @@ export class Bar {
     this.heads.setOn(heads);
     this.slider.value = String(Math.round(100 * Math.sqrt(threshold)));
     this.scale.checked = isRelative(selection);
-    write(this.threshold, threshold.toFixed(threshold < 0.1 ? 3 : 2));
+    write(this.threshold, fixed(threshold, threshold < 0.1 ? 3 : 2));
   }
 }

@@ -6,6 +6,7 @@
  */
 
 import type { Phrase } from "../../api/types";
+import { count } from "../../core/formats";
 import type { SubjectOf } from "../../core/view";
 import { inBoth } from "../../i18n/core";
 import { words } from "./words";
@@ -19,7 +20,6 @@ export function fits({
 }: SubjectOf<"recording">): true | Phrase {
   if (maps.length === 0) return inBoth(words, (word) => word.noMaps);
   const longest = Math.max(...maps.map((map) => Math.max(map.queries, map.keys)));
-  if (longest > LONGEST)
-    return inBoth(words, (word) => word.tooLong(longest.toLocaleString("en"), LONGEST.toLocaleString("en")));
+  if (longest > LONGEST) return inBoth(words, (word) => word.tooLong(count(longest), count(LONGEST)));
   return maps.some((map) => map.has_weights) || inBoth(words, (word) => word.noWeights);
 }

@@ -6,6 +6,7 @@
  */
 
 import type { Description, MapDescription, TokenSlice } from "../../api/types";
+import { fixed, percent } from "../../core/formats";
 import type { Theme } from "../../core/view";
 import { type Brush, type Lane, type Lines, middle, writeLines } from "../../marks/arcs";
 import type { Axis } from "../../marks/columns";
@@ -50,14 +51,14 @@ export function writePicture(picture: LinesPicture): string {
     writeLines(lines, lane, picture.brush) +
     writeColumn(picture, "query", lane) +
     writeColumn(picture, "key", lane);
-  const share = `${(100 * picture.hidden).toFixed(1)} %`;
+  const share = percent(picture.hidden, 1);
   const caption = [
     `${description.model} · ${word.mapName(stack, kind, map.layer)} · ` +
       (picture.model ? word.captionModel : word.captionHeads(picture.heads.join(", "))),
-    `${word.captionThreshold(picture.threshold.toFixed(3), share)} ` +
+    `${word.captionThreshold(fixed(picture.threshold, 3), share)} ` +
       (picture.brush.full === 1
         ? word.captionOpacity
-        : word.captionOpacityScaled(picture.brush.full.toFixed(3))),
+        : word.captionOpacityScaled(fixed(picture.brush.full, 3))),
     ...(last - first < Math.max(map.queries, map.keys)
       ? [word.captionRows(first, last - 1, Math.max(map.queries, map.keys))]
       : []),

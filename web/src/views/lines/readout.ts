@@ -6,6 +6,7 @@
  */
 
 import type { MapDescription } from "../../api/types";
+import { count, fixed, percent } from "../../core/formats";
 import type { Lines } from "../../marks/arcs";
 import type { Axis, Columns, Place } from "../../marks/columns";
 import { make } from "../../marks/make";
@@ -14,7 +15,7 @@ import type { words } from "./words";
 
 /** A weight in a few digits; nothing for next to nothing. */
 export function short(weight: number): string {
-  return weight < 0.0005 ? "" : weight.toFixed(weight < 0.1 ? 3 : 2);
+  return weight < 0.0005 ? "" : fixed(weight, weight < 0.1 ? 3 : 2);
 }
 
 /** What an axis is; for cross-attention also whose tokens it has. */
@@ -55,7 +56,7 @@ export function describeHidden(
   threshold: number,
   word: ReturnType<typeof words>,
 ): string {
-  const share = `${(100 * looking.hidden(threshold)).toFixed(1)} %`;
+  const share = percent(looking.hidden(threshold), 1);
   const text = looking.blocks.whole ? word.hidden(share) : word.hiddenOfRows(share);
-  return text + (drawn.left_out > 0 ? word.capped(drawn.count.toLocaleString("en")) : "");
+  return text + (drawn.left_out > 0 ? word.capped(count(drawn.count)) : "");
 }

@@ -5,6 +5,7 @@
  * Out:  heads, threshold, scale; and changes of the selection.
  */
 
+import { figure } from "../../core/formats";
 import type { Selection, SelectionStore } from "../../core/selection";
 
 const THRESHOLD = 0.02;
@@ -40,7 +41,7 @@ export function thresholdOf({ options }: Selection): number {
 
 export function chooseThreshold(store: SelectionStore, threshold: number): void {
   const usual = Math.abs(threshold - THRESHOLD) < 5e-4;
-  store.option(THRESHOLD_OPTION, usual ? null : threshold.toFixed(4));
+  store.option(THRESHOLD_OPTION, usual ? null : figure(threshold, 4));
 }
 
 /** Whether the strongest line in view is fully opaque, and not only a weight of 1. */

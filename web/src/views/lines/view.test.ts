@@ -23,7 +23,7 @@ test("a recording that cannot be drawn says why", () => {
     zh: expect.stringContaining("没有权重"),
   });
   expect(view.fits(shown(change([makeMap(0, { queries: 100_000 })])))).toMatchObject({
-    en: expect.stringContaining("100,000"),
+    en: expect.stringContaining("100\u202f000"),
   });
 });
 

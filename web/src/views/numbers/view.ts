@@ -6,6 +6,7 @@
  */
 
 import { captionOf, copyText } from "../../core/focus";
+import { significant } from "../../core/formats";
 import { samePlace } from "../../core/place";
 import { saveText } from "../../core/saving";
 import type { Mounted, Stage, TableData, View } from "../../core/view";
@@ -74,11 +75,11 @@ class NumbersView implements Mounted {
         maximum: 1,
         step: 0.05,
         value: Math.log10(choices.threshold.tau),
-        text: (value) => this.tauWords(round(10 ** value)),
+        text: (value) => this.tauWords(significant(10 ** value, 2)),
       },
       (value) => {
         clearTimeout(this.timer);
-        this.timer = window.setTimeout(() => choices.setTau(round(10 ** value)), PATIENCE);
+        this.timer = window.setTimeout(() => choices.setTau(significant(10 ** value, 2)), PATIENCE);
       },
     );
     const kinds = [
@@ -317,9 +318,4 @@ class NumbersView implements Mounted {
   private fail(error: unknown): void {
     if (!this.ended) this.stage.fail(error);
   }
-}
-
-/** Two significant digits: what a slider can mean. */
-function round(value: number): number {
-  return Number(value.toPrecision(2));
 }

@@ -6,7 +6,7 @@
  */
 
 import type { Language, MetricDescription } from "../../api/types";
-import { digits } from "../../core/formats";
+import { digits, significant } from "../../core/formats";
 import type { Selection, SelectionStore } from "../../core/selection";
 import { choice, list, slider } from "../../marks/controls";
 import { make, type Text } from "../../marks/make";
@@ -98,7 +98,7 @@ export class Menu {
       },
       (value) => {
         const all = way === "at_least" ? value <= least : value >= most;
-        selection.option("overview.keep", all ? null : `${way}_${Number(value.toPrecision(7))}`);
+        selection.option("overview.keep", all ? null : `${way}_${significant(value, 7)}`);
       },
     );
     const ways = choice<Way>(

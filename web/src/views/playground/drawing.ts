@@ -5,7 +5,7 @@
  * Out:  an SVG group with its height, and a grid of places with a sentence for each: for pointer and arrow keys.
  */
 
-import { digits } from "../../core/formats";
+import { digits, fixed } from "../../core/formats";
 import type { Message } from "../../core/messages";
 import type { Theme } from "../../core/view";
 import { headColour } from "../../marks/colours";
@@ -66,7 +66,7 @@ export function alike(values: readonly (number | null)[]): (value: number | null
     if (value === null || value === 0) return value === null ? "–" : "0";
     const size = Math.abs(value);
     if (whole || size >= 1e5 || size < 0.5 * 10 ** -places) return digits(value, 2);
-    return (value < 0 ? "−" : "") + size.toFixed(places);
+    return fixed(value, places);
   };
 }
 

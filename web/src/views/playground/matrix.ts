@@ -6,7 +6,7 @@
  */
 
 import type { PlayMatrix } from "../../api/types";
-import { digits } from "../../core/formats";
+import { digits, fixed } from "../../core/formats";
 import { type ColourScale, colourScale, drawCells, drawColourBar } from "../../marks/cells";
 import { wantsDarkInk } from "../../marks/colours";
 import { draw } from "../../marks/make";
@@ -209,8 +209,7 @@ function writeNumbers(figure: PlayMatrix, { wide, tall }: Plan, scale: ColourSca
 export function brief(value: number, wide: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e4) return digits(value);
   if (Math.abs(value) >= 9.95) return digits(Math.round(value));
-  const text = value.toFixed(wide < 40 ? 1 : 2);
-  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
+  return fixed(value, wide < 40 ? 1 : 2);
 }
 
 function inkOn(scale: ColourScale, value: number): string {

@@ -5,6 +5,7 @@
  * Out:  sentences.
  */
 
+import { digits, fixed } from "../../core/formats";
 import type { Axis } from "./settings";
 import type { words } from "./words";
 
@@ -25,7 +26,7 @@ export const BEST = 5; // tokens that are named
 
 export function format(value: number): string {
   if (value === 0) return "0";
-  return value < 0.001 ? value.toExponential(1) : value.toFixed(value < 0.1 ? 4 : 3);
+  return value < 0.001 ? digits(value, 2) : fixed(value, value < 0.1 ? 4 : 3);
 }
 
 /** Where the weight goes: the strongest tokens with their numbers. */

@@ -6,9 +6,9 @@
  */
 
 import type { Choice } from "../../api/types";
+import { chance } from "../../core/formats";
 import { findFirst, probability } from "../../core/generation";
 import type { TableData } from "../../core/view";
-import { percent } from "../../marks/bars";
 import { make, write } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
 import type { Drawn, WalkContext, WalkScene } from "./context";
@@ -147,7 +147,7 @@ export class TrainingScene implements WalkScene {
       },
       line.said.text,
       " ",
-      make("small", {}, percent(probability(line.said))),
+      make("small", {}, chance(probability(line.said))),
       verdict === "" ? null : make("span", { class: "unseen" }, ` ${verdict}`),
     );
   }

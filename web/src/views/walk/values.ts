@@ -6,7 +6,7 @@
  */
 
 import { asFloats, type Frame, tensor } from "../../api/frames";
-import { digits } from "../../core/formats";
+import { digits, fixed } from "../../core/formats";
 import type { Theme } from "../../core/view";
 import { diverging, sequential, wantsDarkInk } from "../../marks/colours";
 
@@ -100,11 +100,9 @@ export function inkOn(of: Grid, value: number, theme: Theme): "#111318" | "#ffff
 
 /** A number short enough for a cell. */
 export function brief(value: number): string {
-  if (!Number.isFinite(value)) return digits(value);
-  if (value === 0 || value === 1) return String(value);
   const size = Math.abs(value);
-  const text = size < 1e5 ? size.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0) : digits(size, 2);
-  return value < 0 ? `−${text}` : text;
+  if (!(size < 1e5) || value === 0 || value === 1) return digits(value, 2);
+  return fixed(value, size < 10 ? 2 : size < 100 ? 1 : 0);
 }
 
 /** 7 × 64 */
