@@ -1,6 +1,5 @@
 """What a run makes: models that open elsewhere, averages, the best; the same update however it is cut."""
 
-import io
 import itertools
 import sys
 from pathlib import Path
@@ -14,7 +13,6 @@ from glassformer.errors import ConfigurationError
 from glassformer.loaded.opening import load
 from glassformer.rounding import rounding
 from glassformer.runlog import read_run
-from glassformer.training.display import Display, format_duration, shorten
 from glassformer.training.loop import Clock, Outcome
 from glassformer.training.recipe import read_recipe, train
 from glassformer.weights.checkpoint import open_checkpoint
@@ -172,39 +170,6 @@ def test_values_of_overrides_are_toml_or_text(recipe: Path) -> None:
     )
     assert (read.train.rate, read.train.schedule, read.train.recompute) == (3e-4, "linear", True)
     assert read.tables["model"]["width"] == 32
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_terminal_has_one_moving_line_and_others_plain_ones() -> None:
-    terminal, file = Terminal(), io.StringIO()
-    for stream in (terminal, file):
-        display = Display(10, stream)
-        for step in range(1, 11):
-            display.show(step, step * 100, 1 / step, 1e-3)
-        display.note("Done.")
-        display.close()
-    assert "\r" in terminal.getvalue()
-    assert "━" * 24 in terminal.getvalue()
-    assert terminal.getvalue().endswith("\nDone.\n")
-    assert "\r" not in file.getvalue()
-    assert file.getvalue().splitlines()[0].startswith("step 1/10, loss 1.0000, rate 1.00e-03")
-    assert file.getvalue().splitlines()[-2].startswith("step 10/10, loss 0.1000")
-    assert "tokens/s" in file.getvalue().splitlines()[-2]
-
-
-def test_numbers_for_people() -> None:
-    assert [shorten(number) for number in (0, 12.34, 999.4, 999.6, 1234, 5e6, 7e9)] == [
-        "0", "12.3", "999", "1k", "1.23k", "5M", "7G",
-    ]  # fmt: skip
-    assert [str(format_duration(seconds)) for seconds in (5, 65, 3600 * 2 + 300)] == [
-        "5 s",
-        "1 min 05 s",
-        "2 h 05 min",
-    ]
 
 
 def test_alarms_reach_the_log_and_the_terminal(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:

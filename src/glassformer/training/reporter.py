@@ -117,6 +117,7 @@ class Reporter:
 
     def log_end(self, step: int, kind: str, text: Message) -> None:
         """The end of the run; `kind` is "finished" or "stopped"."""
+        self.display.close()
         self._log(step, kind, text)
 
     def log_failure(self, step: int, text: Message) -> None:
