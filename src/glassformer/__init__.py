@@ -7,6 +7,8 @@ Out:  the functions and the few types that make up the public API.
 import importlib
 from typing import TYPE_CHECKING
 
+from glassformer import deprecated
+
 __version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
@@ -93,6 +95,9 @@ __all__ = [
     "train",
     "translate",
 ]
+
+
+deprecated.install()
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,97 @@
+"""Import paths of version 0.1 that changed: each works for one more version, with a DeprecationWarning.
+
+In:   an import such as `from glassformer.recorders.recorder import load`.
+Out:  the object at its present place.
+"""
+
+import importlib
+import sys
+import warnings
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+# Of modules that exist no longer: every name that the documents mentioned, and its present address.
+MOVED = {
+    f"{__package__}.{old}": {name: f"{__package__}.{new}" for name, new in names.items()}
+    for old, names in {
+        "model.choosing": {"GenerationSettings": "GenerationSettings"},
+        "recorders.demo": {"teach_translator": "lessons.phrase_book.teach_translator"},
+        "recorders.huggingface": {"HuggingFaceSubject": "loaded.transformers.TransformersModel"},
+        "recorders.long": {
+            "invent_text": "lessons.long_text.invent_text",
+            "open_rotary": "lessons.long_text.open_rotary",
+        },
+        "recorders.ours": {"OurSubject": "loaded.native.NativeModel"},
+        "recorders.recorder": {"load": "load", "record": "record"},
+        "show": {"__call__": "render.notebook.show.show"},  # it was a module that could be called
+        "show.figures": {"figure": "figure"},
+        "show.frames": {
+            "Frame": "api.frames.Frame",
+            "Plane": "api.frames.FrameArray",
+            "decode": "api.frames.decode",
+            "encode": "api.frames.encode",
+            "quantise": "api.frames.quantise",
+            "restore": "api.frames.dequantise",
+        },
+        "show.html": {"export": "export"},
+        "show.library": {"Library": "api.library.Library"},
+        "show.server.app": {"create_app": "api.app.create_app"},
+        "show.terminal": {"draw_recording": "render.terminal.heatmap.draw_recording"},
+        "show.walk": {"explain": "walk.explain", "make_plan": "walk.make_plan"},
+        "show.widget": {"show": "render.notebook.show.show"},
+        "train": {"__call__": "training.recipe.train"},
+        "train.recipe": {
+            "read_recipe": "training.recipe.read_recipe",
+            "run_recipe": "training.recipe.train",
+        },
+        "train.settings": {
+            "MonitorSettings": "training.settings.MonitorSettings",
+            "TrainSettings": "training.settings.TrainSettings",
+        },
+    }.items()
+}
+
+
+class MovedModule(ModuleType):
+    """A module that is no more; its names are found at their present place."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _find(self.__name__, name)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """`glassformer.show(…)` after an import of an old module below `glassformer.show`."""
+        return _find(self.__name__, "__call__")(*arguments, **options)
+
+
+class Finder(MetaPathFinder, Loader):
+    """Finds moved modules, after everything else has failed."""
+
+    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
+        has_children = any(old.startswith(f"{fullname}.") for old in MOVED)
+        if fullname not in MOVED and not has_children:
+            return None
+        return ModuleSpec(fullname, self, is_package=has_children)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return MovedModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """There is nothing to run."""
+
+
+def install() -> None:
+    """Let old paths be imported."""
+    if not any(isinstance(finder, Finder) for finder in sys.meta_path):
+        sys.meta_path.append(Finder())
+
+
+def _find(module: str, name: str) -> Any:
+    new = MOVED.get(module, {}).get(name)
+    if new is None:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    old = module if name == "__call__" else f"{module}.{name}"
+    warnings.warn(f"{old} is now {new}", DeprecationWarning, stacklevel=3)
+    home, _, last = new.rpartition(".")
+    return getattr(importlib.import_module(home), last)

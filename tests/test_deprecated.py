@@ -1,0 +1,55 @@
+"""Import paths of version 0.1: each leads to where its name is now, and warns."""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import glassformer
+from glassformer.deprecated import MOVED, MovedModule
+
+PATHS = [(old, name, new) for old, names in MOVED.items() for name, new in names.items()]
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    """Forget old modules: an import puts them into the package, too."""
+    before = dict(vars(glassformer))
+    yield
+    for name, module in list(sys.modules.items()):
+        if isinstance(module, MovedModule):
+            del sys.modules[name]
+    vars(glassformer).clear()
+    vars(glassformer).update(before)
+
+
+@pytest.mark.parametrize(("old", "name", "new"), PATHS)
+def test_an_old_path_works_and_warns(old: str, name: str, new: str) -> None:
+    home, _, last = new.rpartition(".")
+    expected = getattr(importlib.import_module(home), last)
+    if name == "__call__":
+        module: Any = importlib.import_module(old)
+        with pytest.warns(DeprecationWarning, match=f"is now {new}"), pytest.raises(TypeError):
+            module()  # without the arguments that it needs
+        return
+    found: dict[str, object] = {}
+    with pytest.warns(DeprecationWarning, match=f"is now {new}") as caught:
+        exec(f"from {old} import {name}", found)
+    assert found[name] is expected
+    assert {each.filename for each in caught} == {"<string>"}  # the line that has to be changed
+
+
+def test_functions_stay_functions_after_an_old_import() -> None:
+    with pytest.warns(DeprecationWarning, match="explain"):
+        exec("from glassformer.show.walk import explain", {})
+    with pytest.warns(DeprecationWarning, match=r"glassformer\.show is now"), pytest.raises(TypeError):
+        glassformer.show()  # type: ignore[call-arg]
+
+
+def test_other_names_are_not_there() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"glassformer\.nowhere"):
+        importlib.import_module("glassformer.nowhere")
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = importlib.import_module("glassformer.recorders.long").nothing
