@@ -24,6 +24,7 @@ from transformers import AttentionInterface, GPT2Config, GPT2LMHeadModel
 from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
 from glassformer.recorders.statistics.measure import attend_and_measure
+from glassformer.recorders.statistics.raw import Wanted
 from glassformer.recorders.statistics.scoring import Scoring
 from glassformer.recording import HeadStatistics
 
@@ -48,7 +49,7 @@ def register() -> None:
             assert mask is None  # one text without padding: causal
             scale = words.get("scaling") or query.shape[-1] ** -0.5
             scoring = Scoring(scale, causal=True)
-            measured = attend_and_measure(query[0], key[0], value[0], scoring, weights_too=weights_too)
+            measured = attend_and_measure(query[0], key[0], value[0], scoring, Wanted(weights=weights_too))
             kept.append((measured.statistics, measured.weights))
             assert measured.output is not None
             return measured.output.transpose(0, 1)[None], None

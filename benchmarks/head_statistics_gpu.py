@@ -31,8 +31,9 @@ from glassformer.recorders import maps
 from glassformer.recorders.statistics.gpu import _run_cudnn, _run_flash, find_log_sum_exp, measure_weights
 from glassformer.recorders.statistics.gpu_results import pack
 from glassformer.recorders.statistics.measure import Measured, attend_and_measure
+from glassformer.recorders.statistics.raw import Wanted
 from glassformer.recorders.statistics.scoring import Scoring
-from glassformer.recorders.statistics.transfer_pool import FETCHERS
+from glassformer.recorders.statistics.transfer import FETCHERS
 from glassformer.recorders.transformers.inputs import InputBuilder
 from glassformer.recording import THRESHOLD, AttentionMap, Tokens
 
@@ -186,7 +187,7 @@ def show_parts(model: Pass, tokens: int, rounds: int) -> None:
     query, key, value = (each[0].transpose(0, 1) for each in whole.unbind(2))  # as a network has them: views
     together = query.contiguous(), key.contiguous()
     _, given = find_log_sum_exp(query, key, value, CAUSAL)
-    found = measure_weights(query, key, CAUSAL, given, pyramids=range(12))
+    found = measure_weights(query, key, CAUSAL, given, Wanted(pyramids=range(12)))
     batch = query[None], key[None], value[None]
     on_gpu: dict[str, Callable[[], object]] = {
         "attention as torch chooses it": lambda: F.scaled_dot_product_attention(*batch, is_causal=True),
@@ -195,7 +196,9 @@ def show_parts(model: Pass, tokens: int, rounds: int) -> None:
         "attention as we choose it": lambda: find_log_sum_exp(query, key, value, CAUSAL),
         "kernels": lambda: measure_weights(query, key, CAUSAL, given),
         "kernels, each head's vectors together": lambda: measure_weights(*together, CAUSAL, given),
-        "kernels, with 12 pyramids": lambda: measure_weights(query, key, CAUSAL, given, pyramids=range(12)),
+        "kernels, with 12 pyramids": lambda: measure_weights(
+            query, key, CAUSAL, given, Wanted(pyramids=range(12))
+        ),
         "arithmetic and packing": lambda: pack(*found, CAUSAL, range(12), given=batch),
         "extremes": lambda: [torch.aminmax(each) for each in (query, key, value)],
     }

@@ -106,7 +106,7 @@ def test_the_method_takes_what_the_function_takes() -> None:
 
 
 def test_help_lists_everything_that_can_be_asked_for() -> None:
-    from glassformer.recorders.checks import TRACES, WANTS
+    from glassformer.recorders.request import TRACES, WANTS
 
     text = inspect.getdoc(gf.record) or ""
     for word in (*WANTS, *TRACES):

@@ -21,6 +21,7 @@ from glassformer.recorders.edits import AblateHead, CutEdge
 from glassformer.recorders.maps import SHORTEST_PYRAMID
 from glassformer.recorders.statistics import transfer
 from glassformer.recorders.statistics.measure import attend_and_measure
+from glassformer.recorders.statistics.raw import Wanted
 from glassformer.recorders.statistics.scoring import Scoring
 from glassformer.recording import Recording, tile
 
@@ -99,10 +100,10 @@ def test_measuring_waits_for_nothing(pyramids: Collection[int]) -> None:
         torch.randn(4, SHORTEST_PYRAMID, 64, generator=chance).to("cuda", torch.bfloat16) for _ in "qkv"
     ]
     scoring = Scoring(0.125, causal=True)
-    attend_and_measure(*states, scoring, pyramids=pyramids)  # kernels are compiled
+    attend_and_measure(*states, scoring, Wanted(pyramids=pyramids))  # kernels are compiled
     torch.cuda.set_sync_debug_mode("error")
     try:
-        measured = attend_and_measure(*states, scoring, pyramids=pyramids)
+        measured = attend_and_measure(*states, scoring, Wanted(pyramids=pyramids))
     finally:
         torch.cuda.set_sync_debug_mode("default")
     assert measured.statistics.entropy.shape == (4, SHORTEST_PYRAMID)

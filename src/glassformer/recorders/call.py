@@ -1,18 +1,25 @@
-"""One attention call as a recorder sees it: what attention was given, and its weights where they were formed.
+"""One attention call as a recorder sees it: what attention was given, which keys queries may see, its scores.
 
-In:   the tensors and settings of one attention of one layer.
-Out:  `Call`, which statistics, masks, edits and maps read.
+In:   the tensors and settings of one attention of one layer; mask and biases are whole matrices.
+Out:  `Call`, which statistics, edits and maps read; `Scoring`, in which the mask is described compactly
+      (causal, a window, hidden keys; any other mask stays a matrix); and the scores as a matrix.
+
+    score = softcap(scale * q . k) + bias + mask          softcap(x) = c * tanh(x / c)
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
+import torch
 from torch import Tensor
 
 from glassformer.messages import Message
 from glassformer.place import Place
+from glassformer.recorders.statistics.scoring import MASKED, Scoring
 
 Kernel = Literal["exact", "fast"]
+
+_ROWS = 256  # of a mask that are read at once
 
 
 @dataclass(slots=True)
@@ -33,3 +40,139 @@ class Call:
     unknown: tuple[str, ...]  # arguments of the attention function that are not known here
     relaxed: Message | None = None  # the edit after which rows need not sum to one
     silenced: tuple[int, ...] = ()  # heads whose weights an edit took away, those for a sink included
+
+
+class Sight(NamedTuple):
+    """Which keys the queries of one text may see."""
+
+    causal: bool = False
+    window: int | None = None  # keys at this distance or farther are hidden
+    offset: int = 0  # the position of the first query
+    keys: Tensor | None = None  # (S,) True where looking is allowed
+    rest: Tensor | None = None  # (H or 1, T, S) True where looking is allowed; replaces all above
+    bias: Tensor | None = None  # (H or 1, T, S) what the mask adds where it does not hide
+
+
+class Masks:
+    """The masks of one recording; layers share them, so each is read once."""
+
+    def __init__(self) -> None:
+        self.read: dict[int, tuple[Tensor, Sight]] = {}  # the tensor is kept, so that its id is not reused
+
+    def see(self, call: Call) -> Sight:
+        """What the queries of the only text of a call may see."""
+        queries, keys = call.queries.shape[2], call.keys.shape[2]
+        offset = keys - queries if call.place.kind == "self" and keys > queries else 0
+        if call.mask is None:
+            return Sight(causal=call.causal, offset=offset)
+        mask, sight = self.read.get(id(call.mask), (None, None))
+        if mask is None or sight is None:
+            sight = read_mask(call.mask[0].expand(-1, queries, -1), offset)
+            self.read[id(call.mask)] = call.mask, sight
+        return sight
+
+    def score(self, call: Call) -> Scoring:
+        """How the only text of a call is scored."""
+        sight = self.see(call)
+        biases = [
+            bias for bias in (None if call.bias is None else call.bias[0], sight.bias) if bias is not None
+        ]
+        table = None
+        if len(biases) == 1 and sight.rest is None:
+            table = read_distances(biases[0].expand(call.queries.shape[1], -1, -1))
+        bias = (
+            None if table is not None or not biases else torch.stack(torch.broadcast_tensors(*biases)).sum(0)
+        )
+        if sight.rest is not None:
+            plain = torch.zeros((), device=sight.rest.device) if bias is None else bias
+            bias = torch.where(sight.rest, plain, MASKED)
+        return Scoring(
+            scale=call.scale,
+            causal=sight.causal,
+            window=sight.window,
+            offset=sight.offset,
+            key_mask=sight.keys,
+            bias=None if bias is None else bias.float(),
+            distance_bias=None if table is None else table.float(),
+            softcap=call.softcap,
+            sink=call.sink,
+        )
+
+
+def read_mask(mask: Tensor, offset: int) -> Sight:
+    """The mask of one text (H or 1, T, S), described compactly where that is exactly the same."""
+    allowed = allowed_by(mask)
+    bias = None
+    if mask.dtype != torch.bool:
+        added = mask.masked_fill(~allowed, 0.0)
+        bias = added if bool(added.any()) else None
+    whole = Sight(offset=offset, rest=allowed, bias=bias)
+    if allowed.shape[0] > 1 and bool((allowed == allowed[:1]).all()):
+        allowed = allowed[:1]
+    if allowed.shape[0] > 1 or not bool(allowed.any()):
+        return whole
+    compact = _find_pattern(allowed[0], offset)
+    return whole if compact is None else compact._replace(bias=bias)
+
+
+def _find_pattern(plane: Tensor, offset: int) -> Sight | None:
+    """Causality, window and hidden keys that together allow exactly `plane` (T, S), if there are any."""
+    queries, keys = plane.shape
+    positions, columns = (torch.arange(count, device=plane.device) for count in (queries, keys))
+    positions = positions + offset
+    looking, seen = plane.any(1), plane.any(0)  # (T,), (S,)
+    first = plane.byte().argmax(1)
+    last = keys - 1 - plane.flip(1).byte().argmax(1)
+    ahead, behind = (last - positions)[looking].max(), (positions - first)[looking].max()
+    causal = queries > 1 and int(ahead) <= 0
+    window = max(int(ahead), int(behind)) + 1
+    narrow = False
+    for start in range(0, queries, _ROWS):
+        block = plane[start : start + _ROWS]
+        distance = positions[start : start + _ROWS, None] - columns  # (rows, S)
+        reached = seen & (distance >= 0) if causal else seen.expand_as(block)
+        near = reached & (distance.abs() < window)
+        narrow = narrow or not bool((near == reached).all())
+        if not bool((near == block).all()):
+            return None
+    return Sight(causal, window if narrow else None, offset, None if bool(seen.all()) else seen)
+
+
+def read_distances(bias: Tensor) -> Tensor | None:
+    """A bias (H, T, S) that depends on distance alone as a table (H, T + S - 1) by key - query + T - 1."""
+    if bias.shape[1] > 1 and not bool((bias[:, 1:, 1:] == bias[:, :-1, :-1]).all()):
+        return None
+    return torch.cat((bias[:, 1:, 0].flip(1), bias[:, 0]), dim=1)
+
+
+def allowed_by(mask: Tensor) -> Tensor:
+    """Where a mask lets a query look: True, or a number far above the lowest of its type."""
+    return mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+
+
+def allowed_keys(call: Call, sight: Sight) -> Tensor:
+    """Which keys each query of the only text may see (H or 1, T, S)."""
+    if call.mask is not None:
+        return allowed_by(call.mask[0])
+    queries, keys = call.queries.shape[2], call.keys.shape[2]
+    allowed = torch.ones(1, queries, keys, dtype=torch.bool, device=call.queries.device)
+    return allowed.tril(sight.offset) if sight.causal else allowed
+
+
+def form_scores(call: Call, sight: Sight) -> Tensor:
+    """What softmax is given (H, T, S) for the only text of a call; minus infinity where masked."""
+    keys = repeat_heads(call.keys, call.queries.shape[1])
+    scores = (call.queries[0] @ keys[0].transpose(-1, -2)).float() * call.scale
+    if call.softcap is not None:
+        scores = torch.tanh(scores / call.softcap) * call.softcap
+    if call.bias is not None:
+        scores = scores + call.bias[0].float()
+    if sight.bias is not None:
+        scores = scores + sight.bias.float()
+    return scores.masked_fill(~allowed_keys(call, sight), -torch.inf)
+
+
+def repeat_heads(states: Tensor, heads: int) -> Tensor:
+    """Keys or values (B, key head, S, K) once for each query head (B, H, S, K)."""
+    group = heads // states.shape[1]
+    return states if group == 1 else states.repeat_interleave(group, dim=1)

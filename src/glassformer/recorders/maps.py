@@ -19,17 +19,16 @@ from torch import Tensor
 from glassformer.errors import RecordingError
 from glassformer.messages import Message, message
 from glassformer.place import Place
-from glassformer.recorders.call import Call
-from glassformer.recorders.masks import Masks, allowed_keys, form_scores
+from glassformer.recorders.call import Call, Masks, allowed_keys, form_scores
 from glassformer.recorders.statistics.measure import (
     Measured,
     attend_and_measure,
     head_statistics,
     measures_there,
 )
+from glassformer.recorders.statistics.raw import Wanted
 from glassformer.recorders.statistics.scoring import HIDDEN, Scoring
-from glassformer.recorders.statistics.transfer import on_side_stream, record_event
-from glassformer.recorders.statistics.transfer_pool import TransferPool
+from glassformer.recorders.statistics.transfer import TransferPool, on_side_stream, record_event
 from glassformer.recorders.store import LONGEST_DENSE, Array, ArrayStore, as_numbers, store_temporarily
 from glassformer.recording import (
     AttentionMap,
@@ -175,9 +174,11 @@ class MapMaker:
             call.keys[0],
             call.values[0],
             scoring,
-            rows=torch.from_numpy(self.axes.rows(call.place, queries)),
-            weights_too=short and "weights" in self.want,
-            pyramids=_choose_heads(heads, queries, keys),
+            Wanted(
+                rows=torch.from_numpy(self.axes.rows(call.place, queries)),
+                weights=short and "weights" in self.want,
+                pyramids=_choose_heads(heads, queries, keys),
+            ),
         )
         factored = "scores" in self.want or ("weights" in self.want and not short)
         keep = self._send_states(call, ("queries", "keys") if factored else ())

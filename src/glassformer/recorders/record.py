@@ -20,10 +20,9 @@ from glassformer.loaded.reading import Inputs
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.place import name_term
 from glassformer.recorders.call import Kernel
-from glassformer.recorders.checks import TRACES, USUAL, check_edits, check_want
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.native.recorder import NativeRecorder
-from glassformer.recorders.request import Recorder, Request, Run
+from glassformer.recorders.request import TRACES, USUAL, Recorder, Request, Run, check_edits, check_want
 from glassformer.recorders.store import ArrayStore, store_temporarily
 from glassformer.recorders.transformers.recorder import TransformersRecorder
 from glassformer.recording import Evidence, Recording

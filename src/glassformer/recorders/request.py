@@ -1,23 +1,30 @@
-"""What `record` asks of a recorder, and what it gets back.
+"""What `record` asks of a recorder, checked, and what it gets back.
 
-In:   a checked request.
-Out:  `Run`: what one pass over the text showed. `record` makes a Recording with its evidence from it.
+In:   arguments of `record`, as a person gives them.
+Out:  `Request`; `Run`, what one pass over the text showed. `record` makes a Recording with its evidence
+      from it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.errors import InputError
 from glassformer.messages import Message
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.store import ArrayStore
 from glassformer.recording import AttentionMap, Generation, Output, Tokens
+from glassformer.registry import suggestion
 from glassformer.text.tokenizer import Encoding
+
+WANTS = ("statistics", "weights", "scores", "queries", "keys", "values", "hidden", "output")
+TRACES = ("trace", "parameters")  # for models with the capability "traces"
+USUAL = ("weights", "output")  # what is kept by default; statistics always are
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +65,25 @@ class Recorder(Protocol):
 
     def run(self, request: Request) -> Run:
         """One pass over one text, after generating it where that is asked for."""
+
+
+def check_want(want: Collection[str]) -> frozenset[str]:
+    """The wanted things as a set; an unknown word is an error that offers the nearest one."""
+    words = (want,) if isinstance(want, str) else want
+    if not isinstance(words, Collection):
+        raise InputError("record.want_not_words", seen=repr(want))
+    for word in words:
+        if word not in (*WANTS, *TRACES):
+            nearest = suggestion(str(word), (*WANTS, *TRACES))
+            raise InputError("record.unknown_want", word=str(word), nearest=nearest)
+    return frozenset(words)
+
+
+def check_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """The edits, if they are some; a single one has to be in a list, too."""
+    if isinstance(edits, str) or not isinstance(edits, Iterable):
+        raise InputError("record.edits_not_a_list", seen=repr(edits))
+    for edit in edits:
+        if not isinstance(edit, Edit):
+            raise InputError("record.not_an_edit", seen=repr(edit))
+    return tuple(edits)

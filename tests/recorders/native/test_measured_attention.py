@@ -14,9 +14,9 @@ from glassformer.errors import InputError
 from glassformer.loaded.opening import load
 from glassformer.model.attention import Attention, fused_product
 from glassformer.model.transformer import Transformer
-from glassformer.recorders.checks import WANTS
 from glassformer.recorders.edits import AblateHead
 from glassformer.recorders.native.recorder import SHORT
+from glassformer.recorders.request import WANTS
 from glassformer.recorders.store import store_in_bundle
 from tolerances import assert_near
 

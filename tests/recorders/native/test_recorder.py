@@ -22,10 +22,10 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.place import Place
-from glassformer.recorders.checks import WANTS
 from glassformer.recorders.edits import AblateHead, Edit, Scores, Weights
 from glassformer.recorders.native import recorder as ours
 from glassformer.recorders.record import record
+from glassformer.recorders.request import WANTS
 from glassformer.recording import Recording
 from glassformer.rounding import rounding
 from glassformer.text.builders import build_words
@@ -345,10 +345,10 @@ def test_the_network_is_left_as_it_was_found(
     subject = load(network, WORDS)
     if fails:
 
-        def refuse(*_: Any) -> None:
+        def refuse(*_: Any, **__: Any) -> None:
             raise RecordingError("nothing fits")
 
-        monkeypatch.setattr("glassformer.recorders.native.windows.measure_dense", refuse)
+        monkeypatch.setattr("glassformer.recorders.native.windows.measure", refuse)
         with pytest.raises(RecordingError, match="nothing fits"):
             subject.record(TEXT, "le chat", want=WANTS)
     else:

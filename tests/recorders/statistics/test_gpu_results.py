@@ -131,14 +131,14 @@ def test_counted_keys_are_those_of_the_kernel() -> None:
     rows.sums[5] = torch.tensor([[1.0, 2.0, 4.0]])
     counted = Rows(rows.log_sum_exp, rows.sums, rows.peak_key, counting=True, block=BLOCK)
     statistics = pack(counted, [form_columns(scores.softmax(-1), 0)], Scoring(1.0), ())
-    assert statistics.read().allowed.tolist() == [[1, 2, 4]]
+    assert statistics.read().arrays["allowed"].tolist() == [[1, 2, 4]]
 
 
 def test_hidden_keys_are_not_allowed() -> None:
     scores = torch.zeros(2, 3, 4).double()
     scoring = Scoring(1.0, key_mask=torch.tensor([True, False, True, True]), causal=True, offset=1)
     statistics = pack(form_rows(scores, torch.full((2, 3), log(4))), [form_columns(scores, 0)], scoring, ())
-    assert statistics.read().allowed.tolist() == [1, 2, 3]
+    assert statistics.read().arrays["allowed"].tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("place", [0, 1, 3, 4])  # distances may be anything

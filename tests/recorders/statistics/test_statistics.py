@@ -12,6 +12,7 @@ from glassformer.errors import RecordingError
 from glassformer.recorders.statistics import cpu as statistics_cpu
 from glassformer.recorders.statistics import cpu_rows as statistics_rows
 from glassformer.recorders.statistics.measure import Measured, attend_and_measure, head_statistics
+from glassformer.recorders.statistics.raw import Wanted
 from glassformer.recorders.statistics.scoring import Scoring
 from glassformer.recording import (
     AttentionMap,
@@ -51,9 +52,8 @@ class Example:
         return rounding(operations=1, summands=WIDTH, scores=self.largest)
 
     def measure(self, **options: Any) -> Measured:
-        return attend_and_measure(
-            self.queries, self.keys, self.values, self.scoring, rows=self.rows, **options
-        )
+        wanted = Wanted(self.rows, **options)
+        return attend_and_measure(self.queries, self.keys, self.values, self.scoring, wanted)
 
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -202,7 +202,7 @@ def test_statistics_equal_float64(kind: str) -> None:
 
 def test_output_and_weights_come_from_the_same_pass(kind: str) -> None:
     example = make_example(kind)
-    measured = example.measure(weights_too=True)
+    measured = example.measure(weights=True)
     check(measured.statistics, example)
     assert measured.weights is not None
     assert np.abs(measured.weights - example.weights).max() <= example.rounding
@@ -218,13 +218,13 @@ def test_long_rows_are_measured_in_spans(kind: str, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("heads", [1, 3, 6])
 def test_threads_share_heads_or_rows(kind: str, heads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     example = make_example(kind, 200)
-    together = example.measure(weights_too=True)
+    together = example.measure(weights=True)
     monkeypatch.setattr(statistics_cpu, "FEW", 0)
     monkeypatch.setattr(statistics_cpu, "CELLS", heads * 128 * 256)
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        apart = example.measure(weights_too=True)
+        apart = example.measure(weights=True)
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
@@ -235,7 +235,7 @@ def test_threads_share_heads_or_rows(kind: str, heads: int, monkeypatch: pytest.
 @pytest.mark.parametrize("length", [1, 2, 63, 64, 65, 128, 129, 260])
 def test_any_length(length: int) -> None:
     example = make_example("causal", length)
-    measured = example.measure(weights_too=True)
+    measured = example.measure(weights=True)
     check(measured.statistics, example)
     assert_near(measured.weights, example.weights)
 
@@ -272,7 +272,7 @@ def test_distances_stay_exact_far_into_a_text() -> None:
 def test_underflow_is_no_weight() -> None:
     queries = torch.tensor([[[1.0]] * 3])
     keys = torch.tensor([[[0.0], [-95.0], [-300.0]]])  # weights 1, 5e-42 (denormal), 0
-    found = attend_and_measure(queries, keys, None, Scoring(1.0), weights_too=True)
+    found = attend_and_measure(queries, keys, None, Scoring(1.0), Wanted(weights=True))
     assert found.statistics.peak.tolist() == [[1.0, 1.0, 1.0]]
     assert found.weights is not None
     assert found.weights[0, 0, 1] <= 1e-38
@@ -301,9 +301,9 @@ def test_a_whole_map_can_be_built_from_what_is_measured(kind: str) -> None:
 
 @pytest.mark.parametrize("kind_of_long", ["causal", "full"])
 def test_pyramids_of_chosen_heads(kind_of_long: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from glassformer.recorders.statistics import pyramid
+    from glassformer.recorders.statistics import raw
 
-    monkeypatch.setattr(pyramid, "PYRAMID_LEVEL", 1)
+    monkeypatch.setattr(raw, "PYRAMID_LEVEL", 1)
     example = make_example(kind_of_long, 270)
     measured = example.measure(pyramids=(0, 4))
     assert sorted(measured.pyramids) == [0, 4]
@@ -374,7 +374,7 @@ def test_scoring_knows_what_factors_know() -> None:
 
 def on_gpu(example: Example, dtype: torch.dtype) -> Measured:
     states = [each.to("cuda", dtype) for each in (example.queries, example.keys, example.values)]
-    return attend_and_measure(*states, example.scoring, rows=example.rows, weights_too=True, pyramids=(2,))
+    return attend_and_measure(*states, example.scoring, Wanted(example.rows, True, (2,)))
 
 
 @pytest.mark.gpu
@@ -400,8 +400,8 @@ def test_gpu_equals_cpu_on_long_texts(length: int, kind: torch.dtype) -> None:
     chance = torch.Generator().manual_seed(length)
     queries, keys, values = (torch.randn(2, length, 64, generator=chance).to(kind) for _ in range(3))
     scoring = Scoring(0.2, causal=True)
-    there = attend_and_measure(queries.cuda(), keys.cuda(), values.cuda(), scoring, pyramids=(1,))
-    here = attend_and_measure(queries.float(), keys.float(), values.float(), scoring, pyramids=(1,))
+    there = attend_and_measure(queries.cuda(), keys.cuda(), values.cuda(), scoring, Wanted(pyramids=(1,)))
+    here = attend_and_measure(queries.float(), keys.float(), values.float(), scoring, Wanted(pyramids=(1,)))
     for name in ("entropy", "peak", "log_sum_exp", "thumbnail_mean", "thumbnail_max", "allowed"):
         seen, wanted = getattr(there.statistics, name), getattr(here.statistics, name)
         assert_near(seen, wanted, where=name)

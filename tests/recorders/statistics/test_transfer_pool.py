@@ -6,7 +6,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
 
-from glassformer.recorders.statistics.transfer_pool import MOST_HELD, TransferPool
+from glassformer.recorders.statistics.transfer import MOST_HELD, TransferPool
 
 
 def test_all_is_fetched() -> None:

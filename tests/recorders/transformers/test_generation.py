@@ -16,7 +16,7 @@ from glassformer.loaded.opening import load
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.transformers import generation as generating
-from glassformer.recorders.transformers.peaks import Peaks
+from glassformer.recorders.transformers.generation import Peaks
 from glassformer.recording import Generation, Recording
 from glassformer.rounding import rounding
 from tolerances import assert_near
@@ -324,6 +324,17 @@ def test_a_long_prompt_is_watched_by_its_peaks(
         assert_near(seen.weights(), wanted.dense, layers=2)
 
 
+def change_peaks(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
+    """The steps of a generation report other peaks than they had."""
+    choose = generating.Passes.choose
+
+    def choose_changed(passes: Any, rows: Any, prompt: int) -> Any:
+        steps, peaks = choose(passes, rows, prompt)
+        return steps, {place: [change(peak) for peak in found] for place, found in peaks.items()}
+
+    monkeypatch.setattr(generating.Passes, "choose", choose_changed)
+
+
 def test_a_text_that_grows_long_is_held_to_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glassformer.recorders.transformers.recorder.LONGEST_DENSE", len(PROMPT))
     monkeypatch.setattr("glassformer.recorders.maps.LONGEST_DENSE", len(PROMPT))
@@ -331,12 +342,7 @@ def test_a_text_that_grows_long_is_held_to_its_steps(monkeypatch: pytest.MonkeyP
     recording = load(model).record(PROMPT, decode=FULL)
     assert recording.maps[0].dense is None
     assert any(note.code == "recorders.notes.one_pass_compared" for note in recording.evidence.notes)
-    find = generating._find_peaks
-    monkeypatch.setattr(
-        generating,
-        "_find_peaks",
-        lambda steps: {place: [each * 0.5 for each in p] for place, p in find(steps).items()},
-    )
+    change_peaks(monkeypatch, lambda peak: peak * 0.5)
     with pytest.raises(RecordingError, match="The attention of single steps differs"):
         load(model).record(PROMPT, decode=FULL)
 
@@ -348,14 +354,9 @@ def test_half_precision_has_a_wider_seam(
     precision: str, off: float, fits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = getattr(make("GPT-2"), precision)()
-    find = generating._find_peaks
     monkeypatch.setattr("glassformer.recorders.transformers.recorder.LONGEST_DENSE", len(PROMPT))
     monkeypatch.setattr("glassformer.recorders.maps.LONGEST_DENSE", len(PROMPT))
-    monkeypatch.setattr(
-        generating,
-        "_find_peaks",
-        lambda steps: {place: [each + off for each in passes] for place, passes in find(steps).items()},
-    )
+    change_peaks(monkeypatch, lambda peak: peak + off)
     refusal = nullcontext() if fits else pytest.raises(RecordingError, match="The attention of single steps")
     with refusal:
         recording = load(model).record(PROMPT, decode=FULL)

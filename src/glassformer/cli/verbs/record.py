@@ -68,7 +68,7 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: Arguments) -> None:
     """Record a model on a text, draw it, keep it."""
     from glassformer.loaded.opening import load
-    from glassformer.recorders.checks import check_want
+    from glassformer.recorders.request import check_want
     from glassformer.recorders.store import writing_to
     from glassformer.render.summary import summarise, to_json
 

@@ -1,12 +1,12 @@
 """Ablate one head: its weights become zero, or every query gets the mean of all rows."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
-from glassformer.recorders.edits.edit import Edit, Queries, Target, Weights, check_numbers
+from glassformer.recorders.edits.edit import Edit, Queries, Weights, check_numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,6 @@ class AblateHead(Edit):
     "zero" takes all weights away; "mean" gives every query the mean of all rows, so that the head contributes
     the same at every position.
     """
-
-    changes: ClassVar[frozenset[Target]] = frozenset({"weights"})
 
     stack: str
     kind: Kind

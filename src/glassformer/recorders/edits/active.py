@@ -1,13 +1,15 @@
 """The edits of one recording while they are carried out.
 
 In:   edits, and each attention call that an executor shows.
-Out:  its scores and weights, changed. An edit that changed nothing at all is an error.
+Out:  its scores and weights, changed; how many layers of each stack run. An edit that changed nothing at all
+      is an error.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from glassformer.errors import InputError
-from glassformer.place import Place
+from glassformer.messages import message
+from glassformer.place import Place, name_term
 from glassformer.recorders.edits.edit import Edit, Index, Scores, Weights, inside_attention
 
 
@@ -49,15 +51,34 @@ class ActiveEdits:
 
     def check_places(self) -> None:
         """Refuse an edit that touches none of the places noted so far."""
-        for edit in self.edits:
-            if not any(map(edit.touches, self.places)):
-                raise InputError("recorders.edits.nothing_to_change", edit=edit, places=list(self.places))
+        self._refuse_idle(edit for edit in self.edits if not any(map(edit.touches, self.places)))
 
     def check_used(self) -> None:
         """Refuse an edit that has changed nothing."""
-        for number, edit in enumerate(self.edits):
-            if number not in self._used:
-                raise InputError("recorders.edits.nothing_to_change", edit=edit, places=list(self.places))
+        self._refuse_idle(edit for number, edit in enumerate(self.edits) if number not in self._used)
+
+    def _refuse_idle(self, edits: Iterable[Edit]) -> None:
+        for edit in edits:
+            raise InputError("recorders.edits.nothing_to_change", edit=edit, places=list(self.places))
 
     def _at(self, place: Place) -> list[tuple[int, Edit]]:
         return [(number, edit) for number, edit in enumerate(self.edits) if edit.touches(place)]
+
+
+def limit_layers(layers: Mapping[str, int], edits: Sequence[Edit]) -> dict[str, int]:
+    """For each stack that runs fewer layers than it has: how many. Refuses edits that fit no stack."""
+    limits: dict[str, int] = {}
+    for edit in edits:
+        if "layers" not in edit.changes:
+            continue
+        wanted = {stack: count for stack in layers if (count := edit.limit_layers(stack)) is not None}
+        if not any(count <= layers[stack] for stack, count in wanted.items()):
+            stacks = [
+                message("recorders.edits.stack_of_layers", stack=name_term(stack), count=count)
+                for stack, count in layers.items()
+            ]
+            raise InputError("recorders.edits.no_such_layers", edit=edit, stacks=stacks)
+        for stack, count in wanted.items():
+            if count < layers[stack]:
+                limits[stack] = min(count, limits.get(stack, count))
+    return limits

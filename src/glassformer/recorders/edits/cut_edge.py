@@ -1,11 +1,10 @@
 """Cut an edge: hide one key from one query before the softmax."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
-from glassformer.recorders.edits.edit import Edit, Queries, Scores, Target, check_numbers, describe_place
+from glassformer.recorders.edits.edit import Edit, Queries, Scores, check_numbers, describe_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +13,6 @@ class CutEdge(Edit):
 
     What is left of the row is renormalised and still sums to one.
     """
-
-    changes: ClassVar[frozenset[Target]] = frozenset({"scores"})
 
     stack: str
     kind: Kind

@@ -21,6 +21,11 @@ from glassformer.messages import Message, message
 from glassformer.place import Kind, Place, name_term
 
 Target = Literal["scores", "weights", "layers"]
+METHODS: dict[Target, str] = {
+    "scores": "change_scores",
+    "weights": "change_weights",
+    "layers": "limit_layers",
+}
 Queries = Literal["each", "numbered", "all"]
 Index = tuple[Any, ...]  # into (batch, head, query, key)
 
@@ -126,7 +131,11 @@ class Edit(ABC):
 
     __slots__ = ()
 
-    changes: ClassVar[frozenset[Target]]  # which of the methods below do something
+    changes: ClassVar[frozenset[Target]] = frozenset()  # what its class has a method for
+
+    def __init_subclass__(cls) -> None:
+        own = (target for target, name in METHODS.items() if getattr(cls, name) is not getattr(Edit, name))
+        cls.changes = frozenset(own)
 
     @property
     def needs(self) -> Queries:

@@ -1,19 +1,16 @@
 """Run the first layers of a stack only."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import name_term
-from glassformer.recorders.edits.edit import Edit, Target, check_numbers
+from glassformer.recorders.edits.edit import Edit, check_numbers
 
 
 @dataclass(frozen=True, slots=True)
 class FirstLayers(Edit):
     """Only the first layers run, of one stack or of all (None); what follows a stack reads their result."""
-
-    changes: ClassVar[frozenset[Target]] = frozenset({"layers"})
 
     count: int
     stack: str | None = None

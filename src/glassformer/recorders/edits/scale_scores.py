@@ -2,12 +2,11 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
-from glassformer.recorders.edits.edit import Edit, Scores, Target, check_numbers, describe_place
+from glassformer.recorders.edits.edit import Edit, Scores, check_numbers, describe_place
 
 LARGEST_FACTOR = 1e6  # one key has all the weight long before, and single precision overflows beyond
 
@@ -18,8 +17,6 @@ class ScaleScores(Edit):
 
     What the softmax is given is multiplied: scaled products, soft-capped, with biases; not a sink.
     """
-
-    changes: ClassVar[frozenset[Target]] = frozenset({"scores"})
 
     factor: float
     stack: str | None = None

@@ -14,11 +14,11 @@ from torch.utils.hooks import RemovableHandle
 from glassformer.errors import InputError
 from glassformer.model.attention import Attention, CrossAttention
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
-from glassformer.model.transformer import Stack, Transformer
-from glassformer.place import Kind, Place
-from glassformer.recorders.edits.active import ActiveEdits
+from glassformer.model.transformer import Transformer
+from glassformer.place import Place
+from glassformer.recorders.edits.active import ActiveEdits, limit_layers
 from glassformer.recorders.edits.edit import Edit, Index, ScoreTensor, Weights, check_keys_left
-from glassformer.recorders.edits.layers import limit_layers
+from glassformer.recorders.native.attentions import find_attentions, find_stacks
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def applying_edits(network: nn.Module, edits: Sequence[Edit]) -> Iterator[None]:
 def _change_windows(network: nn.Module, active: ActiveEdits, hooks: ExitStack) -> None:
     """Hooks on the windows of every attention that an edit touches."""
     touched = []
-    for name, kind, layers, attention in _find_attentions(network):
+    for name, kind, layers, attention in find_attentions(network):
         places = [Place(name, kind, layer) for layer in layers]
         if any([active.touch(place) for place in places]):  # noqa: C419 - every place is to be noted
             touched.append((places, attention))
@@ -92,7 +92,7 @@ class _Windows:
 @contextmanager
 def _fewer_layers(network: nn.Module, edits: Sequence[Edit]) -> Iterator[None]:
     """Stacks run as many layers as edits leave to them."""
-    stacks = _find_stacks(network)
+    stacks = find_stacks(network)
     found = {name: stack.depth for name, stack in stacks.items()}
     limits = limit_layers(found, edits)
     try:
@@ -102,28 +102,6 @@ def _fewer_layers(network: nn.Module, edits: Sequence[Edit]) -> Iterator[None]:
     finally:
         for name, depth in found.items():
             stacks[name].depth = depth
-
-
-def _find_attentions(network: nn.Module) -> Iterator[tuple[str, Kind, range, Attention | ContextAttention]]:
-    """Every attention of one of our networks: its stack, its kind, the layers that use it."""
-    if isinstance(network, RecurrentTranslator):
-        if network.decoder.attention is not None:
-            yield "decoder", "cross", range(1), network.decoder.attention
-        return
-    for name, stack in _find_stacks(network).items():
-        for number in range(min(len(stack.layers), stack.depth)):
-            block = stack.block(number)
-            layers = range(number, stack.depth, len(stack.layers))
-            yield name, "self", layers, block.attention
-            if block.cross is not None:
-                yield name, "cross", layers, block.cross
-
-
-def _find_stacks(network: nn.Module) -> dict[str, Stack]:
-    if not isinstance(network, Transformer):
-        return {}
-    stacks = {"encoder": network.encoder, "decoder": network.decoder}
-    return {name: stack for name, stack in stacks.items() if stack is not None}
 
 
 def _check_network(network: nn.Module, active: ActiveEdits) -> None:

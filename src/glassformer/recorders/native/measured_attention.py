@@ -18,6 +18,7 @@ from glassformer.model.transformer import Transformer
 from glassformer.place import Place
 from glassformer.recorders.call import Call, Kernel
 from glassformer.recorders.maps import MapMaker
+from glassformer.recorders.native.attentions import find_attentions
 from glassformer.recording import Kind
 
 KERNELS: dict[Kernel, Message] = {
@@ -39,17 +40,12 @@ def can_measure(network: object) -> bool:
 @contextmanager
 def measured_attention(network: Transformer, maker: MapMaker, kernel: Kernel) -> Iterator[None]:
     """Inside this context every attention of the network is computed and measured by `maker`."""
+    products: dict[tuple[str, Kind], _MeasuredProduct] = {}
     with ExitStack() as changes:
-        for stack, part in (("encoder", network.encoder), ("decoder", network.decoder)):
-            if part is None:
-                continue
-            self_product = _MeasuredProduct(maker, kernel, stack, "self")
-            cross_product = _MeasuredProduct(maker, kernel, stack, "cross")
-            for layer in range(len(part.layers)):  # a shared block is one module, called for every layer
-                block = part.block(layer)
-                changes.enter_context(_replaced(block.attention, self_product))
-                if block.cross is not None:
-                    changes.enter_context(_replaced(block.cross, cross_product))
+        for stack, kind, _, attention in find_attentions(network):
+            assert isinstance(attention, Attention)
+            product = products.setdefault((stack, kind), _MeasuredProduct(maker, kernel, stack, kind))
+            changes.enter_context(_replaced(attention, product))
         yield
 
 

@@ -25,12 +25,13 @@ from glassformer.model.layers import FeedForward, Residual
 from glassformer.model.similarity import ProductSimilarity, ScaledDotSimilarity, dot
 from glassformer.model.transformer import Embeddings, Stack, Transformer
 from glassformer.recorders.edits.edit import Edit, inside_attention
+from glassformer.recorders.native.attentions import find_stacks
 from glassformer.recorders.store import as_numbers
 from glassformer.recording import LONGEST_TRACE
 from glassformer.recording.arrays import Floats
 
 Hook = Callable[[nn.Module, Any, Any], None]
-Name = Callable[[], str]  # the name of an array, when it is computed
+Name = str | Callable[[], str]  # where an array belongs; called when it is computed
 
 
 def complete_want(want: frozenset[str]) -> frozenset[str]:
@@ -83,16 +84,14 @@ class Trace:
         self.arrays[name] = as_numbers(tensor)
 
     def _hooks(self) -> Iterator[tuple[nn.Module, Hook]]:
-        network = self.network
-        stacks = {"encoder": network.encoder, "decoder": network.decoder}
-        present = {name: stack for name, stack in stacks.items() if stack is not None}
-        yield from self._watch_embeddings(network.embeddings, tuple(present))
-        for name, stack in present.items():
+        stacks, head = find_stacks(self.network), self.network.head
+        yield from self._watch_embeddings(self.network.embeddings, tuple(stacks))
+        for name, stack in stacks.items():
             yield from self._watch_stack(name, stack)
-        if isinstance(network.head, ClassifierHead):
-            yield from self._watch_classifier(network.head)
-        elif network.head is not None:
-            yield from self._watch_words(network.head)
+        if isinstance(head, ClassifierHead):
+            yield from self._watch_classifier(head)
+        elif head is not None:
+            yield from self._watch_words(head)
 
     # Below the stacks
 
@@ -105,19 +104,19 @@ class Trace:
         def place() -> str:
             return f"{stacks[done[0]]}/embedding"
 
-        yield module.tokens, self._keep_output(lambda: f"{place()}/tokens")
+        yield module.tokens, self._keep(place, "tokens")
         if module.factor != 1.0:
-            yield module.scaled, self._keep_output(lambda: f"{place()}/scaled")
+            yield module.scaled, self._keep(place, "scaled")
         if module.positions is not None:
-            yield module.positions, self._keep_output(lambda: f"{place()}/positions", batched=False)
+            yield module.positions, self._keep(place, "positions", batched=False)
         if module.segments is not None:
-            yield module.segments, self._keep_output(lambda: f"{place()}/segments")
+            yield module.segments, self._keep(place, "segments")
         if module.norm is not None:
-            yield module.norm, self._keep_both(lambda: f"{place()}/sum", lambda: f"{place()}/norm")
+            yield module.norm, self._keep(place, "norm", given="sum")
         if module.projection is not None:
             if module.norm is None:
-                yield module.projection, self._keep_both(lambda: f"{place()}/sum", None)
-            yield module.projection, self._keep_output(lambda: f"{place()}/widened")
+                yield module.projection, self._keep(place, given="sum")
+            yield module.projection, self._keep(place, "widened")
 
         def finish(_: nn.Module, __: Any, output: Tensor) -> None:
             if module.norm is None and module.projection is None:
@@ -131,7 +130,7 @@ class Trace:
     def _watch_stack(self, name: str, stack: Stack) -> Iterator[tuple[nn.Module, Hook]]:
         blocks = len(stack.layers)
         if stack.bias is not None:
-            yield stack.bias, self._keep_output(lambda: f"{name}/position_bias")
+            yield stack.bias, self._keep(name, "position_bias")
         for number in range(blocks):
             block = stack.block(number)
             parts: list[tuple[str, nn.Module, Residual]] = [
@@ -148,7 +147,7 @@ class Trace:
                     yield from self._watch_attention(part, turn)
                 yield from self._watch_residual(residual, turn)
         if stack.norm is not None:
-            yield stack.norm, self._keep_output(lambda: f"{name}/final")
+            yield stack.norm, self._keep(name, "final")
 
     def _watch_attention(self, module: Attention, turn: "_Turn") -> Iterator[tuple[nn.Module, Hook]]:
         if isinstance(module, SelfAttention) and module.qkv is not None:
@@ -159,28 +158,28 @@ class Trace:
             yield module.q, self._split(module, turn, ("queries",))
         turned = self.network.config.positions == "rotary" and isinstance(module, SelfAttention)
         if turned:
-            yield module.queries, self._keep_output(lambda: f"{turn()}/queries_turned")
-            yield module.keys, self._keep_output(lambda: f"{turn()}/keys_turned")
+            yield module.queries, self._keep(turn, "queries_turned")
+            yield module.keys, self._keep(turn, "keys_turned")
         if self.network.config.basic_attention:
-            yield module.queries, self._keep_output(lambda: f"{turn()}/queries")
-            yield module.keys, self._keep_output(lambda: f"{turn()}/keys")
-            yield module.values, self._keep_output(lambda: f"{turn()}/values")
+            yield module.queries, self._keep(turn, "queries")
+            yield module.keys, self._keep(turn, "keys")
+            yield module.values, self._keep(turn, "values")
         yield module.similarity, self._compare(module.similarity, turn)
         if self.network.config.positions == "relative" and isinstance(module, SelfAttention):
-            yield module.scores, self._keep_output(lambda: f"{turn()}/biased")
-        yield module.mixed, self._keep_output(lambda: f"{turn()}/mixed")
-        yield module.output, self._keep_both(lambda: f"{turn()}/joined", lambda: f"{turn()}/output")
+            yield module.scores, self._keep(turn, "biased")
+        yield module.mixed, self._keep(turn, "mixed")
+        yield module.output, self._keep(turn, "output", given="joined")
 
     def _watch_feed_forward(self, module: FeedForward, turn: "_Turn") -> Iterator[tuple[nn.Module, Hook]]:
-        yield module.expand, self._keep_output(lambda: f"{turn()}/inner")
-        yield module.contract, self._keep_both(lambda: f"{turn()}/active", lambda: f"{turn()}/output")
+        yield module.expand, self._keep(turn, "inner")
+        yield module.contract, self._keep(turn, "output", given="active")
 
     def _watch_residual(self, module: Residual, turn: "_Turn") -> Iterator[tuple[nn.Module, Hook]]:
         """The residual connection, which is the last step of a sub-layer."""
         if module.before:
-            yield module.norm, self._keep_output(lambda: f"{turn()}/normed")
+            yield module.norm, self._keep(turn, "normed")
         else:
-            yield module.norm, self._keep_both(lambda: f"{turn()}/sum", lambda: f"{turn()}/norm")
+            yield module.norm, self._keep(turn, "norm", given="sum")
 
         def finish(_: nn.Module, __: Any, output: Tensor) -> None:
             if module.before:
@@ -194,32 +193,32 @@ class Trace:
     def _watch_words(self, head: LanguageHead) -> Iterator[tuple[nn.Module, Hook]]:
         norm = getattr(head, "norm", None)
         if head.narrow is not None and norm is None:
-            yield head.narrow, self._keep_output(lambda: "output/transformed")
+            yield head.narrow, self._keep("output", "transformed")
         elif head.narrow is not None and norm is not None:
-            yield head.narrow, self._keep_output(lambda: "output/dense")
-            yield norm, self._keep_both(lambda: "output/active", lambda: "output/transformed")
-        yield head, self._keep_output(lambda: "output/logits")
+            yield head.narrow, self._keep("output", "dense")
+            yield norm, self._keep("output", "transformed", given="active")
+        yield head, self._keep("output", "logits")
 
     def _watch_classifier(self, head: ClassifierHead) -> Iterator[tuple[nn.Module, Hook]]:
         if head.pooler is not None:
-            yield head.pooler, self._keep_both(lambda: "output/pooled", lambda: "output/dense")
-            yield head.classes, self._keep_both(lambda: "output/active", lambda: "output/classes")
+            yield head.pooler, self._keep("output", "dense", given="pooled")
+            yield head.classes, self._keep("output", "classes", given="active")
         else:
-            yield head.classes, self._keep_both(lambda: "output/pooled", lambda: "output/classes")
+            yield head.classes, self._keep("output", "classes", given="pooled")
 
     # Hooks
 
-    def _keep_output(self, name: Name, *, batched: bool = True) -> Hook:
-        def hook(_: nn.Module, __: Any, output: Tensor) -> None:
-            self.keep(name(), output[0] if batched else output)
+    def _keep(
+        self, place: Name, output: str | None = None, *, given: str | None = None, batched: bool = True
+    ) -> Hook:
+        """Keeps what a module was given, what it returned, or both, under the names of a place."""
 
-        return hook
-
-    def _keep_both(self, before: Name, after: Name | None) -> Hook:
-        def hook(_: nn.Module, inputs: Any, output: Tensor) -> None:
-            self.keep(before(), inputs[0][0])
-            if after is not None:
-                self.keep(after(), output[0])
+        def hook(_: nn.Module, inputs: Any, returned: Tensor) -> None:
+            name = place if isinstance(place, str) else place()
+            if given is not None:
+                self.keep(f"{name}/{given}", inputs[0][0])
+            if output is not None:
+                self.keep(f"{name}/{output}", returned[0] if batched else returned)
 
         return hook
 

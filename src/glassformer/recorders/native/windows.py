@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
+from glassformer.loaded.native import Network
 from glassformer.messages import Message
 from glassformer.model.attention import Attention, triangle
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
@@ -26,20 +27,14 @@ from glassformer.model.transformer import Stack, Transformer
 from glassformer.place import Place
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.maps import MapMaker
+from glassformer.recorders.native.attentions import find_attentions, find_stacks
 from glassformer.recorders.native.measured_attention import measured_attention
 from glassformer.recorders.native.tracing import Trace
-from glassformer.recording import AttentionMap, HeadStatistics, Kind, Tokens, measure
+from glassformer.recording import AttentionMap, Kind, Tokens, measure
 
-Network = Transformer | RecurrentTranslator
 Array = NDArray[np.float32]
+Hook = Callable[[nn.Module, Any, Tensor], None]
 Relaxed = Callable[[Place], Message | None]  # why rows of a map need not sum to one; None: they must
-
-
-def measure_dense(
-    weights: Array, allowed: NDArray[np.bool_], log_sum_exp: NDArray[np.float64]
-) -> HeadStatistics:
-    """Statistics of a map (head, query, key) that was formed."""
-    return measure(weights, allowed=allowed, log_sum_exp=log_sum_exp)
 
 
 @dataclass(slots=True)
@@ -86,7 +81,7 @@ class View:
                 kind=self.kind,
                 query=self.query,
                 key=self.key,
-                statistics=measure_dense(dense, allowed.cpu().numpy(), log_sum_exp.cpu().numpy()),
+                statistics=measure(dense, allowed.cpu().numpy(), log_sum_exp=log_sum_exp.cpu().numpy()),
                 dense=dense if "weights" in self.want else None,
                 dense_scores=_numbers(scores if "scores" in self.want else None),
                 scale=self.scale,
@@ -119,20 +114,22 @@ class Watch:
         self.measured: list[AttentionMap] = []  # by the maker
         written = source if target is None else target  # what the decoder reads
         about = (want, _multiplier(network), relaxed)
-        self.encoder = View("encoder", "self", source, source, *about)
-        self.decoder = View("decoder", "self", written, written, *about)
-        self.cross = View("decoder", "cross", written, source, *about)
+        self.views: dict[tuple[str, str], View] = {
+            ("encoder", "self"): View("encoder", "self", source, source, *about),
+            ("decoder", "self"): View("decoder", "self", written, written, *about),
+            ("decoder", "cross"): View("decoder", "cross", written, source, *about),
+        }
         self.states: dict[str, list[Tensor]] = {}  # by stack
         self.trace = Trace(network) if "trace" in want and isinstance(network, Transformer) else None
 
     @property
     def maps(self) -> tuple[AttentionMap, ...]:
         if self.maker is not None:
-            order = {"encoder": 0, "decoder": 1, "self": 0, "cross": 1}
+            order = list(self.views)
             return tuple(
-                sorted(self.measured, key=lambda map: (order[map.stack], order[map.kind], map.layer))
+                sorted(self.measured, key=lambda map: (order.index((map.stack, map.kind)), map.layer))
             )
-        return (*self.encoder.maps, *self.decoder.maps, *self.cross.maps)
+        return tuple(map for view in self.views.values() for map in view.maps)
 
     @property
     def hidden(self) -> dict[str, Array]:
@@ -149,8 +146,7 @@ class Watch:
     def watching(self) -> Iterator[None]:
         """Hooks exist only inside this context, also after an exception."""
         with ExitStack() as hooks:
-            attach = self._watch_recurrent if isinstance(self.network, RecurrentTranslator) else self._watch
-            for handle in attach():
+            for handle in self._add_hooks():
                 hooks.callback(handle.remove)
             if self.trace is not None:
                 hooks.enter_context(self.trace.watching())
@@ -160,26 +156,21 @@ class Watch:
             yield
             if self.maker is not None:
                 self.measured = self.maker.finish()
-        if isinstance(self.network, RecurrentTranslator) and self.network.decoder.attention is not None:
-            self.cross.finish()
+        for view in self.views.values():
+            if view.seen:  # the steps of a recurrent decoder, which are one map
+                view.finish()
 
-    def _watch(self) -> Iterator[RemovableHandle]:
-        assert isinstance(self.network, Transformer)
-        stacks = {"encoder": self.network.encoder, "decoder": self.network.decoder}
-        for name, stack in stacks.items():
-            if stack is None:
-                continue
-            if self.maker is None:
-                yield from self._watch_attention(name, stack)
-            if "hidden" in self.want:
-                yield from self._watch_states(name, stack)
-
-    def _watch_attention(self, name: str, stack: Stack) -> Iterator[RemovableHandle]:
-        for layer in range(len(stack.layers)):  # a shared block is one module, called for every layer
-            block = stack.block(layer)
-            yield from _open(self.encoder if name == "encoder" else self.decoder, block.attention)
-            if block.cross is not None:
-                yield from _open(self.cross, block.cross)
+    def _add_hooks(self) -> Iterator[RemovableHandle]:
+        if self.maker is None:
+            for stack, kind, _, attention in find_attentions(self.network):
+                yield from _open(self.views[stack, kind], attention)
+        if "hidden" not in self.want:
+            return
+        for name, whole in find_stacks(self.network).items():
+            yield from self._watch_states(name, whole)
+        if isinstance(self.network, RecurrentTranslator):  # torch's cells show their top layer only
+            for name, part in (("encoder", self.network.encoder), ("decoder", self.network.decoder)):
+                yield part.states.register_forward_hook(_append_to(self.states, name))
 
     def _watch_states(self, name: str, stack: Stack) -> Iterator[RemovableHandle]:
         """The embeddings, then the state after each layer; the last one after the stack's final norm."""
@@ -193,25 +184,14 @@ class Watch:
 
         yield stack.register_forward_hook(replace_last)
 
-    def _watch_recurrent(self) -> Iterator[RemovableHandle]:
-        assert isinstance(self.network, RecurrentTranslator)
-        if self.network.decoder.attention is not None:
-            yield from _open(self.cross, self.network.decoder.attention)
-        if "hidden" in self.want:  # torch's cells show their top layer only
-            seen: dict[str, list[Tensor]] = {"encoder": [], "decoder": []}
-            for name, part in (("encoder", self.network.encoder), ("decoder", self.network.decoder)):
-                yield part.states.register_forward_hook(_append_to(seen[name], self.states, name))
-
 
 def _open(view: View, attention: Attention | ContextAttention) -> Iterator[RemovableHandle]:
     """Hooks on the windows of one attention; its pattern is the last of them."""
 
-    def look(window: str) -> Callable[[nn.Module, Any, Tensor], None]:
+    def look(window: str) -> Hook:
         def hook(_: nn.Module, __: Any, output: Tensor) -> None:
             view.take(window, output)
-            if window == "pattern" and isinstance(
-                attention, Attention
-            ):  # a recurrent one goes on, step by step
+            if window == "pattern" and isinstance(attention, Attention):  # a recurrent one goes on
                 view.finish(hard=attention.best_keys is not None)
 
         return hook
@@ -220,14 +200,11 @@ def _open(view: View, attention: Attention | ContextAttention) -> Iterator[Remov
         yield getattr(attention, window).register_forward_hook(look(window))
 
 
-def _append_to(
-    seen: list[Tensor], states: dict[str, list[Tensor]], name: str
-) -> Callable[[nn.Module, Any, Tensor], None]:
+def _append_to(states: dict[str, list[Tensor]], name: str) -> Hook:
     """States that come a few tokens at a time, as one layer of a stack."""
 
     def hook(_: nn.Module, __: Any, output: Tensor) -> None:
-        seen.append(output.detach()[0])
-        states[name] = [torch.cat(seen)]
+        states[name] = [torch.cat([*states.get(name, ()), output.detach()[0]])]
 
     return hook
 

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from glassformer.recorders.statistics.cpu_rows import LOG2_E, ROW_NUMBERS, Job, Part, Results, measure_part
-from glassformer.recorders.statistics.pyramid import Picture, finish_pixels, pixel_level
-from glassformer.recorders.statistics.raw import RawStatistics
-from glassformer.recorders.statistics.scoring import HIDDEN, MASKED, Scoring
+from glassformer.recorders.statistics.cpu_rows import ROW_NUMBERS, Job, Part, Results, measure_part
+from glassformer.recorders.statistics.raw import Picture, RawStatistics, Wanted, finish_pixels, pixel_level
+from glassformer.recorders.statistics.scoring import HIDDEN, LOG2_E, MASKED, Scoring
 from glassformer.recording import Pyramid, thumbnail_level
 
 LONG = 1 << 15  # keys; beyond, blocks are lower, so that memory stays small
@@ -29,33 +28,18 @@ _UNIT = 64  # keys whose maximum is taken at once
 
 
 def measure_on_cpu(
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor | None,
-    scoring: Scoring,
-    *,
-    rows: Tensor | None,
-    threshold: float,
-    weights_too: bool,
-    pyramids: Collection[int],
+    queries: Tensor, keys: Tensor, values: Tensor | None, scoring: Scoring, wanted: Wanted
 ) -> tuple[RawStatistics, Tensor | None]:
     """Statistics of all heads, and the output (head, query, value width) where there are values."""
-    job = _prepare(queries, keys, values, scoring, rows, threshold)
-    results = _allocate(job, weights_too)
+    job = _prepare(queries, keys, values, scoring.to("cpu"), wanted)
+    results = _allocate(job, wanted.weights)
     with torch.no_grad():
         mass = _run(job, results)
-    output = None if results.output is None else results.output[:, : job.shape[1]].to(queries.dtype)
-    return _finish(job, results, mass, pyramids), output
+    output = None if results.output is None else results.output[:, : job.shape[1]].to(queries)
+    return _finish(job, results, mass, wanted.pyramids), output
 
 
-def _prepare(
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor | None,
-    scoring: Scoring,
-    rows: Tensor | None,
-    threshold: float,
-) -> Job:
+def _prepare(queries: Tensor, keys: Tensor, values: Tensor | None, scoring: Scoring, wanted: Wanted) -> Job:
     """Pad to whole strips and units; without padding nothing is copied."""
     heads, count, _ = queries.shape
     key_count = keys.shape[1]
@@ -64,33 +48,30 @@ def _prepare(
     height = 128 if key_count <= LONG else 64
     padded_rows = -(-count // side) * side if count > side else count
     real = None
-    if rows is not None and not bool(rows.all()):
-        real = F.pad(rows.cpu().float(), (0, padded_rows - count))
-    ready = (
-        replace(scoring, key_mask=None)
-        if scoring.key_mask is not None and bool(scoring.key_mask.all())
-        else scoring
-    )
-    counting = ready.hides_by_bias
+    if wanted.rows is not None and not bool(wanted.rows.all()):
+        real = F.pad(wanted.rows.cpu().float(), (0, padded_rows - count))
+    if scoring.key_mask is not None and bool(scoring.key_mask.all()):
+        scoring = replace(scoring, key_mask=None)
+    counting = scoring.hides_by_bias
     return Job(
         queries=_pad(queries, padded_rows),
         keys=_pad(keys, -(-key_count // unit) * unit),
         values=None if values is None else _pad(values, -(-key_count // unit) * unit),
-        scoring=ready,
+        scoring=scoring,
         shape=(heads, count, key_count),
         height=height,
         side=side,
         unit=unit,
-        threshold=threshold,
+        threshold=wanted.threshold,
         rows=real,
         counting=counting,
-        blind=counting or bool((ready.count_allowed(count, key_count) == 0).any()),
+        blind=counting or bool((scoring.count_allowed(count, key_count) == 0).any()),
     )
 
 
 def _pad(vectors: Tensor, length: int) -> Tensor:
     missing = length - vectors.shape[1]
-    vectors = vectors.float()
+    vectors = vectors.cpu().float()
     return F.pad(vectors, (0, 0, 0, missing)) if missing else vectors
 
 
@@ -110,9 +91,7 @@ def _allocate(job: Job, weights_too: bool) -> Results:
         sums=_zeros(*pixels),
         maxima=_zeros(*pixels),
         output=output,
-        weights=torch.empty(job.shape, dtype=torch.float32)
-        if weights_too
-        else None,  # every part of it is written
+        weights=torch.empty(job.shape, dtype=torch.float32) if weights_too else None,  # all is written
     )
 
 
@@ -145,9 +124,7 @@ def _run(job: Job, results: Results) -> NDArray[np.float64]:
         with ThreadPoolExecutor(threads, initializer=_settle_thread) as workers:
             list(workers.map(lambda part: _measure_alone(job, results, part), parts))
     finally:
-        torch.set_num_threads(
-            torch.get_num_threads()
-        )  # for new threads: a worker's setting must not become theirs
+        torch.set_num_threads(torch.get_num_threads())  # new threads must not inherit a worker's setting
     return mass.numpy().sum(axis=0)
 
 
@@ -179,17 +156,17 @@ def _finish(
 
     thumbnails = [draw(head, thumbnail_level(queries, keys)) for head in range(heads)]
     counted = results.allowed.numpy()[:, :queries].astype(np.int64)
-    return RawStatistics(
-        entropy=np.where(blind, 0, np.maximum(logarithm - log(2) * energy / total, 0)).astype(np.float32),
-        peak=peak,
-        peak_key=peak_key.astype(np.int64),
-        above=above.astype(np.int32),
-        log_sum_exp=np.where(blind, -np.inf, log(2) * top.astype(np.float64) + logarithm),
-        distance=distance,
-        allowed=counted if job.counting else job.scoring.count_allowed(queries, keys).numpy(),
-        mass=mass[:, :keys],
-        thumbnail_mean=np.stack([mean for mean, _ in thumbnails]),
-        thumbnail_max=np.stack([maximum for _, maximum in thumbnails]),
-        weights=None if results.weights is None else results.weights.numpy(),
-        pyramids={head: Pyramid(finest, *draw(head, finest)) for head in pyramids},
-    )
+    arrays = {
+        "entropy": np.where(blind, 0, np.maximum(logarithm - log(2) * energy / total, 0)).astype(np.float32),
+        "peak": peak,
+        "peak_key": peak_key.astype(np.int64),
+        "above": above.astype(np.int32),
+        "log_sum_exp": np.where(blind, -np.inf, log(2) * top.astype(np.float64) + logarithm),
+        "distance": distance,
+        "allowed": counted if job.counting else job.scoring.count_allowed(queries, keys).numpy(),
+        "mass": mass[:, :keys],
+        "thumbnail_mean": np.stack([mean for mean, _ in thumbnails]),
+        "thumbnail_max": np.stack([maximum for _, maximum in thumbnails]),
+    }
+    weights = None if results.weights is None else results.weights.numpy()
+    return RawStatistics(arrays, weights, {head: Pyramid(finest, *draw(head, finest)) for head in pyramids})

@@ -18,9 +18,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from glassformer.recorders.statistics.scoring import HIDDEN, MASKED, Scoring
+from glassformer.recorders.statistics.scoring import HIDDEN, LOG2_E, MASKED, Scoring
 
-LOG2_E = 1.4426950408889634
 SPAN = 4096  # keys of a span
 ROW_NUMBERS = ("top", "total", "energy", "peak", "peak_key", "above", "distance")  # what Results.rows holds
 

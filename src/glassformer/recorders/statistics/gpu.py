@@ -8,7 +8,6 @@ it for a long text, by torch's flash attention where that supports the scoring, 
 more kernels then form every score once each.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from math import log2
 from typing import Any
@@ -19,11 +18,10 @@ from torch.nn.attention import SDPBackend
 
 from glassformer.recorders.statistics.gpu_kernels import attend_kernel, columns_kernel, rows_kernel
 from glassformer.recorders.statistics.gpu_results import Columns, GpuStatistics, Rows, pack
-from glassformer.recorders.statistics.pyramid import pixel_level
-from glassformer.recorders.statistics.scoring import MASKED, Scoring
-from glassformer.recording import THRESHOLD, thumbnail_level
+from glassformer.recorders.statistics.raw import STATISTICS_ONLY, Wanted, pixel_level
+from glassformer.recorders.statistics.scoring import LOG2_E, MASKED, Scoring
+from glassformer.recording import thumbnail_level
 
-LOG2_E = 1.4426950408889634
 HEIGHT = 64  # rows of a block of columns_kernel
 PIXEL = 64  # keys of a block, and of the pixels that columns_kernel makes, unless they are smaller
 HALVES = (torch.float16, torch.bfloat16)
@@ -52,21 +50,15 @@ def measure_on_gpu(
     keys: Tensor,
     values: Tensor | None,
     scoring: Scoring,
-    *,
-    rows: Tensor | None,
-    threshold: float,
-    weights_too: bool,
-    pyramids: Collection[int],
+    wanted: Wanted,
 ) -> tuple[GpuStatistics, Tensor | None]:
     """Measure queries (head, query, width) at keys (key head, key, width); the output as well."""
     queries, keys, scoring = _lay_out(queries), _lay_out(keys), scoring.to(queries.device)
     output, log_sum_exp = find_log_sum_exp(queries, keys, values, scoring)
-    found = measure_weights(
-        queries, keys, scoring, log_sum_exp, rows=rows, threshold=threshold, pyramids=pyramids
-    )
-    weights = _form_weights(queries, keys, scoring, log_sum_exp) if weights_too else None
+    found = measure_weights(queries, keys, scoring, log_sum_exp, wanted)
+    weights = _form_weights(queries, keys, scoring, log_sum_exp) if wanted.weights else None
     given = [states for states in (queries, keys, values) if states is not None]
-    return pack(*found, scoring, pyramids, weights=weights, given=given), output
+    return pack(*found, scoring, wanted.pyramids, weights=weights, given=given), output
 
 
 def find_log_sum_exp(
@@ -88,10 +80,7 @@ def measure_weights(
     keys: Tensor,
     scoring: Scoring,
     log_sum_exp: Tensor,
-    *,
-    rows: Tensor | None = None,
-    threshold: float = THRESHOLD,
-    pyramids: Collection[int] = (),
+    wanted: Wanted = STATISTICS_ONLY,
 ) -> tuple[Rows, list[Columns]]:
     """What follows from the weights, log-sum-exp given: of rows, and of columns, by heads.
 
@@ -99,17 +88,17 @@ def measure_weights(
     """
     heads, count, key_count = queries.shape[0], queries.shape[1], keys.shape[1]
     log_sum_exp = log_sum_exp.contiguous()
-    fine = max(pyramids) + 1 if pyramids else 0
+    fine = max(wanted.pyramids, default=-1) + 1
     parts = (
         (slice(0, fine), pixel_level(count, key_count)),
         (slice(fine, heads), thumbnail_level(count, key_count)),
     )
     columns = [
-        _measure_columns(*_take_heads(queries, keys, scoring, some), log_sum_exp[some], rows, level)
+        _measure_columns(*_take_heads(queries, keys, scoring, some), log_sum_exp[some], wanted.rows, level)
         for some, level in parts
         if some.start < some.stop
     ]
-    return _measure_rows(queries, keys, scoring, log_sum_exp, threshold), columns
+    return _measure_rows(queries, keys, scoring, log_sum_exp, wanted.threshold), columns
 
 
 def _take_heads(

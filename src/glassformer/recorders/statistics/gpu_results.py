@@ -15,11 +15,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from glassformer.recorders.statistics.raw import RawStatistics
-from glassformer.recorders.statistics.scoring import Scoring
+from glassformer.recorders.statistics.scoring import LOG2_E, Scoring
 from glassformer.recorders.statistics.transfer import PackedTransfer
 from glassformer.recording import Pyramid, thumbnail_level
 
-LOG2_E = 1.4426950408889634
 LEAST = 1e-300  # sum of the weights of a row that sees nothing: all that is divided by it is 0
 
 
@@ -95,6 +94,10 @@ class GpuStatistics:
     pyramids: Collection[int]  # the heads that have one
     level: int  # of the pyramids
 
+    def fetch(self) -> None:
+        """Copy the results from the GPU, in a background thread, before they are read."""
+        self.transfer.fetch()
+
     def read(self) -> RawStatistics:
         """Wait for the kernels of this attention, not for later ones, and copy the results."""
         arrays = self.transfer.read()
@@ -108,7 +111,8 @@ class GpuStatistics:
             mask = arrays.pop("key_mask", None)
             scoring = replace(self.scoring, key_mask=None if mask is None else torch.from_numpy(mask))
             arrays["allowed"] = scoring.count_allowed(queries, keys).numpy()
-        return RawStatistics(pyramids=pyramids, finite=finite, **arrays)
+        weights = arrays.pop("weights", None)
+        return RawStatistics(arrays, weights, pyramids, finite)
 
 
 def pack(

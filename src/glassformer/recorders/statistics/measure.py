@@ -19,7 +19,7 @@ from torch import Tensor
 from glassformer.errors import RecordingError
 from glassformer.recorders.statistics.cpu import measure_on_cpu
 from glassformer.recorders.statistics.gpu_results import GpuStatistics
-from glassformer.recorders.statistics.raw import RawStatistics
+from glassformer.recorders.statistics.raw import STATISTICS_ONLY, RawStatistics, Wanted
 from glassformer.recorders.statistics.scoring import Scoring
 from glassformer.recording import THRESHOLD, HeadStatistics, Pyramid
 
@@ -27,30 +27,20 @@ from glassformer.recording import THRESHOLD, HeadStatistics, Pyramid
 class Measured:
     """The results of one pass over an attention. From a GPU they are copied when they are first read."""
 
-    def __init__(
-        self,
-        output: Tensor | None,
-        found: RawStatistics | GpuStatistics,
-        rows: Tensor | None,
-        threshold: float,
-    ) -> None:
+    def __init__(self, output: Tensor | None, found: RawStatistics | GpuStatistics, wanted: Wanted) -> None:
         self.output = output  # (head, query, value width), laid out query first; on the device of the queries
-        self._found, self._rows, self._threshold = found, rows, threshold
-
-    def fetch(self) -> None:
-        """Copy the results from the GPU, in a background thread, before they are read."""
-        if isinstance(self._found, GpuStatistics):
-            self._found.transfer.fetch()
+        self.fetch = found.fetch  # copies the results from the GPU, in a background thread
+        self._found, self._wanted = found, wanted
 
     @cached_property
     def raw(self) -> RawStatistics:
         """As they were measured, not checked."""
-        return self._found.read() if isinstance(self._found, GpuStatistics) else self._found
+        return self._found.read()
 
     @cached_property
     def statistics(self) -> HeadStatistics:
-        rows = None if self._rows is None else self._rows.cpu().numpy()
-        return self.raw.check(rows, self._threshold)
+        rows = None if self._wanted.rows is None else self._wanted.rows.cpu().numpy()
+        return self.raw.check(rows, self._wanted.threshold)
 
     @property
     def weights(self) -> NDArray[np.float32] | None:
@@ -72,47 +62,21 @@ def head_statistics(
     threshold: float = THRESHOLD,
 ) -> HeadStatistics:
     """Of queries (head, query, width) looking at keys (key head, key, width); `rows` are real where True."""
-    return attend_and_measure(queries, keys, None, scoring, rows=rows, threshold=threshold).statistics
+    return attend_and_measure(queries, keys, None, scoring, Wanted(rows, threshold=threshold)).statistics
 
 
 def attend_and_measure(
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor | None,
-    scoring: Scoring,
-    *,
-    rows: Tensor | None = None,
-    weights_too: bool = False,
-    pyramids: Collection[int] = (),
-    threshold: float = THRESHOLD,
+    queries: Tensor, keys: Tensor, values: Tensor | None, scoring: Scoring, wanted: Wanted = STATISTICS_ONLY
 ) -> Measured:
     """The same, with the output where values (key head, key, width) are given, and what else is wanted."""
-    _check_shapes(queries, keys, values, pyramids)
+    _check_shapes(queries, keys, values, wanted.pyramids)
     if measures_there(queries):
-        from glassformer.recorders.statistics.gpu import measure_on_gpu
+        from glassformer.recorders.statistics.gpu import measure_on_gpu  # needs Triton
 
-        on_gpu, mixed = measure_on_gpu(
-            queries,
-            keys,
-            values,
-            scoring,
-            rows=rows,
-            threshold=threshold,
-            weights_too=weights_too,
-            pyramids=pyramids,
-        )
-        return Measured(mixed, on_gpu, rows, threshold)
-    numbers, output = measure_on_cpu(
-        queries.cpu(),
-        keys.cpu(),
-        None if values is None else values.cpu(),
-        scoring.to("cpu"),
-        rows=rows,
-        threshold=threshold,
-        weights_too=weights_too,
-        pyramids=pyramids,
-    )
-    return Measured(None if output is None else output.to(queries.device), numbers, rows, threshold)
+        on_gpu, output = measure_on_gpu(queries, keys, values, scoring, wanted)
+        return Measured(output, on_gpu, wanted)
+    on_cpu, output = measure_on_cpu(queries, keys, values, scoring, wanted)
+    return Measured(output, on_cpu, wanted)
 
 
 def measures_there(queries: Tensor) -> bool:

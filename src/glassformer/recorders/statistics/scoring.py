@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+LOG2_E = 1.4426950408889634  # scores are computed to base 2
 MASKED = -1e30  # the score of a hidden key: finite, so that 0 · score stays 0; exp of it is 0
 HIDDEN = -1e29  # below this a score counts as hidden
 

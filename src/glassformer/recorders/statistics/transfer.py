@@ -6,12 +6,16 @@ Out:  NumPy arrays, copied when they are first read.
 A plain `.cpu()` waits for everything that is queued, also for the layers that follow. A `PackedTransfer`
 waits only for the event recorded when it was made, so that results of one layer are read while the GPU
 computes the next ones. Page-locked buffers are reused from piece to piece; a recording keeps ordinary memory.
+
+A `TransferPool` copies and stores in background threads: it fetches statistics after all kernels of the model
+are queued, because launching kernels needs the interpreter lock, and stores vectors meanwhile.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -21,6 +25,10 @@ from torch import Tensor
 PIECE = 16 << 20  # bytes of page-locked memory for each thread that copies
 SHARE = 4 << 20  # bytes of a large array that one thread copies at a time
 COPIERS = 8  # such threads; writing a file takes longer than copying from the GPU
+FETCHERS = 4  # threads; allocating and copying keep one busy for as long as a GPU computes
+MOST_HELD = 1 << 30  # bytes on the GPU that may wait to be stored
+
+Answer = TypeVar("Answer")
 
 
 class PackedTransfer:
@@ -108,3 +116,32 @@ def _fetch(whole: Tensor) -> Iterator[tuple[int, NDArray[np.uint8]]]:
 
 def _name_dtype(tensor: Tensor) -> np.dtype[Any]:
     return np.dtype(str(tensor.dtype).removeprefix("torch."))
+
+
+class TransferPool:
+    """The threads of one recording."""
+
+    def __init__(self) -> None:
+        self._fetchers = ThreadPoolExecutor(FETCHERS)
+        self._writer = ThreadPoolExecutor(1)  # one: arrays are stored in the order of the layers
+        self._held: deque[tuple[Future[Any], int]] = deque()
+
+    def fetch(self, tasks: Sequence[Callable[[], None]]) -> None:
+        """Start all tasks, in order. Exceptions surface when the result is read."""
+        for task in tasks:
+            self._fetchers.submit(task)
+
+    def store(self, task: Callable[[], Answer], size: int) -> Callable[[], Answer]:
+        """Start a task after those before it. Blocks while more than MOST_HELD bytes wait on the GPU."""
+        while self._held and size + sum(held for _, held in self._held) > MOST_HELD:
+            self._held.popleft()[0].result()
+        future = self._writer.submit(task)
+        self._held.append((future, size))
+        return future.result
+
+    def close(self) -> None:
+        """Cancel tasks that have not started, and wait for those that have."""
+        for threads in (self._fetchers, self._writer):  # first without waiting: the wait may be interrupted
+            threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._fetchers, self._writer):
+            threads.shutdown()

@@ -1,21 +1,30 @@
-"""Edits of one attention call of a model that uses the attention interface.
+"""Edits of a model of transformers: of one attention call through the interface, and of its layers.
 
-In:   edits, and a `Call` before and after the model's own attention function.
-Out:  the arguments of that function, its weights and its output, changed.
+In:   edits; a `Call` before and after the model's own attention function; the stacks of a model and how often
+      each calls self-attention.
+Out:  the arguments of that function, its weights and its output, changed; a context in which stacks run fewer
+      layers, and afterwards are as before.
 
 The function forms the scores itself, so that they are changed through its arguments: scale, soft cap, bias
-and mask.
+and mask. To run fewer layers the lists of blocks are shortened; a block that several layers share is called
+less often, as the configuration says.
 """
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from glassformer.recorders.call import Call
-from glassformer.recorders.edits.active import ActiveEdits
-from glassformer.recorders.edits.edit import Index, Scores, Weights, check_keys_left, find_relaxed
-from glassformer.recorders.masks import allowed_by, repeat_heads
+from glassformer.errors import InputError
+from glassformer.place import name_term
+from glassformer.recorders.call import Call, allowed_by, repeat_heads
+from glassformer.recorders.edits.active import ActiveEdits, limit_layers
+from glassformer.recorders.edits.edit import Edit, Index, Scores, Weights, check_keys_left, find_relaxed
+from glassformer.recorders.preserve import configurations
+from glassformer.recorders.transformers.layers import Stacks
+from glassformer.recording import AttentionMap
 
 
 class CallScores(Scores):
@@ -81,3 +90,61 @@ def change_weights(edits: ActiveEdits, call: Call, output: Tensor, weights: Tens
         for head in changed.replaced:
             output[:, :, head] = changed.rows(head) @ values[:, head]
     return output, changed.tensor
+
+
+@contextmanager
+def run_first_layers(stacks: Stacks, layers: Mapping[str, int], edits: Sequence[Edit]) -> Iterator[None]:
+    """Run fewer layers of the stacks that edits limit."""
+    with ExitStack() as changes:
+        for stack, count in limit_layers(layers, edits).items():
+            changes.enter_context(_shorten(stacks, stack, layers[stack], count))
+        yield
+
+
+def check_first_layers(
+    maps: Iterable[AttentionMap], layers: Mapping[str, int], edits: Sequence[Edit]
+) -> None:
+    """Refuse a recording in which more or fewer layers ran than edits leave."""
+    ran = dict.fromkeys(layers, 0)
+    for each in maps:
+        if each.kind == "self":
+            ran[each.stack] = max(ran.get(each.stack, 0), each.layer + 1)
+    for stack, count in limit_layers(layers, edits).items():
+        if ran[stack] != count:
+            raise InputError(
+                "recorders.edits.wrong_layers", stack=name_term(stack), ran=ran[stack], wanted=count
+            )
+
+
+@contextmanager
+def _shorten(stacks: Stacks, stack: str, calls: int, count: int) -> Iterator[None]:
+    parent, name, blocks = _find_blocks(stacks, stack, calls)
+    if len(blocks) == calls:
+        try:
+            setattr(parent, name, blocks[:count])
+            yield
+        finally:
+            setattr(parent, name, blocks)
+        return
+    counting = [
+        each for each in configurations(stacks.model) if getattr(each, "num_hidden_layers", 0) == calls
+    ]
+    try:
+        for config in counting:
+            config.num_hidden_layers = count
+        yield
+    finally:
+        for config in counting:
+            config.num_hidden_layers = calls
+
+
+def _find_blocks(stacks: Stacks, stack: str, calls: int) -> tuple[nn.Module, str, nn.ModuleList]:
+    """The list of blocks of a stack and its parent module: as many blocks as calls, or one for all calls."""
+    paths = {path for module, path in stacks.paths.items() if path and stacks.find(module) in (stack, path)}
+    lists = {path: stacks.model.get_submodule(path) for path in sorted(paths, key=len)}
+    for count in (calls, 1):
+        for path, blocks in lists.items():
+            if isinstance(blocks, nn.ModuleList) and len(blocks) == count:
+                above, _, name = path.rpartition(".")
+                return stacks.model.get_submodule(above), name, blocks
+    raise InputError("recorders.edits.no_blocks", stack=name_term(stack), calls=calls)

@@ -9,13 +9,15 @@ its length, no step has read the last token; its row is that of the pass. Of a l
 maps are those of the pass, whose peaks are compared with those of every step.
 """
 
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.errors import InputError, RecordingError
@@ -23,13 +25,13 @@ from glassformer.loaded.reading import as_array
 from glassformer.messages import Message, message
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.place import Place
-from glassformer.recorders.call import Call
+from glassformer.recorders.call import Call, Masks
 from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.preserve import preserving_state
+from glassformer.recorders.statistics.measure import attend_and_measure
 from glassformer.recorders.transformers.inputs import InputBuilder, ModelInputs
 from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
-from glassformer.recorders.transformers.peaks import Peak, Peaks
 from glassformer.recorders.transformers.search import Search
 from glassformer.recording import AttentionMap, Generation
 from glassformer.rounding import HALVES
@@ -39,6 +41,9 @@ TOLERANCE = 1e-3  # how far steps may differ from one pass
 HALF_TOLERANCE = 2e-2  # the same in half precision, where the kernels of one row and of many differ
 ONE_PASS = message("recorders.notes.one_pass")
 
+Peak = NDArray[np.floating]  # (head,)
+Steps = dict[Place, list[Tensor]]
+
 
 @dataclass(slots=True)
 class GeneratedText:
@@ -46,9 +51,9 @@ class GeneratedText:
 
     given: ModelInputs  # the whole text
     generation: Generation
-    steps: dict[Place, list[Tensor]]  # for each pass of the decoder the rows that it computed (H, new, S)
+    steps: Steps  # for each pass of the decoder the rows that it computed (H, new, S)
     read: list[int]  # how many tokens the decoder had read after each pass
-    peaks: dict[Place, list[Peak]]  # for each pass the largest weights (H,) of its last row
+    peaks: Mapping[Place, list[Peak]]  # for each pass the largest weights (H,) of its last row
     notes: list[Message] = field(default_factory=list)
     difference: float = 0.0  # the largest between a step and one pass
 
@@ -97,7 +102,7 @@ def generate(
     decode: GenerationSettings | None,
     *,
     inside: AbstractContextManager[object],
-    watcher: "Passes | Peaks | None",
+    watcher: "Watcher | None",
     cache: bool = True,
 ) -> GeneratedText:
     """Let the model generate inside a context, in which a watcher, if any, receives all attention.
@@ -122,53 +127,69 @@ def generate(
         result = model.generate(**given.tensors, **settings, logits_processor=search.processors())
     rows = search.finish(result)
     generation = search.read(builder.reader.show, _method(settings))
-    steps = watcher.choose(rows, search.prompt.shape[1]) if isinstance(watcher, Passes) else {}
+    prompt = search.prompt.shape[1]
+    steps, peaks = ({}, {}) if watcher is None else watcher.choose(rows, prompt)
     return GeneratedText(
         given=_append(builder, given, search.prompt, search.tokens(builder.loaded.end_ids)),
         generation=generation,
         steps=steps,
-        read=[search.prompt.shape[1] + step for step in range(len(rows))],
-        peaks=watcher.choose(rows) if isinstance(watcher, Peaks) else _find_peaks(steps),
+        read=[prompt + step for step in range(len(rows))],
+        peaks=peaks,
         notes=[] if watcher is not None else [ONE_PASS],
     )
 
 
 def watch(
     model: Any, stacks: Stacks, edits: ActiveEdits, *, translates: bool, short: bool, fast: bool
-) -> tuple[AbstractContextManager[object], "Passes | Peaks | None"]:
+) -> tuple[AbstractContextManager[object], "Watcher | None"]:
     """The context to generate in, and what receives the steps: rows of a short prompt, peaks of a long one.
 
     Edits need the exact kernel; without `fast`, a fast kernel that failed its check, steps are not received.
     """
-    if short:
-        passes = Passes(translates=translates)
-        return capturing(model, Capture(stacks, "exact", passes.receive, edits)), passes
-    if edits:
+    if edits and not short:
         return capturing(model, Capture(stacks, "exact", lambda _: None, edits)), None
-    if fast:
-        peaks = Peaks(translates=translates)
-        return capturing(model, Capture(stacks, "fast", peaks.receive)), peaks
-    return preserving_state(model), None
+    if not short and not fast:
+        return preserving_state(model), None
+    watcher = Passes(translates=translates) if short else Peaks(translates=translates)
+    return capturing(model, Capture(stacks, "exact" if short else "fast", watcher.receive, edits)), watcher
 
 
-class Passes:
-    """The attention of every pass of the decoder, for all beams."""
+class Watcher(ABC):
+    """Receives the attention of every pass of the decoder, for all beams."""
 
     def __init__(self, *, translates: bool) -> None:
         self.translates = translates
-        self.weights: dict[Place, list[Tensor]] = {}
+
+    @abstractmethod
+    def receive(self, call: Call) -> Tensor | None:
+        """One attention; returns its output (B, T, H, V) where the call has no weights."""
+
+    @abstractmethod
+    def choose(self, rows: Sequence[int], prompt: int) -> tuple[Steps, Mapping[Place, list[Peak]]]:
+        """Of each pass, given the row of the beam that led to the text: its new rows, its largest weights."""
+
+    def reads(self, call: Call) -> bool:
+        """Whether a call is the encoder's: the same as in one pass over the whole text."""
+        return self.translates and call.place.stack == "encoder"
+
+
+class Passes(Watcher):
+    """Keeps all weights of a short text."""
+
+    def __init__(self, *, translates: bool) -> None:
+        super().__init__(translates=translates)
+        self.weights: Steps = {}
 
     def receive(self, call: Call) -> None:
-        if self.translates and call.place.stack == "encoder":
-            return  # the same as in one pass over the whole text
+        if self.reads(call):
+            return
         assert call.weights is not None
         passes = self.weights.setdefault(call.place, [])
         rows = call.weights[:1] if not passes else call.weights  # beams are equal at first
         passes.append(rows.detach().clone())
 
-    def choose(self, rows: Sequence[int], prompt: int) -> dict[Place, list[Tensor]]:
-        """Of each pass the row of the beam that led to the text, and in it the queries that were new."""
-        chosen = {}
+    def choose(self, rows: Sequence[int], prompt: int) -> tuple[Steps, Mapping[Place, list[Peak]]]:
+        chosen: Steps = {}
         for place, passes in self.weights.items():
             if len(passes) < len(rows):
                 raise RecordingError(
@@ -179,15 +200,41 @@ class Passes:
                 each[0 if len(each) == 1 else row][:, -new:]
                 for each, row, new in zip(passes, rows, news, strict=False)
             ]
-        return chosen
+        peaks = {
+            place: [each[:, -1].amax(-1).float().cpu().numpy() for each in passes]
+            for place, passes in chosen.items()
+        }
+        return chosen, peaks
 
 
-def _find_peaks(steps: dict[Place, list[Tensor]]) -> dict[Place, list[Peak]]:
-    """The largest weights of the last row of each pass."""
-    return {
-        place: [each[:, -1].amax(-1).float().cpu().numpy() for each in passes]
-        for place, passes in steps.items()
-    }
+class Peaks(Watcher):
+    """Computes attention without a matrix and keeps the peaks of the last row, after a long prompt."""
+
+    def __init__(self, *, translates: bool) -> None:
+        super().__init__(translates=translates)
+        self.found: dict[Place, list[NDArray[np.floating]]] = {}  # for each pass (B or 1, H)
+
+    def receive(self, call: Call) -> Tensor:
+        scoring = Masks().score(call)  # beams have no padding and share one mask
+        begins = self.reads(call) or call.place not in self.found  # then all beams are equal
+        texts = range(1 if begins else len(call.queries))
+        measured = [
+            attend_and_measure(call.queries[text], call.keys[text], call.values[text], scoring)
+            for text in texts
+        ]
+        if not self.reads(call):
+            peaks = np.stack([each.statistics.peak[:, -1] for each in measured])
+            self.found.setdefault(call.place, []).append(peaks)
+        outputs = [each.output.transpose(0, 1) for each in measured if each.output is not None]  # (T, H, V)
+        whole = torch.stack(outputs).to(call.values.dtype)
+        return whole.expand(len(call.queries), -1, -1, -1)
+
+    def choose(self, rows: Sequence[int], prompt: int) -> tuple[Steps, Mapping[Place, list[Peak]]]:  # noqa: ARG002
+        peaks = {
+            place: [each[0 if len(each) == 1 else row] for each, row in zip(passes, rows, strict=False)]
+            for place, passes in self.found.items()
+        }
+        return {}, peaks
 
 
 def _count_prompt(given: ModelInputs) -> int:

@@ -23,13 +23,12 @@ from glassformer.recorders.maps import UNVERIFIED, Axes, MapMaker
 from glassformer.recorders.preserve import preserving_state
 from glassformer.recorders.request import Request, Run
 from glassformer.recorders.store import LONGEST_DENSE
-from glassformer.recorders.transformers.fallback import run_eager
-from glassformer.recorders.transformers.first_layers import check_first_layers, run_first_layers
+from glassformer.recorders.transformers.edits import check_first_layers, run_first_layers
 from glassformer.recorders.transformers.generation import GeneratedText, generate, watch
 from glassformer.recorders.transformers.inputs import InputBuilder, ModelInputs
 from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
-from glassformer.recorders.transformers.reported import make_maps
+from glassformer.recorders.transformers.reported import make_maps, run_eager
 from glassformer.recorders.transformers.results import read_hidden, read_output
 from glassformer.recorders.transformers.selfcheck import (
     REFERENCE,

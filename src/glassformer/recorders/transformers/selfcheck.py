@@ -18,9 +18,9 @@ from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
 from glassformer.recorders.call import Call
 from glassformer.recorders.maps import Axes, MapMaker
-from glassformer.recorders.transformers.fallback import Report, find_other_reports, run_eager
 from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
+from glassformer.recorders.transformers.reported import Report, find_other_reports, run_eager
 from glassformer.rounding import rounding
 
 TOKENS = 16  # of the text, for the check

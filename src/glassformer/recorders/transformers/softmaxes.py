@@ -22,8 +22,8 @@ from glassformer.place import Place
 from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.edits.edit import Index, ScoreTensor, Weights, check_keys_left
 from glassformer.recorders.preserve import preserving_state, using_attention
-from glassformer.recorders.transformers.fallback import Report, run_eager
 from glassformer.recorders.transformers.layers import Stacks
+from glassformer.recorders.transformers.reported import Report, run_eager
 from glassformer.recorders.transformers.selfcheck import shorten
 
 SOFTMAXES = (nn.functional.softmax, torch.softmax, Tensor.softmax, torch.special.softmax)
