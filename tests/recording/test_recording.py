@@ -1,16 +1,16 @@
-"""A recording holds together, and can be asked for its parts."""
+"""A recording: maps by place, checked and read-only."""
 
 import copy
 import pickle
 from dataclasses import replace
-from math import inf, nan
+from math import nan
 
 import numpy as np
 import pytest
 
 from glassformer.errors import RecordingError
 from glassformer.place import Place
-from glassformer.recording import Alternative, Evidence, Generation, Output, Recording, Step, Tokens
+from glassformer.recording import Recording, Tokens
 
 SOURCE, TARGET = Tokens.positional("source", 24), Tokens.positional("target", 24)
 
@@ -154,104 +154,3 @@ def test_maps_have_one_place_each_and_edits_are_stamped(recording, evidence, mak
         replace(recording, maps=(relaxed,))
     stamped = replace(recording, maps=(relaxed,), evidence=replace(evidence, edits=("zero head 1",)))
     assert str(stamped.evidence).endswith("edited: zero head 1")
-
-
-# Evidence
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"model_hash": ""}, "Evidence.model_hash is ''"),
-        ({"exact": 1}, "Evidence.exact is 1"),
-        ({"largest_error": nan}, "Evidence.largest_error is nan"),
-        ({"largest_error": -1.0}, "Evidence.largest_error is -1.0"),
-        ({"reference": None}, "Evidence.reference is None. Expected what the error was measured against"),
-        ({"edits": ("",)}, "Evidence.edits is ''"),
-        ({"versions": {"torch": 2}}, r"Evidence.versions\['torch'\] is 2"),
-    ],
-)
-def test_evidence_that_says_nothing_is_refused(evidence, changes, message):
-    with pytest.raises(RecordingError, match=message):
-        replace(evidence, **changes)
-
-
-def test_evidence_in_one_line(evidence):
-    line = "tiny (0123456789ab) · kernel: eager · float32 · exact"
-    assert str(evidence) == f"{line} · no difference from eager"
-    assert str(replace(evidence, largest_error=1.25e-6)) == f"{line} · largest error 1.3e-06 against eager"
-    assert str(Evidence("m", "ab", "sdpa + recomputed", "bfloat16", False)) == (
-        "m (ab) · kernel: sdpa + recomputed · bfloat16 · approximate · not checked against a reference"
-    )
-
-
-# Output and generation
-
-
-def test_output_in_words():
-    output = Output("decoder", [[1, 2], [2, 1]], np.log([[0.75, 0.25], [0.5, 0.5]]), {1: "one", 2: "two"})
-    assert output.texts(1) == ("two", "one")
-    np.testing.assert_allclose(output.probabilities[0], [0.75, 0.25])
-    assert repr(output) == "Output(decoder, tokens, 2 positions, top 2)"
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"log_probabilities": [[0.5, -1.0]]}, "Output.log_probabilities is 0.5"),
-        ({"log_probabilities": [[nan, -1.0]]}, "Output.log_probabilities is nan"),
-        ({"log_probabilities": [[-1.0]]}, "log_probabilities has shape"),
-        ({"vocabulary": {1: "one"}}, "Id 2 has no text"),
-        ({"vocabulary": {1: "one", 2: 2}}, "Output.vocabulary is 2. Expected str"),
-        ({"kind": "words"}, "Output.kind is 'words'"),
-    ],
-)
-def test_output_that_cannot_be(changes, message):
-    parts = {
-        "stack": "d",
-        "ids": [[1, 2]],
-        "log_probabilities": [[-0.1, -2.0]],
-        "vocabulary": {1: "a", 2: "b"},
-    }
-    with pytest.raises(RecordingError, match=message):
-        Output(**(parts | changes))
-
-
-def test_a_beam_tree():
-    nodes = (
-        Step(0, 5, "I", -0.1),
-        Step(0, 6, "We", -0.9, beam=1),
-        Step(1, 7, " love", -0.2, (Alternative(8, " like", -1.0),), parent=0, score=-0.3),
-        Step(1, 7, " love", -inf, beam=1, parent=1),
-    )
-    generation = Generation((nodes[0], nodes[2]), nodes, "beam")
-    assert generation.text == "I love"
-    assert repr(generation) == "Generation(beam, 2 steps, 4 nodes)"
-    with pytest.raises(RecordingError, match="Step 0 says that it is step 1"):
-        Generation((nodes[2],))
-    with pytest.raises(RecordingError, match="Node 0 at step 1 continues node 0"):
-        Generation((), (nodes[2],))
-    with pytest.raises(RecordingError, match="Node 1 at step 2 continues node 0"):
-        Generation((), (nodes[0], replace(nodes[2], index=2)))
-    with pytest.raises(RecordingError, match="Node 1 at step 1 has parent None"):
-        Generation((), (nodes[0], replace(nodes[2], parent=None)))
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"index": -1}, "Step.index is -1"),
-        ({"index": 2**60}, "Step.index is"),
-        ({"alternatives": ("a",)}, "Step.alternatives is 'a'. Expected Alternative"),
-        ({"token": 1.5}, "Step.token is 1.5"),
-        ({"text": None}, "Step.text is None"),
-        ({"log_probability": 0.5}, "Step.log_probability is 0.5"),
-        ({"log_probability": nan}, "Step.log_probability is nan"),
-        ({"beam": -1}, "Step.beam is -1"),
-        ({"parent": -1}, "Step.parent is -1"),
-        ({"score": nan}, "Step.score is nan"),
-    ],
-)
-def test_a_step_that_cannot_be(changes, message):
-    with pytest.raises(RecordingError, match=message):
-        replace(Step(0, 5, "I", -0.1), **changes)

@@ -1,11 +1,10 @@
-"""Tokens: what an axis is made of."""
+"""Tokens of one side: checked, read-only, sliced."""
 
 import numpy as np
 import pytest
 
 from glassformer.errors import RecordingError
 from glassformer.recording import Tokens
-from glassformer.recording.arrays import is_mapped
 
 
 def test_what_is_left_out_has_a_plain_meaning():
@@ -27,25 +26,6 @@ def test_a_slice_keeps_offsets_into_the_whole_text():
     assert [part.text[start:stop] for start, stop in part.offsets] == ["love", "you"]
     assert part.special.tolist() == [False, False]
     assert part.words.tolist() == [0, 1]
-
-
-def test_nothing_is_copied_and_nothing_can_be_changed():
-    ids = np.arange(5)
-    tokens = Tokens("source", tuple("abcde"), ids)
-    assert np.shares_memory(tokens.ids, ids)
-    assert ids.flags.writeable  # the caller's own array is as it was
-    with pytest.raises(ValueError, match="read-only"):
-        tokens.ids[0] = 1
-    with pytest.raises(AttributeError):
-        tokens.ids = ids
-
-
-def test_arrays_that_live_in_a_file_are_known(tmp_path):
-    path = tmp_path / "ids"
-    np.arange(5).tofile(path)
-    mapped = np.memmap(path, dtype=np.int64)
-    assert is_mapped(Tokens("source", tuple("abcde"), mapped).ids[1:])
-    assert not is_mapped(Tokens("source", tuple("abcde"), np.array(mapped)).ids)
 
 
 def test_positions_stand_for_what_is_not_text():

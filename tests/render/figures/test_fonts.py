@@ -7,8 +7,9 @@ from fontTools.fontBuilder import FontBuilder
 from fontTools.ttLib.tables._g_l_y_f import Glyph
 from matplotlib import font_manager
 
+from drawings import make_recording
 from glassformer.errors import InputError
-from glassformer.render.figures import fonts
+from glassformer.render.figures import figure, fonts
 from glassformer.render.figures.figure import Choice, Sheet
 
 LETTER = "𒀀"  # that no usual font has
@@ -76,3 +77,15 @@ def test_a_font_that_was_removed_is_not_used(folder: Path) -> None:
     path.unlink()
     with pytest.raises(InputError, match=f"No font .* {LETTER}"):
         fonts.choose_fonts([LETTER])
+
+
+def test_chinese_is_drawn_with_a_font_that_has_it(chinese_font):
+    assert len(chinese_font) > 1
+    drawn = figure(make_recording(queries=("汤姆", "追逐"), keys=("Tom", "chases")))
+    for kind in ("pdf", "svg", "png"):
+        drawn.encode(kind)  # a missing glyph would be a warning, and warnings are errors here
+
+
+def test_letters_without_a_font_are_named():
+    with pytest.raises(InputError, match=r"No font .* 𒀀"):
+        figure(make_recording(queries=("𒀀",)))

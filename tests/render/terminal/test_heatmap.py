@@ -4,12 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from glassformer.errors import InputError, RecordingError
-from glassformer.recording import AttentionMap, Evidence, Output, Recording, Tokens
+from glassformer.recording import AttentionMap, Recording
 from glassformer.recording import measure as measure_statistics
-from glassformer.render.choice import choose_head, label
+from glassformer.render.choice import choose_head
 from glassformer.render.terminal.heatmap import (
     describe_shades,
     draw_focus,
@@ -19,36 +17,10 @@ from glassformer.render.terminal.heatmap import (
     draw_weights,
     shade,
 )
-from glassformer.render.terminal.text import fit, measure, wrap
+from glassformer.render.terminal.text import measure
+from translations import EVIDENCE, attention_map, tokens, translation
 
 LEGEND = "· under 5 %   ░ under 20 %   ▒ under 40 %   ▓ under 70 %   █ 70 % and more"
-WORDS = {1: " too", 2: "\n", 3: " never"}
-EVIDENCE = Evidence(model="toy", model_hash="0" * 12, kernel="explicit", dtype="float32", exact=True)
-
-
-def tokens(side: str, texts: list[str]) -> Tokens:
-    return Tokens(side, tuple(texts), np.arange(len(texts)))
-
-
-def attention_map(
-    weights: NDArray[np.float32], query: Tokens, key: Tokens, *, dense: bool = True
-) -> AttentionMap:
-    kind = "self" if query is key else "cross"
-    statistics = measure_statistics(weights, allowed=weights > 0)
-    return AttentionMap("decoder", 0, kind, query, key, statistics, dense=weights if dense else None)
-
-
-def translation() -> Recording:
-    """I love you, from 我爱你: a blurred and a sharp head of cross-attention, and self-attention."""
-    source, target = tokens("source", ["我", "爱", "你"]), tokens("target", ["I", " love", " you"])
-    even = np.full((3, 3), 1 / 3, dtype=np.float32)
-    sharp = np.array([[0.9, 0.1, 0], [0, 1, 0], [0.5, 0, 0.5]], dtype=np.float32)
-    maps = (
-        attention_map(np.eye(3, dtype=np.float32)[None], target, target),
-        attention_map(np.stack([even, sharp]), target, source),
-    )
-    output = Output("decoder", np.array([[1, 2, 3]] * 3), np.log([[0.75, 0.249, 0.001]] * 3), WORDS)
-    return Recording("toy", EVIDENCE, source, target, maps, output=output)
 
 
 @pytest.mark.parametrize(
@@ -60,35 +32,11 @@ def test_shades_begin_where_the_legend_says(weight: float, block: str) -> None:
     assert describe_shades() == LEGEND
 
 
-@pytest.mark.parametrize(
-    ("text", "columns"), [("cat", 3), ("汤姆", 4), ("étudiant", 8), ("e\u0301", 1), ("", 0)]
-)
-def test_wide_characters_take_two_columns(text: str, columns: int) -> None:
-    assert measure(text) == columns
-
-
-def test_a_label_shows_what_cannot_be_printed() -> None:
-    assert label(" love ") == "love"
-    assert label("  ") == "␣"
-    assert label("a\nb\n") == "a␣b␣"
-
-
-def test_fitting_cuts_and_fills() -> None:
-    assert fit("animal", 3) == "ani"
-    assert fit("it", 4) == "it  "
-    assert fit("汤姆", 3) == "汤 "
-
-
 def test_a_heat_map_has_a_row_for_each_query_and_a_column_for_each_key() -> None:
     picture = draw_weights(
         ["I", " love", "you"], ["我", "爱"], np.array([[0.9, 0.1], [0.0, 1.0], [0.5, 0.5]])
     )
     assert picture.splitlines() == ["     我 爱", "I    ███░░░", "love    ███", "you  ▓▓▓▓▓▓"]
-
-
-def test_the_sharpest_head_of_cross_attention_is_chosen() -> None:
-    chosen, head = choose_head(translation())
-    assert (chosen.kind, head) == ("cross", 1)
 
 
 def test_a_silenced_head_looks_at_nothing_and_is_not_the_most_focused() -> None:
@@ -104,19 +52,6 @@ def test_a_silenced_head_looks_at_nothing_and_is_not_the_most_focused() -> None:
     assert draw_focus(recording).splitlines()[-1].split() == ["decoder", "0", "–", "3.0"]
     assert choose_head(recording)[1] == 1
     assert choose_head(recording, head=0)[1] == 0  # asked for, it is shown
-
-
-def test_a_head_can_be_asked_for() -> None:
-    recording = translation()
-    chosen, head = choose_head(recording, part="decoder")
-    assert (chosen.kind, head) == ("self", 0)
-    assert choose_head(recording, head=0)[1] == 0
-    with pytest.raises(
-        InputError, match=r"no layer 7 of cross\. Choose a layer from 0 to 0, or another part: decoder"
-    ):
-        choose_head(recording, layer=7)
-    with pytest.raises(RecordingError, match="no head 9"):
-        choose_head(recording, head=9)
 
 
 def test_a_recording_on_one_screen() -> None:
@@ -165,34 +100,6 @@ def test_a_narrow_terminal_is_not_overflown(columns: int) -> None:
     assert [line for line in text.splitlines() if measure(line) > columns] == []
     for share in ("5 %", "70 % and"):
         assert share in text  # the legend is all there
-
-
-def test_lines_are_cut_between_words_or_where_they_must_be() -> None:
-    assert wrap("one two three", 80) == "one two three"
-    assert wrap("one two three four", 16, hanging=2) == "one two three\n  four"
-    assert wrap("a" * 20, 16, indent=2) == "  " + "a" * 14 + "\n  " + "a" * 6
-    assert wrap("我爱" * 9, 16).split("\n") == ["我爱" * 4, "我爱" * 4, "我爱"]
-    assert wrap("文件夹或 zoo 中的名称。", 16).split("\n") == ["文件夹或 zoo 中", "的名称。"]
-    assert wrap("一二三四五六七八，九", 16).split("\n") == [
-        "一二三四五六七",
-        "八，九",
-    ]  # no line begins with it
-    assert wrap("a b   c d   e f   g h", 17, separator="   ") == "a b   c d   e f\ng h"
-
-
-def test_a_part_that_is_not_there_is_named() -> None:
-    with pytest.raises(InputError, match=r"toy has no encoder attention\. Choose cross or decoder"):
-        choose_head(translation(), part="encoder")
-
-
-def test_a_layer_that_is_not_there_names_those_of_its_part() -> None:
-    source = tokens("source", ["a", "b"])
-    target = tokens("target", ["c", "d"])
-    cross = attention_map(np.full((1, 2, 2), 0.5, dtype=np.float32), target, source)
-    deeper = replace(attention_map(np.eye(2, dtype=np.float32)[None], target, target), layer=5)
-    recording = Recording("toy", EVIDENCE, source, target, (cross, deeper))
-    with pytest.raises(InputError, match="Choose a layer from 0 to 0, or another part: decoder"):
-        choose_head(recording, part="cross", layer=5)
 
 
 def test_what_does_not_fit_is_said() -> None:

@@ -1,0 +1,58 @@
+"""A heat map: a cell or a pixel for every weight, named by its tokens."""
+
+import re
+
+import numpy as np
+import pytest
+
+from drawings import SVG, find, make_recording, make_tokens, read_svg, read_text
+from glassformer.recording import AttentionMap, Evidence, Recording, from_arrays, measure
+from glassformer.render.figures import figure, style
+
+
+def test_heat_map_draws_one_cell_for_each_weight_in_its_colour():
+    recording = make_recording()
+    drawn = figure(recording, "heatmap", layer=1, head=0)
+    cells = list(find(read_svg(drawn), "weights").iter(f"{SVG}path"))
+    weights = recording.maps[1].weights(0)
+    assert len(cells) == weights.size
+    colours = [re.search("fill: (#[0-9a-f]{6})", each.get("style"))[1] for each in cells]
+    table = style.weight_colours()
+    for colour, share in zip(colours, (weights / weights.max()).ravel(), strict=True):
+        wanted = table[min(int(share * 256), 255)]
+        shown = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        assert np.abs(np.array(shown) - wanted).max() < 0.02
+
+
+def test_heat_map_names_tokens_model_map_and_evidence():
+    words = read_text(figure(make_recording(), "heatmap", layer=1, head=0))
+    assert {"x", "y", "z", "w", "a → b", "b → c"} <= set(words)
+    assert "toy: decoder layer 1, cross, head 0" in words
+    assert any("eager" in line for line in words)
+
+
+def test_long_maps_become_images_of_means():
+    texts = [f"t{place}" for place in range(1500)]
+    weights = np.full((1, 1500, 1500), 1 / 1500, dtype=np.float32)
+    tokens = make_tokens("source", texts)
+    each = AttentionMap("encoder", 0, "self", tokens, tokens, measure(weights), dense=weights)
+    recording = Recording("long", Evidence("long", "0" * 12, "eager", "float32", True), tokens, maps=(each,))
+    drawn = figure(recording)
+    assert drawn.canvas.axes[0].images[0].get_array().shape == (750, 750)
+    assert any("mean of 2 × 2" in words for words in read_text(drawn))
+
+
+def test_a_short_side_is_named_beside_a_long_one(chinese_font):
+    drawn = figure(make_recording(queries=["汤姆", "追逐"], keys=[f"k{place}" for place in range(80)]))
+    assert "汤姆 → 追逐" in read_text(drawn)  # with a font that has it, or this would be a warning
+
+
+@pytest.mark.parametrize("view", ["heatmap", "heads"])
+def test_signed_values_have_a_diverging_scale(view: str) -> None:
+    values = np.array([[[[-0.5, 0.25], [0.0, 0.5]]]])
+    drawn = figure(from_arrays(values, ["a", "b"], content="signed"), view)
+    picture = next(each for axes in drawn.canvas.axes for each in (*axes.images, *axes.collections))
+    assert picture.get_clim() == (-0.5, 0.5)
+    low, high = picture.cmap(0.0), picture.cmap(1.0)
+    assert low[2] > low[0]  # blue below zero
+    assert high[0] > high[2]  # red above

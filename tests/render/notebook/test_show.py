@@ -1,0 +1,31 @@
+"""`show` refuses what it cannot show, in words."""
+
+import pytest
+
+from drawings import make_recording
+from glassformer.errors import InputError
+from glassformer.render.notebook import show as module
+from glassformer.render.notebook.show import show
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [({"language": "tlh"}, "render.not_a_choice"), ({"theme": "sepia"}, "render.not_a_choice")],
+)
+def test_a_choice_that_is_none_is_refused(settings: dict[str, str], code: str) -> None:
+    with pytest.raises(InputError) as error:
+        show(make_recording(), **settings)
+    assert error.value.message.code == code
+
+
+def test_only_recordings_are_shown() -> None:
+    with pytest.raises(InputError) as error:
+        show("a text")  # type: ignore[arg-type]
+    assert error.value.message.code == "render.not_a_recording"
+
+
+def test_a_page_that_was_not_built_is_named(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "EMBEDDED", tmp_path / "embedded.js")
+    with pytest.raises(InputError) as error:
+        show(make_recording())
+    assert error.value.message.code == "render.not_built"

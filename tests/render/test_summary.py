@@ -1,0 +1,50 @@
+"""Recordings, scores and runs as plain values."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+
+from drawings import make_recording
+from glassformer.metrics import score
+from glassformer.render.summary import COLUMNS, summarise, summarise_run, summarise_score, to_csv, to_json
+from glassformer.runlog import RunWriter, read_run
+
+
+def test_a_recording_is_summed_up() -> None:
+    recording = make_recording()
+    about = json.loads(to_json(summarise(recording)))
+    assert about["source"]["tokens"] == list("xyzw")
+    assert [each["shape"] for each in about["maps"]] == [[2, 3, 4]] * 2
+    np.testing.assert_allclose(about["maps"][0]["entropy"], score(recording, "entropy").parts[0].values)
+    assert about["evidence"]["kernel"] == "eager"
+    assert about["output"] == []
+
+
+def test_every_value_of_a_score_is_a_line() -> None:
+    measured = score(make_recording(), "entropy")
+    rows = list(csv.DictReader(io.StringIO(to_csv([measured]))))
+    assert tuple(rows[0]) == COLUMNS
+    assert [(row["layer"], row["head"]) for row in rows] == [("0", "0"), ("0", "1"), ("1", "0"), ("1", "1")]
+    assert [float(row["value"]) for row in rows] == measured.values.ravel().tolist()
+    pairs = list(csv.DictReader(io.StringIO(to_csv([score(make_recording(layers=1), "head_divergence")]))))
+    assert (pairs[1]["head"], pairs[1]["row"]) == (
+        "decoder layer 0, cross, head 0",
+        "decoder layer 0, cross, head 1",
+    )
+
+
+def test_what_is_no_number_is_null() -> None:
+    undefined = score(make_recording(), "distance")  # cross-attention has none
+    assert json.loads(to_json(summarise_score(undefined)))["parts"][0]["values"] == [None, None]
+    assert summarise_score(undefined)["undefined"]
+    assert to_csv([undefined]).splitlines()[1].split(",")[-2] == ""
+
+
+def test_a_run_shows_where_it_stands(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "run") as writer:
+        writer.write_scalars((step, {"loss": 1 / step}) for step in range(1, 5))
+    about = summarise_run(read_run(tmp_path / "run"))
+    assert (about["run"], about["step"], about["scalars"], about["alarms"]) == ("run", 4, {"loss": 0.25}, [])

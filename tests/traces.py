@@ -1,0 +1,46 @@
+"""Recordings with a trace, for walks."""
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from glassformer.recording import Recording
+
+EVERYTHING = ("weights", "hidden", "output", "queries", "keys", "values", "scores", "trace", "parameters")
+KEPT = ("tokens", "positions", "output", "norm", "inner", "logits")
+
+
+@cache
+def record_trace(vocabulary: int = 50, want: tuple[str, ...] = EVERYTHING, **settings: Any) -> Recording:
+    """A tiny encoder-decoder, followed step by step."""
+    torch = pytest.importorskip("torch")
+    from glassformer.config import ModelConfig
+    from glassformer.loaded.opening import load
+    from glassformer.model.transformer import Transformer
+
+    torch.manual_seed(1)
+    size: dict[str, Any] = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 24}
+    network = Transformer(ModelConfig(vocabulary_size=vocabulary, start_id=2, end_id=3, **size, **settings))
+    return load(network, name="tiny").record((5, 9, 7, 3), (6, 10), want=want)
+
+
+def record_traced() -> Recording:
+    """With the trace, and without what it repeats."""
+    return record_trace(5000, ("weights", "hidden", "output", "trace", "parameters"), max_length=20)
+
+
+def record_full() -> Recording:
+    """With everything that can be kept."""
+    return record_trace(activation="silu")
+
+
+def slim(recording: Recording) -> Recording:
+    """Of the trace only what nothing else gives."""
+    trace = {
+        name: array
+        for name, array in recording.trace.items()
+        if name.startswith("parameters/") or name.rsplit("/", 1)[1] in KEPT
+    }
+    return replace(recording, trace=trace)
