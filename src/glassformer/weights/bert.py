@@ -1,26 +1,26 @@
-"""BERT: an encoder with norms last, learned positions and segments; queries, keys and values stand apart."""
+"""BERT: an encoder with norms last, learned positions and segments; queries, keys and values stand apart.
 
+ALBERT shares most of its settings and names.
+"""
+
+from collections.abc import Mapping
 from typing import Any
 
 from glassformer.config import Head, ModelConfig
 from glassformer.messages import Message, message
 from glassformer.weights.family import (
+    COMMON,
     FAMILIES,
-    FOREIGN_ACTIVATIONS,
     Family,
+    Names,
     Settings,
     count_classes,
-    find_architecture,
-    find_difference,
     find_head,
-    read_activation,
-    read_bool,
-    read_float,
-    read_int,
-    read_token_id,
+    read_names,
     require_equal,
+    write_names,
 )
-from glassformer.weights.mapping import Rule, Table, carry, carry_layer, ignore
+from glassformer.weights.mapping import PLAIN, Rule, Table, carry, carry_layer, ignore, ignore_layer
 
 ARCHITECTURES: dict[str, Head] = {
     "BertForMaskedLM": "masked",
@@ -28,105 +28,84 @@ ARCHITECTURES: dict[str, Head] = {
     "BertModel": "none",
     "BertForSequenceClassification": "classes",
 }
-
-PAIRED = "BertForPreTraining"
+NAMES: Names = {
+    "vocab_size": ("vocabulary_size", 30522),
+    "num_hidden_layers": ("layers", 12),
+    "hidden_size": ("width", 768),
+    "num_attention_heads": ("heads", 12),
+    "intermediate_size": ("feed_forward", 3072),
+    "max_position_embeddings": ("max_length", 512),
+    "type_vocab_size": ("segments", 2),
+    "hidden_act": ("activation", "gelu"),
+    "layer_norm_eps": ("norm_epsilon", 1e-12),
+    "tie_word_embeddings": ("tie_embeddings", True),
+    "hidden_dropout_prob": ("dropout", 0.1),
+    "attention_probs_dropout_prob": ("attention_dropout", 0.1),
+    "pad_token_id": ("padding_id", 0),
+    "bos_token_id": ("start_id", None),
+    "eos_token_id": ("end_id", None),
+}
+FIXED: Settings = COMMON | {
+    "shape": "encoder",
+    "positions": "learned",
+    "similarity": "scaled-dot",
+    "norm_position": "post",
+    "embedding_norm": True,
+    "scale_embeddings": False,
+}
 
 
 def read_config(settings: Settings) -> ModelConfig:
-    """What a BertConfig says, as our configuration. A classifier drops at the rate of all other layers."""
+    """What a BertConfig says, as our configuration."""
     require_equal(
         settings, {"is_decoder": False, "add_cross_attention": False, "position_embedding_type": "absolute"}
     )
-    head = find_head(settings, ARCHITECTURES)
-    vocabulary = read_int(settings, "vocab_size", 30522)
+    return read_encoder(settings, ARCHITECTURES, NAMES, FIXED)
+
+
+def read_encoder(
+    settings: Settings, architectures: Mapping[str, Head], names: Names, fixed: Settings
+) -> ModelConfig:
+    """The configuration of a BERT or ALBERT. A classifier drops at the rate of all other layers."""
+    head = find_head(settings, architectures)
+    values = read_names(settings, names)
+    values["padding_id"] = values["padding_id"] or 0
     return ModelConfig(
-        vocabulary_size=vocabulary,
-        shape="encoder",
-        layers=read_int(settings, "num_hidden_layers", 12),
-        width=read_int(settings, "hidden_size", 768),
-        heads=read_int(settings, "num_attention_heads", 12),
-        feed_forward=read_int(settings, "intermediate_size", 3072),
-        max_length=read_int(settings, "max_position_embeddings", 512),
-        segments=read_int(settings, "type_vocab_size", 2),
-        positions="learned",
-        activation=read_activation(settings, "hidden_act", "gelu"),
-        norm_epsilon=read_float(settings, "layer_norm_eps", 1e-12),
-        embedding_norm=True,
-        scale_embeddings=False,
+        **fixed,
+        **values,
         head=head,
-        tie_embeddings=read_bool(settings, "tie_word_embeddings", True),
         output_bias=head == "masked",
-        relation=settings["architectures"] == [PAIRED],
+        relation=settings["architectures"][0].endswith("ForPreTraining"),
         classes=count_classes(settings) if head == "classes" else 0,
         pooler=head == "classes",
-        dropout=read_float(settings, "hidden_dropout_prob", 0.1),
-        attention_dropout=read_float(settings, "attention_probs_dropout_prob", 0.1),
-        padding_id=read_token_id(settings, "pad_token_id", vocabulary, 0) or 0,
-        start_id=read_token_id(settings, "bos_token_id", vocabulary),
-        end_id=read_token_id(settings, "eos_token_id", vocabulary),
     )
 
 
 def write_config(config: ModelConfig) -> dict[str, Any] | Message:
     """The BertConfig of this network, or why there is none."""
-    wanted: dict[str, tuple[object, ...]] = {
-        "shape": ("encoder",),
-        "positions": ("learned",),
-        "similarity": ("scaled-dot",),
-        "norm": ("layer",),
-        "norm_position": ("post",),
-        "basic_attention": (False,),
-        "best_keys": (None,),
-        "embedding_width": (None,),
-        "embedding_norm": (True,),
-        "scale_embeddings": (False,),
-        "residual_scale": (False,),
-        "share_layers": (False,),
-        "head": ("masked", "none", "classes"),
-    }
+    return write_encoder(config, ARCHITECTURES, NAMES, FIXED, "BERT")
+
+
+def write_encoder(
+    config: ModelConfig, architectures: Mapping[str, Head], names: Names, fixed: Settings, family: str
+) -> dict[str, Any] | Message:
+    """The settings that BERT and ALBERT share, or why the network is not of this family."""
+    choices: dict[str, tuple[object, ...]] = {"head": ("masked", "none", "classes")}
     if config.head == "masked":
-        wanted["output_bias"] = (True,)
+        choices["output_bias"] = (True,)
     if config.head == "classes":
-        wanted |= {"pooling": ("first",), "pooler": (True,)}
-    if reason := find_difference(config, wanted):
-        return reason
-    if not config.segments:
-        return message("weights.other_format.segments", family="BERT")
-    return {
-        "architectures": [PAIRED if config.relation else find_architecture(config, ARCHITECTURES)],
-        "vocab_size": config.vocabulary_size,
-        "num_hidden_layers": config.layers,
-        "hidden_size": config.width,
-        "num_attention_heads": config.heads,
-        "intermediate_size": config.feed_forward,
-        "max_position_embeddings": config.max_length,
-        "type_vocab_size": config.segments,
-        "hidden_act": FOREIGN_ACTIVATIONS[config.activation],
-        "layer_norm_eps": config.norm_epsilon,
-        "tie_word_embeddings": config.tie_embeddings,
-        "hidden_dropout_prob": config.dropout,
-        "attention_probs_dropout_prob": config.attention_dropout,
-        "pad_token_id": config.padding_id,
-        "bos_token_id": config.start_id,
-        "eos_token_id": config.end_id,
-    }
+        choices |= {"pooling": ("first",), "pooler": (True,)}
+    settings = write_names(config, architectures, names, fixed, choices)
+    if isinstance(settings, dict) and not config.segments:
+        return message("weights.other_format.segments", family=family)
+    return settings
 
 
 def table(config: ModelConfig) -> Table:
-    """BERT's names. The pooler is for classifiers, and for telling whether a sentence is the next."""
+    """BERT's names."""
     layer, ours = "bert.encoder.layer.{}", "encoder.layers.{}"
     attention = f"{layer}.attention.self"
-    words = "cls.predictions"
-    pooled = config.pooler or config.relation
-    tied = (f"{words}.decoder.weight",) if config.tie_embeddings else ()
-    bias: tuple[Rule, ...] = (Rule((f"{words}.bias",), "head.bias", also=(f"{words}.decoder.bias",)),)
-    if not config.tie_embeddings:  # then the two biases are not tied either, and only one of them is used
-        bias = (carry(f"{words}.decoder.bias", "head.bias"), *ignore(f"{words}.bias"))
-    rules = (
-        Rule(("bert.embeddings.word_embeddings.weight",), "embeddings.tokens.weight", also=tied),
-        carry("bert.embeddings.position_embeddings.weight", "embeddings.positions.weight"),
-        carry("bert.embeddings.token_type_embeddings.weight", "embeddings.segments.weight"),
-        *carry_layer("bert.embeddings.LayerNorm", "embeddings.norm"),
+    block = (
         *carry_layer(
             (f"{attention}.query", f"{attention}.key", f"{attention}.value"), f"{ours}.attention.qkv"
         ),
@@ -135,20 +114,47 @@ def table(config: ModelConfig) -> Table:
         *carry_layer(f"{layer}.intermediate.dense", f"{ours}.feed_forward.expand"),
         *carry_layer(f"{layer}.output.dense", f"{ours}.feed_forward.contract"),
         *carry_layer(f"{layer}.output.LayerNorm", f"{ours}.feed_forward_residual.norm"),
-        *carry_layer(f"{words}.transform.dense", "head.narrow"),
-        *carry_layer(f"{words}.transform.LayerNorm", "head.norm"),
+        *carry_layer("cls.predictions.transform.dense", "head.narrow"),
+        *carry_layer("cls.predictions.transform.LayerNorm", "head.norm"),
+    )
+    return encoder_table(
+        config,
+        "bert",
+        block,
+        words="cls.predictions",
+        pooler="bert.pooler.dense",
+        order="cls.seq_relationship",
+    )
+
+
+def encoder_table(
+    config: ModelConfig, base: str, block: tuple[Rule, ...], *, words: str, pooler: str, order: str
+) -> Table:
+    """Embeddings and heads of BERT and ALBERT.
+
+    The pooler is for classifiers, and for telling in which order two sentences stand.
+    """
+    tied = (f"{words}.decoder.weight",) if config.tie_embeddings else ()
+    bias: tuple[Rule, ...] = (carry(f"{words}.bias", "head.bias", PLAIN, f"{words}.decoder.bias"),)
+    if not config.tie_embeddings:  # then the two biases are not tied either, and only one of them is used
+        bias = (carry(f"{words}.decoder.bias", "head.bias"), *ignore(f"{words}.bias"))
+    rules = (
+        carry(f"{base}.embeddings.word_embeddings.weight", "embeddings.tokens.weight", PLAIN, *tied),
+        carry(f"{base}.embeddings.position_embeddings.weight", "embeddings.positions.weight"),
+        carry(f"{base}.embeddings.token_type_embeddings.weight", "embeddings.segments.weight"),
+        *carry_layer(f"{base}.embeddings.LayerNorm", "embeddings.norm"),
+        *block,
         carry(f"{words}.decoder.weight", "head.weight"),
         *bias,
-        *carry_layer("bert.pooler.dense", "head.pooler"),
+        *carry_layer(pooler, "head.pooler"),
         *carry_layer("classifier", "head.classes"),
-        *carry_layer("cls.seq_relationship", "head.relation"),
-        *ignore("bert.embeddings.position_ids"),
-        *(() if config.relation else ignore("cls.seq_relationship.weight", "cls.seq_relationship.bias")),
-        *(() if pooled else ignore("bert.pooler.dense.weight", "bert.pooler.dense.bias")),
+        *carry_layer(order, "head.relation"),
+        *ignore(f"{base}.embeddings.position_ids"),
+        *(() if config.relation else ignore_layer(order)),
+        *(() if config.pooler or config.relation else ignore_layer(pooler)),
     )
-    return Table(
-        rules, bare=config.head == "none", prefix="bert.", old_endings={".gamma": ".weight", ".beta": ".bias"}
-    )
+    endings = {".gamma": ".weight", ".beta": ".bias"}
+    return Table(rules, bare=config.head == "none", prefix=f"{base}.", old_endings=endings)
 
 
 BERT = FAMILIES.register("bert")(Family("bert", ARCHITECTURES, read_config, write_config, table))

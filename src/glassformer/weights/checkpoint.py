@@ -30,7 +30,7 @@ from glassformer.weights.native import KINDS, native_table, read_native_config, 
 from glassformer.weights.tensors import FolderTensors, convert, read_json, write_tensors
 
 CONFIG = "config.json"
-OF_A_RUN = ("best", "averaged", "last")  # folders of models in the folder of a run, the likeliest first
+RUN_FOLDERS = ("best", "averaged", "last")  # folders of models in the folder of a run, the likeliest first
 SHARD_BYTES = 5_000_000_000
 
 Network = Transformer | RecurrentTranslator
@@ -60,7 +60,7 @@ def open_checkpoint(folder: str | Path) -> Checkpoint:
     folder = Path(folder)
     if not folder.is_dir():
         raise CheckpointError("weights.not_a_folder", folder=folder, file=CONFIG)
-    inside = next((name for name in OF_A_RUN if (folder / name / CONFIG).is_file()), None)
+    inside = next((name for name in RUN_FOLDERS if (folder / name / CONFIG).is_file()), None)
     if inside is not None and not (folder / CONFIG).is_file():
         raise CheckpointError("weights.folder_of_run", folder=folder, inside=folder / inside)
     settings = read_json(folder / CONFIG)
@@ -209,11 +209,9 @@ def _read_labels(settings: Mapping[str, Any], config: ModelConfig | RecurrentCon
     if isinstance(labels, list):
         return tuple(map(str, labels))
     names = settings.get("id2label")
-    return (
-        tuple(str(names.get(str(i), names.get(i, i))) for i in range(len(names)))
-        if isinstance(names, dict)
-        else ()
-    )
+    if not isinstance(names, dict):
+        return ()
+    return tuple(str(names.get(str(number), names.get(number, number))) for number in range(len(names)))
 
 
 def _write_labels(kind: str, config: ModelConfig | RecurrentConfig, labels: Sequence[str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ A family is one file in this folder that registers a `Family` in `FAMILIES`.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from glassformer.config import Activation, Head, ModelConfig
 from glassformer.errors import CheckpointError
@@ -17,6 +17,8 @@ from glassformer.registry import Registry, suggestion
 from glassformer.weights.mapping import Table
 
 Settings = Mapping[str, Any]  # a foreign config.json
+Names = Mapping[str, tuple[str, Any]]  # their name of a setting: our name, and their default
+Number = TypeVar("Number", bool, int, float)
 
 ACTIVATIONS: dict[str, Activation] = {
     "relu": "relu",
@@ -28,11 +30,19 @@ ACTIVATIONS: dict[str, Activation] = {
     "silu": "silu",
     "swish": "silu",
 }
-FOREIGN_ACTIVATIONS: dict[Activation, str] = {
-    "relu": "relu",
-    "gelu": "gelu",
-    "gelu-tanh": "gelu_new",
-    "silu": "silu",
+# Our settings that are the same in every family.
+COMMON: dict[str, Any] = {
+    "norm": "layer",
+    "basic_attention": False,
+    "best_keys": None,
+    "residual_scale": False,
+    "embedding_width": None,
+    "share_layers": False,
+}
+_WRONG_TYPE = {
+    bool: "weights.setting.boolean",
+    int: "weights.setting.integer",
+    float: "weights.setting.number",
 }
 
 
@@ -62,33 +72,58 @@ def find_head(settings: Settings, architectures: Mapping[str, Head]) -> Head:
     return architectures[named[0]]
 
 
-def find_architecture(config: ModelConfig, architectures: Mapping[str, Head]) -> str:
-    """The first class name that has the head of this configuration."""
-    return next(name for name, head in architectures.items() if head == config.head)
+def read_names(settings: Settings, names: Names) -> dict[str, Any]:
+    """Our settings from theirs; what two of their names mean must have one value."""
+    vocabulary = read_number(settings, "vocab_size", names["vocab_size"][1])
+    values: dict[str, Any] = {}
+    origin: dict[str, str] = {}
+    for theirs, (ours, default) in names.items():
+        value: Any
+        if ours == "activation":
+            value = read_activation(settings, theirs, default)
+        elif ours.endswith("_id"):
+            value = read_token_id(settings, theirs, vocabulary, default)
+        else:
+            value = read_number(settings, theirs, default)
+        if values.setdefault(ours, value) != value:
+            raise CheckpointError(
+                "weights.setting.differ", name=origin[ours], value=values[ours], other=theirs, second=value
+            )
+        origin[ours] = theirs
+    return values
 
 
-def read_int(settings: Settings, name: str, default: int) -> int:
-    """A whole number of the foreign configuration."""
+def write_names(
+    config: ModelConfig,
+    architectures: Mapping[str, Head],
+    names: Names,
+    fixed: Settings,
+    choices: Mapping[str, Collection[object]],
+) -> dict[str, Any] | Message:
+    """Their settings from ours, or the first one (of those fixed or to choose from) that they do not have."""
+    for ours, possible in [*((name, (value,)) for name, value in fixed.items()), *choices.items()]:
+        value = getattr(config, ours)
+        if value not in possible:
+            expected = [repr(choice) for choice in possible]
+            return message("weights.other_format.value", name=ours, value=repr(value), expected=expected)
+    architecture = next(
+        name
+        for name, head in architectures.items()
+        if head == config.head and name.endswith("ForPreTraining") == config.relation
+    )
+    values = {theirs: getattr(config, ours) for theirs, (ours, _) in names.items()}
+    activation = next(theirs for theirs, (ours, _) in names.items() if ours == "activation")
+    values[activation] = "gelu_new" if config.activation == "gelu-tanh" else config.activation
+    return {"architectures": [architecture], **values}
+
+
+def read_number(settings: Settings, name: str, default: Number) -> Number:
+    """A number or boolean of the foreign configuration, of the type that the default has."""
     value = settings.get(name, default)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise CheckpointError("weights.setting.integer", name=name, value=repr(value))
-    return value
-
-
-def read_float(settings: Settings, name: str, default: float) -> float:
-    """A number of the foreign configuration."""
-    value = settings.get(name, default)
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise CheckpointError("weights.setting.number", name=name, value=repr(value))
-    return float(value)
-
-
-def read_bool(settings: Settings, name: str, default: bool) -> bool:
-    """A boolean of the foreign configuration."""
-    value = settings.get(name, default)
-    if not isinstance(value, bool):
-        raise CheckpointError("weights.setting.boolean", name=name, value=repr(value))
-    return value
+    kind = type(default)
+    if type(value) is not kind and not (kind is float and type(value) is int):
+        raise CheckpointError(_WRONG_TYPE[kind], name=name, value=repr(value))
+    return kind(value)
 
 
 def read_token_id(settings: Settings, name: str, vocabulary: int, default: int | None = None) -> int | None:
@@ -106,20 +141,16 @@ def read_token_id(settings: Settings, name: str, vocabulary: int, default: int |
 def read_activation(settings: Settings, name: str, default: str) -> Activation:
     """The activation under our name."""
     value = settings.get(name, default)
-    if value not in ACTIVATIONS:
-        raise CheckpointError(
-            "weights.setting.activation",
-            name=name,
-            value=repr(value),
-            suggestion=suggestion(str(value), ACTIVATIONS),
-        )
+    if not isinstance(value, str) or value not in ACTIVATIONS:
+        near = suggestion(str(value), ACTIVATIONS)
+        raise CheckpointError("weights.setting.activation", name=name, value=repr(value), suggestion=near)
     return ACTIVATIONS[value]
 
 
 def count_classes(settings: Settings) -> int:
     """As many as there are labels; two where nothing is said, as `transformers` has it."""
     labels = settings.get("id2label")
-    return len(labels) if isinstance(labels, dict) and labels else read_int(settings, "num_labels", 2)
+    return len(labels) if isinstance(labels, dict) and labels else read_number(settings, "num_labels", 2)
 
 
 def require_equal(settings: Settings, wanted: Mapping[str, object]) -> None:
@@ -129,13 +160,3 @@ def require_equal(settings: Settings, wanted: Mapping[str, object]) -> None:
             raise CheckpointError(
                 "weights.setting.other", name=name, value=repr(settings[name]), expected=repr(value)
             )
-
-
-def find_difference(config: ModelConfig, wanted: Mapping[str, Collection[object]]) -> Message | None:
-    """The first setting that a family does not have: the reason why it cannot be written."""
-    for name, values in wanted.items():
-        value = getattr(config, name)
-        if value not in values:
-            expected = [repr(choice) for choice in values]
-            return message("weights.other_format.value", name=name, value=repr(value), expected=expected)
-    return None

@@ -18,21 +18,12 @@ from safetensors import SafetensorError
 from glassformer.errors import CheckpointError
 
 TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.json",
-    "merges.txt",
-    "vocab.txt",
-    "spiece.model",
-    "tokenizer.model",
-    "sentencepiece.bpe.model",
-    "source.spm",
+    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.json",
+    "merges.txt", "vocab.txt", "spiece.model", "tokenizer.model", "sentencepiece.bpe.model", "source.spm",
     "target.spm",
-)
+)  # fmt: skip
 WEIGHT_FILES = ("model.safetensors", "model-*-of-*.safetensors", "model.safetensors.index.json")
-MARK = "config.json"  # without it a folder is no model: removed first and put back last
+CONFIG = "config.json"  # without it a folder is no model: removed first, put back last
 
 
 @contextmanager
@@ -62,16 +53,16 @@ def _put_in_place(new: Path, folder: Path) -> None:
     old_weights = {path.name for pattern in WEIGHT_FILES for path in folder.glob(pattern)}
     in_one_step = old_weights == {"model.safetensors"} and "model.safetensors" in files and _same(new, folder)
     if not in_one_step:
-        (folder / MARK).unlink(missing_ok=True)
+        (folder / CONFIG).unlink(missing_ok=True)
     for name in old_weights - set(files):
         (folder / name).unlink()
-    for name in sorted(files, key=lambda name: name == MARK):
+    for name in sorted(files, key=lambda name: name == CONFIG):
         os.replace(new / name, folder / name)
 
 
 def _same(new: Path, folder: Path) -> bool:
-    mark = folder / MARK
-    return mark.is_file() and mark.read_bytes() == (new / MARK).read_bytes()
+    config = folder / CONFIG
+    return config.is_file() and config.read_bytes() == (new / CONFIG).read_bytes()
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -24,9 +24,7 @@ IDS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
 def find_generation(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     """What generation_config.json says; old folders have none and say it in config.json."""
     path = folder / FILE
-    if not path.exists():
-        return dict(settings)
-    return read_json(path)
+    return read_json(path) if path.exists() else dict(settings)
 
 
 def read_generation(

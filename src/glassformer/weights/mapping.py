@@ -32,9 +32,8 @@ class Operation:
 
 PLAIN = Operation(lambda theirs: theirs[0], lambda ours, _: [ours])
 TRANSPOSED = Operation(lambda theirs: theirs[0].t(), lambda ours, _: [ours.t()])  # GPT-2's Conv1D: (in, out)
-JOINED = Operation(
-    lambda theirs: torch.cat(list(theirs)), lambda ours, parts: list(ours.chunk(parts))
-)  # along dim 0
+# Along dimension 0.
+JOINED = Operation(lambda theirs: torch.cat(list(theirs)), lambda ours, parts: list(ours.chunk(parts)))
 ROW = Operation(lambda theirs: theirs[0][0], lambda ours, _: [ours[None]])  # the only row of a table
 
 
@@ -68,6 +67,11 @@ def carry_layer(theirs: str | tuple[str, ...], ours: str, operation: Operation =
 def ignore(*names: str) -> tuple[Rule, ...]:
     """Rules for names that are known and not needed."""
     return tuple(Rule((name,), None) for name in names)
+
+
+def ignore_layer(name: str) -> tuple[Rule, ...]:
+    """The same for weight and bias."""
+    return ignore(f"{name}.weight", f"{name}.bias")
 
 
 class Tensors(Protocol):
@@ -120,8 +124,10 @@ def write(table: Table, ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def unwritable(table: Table, ours: Mapping[str, Tensor]) -> list[str]:
     """Our names whose numbers would be lost: they have no such tensor, and ours is not zero."""
-    placeless = (rule.ours for rule in expand(table.rules, ours) if rule.ours is not None and not rule.theirs)
-    return [name for name in placeless if bool(ours[name].any())]
+    without_place = (
+        rule.ours for rule in expand(table.rules, ours) if rule.ours is not None and not rule.theirs
+    )
+    return [name for name in without_place if bool(ours[name].any())]
 
 
 def expand(rules: Iterable[Rule], ours: Mapping[str, Tensor]) -> list[Rule]:
@@ -234,14 +240,14 @@ def _read(
         for name in rule.theirs:
             present = [found[same] for same in (name, *rule.also) if same in found]
             if present:
-                tensors.append(_the_same(present, theirs))
+                tensors.append(_read_tied(present, theirs))
         if len(tensors) == len(rule.theirs) and tensors:
             yield rule.ours, rule.operation.read(tensors)
         else:  # optional, or theirs have no such thing
             yield rule.ours, torch.zeros(ours[rule.ours].shape)
 
 
-def _the_same(names: list[str], theirs: Tensors) -> Tensor:
+def _read_tied(names: list[str], theirs: Tensors) -> Tensor:
     """One tensor that stands under several names; different numbers under them are a contradiction."""
     first, *others = (theirs.tensor(name) for name in names)
     for name, other in zip(names[1:], others, strict=True):

@@ -3,27 +3,51 @@
 from typing import Any
 
 from glassformer.config import Head, ModelConfig
-from glassformer.errors import CheckpointError
 from glassformer.messages import Message
 from glassformer.model.positions import sinusoidal_table
 from glassformer.weights.family import (
+    COMMON,
     FAMILIES,
-    FOREIGN_ACTIVATIONS,
     Family,
+    Names,
     Settings,
-    find_difference,
     find_head,
-    read_activation,
-    read_bool,
-    read_float,
-    read_int,
-    read_token_id,
+    read_names,
     require_equal,
+    write_names,
 )
 from glassformer.weights.mapping import ROW, Rule, Table, carry_layer
 
 ARCHITECTURES: dict[str, Head] = {"MarianMTModel": "language"}
-NORM_EPSILON = 1e-5  # no setting there: torch's default
+NAMES: Names = {
+    "vocab_size": ("vocabulary_size", 58101),
+    "encoder_layers": ("layers", 12),
+    "decoder_layers": ("decoder_layers", 12),
+    "d_model": ("width", 1024),
+    "encoder_attention_heads": ("heads", 16),
+    "decoder_attention_heads": ("heads", 16),
+    "encoder_ffn_dim": ("feed_forward", 4096),
+    "decoder_ffn_dim": ("feed_forward", 4096),
+    "max_position_embeddings": ("max_length", 1024),
+    "activation_function": ("activation", "gelu"),
+    "scale_embedding": ("scale_embeddings", False),
+    "dropout": ("dropout", 0.1),
+    "attention_dropout": ("attention_dropout", 0.0),
+    "activation_dropout": ("feed_forward_dropout", 0.0),
+    "pad_token_id": ("padding_id", 58100),
+    "decoder_start_token_id": ("start_id", 58100),
+    "eos_token_id": ("end_id", 0),
+}
+FIXED: Settings = COMMON | {
+    "shape": "encoder-decoder",
+    "positions": "sinusoidal-halves",
+    "similarity": "scaled-dot",
+    "norm_position": "post",
+    "norm_epsilon": 1e-5,  # no setting there: torch's default
+    "embedding_norm": False,
+    "segments": 0,
+    "tie_embeddings": True,
+}
 
 
 def read_config(settings: Settings) -> ModelConfig:
@@ -31,7 +55,8 @@ def read_config(settings: Settings) -> ModelConfig:
 
     Layers that training drops there (layerdrop) are kept here.
     """
-    vocabulary = read_int(settings, "vocab_size", 58101)
+    values = read_names(settings, NAMES)
+    values["padding_id"] = values["padding_id"] or 0
     require_equal(
         settings,
         {
@@ -41,85 +66,24 @@ def read_config(settings: Settings) -> ModelConfig:
             "static_position_embeddings": True,
             "share_encoder_decoder_embeddings": True,
             "tie_word_embeddings": True,  # otherwise nothing is tied there, not even encoder and decoder
-            "decoder_vocab_size": vocabulary,
+            "decoder_vocab_size": values["vocabulary_size"],
         },
     )
-    padding = read_token_id(settings, "pad_token_id", vocabulary, 58100)
-    return ModelConfig(
-        vocabulary_size=vocabulary,
-        shape="encoder-decoder",
-        layers=read_int(settings, "encoder_layers", 12),
-        decoder_layers=read_int(settings, "decoder_layers", 12),
-        width=read_int(settings, "d_model", 1024),
-        heads=_both(settings, "attention_heads", 16),
-        feed_forward=_both(settings, "ffn_dim", 4096),
-        max_length=read_int(settings, "max_position_embeddings", 1024),
-        positions="sinusoidal-halves",
-        activation=read_activation(settings, "activation_function", "gelu"),
-        norm_epsilon=NORM_EPSILON,
-        scale_embeddings=read_bool(settings, "scale_embedding", False),
-        head=find_head(settings, ARCHITECTURES),
-        output_bias=True,
-        dropout=read_float(settings, "dropout", 0.1),
-        attention_dropout=read_float(settings, "attention_dropout", 0.0),
-        feed_forward_dropout=read_float(settings, "activation_dropout", 0.0),
-        padding_id=0 if padding is None else padding,
-        start_id=read_token_id(settings, "decoder_start_token_id", vocabulary, 58100),
-        end_id=read_token_id(settings, "eos_token_id", vocabulary, 0),
-    )
-
-
-def _both(settings: Settings, name: str, default: int) -> int:
-    """A number that encoder and decoder must have in common."""
-    encoder, decoder = (read_int(settings, f"{stack}_{name}", default) for stack in ("encoder", "decoder"))
-    if encoder != decoder:
-        raise CheckpointError("weights.stacks_differ", name=name, encoder=encoder, decoder=decoder)
-    return encoder
+    return ModelConfig(**FIXED, **values, head=find_head(settings, ARCHITECTURES), output_bias=True)
 
 
 def write_config(config: ModelConfig) -> dict[str, Any] | Message:
     """The MarianConfig of this network, or why there is none."""
-    wanted: dict[str, tuple[object, ...]] = {
-        "shape": ("encoder-decoder",),
-        "positions": ("sinusoidal-halves",),
-        "similarity": ("scaled-dot",),
-        "norm": ("layer",),
-        "norm_position": ("post",),
-        "norm_epsilon": (NORM_EPSILON,),
-        "basic_attention": (False,),
-        "best_keys": (None,),
-        "embedding_width": (None,),
-        "embedding_norm": (False,),
-        "segments": (0,),
-        "residual_scale": (False,),
-        "share_layers": (False,),
-        "tie_embeddings": (True,),
-    }
-    if reason := find_difference(config, wanted):
-        return reason
-    return {
-        "architectures": ["MarianMTModel"],
+    settings = write_names(config, ARCHITECTURES, NAMES, FIXED, {})
+    if isinstance(settings, Message):
+        return settings
+    return settings | {
         "is_encoder_decoder": True,
-        "vocab_size": config.vocabulary_size,
         "decoder_vocab_size": config.vocabulary_size,
         "share_encoder_decoder_embeddings": True,
-        "encoder_layers": config.depth["encoder"],
         "decoder_layers": config.depth["decoder"],
-        "d_model": config.width,
-        "encoder_attention_heads": config.heads,
-        "decoder_attention_heads": config.heads,
-        "encoder_ffn_dim": config.feed_forward,
-        "decoder_ffn_dim": config.feed_forward,
-        "max_position_embeddings": config.max_length,
-        "activation_function": FOREIGN_ACTIVATIONS[config.activation],
-        "scale_embedding": config.scale_embeddings,
         "tie_word_embeddings": True,
-        "dropout": config.dropout,
-        "attention_dropout": config.attention_dropout,
-        "activation_dropout": config.feed_forward_dropout,
-        "pad_token_id": config.padding_id,
         "bos_token_id": None,
-        "eos_token_id": config.end_id,
         "forced_eos_token_id": config.end_id,
         "decoder_start_token_id": config.padding_id if config.start_id is None else config.start_id,
     }
