@@ -87,9 +87,11 @@ export class Options<O extends object> {
     return this.schema[name].write(this.now[name]);
   }
 
-  setText(name: keyof O, text: string): void {
+  /** Undefined, or what is no value of it: the default. */
+  setText(name: keyof O, text?: string): void {
     const { parse, initial } = this.schema[name];
-    this.set({ [name]: parse(text) ?? initial } as Partial<O>);
+    const value = text === undefined ? undefined : parse(text);
+    this.set({ [name]: value === undefined ? initial : value } as Partial<O>);
   }
 }
 

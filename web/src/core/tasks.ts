@@ -80,32 +80,29 @@ export class Asker {
     private readonly failed: (error: unknown) => void,
   ) {}
 
-  /** Ask, unless `key` is that of the last question; null: always. */
+  /** Ask, unless `key` is that of the last question; null: always. Says whether it was asked. */
   ask<T>(
     key: string | null,
-    question: (source: RecordingSource) => Promise<T>,
+    question: (source: RecordingSource, signal: AbortSignal) => Promise<T>,
     answered: (answer: T) => unknown,
     failed: (error: unknown) => void = this.failed,
-  ): void {
-    if (key !== null && key === this.key) return;
-    const source = this.restart();
-    const { signal } = this.round!;
+  ): boolean {
+    if (key !== null && key === this.key) return false;
+    const before = this.round;
+    this.round = new AbortController();
+    const { signal } = this.round;
+    const source = this.stage.source.within(signal);
     this.key = key;
     this.coming = (async () => {
       try {
-        const answer = await question(source);
+        const answer = await question(source, signal);
         if (!signal.aborted) await answered(answer);
       } catch (error) {
         if (!signal.aborted) failed(error);
       }
     })();
-  }
-
-  /** A source whose requests end with the next question; for those who ask when something is looked at. */
-  restart(): RecordingSource {
-    this.stop();
-    this.round = new AbortController();
-    return this.stage.source.within(this.round.signal);
+    before?.abort(); // now: what both want goes on
+    return true;
   }
 
   stop(): void {

@@ -17,6 +17,7 @@ export interface Option<Value extends string> {
   readonly value: Value;
   readonly text: Text;
   readonly disabled?: Text | undefined; // why it cannot be chosen
+  readonly title?: Text | undefined; // more about it
 }
 
 let names = 0;
@@ -40,7 +41,12 @@ export function choice<Value extends string>(
     });
     input.checked = option.value === value;
     inputs.set(option.value, input);
-    return make("label", { class: "segment", title: option.disabled }, input, make("span", {}, option.text));
+    return make(
+      "label",
+      { class: "segment", title: option.disabled ?? option.title },
+      input,
+      make("span", {}, option.text),
+    );
   });
   const element = make(
     "fieldset",

@@ -6,20 +6,23 @@
  */
 
 import type { Options } from "../core/options";
-import { choice, list, type Option } from "./controls";
+import { type Control, choice, list, type Option } from "./controls";
 import type { Text } from "./make";
-
-type Texts = Readonly<Record<string, Text>>; // by value
 
 export class OptionControls<O extends object> {
   private readonly followers: (() => void)[] = [];
 
   constructor(private readonly options: Options<O>) {}
 
-  /** One of a few, side by side; `shown`: what stands for an option that is not chosen. */
-  choice(name: keyof O, label: Text, texts: Texts, shown = () => this.options.text(name)): HTMLElement {
-    const control = choice(label, optionsOf(texts), shown(), (value) => this.options.setText(name, value));
-    return this.keep(control, shown);
+  /** One of a few, side by side; `usual`: what an option that is not chosen stands for. */
+  choice(
+    name: keyof O,
+    label: Text,
+    texts: Readonly<Record<string, Text>>, // by value
+    usual = () => "",
+  ): HTMLElement {
+    const values = Object.entries(texts).map(([value, text]) => ({ value, text }));
+    return this.keep(name, usual, (now, chosen) => choice(label, values, now, chosen));
   }
 
   /** One of many, in a list. */
@@ -27,12 +30,9 @@ export class OptionControls<O extends object> {
     name: keyof O,
     label: Text,
     groups: readonly { readonly label: Text | null; readonly options: readonly Option<string>[] }[],
-    shown = () => this.options.text(name),
+    usual = () => "",
   ): HTMLElement {
-    return this.keep(
-      list(label, groups, shown(), (value) => this.options.setText(name, value)),
-      shown,
-    );
+    return this.keep(name, usual, (now, chosen) => list(label, groups, now, chosen));
   }
 
   follow(): void {
@@ -40,15 +40,14 @@ export class OptionControls<O extends object> {
   }
 
   private keep(
-    control: { readonly element: HTMLElement; set(value: string): void },
-    shown: () => string,
+    name: keyof O,
+    usual: () => string,
+    build: (now: string, chosen: (value: string) => void) => Control<string>,
   ): HTMLElement {
-    this.followers.push(() => control.set(shown()));
+    const { options } = this;
+    const now = (): string => options.text(name) || usual();
+    const control = build(now(), (value) => options.setText(name, value === usual() ? undefined : value));
+    this.followers.push(() => control.set(now()));
     return control.element;
   }
-}
-
-/** Values of an option with their words. */
-export function optionsOf(texts: Texts): Option<string>[] {
-  return Object.entries(texts).map(([value, text]) => ({ value, text }));
 }

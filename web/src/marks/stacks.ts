@@ -10,24 +10,24 @@ import { chooseMap } from "../core/maps";
 import type { Stage } from "../core/view";
 import { liveWords } from "../i18n/core";
 import { words } from "../i18n/focus";
-import { choice } from "./controls";
+import { type Control, choice } from "./controls";
 
 /** The stack that was chosen; without a choice the one whose map is in focus. */
-export function chosenHidden(stage: Stage, wanted: string | undefined): HiddenDescription {
+export function chosenHidden(stage: Stage, wanted: string | null): HiddenDescription {
   const { hidden, maps } = stage.source.description;
   const stack = wanted ?? chooseMap({ maps }, stage.selection.get())?.stack;
   return hidden.find((each) => each.stack === stack) ?? hidden[0]!;
 }
 
-/** A choice between the stacks; null where there is but one. */
+/** A choice between stacks; null where there is but one. */
 export function stackChoice(
   stage: Stage,
-  now: HiddenDescription,
+  stacks: readonly string[],
+  now: string,
   choose: (stack: string) => void,
-): HTMLElement | null {
-  const { hidden } = stage.source.description;
-  if (hidden.length < 2) return null;
+): Control<string> | null {
+  if (stacks.length < 2) return null;
   const say = liveWords(words, () => stage.language);
-  const stacks = hidden.map(({ stack }) => ({ value: stack, text: () => say.stackName(stack) }));
-  return choice(() => say.stack, stacks, now.stack, choose).element;
+  const options = stacks.map((stack) => ({ value: stack, text: () => say.stackName(stack) }));
+  return choice(() => say.stack, options, now, choose);
 }

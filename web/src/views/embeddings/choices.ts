@@ -1,51 +1,41 @@
 /**
- * What a person chose in the embeddings view, as it stands in the URL.
+ * Options of the embeddings view, kept within what the recording has.
  *
- * In:   the stage's selection.
+ * In:   the stage and its options.
  * Out:  stack, layer, projection, and which tokens of a long text are shown.
  */
 
 import type { HiddenDescription } from "../../api/types";
+import { integer, type Options, oneOf, optional, type Schema, text } from "../../core/options";
 import type { Stage } from "../../core/view";
 import { chosenHidden } from "../../marks/stacks";
-import { type By, MOST } from "./projections";
 
-export class Choices {
-  constructor(private readonly stage: Stage) {}
+export const MOST = 2000; // points
 
-  get hidden(): HiddenDescription {
-    return chosenHidden(this.stage, this.option("stack"));
-  }
+export interface EmbeddingsOptions {
+  readonly stack: string | null; // null: that of the map in focus
+  readonly as: "points" | "distributions";
+  readonly by: "pca" | "umap";
+  readonly layer: number;
+  readonly from: number; // the first token: more than fits has to be looked at part by part
+}
 
-  get by(): By {
-    return this.option("by") === "umap" ? "umap" : "pca";
-  }
+export const options: Schema<EmbeddingsOptions> = {
+  stack: optional(text()),
+  as: oneOf(["points", "distributions"], "points"),
+  by: oneOf(["pca", "umap"], "pca"),
+  layer: integer(0),
+  from: integer(0),
+};
 
-  get as(): "points" | "distributions" {
-    return this.option("as") === "distributions" ? "distributions" : "points";
-  }
+export interface Choices extends Pick<EmbeddingsOptions, "as" | "by" | "layer"> {
+  readonly hidden: HiddenDescription;
+  readonly start: number;
+}
 
-  get layer(): number {
-    return this.within("layer", this.hidden.layers);
-  }
-
-  /** The first token shown: more than fits has to be looked at part by part. */
-  get start(): number {
-    const { tokens } = this.hidden;
-    return tokens <= MOST ? 0 : this.within("from", tokens);
-  }
-
-  /** A choice; the standard is not written down. */
-  set(name: string, value: string, standard = ""): void {
-    this.stage.selection.option(`embeddings.${name}`, value === standard ? null : value);
-  }
-
-  private within(name: string, count: number): number {
-    const wish = Number(this.option(name) ?? 0);
-    return Number.isInteger(wish) ? Math.max(0, Math.min(count - 1, wish)) : 0;
-  }
-
-  private option(name: string): string | undefined {
-    return this.stage.selection.get().options[`embeddings.${name}`];
-  }
+export function choicesOf(stage: Stage, { now }: Options<EmbeddingsOptions>): Choices {
+  const hidden = chosenHidden(stage, now.stack);
+  const layer = Math.min(now.layer, hidden.layers - 1);
+  const start = hidden.tokens <= MOST ? 0 : Math.min(now.from, hidden.tokens - 1);
+  return { hidden, as: now.as, by: now.by, layer, start };
 }

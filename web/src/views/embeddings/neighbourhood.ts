@@ -6,9 +6,10 @@
  */
 
 import { digits, exact } from "../../core/formats";
+import { nearestTokens } from "../../core/maths/nearest";
+import type { States } from "../../data/states";
 import type { TokenLine } from "../../data/token_line";
 import { make } from "../../marks/make";
-import { nearestTokens, type States } from "./projections";
 import type { words } from "./words";
 
 const NEAREST = 10;

@@ -17,7 +17,7 @@ export interface LayersToPlay {
   /** One layer on; false at the last. */
   step(): boolean;
   /** Until the layer is drawn. */
-  drawn(): Promise<void>;
+  drawn(): Promise<unknown>;
 }
 
 export class Player {

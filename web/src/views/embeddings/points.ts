@@ -10,7 +10,8 @@ import { focusToken, tokenInFocus } from "../../core/focus";
 import { count, percent } from "../../core/formats";
 import type { Projection } from "../../core/maths/projection";
 import { procrustes, type Turn, turnPoints, UNTURNED } from "../../core/maths/turn";
-import type { Stage } from "../../core/view";
+import type { Setting } from "../../core/recording_view";
+import { Projections } from "../../data/states";
 import { TokenLine } from "../../data/token_line";
 import { spell } from "../../marks/cells";
 import { pick, sequential } from "../../marks/colours";
@@ -19,10 +20,9 @@ import type { Inks } from "../../marks/paper";
 import { SCREEN } from "../../marks/paper";
 import { spellScatter, unit } from "../../marks/scatter";
 import { Tooltip } from "../../marks/tooltip";
-import type { Choices } from "./choices";
+import { type Choices, choicesOf, type EmbeddingsOptions, MOST } from "./choices";
 import { Cloud, type CloudLook } from "./cloud";
 import { makeContext, makeNeighbourhood } from "./neighbourhood";
-import { MOST, Projections } from "./projections";
 import type { words } from "./words";
 
 const STEPS: Readonly<Record<string, number>> = {
@@ -41,21 +41,26 @@ export class Points {
   private readonly cloud: Cloud;
   private readonly tip: Tooltip;
   private readonly state = make("p", { class: "note", role: "status" });
-  private readonly ended = new AbortController();
+  private readonly stage;
+  private readonly say;
+  private readonly showing;
+  private readonly preparing; // the next layer
+  private readonly naming; // the token in focus and its neighbours
   private hidden: HiddenDescription;
   private tokens: TokenLine;
   private projections: Projections;
-  private shown = ""; // which projection is on the paper
   private projection: Projection | null = null;
   private turn: Turn = UNTURNED;
   private turned: Float64Array | null = null;
 
-  constructor(
-    private readonly stage: Stage,
-    private readonly choices: Choices,
-    private readonly say: ReturnType<typeof words>,
-  ) {
-    this.hidden = choices.hidden;
+  constructor(private readonly setting: Setting<ReturnType<typeof words>, EmbeddingsOptions>) {
+    const { stage, say, tasks } = setting;
+    this.stage = stage;
+    this.say = say;
+    this.showing = tasks.asker();
+    this.preparing = tasks.asker(() => {});
+    this.naming = tasks.asker();
+    this.hidden = this.choices.hidden;
     this.tokens = this.line();
     this.projections = this.openProjections();
     this.cloud = new Cloud(() => say.plot, {
@@ -75,44 +80,59 @@ export class Points {
     return this.projections.start;
   }
 
+  /** Resolves when what is chosen is drawn. */
+  get coming(): Promise<unknown> {
+    return Promise.all([this.showing.coming, this.naming.coming]);
+  }
+
+  private get choices(): Choices {
+    return choicesOf(this.stage, this.setting.options);
+  }
+
   /** Other states, or another part of them. */
   open(): void {
     this.hidden = this.choices.hidden;
     this.tokens = this.line();
     this.projections = this.openProjections();
-    this.shown = "";
   }
 
   /** Bring the chosen layer's projection on the paper, turned towards the one that is there. */
-  async show(): Promise<void> {
+  show(): void {
     const { projections } = this;
     const { layer, by } = this.choices;
-    const name = `${by} ${layer}`;
-    if (name === this.shown) {
-      this.cloud.redraw(this.look());
-      await this.showSide();
-      return;
-    }
-    this.shown = name;
-    const late = setTimeout(() => write(this.state, this.say.working), 120);
-    try {
-      const projection = await projections.projection(layer, by);
-      if (this.shown !== name || projections !== this.projections || this.ended.signal.aborted) return;
-      const before = this.turned?.length === projection.points.length ? this.turned : null;
-      this.projection = projection;
-      this.turn = before === null ? UNTURNED : procrustes(projection.points, before);
-      this.turned = turnPoints(projection.points, this.turn);
-      this.cloud.show(this.turned, this.look(), before !== null && !this.stage.reducedMotion);
-      clearTimeout(late);
-      write(this.state, this.range());
-      await this.showSide();
-      const next = layer + 1; // made ready while someone looks at this one
-      if (next < this.hidden.layers && by === "pca") projections.projection(next, by).catch(() => {});
-    } catch (error) {
-      if (!this.ended.signal.aborted) this.stage.fail(error);
-    } finally {
-      clearTimeout(late);
-    }
+    const { tasks } = this.setting;
+    const asked = this.showing.ask(
+      `${this.hidden.stack} ${this.start} ${by} ${layer}`,
+      (source, signal) => {
+        tasks.later("working", 120, () => write(this.state, this.say.working));
+        return projections.projection(source, signal, layer, by);
+      },
+      async (projection) => {
+        const before = this.turned?.length === projection.points.length ? this.turned : null;
+        this.projection = projection;
+        this.turn = before === null ? UNTURNED : procrustes(projection.points, before);
+        this.turned = turnPoints(projection.points, this.turn);
+        this.cloud.show(this.turned, this.look(), before !== null && !this.stage.reducedMotion);
+        tasks.cancel("working");
+        write(this.state, this.range());
+        this.showSide();
+        await this.naming.coming;
+        const next = layer + 1; // made ready while someone looks at this one
+        if (next < this.hidden.layers && by === "pca")
+          this.preparing.ask(
+            null,
+            (source, signal) => projections.projection(source, signal, next, by),
+            () => {},
+          );
+      },
+      (error) => {
+        tasks.cancel("working");
+        tasks.fail(error);
+      },
+    );
+    if (asked) return;
+    this.cloud.redraw(this.look());
+    this.showSide();
   }
 
   redraw(): void {
@@ -166,7 +186,6 @@ export class Points {
   }
 
   unmount(): void {
-    this.ended.abort();
     this.cloud.unmount();
   }
 
@@ -188,19 +207,20 @@ export class Points {
   }
 
   /** The token in focus, in its context, and its neighbours. */
-  private async showSide(): Promise<void> {
-    const focus = this.focus();
-    if (focus === null) {
-      this.side.replaceChildren(make("p", { class: "note" }, this.say.pick));
-      return;
-    }
+  private showSide(): void {
+    const { projections, tokens, start, say } = this;
     const { layer } = this.choices;
-    const states = await this.projections.at(layer);
+    const focus = this.focus();
     const choose = (token: number) => focusToken(this.stage, this.hidden, token);
-    const parts = await makeNeighbourhood(this.tokens, states, focus, this.start, this.say, choose);
-    if (focus === this.focus() && layer === this.choices.layer && !this.ended.signal.aborted) {
-      this.side.replaceChildren(...parts);
-    }
+    this.naming.ask(
+      null,
+      async (source) => {
+        if (focus === null) return [make("p", { class: "note" }, say.pick)];
+        const states = await projections.at(source, layer);
+        return makeNeighbourhood(tokens, states, focus, start, say, choose);
+      },
+      (parts) => this.side.replaceChildren(...parts),
+    );
   }
 
   private hover(point: number | null, x: number, y: number): void {
@@ -248,7 +268,8 @@ export class Points {
   }
 
   private openProjections(): Projections {
-    return new Projections(this.stage.source, this.hidden, this.choices.start, this.ended.signal);
+    const { start } = this.choices;
+    return new Projections(this.hidden, start, Math.min(MOST, this.hidden.tokens - start));
   }
 
   private line(): TokenLine {
@@ -256,7 +277,7 @@ export class Points {
       this.stage.source,
       this.hidden.side,
       () => this.cloud.redraw(),
-      (error) => !this.ended.signal.aborted && this.stage.fail(error),
+      this.setting.tasks.fail,
     );
   }
 

@@ -5,10 +5,10 @@
  * Out:  two figures; a click on a ridge chooses its layer.
  */
 
-import { asFloats, tensor } from "../../api/frames";
 import type { Distribution, HiddenDescription } from "../../api/types";
 import { count, digits, exact } from "../../core/formats";
-import type { RecordingSource } from "../../core/source";
+import type { Asker } from "../../core/tasks";
+import { readSpread } from "../../data/states";
 import { spell } from "../../marks/cells";
 import { drawHistogram, gather } from "../../marks/histogram";
 import { draw, make } from "../../marks/make";
@@ -27,31 +27,28 @@ export class Spread {
   private readonly found = new Map<string, Distribution>();
 
   constructor(
-    private readonly source: RecordingSource,
+    private readonly asking: Asker,
     private readonly hidden: HiddenDescription,
     private readonly say: ReturnType<typeof words>,
     private readonly told: { layer(): number; name(layer: number): string; choose(layer: number): void },
   ) {}
 
-  /** Fetch what is not here yet, and draw. */
-  async show(signal: AbortSignal): Promise<void> {
+  /** Draw, and fetch what is not here yet. */
+  show(): void {
     this.paint();
-    const { stack, tokens, layers } = this.hidden;
-    const norms = asFloats(tensor(await this.source.activations(stack, "norm"), "activations")); // (layer, token)
+    const { stack, tokens } = this.hidden;
     const bins = Math.max(8, Math.min(48, Math.round(2 * Math.sqrt(tokens))));
-    const wanted = Array.from({ length: layers }, (_, layer) => layer);
-    for (const layer of wanted) {
-      this.found.set(`norms ${layer}`, gather(norms.subarray(layer * tokens, (layer + 1) * tokens), bins));
-    }
-    await Promise.all(
-      wanted
-        .filter((layer) => !this.found.has(`values ${layer}`))
-        .map(async (layer) => {
-          const where = { stack, layer, bins: 64 };
-          this.found.set(`values ${layer}`, await this.source.distribution("hidden", where, signal));
-        }),
+    this.asking.ask(
+      stack,
+      (source) => readSpread(source, this.hidden),
+      ({ norms, values }) => {
+        values.forEach((value, layer) => {
+          const own = norms.subarray(layer * tokens, (layer + 1) * tokens);
+          this.found.set(`norms ${layer}`, gather(own, bins)).set(`values ${layer}`, value);
+        });
+        this.paint();
+      },
     );
-    if (!signal.aborted) this.paint();
   }
 
   paint(): void {

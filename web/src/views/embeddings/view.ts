@@ -7,73 +7,69 @@
 
 import type { HiddenDescription } from "../../api/types";
 import { captionOf } from "../../core/focus";
-import type { Mounted, Stage, TableData, View } from "../../core/view";
-import { inBoth, introduce, liveWords } from "../../i18n/core";
+import { MountedView, recordingView, type Setting } from "../../core/recording_view";
+import type { TableData } from "../../core/view";
+import { inBoth, liveWords } from "../../i18n/core";
 import { words as focusWords } from "../../i18n/focus";
-import { button, type Control, choice, slider, whole } from "../../marks/controls";
+import { button, type Control, slider, whole } from "../../marks/controls";
 import { make, relabel, write } from "../../marks/make";
+import { OptionControls } from "../../marks/option_controls";
 import { inks, sheet } from "../../marks/paper";
 import { stackChoice } from "../../marks/stacks";
-import { Choices } from "./choices";
+import { type Choices, choicesOf, type EmbeddingsOptions, MOST, options } from "./choices";
 import { Player } from "./player";
 import { Points } from "./points";
-import { type By, MOST } from "./projections";
 import { Spread } from "./spread";
 import { words } from "./words";
 
-export const view: View = {
+export const view = recordingView({
   name: "embeddings",
   order: 60,
-  ...introduce(words),
-  needs: "recording",
-  panel: true,
-  transport: true,
-  options: {},
+  words,
+  options,
   fits: ({ now: { description } }) => description.hidden.length > 0 || inBoth(words, (word) => word.noHidden),
-  mount: (stage) => new EmbeddingsView(stage),
-};
+  mount: (setting) => new EmbeddingsView(setting),
+});
 
-class EmbeddingsView implements Mounted {
-  private readonly say;
-  private readonly sayFocus;
-  private readonly choices: Choices;
+type Words = ReturnType<typeof words>;
+
+class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
+  private readonly sayFocus = liveWords(focusWords, () => this.stage.language);
+  private readonly controls = new OptionControls(this.options);
+  private readonly spreading = this.tasks.asker();
   private readonly points: Points;
   private readonly layerControl: ReturnType<typeof slider>;
   private readonly player: Player;
   private readonly note = make("p", { class: "note" });
   private readonly from: Control<number>;
   private readonly projection: HTMLElement; // for points only
-  private readonly ended = new AbortController();
   private hidden: HiddenDescription;
   private spread: Spread;
-  private coming: Promise<void> = Promise.resolve();
 
-  constructor(private readonly stage: Stage) {
-    this.say = liveWords(words, () => stage.language);
-    this.sayFocus = liveWords(focusWords, () => stage.language);
-    const { say } = this;
-    const choices = new Choices(stage);
-    this.choices = choices;
-    this.hidden = choices.hidden;
-    this.points = new Points(stage, choices, say);
+  constructor(setting: Setting<Words, EmbeddingsOptions>) {
+    super(setting);
+    const { say, options } = this;
+    const { hidden, layer, start } = this.choices;
+    this.hidden = hidden;
+    this.points = new Points(setting);
     this.spread = this.openSpread();
     this.layerControl = slider(
       {
         label: () => say.layer,
         minimum: 0,
-        maximum: this.hidden.layers - 1,
+        maximum: hidden.layers - 1,
         step: 1,
-        value: choices.layer,
-        text: (layer) => `${layer} · ${this.layerName(layer)}`,
+        value: layer,
+        text: (number) => `${number} · ${this.layerName(number)}`,
       },
-      (layer) => this.goLayer(layer),
+      (number) => this.goLayer(number),
     );
     this.player = new Player(
       {
         start: () => this.isLast() && this.goLayer(0),
         step: () => {
           if (this.isLast()) return false;
-          this.goLayer(choices.layer + 1);
+          this.goLayer(this.choices.layer + 1);
           return true;
         },
         drawn: () => this.coming,
@@ -82,33 +78,25 @@ class EmbeddingsView implements Mounted {
     );
     this.from = whole(
       () => say.from,
-      { minimum: 0, maximum: Math.max(0, this.hidden.tokens - 1), value: choices.start },
-      (start) => choices.set("from", String(start), "0"),
+      { minimum: 0, maximum: Math.max(0, hidden.tokens - 1), value: start },
+      (from) => options.set({ from }),
     );
-    const ways = (["pca", "umap"] as const).map((value) => ({ value, text: () => say[value] }));
-    this.projection = choice<By>(
-      () => say.by,
-      ways,
-      choices.by,
-      (by) => choices.set("by", by, "pca"),
-    ).element;
+    this.projection = this.controls.choice("by", () => say.by, { pca: () => say.pca, umap: () => say.umap });
     this.build();
     this.update();
   }
 
   private build(): void {
-    const { say, stage, choices } = this;
-    const kinds = (["points", "distributions"] as const).map((value) => ({ value, text: () => say[value] }));
+    const { say, stage, options } = this;
+    const stacks = stage.source.description.hidden.map(({ stack }) => stack);
     const controls = make(
       "div",
       { class: "controls" },
-      stackChoice(stage, this.hidden, (stack) => choices.set("stack", stack)),
-      choice(
-        () => say.as,
-        kinds,
-        choices.as,
-        (as) => choices.set("as", as, "points"),
-      ).element,
+      stackChoice(stage, stacks, this.hidden.stack, (stack) => options.set({ stack }))?.element,
+      this.controls.choice("as", () => say.as, {
+        points: () => say.points,
+        distributions: () => say.distributions,
+      }),
       this.projection,
       this.from.element,
     );
@@ -136,9 +124,11 @@ class EmbeddingsView implements Mounted {
   update(): void {
     const { choices, points } = this;
     const { hidden } = choices;
-    if (hidden !== this.hidden || choices.start !== points.start) {
-      this.hidden = hidden;
-      points.open();
+    this.controls.follow();
+    const other = hidden.stack !== this.hidden.stack;
+    this.hidden = hidden;
+    if (other || choices.start !== points.start) points.open();
+    if (other) {
       const spread = this.openSpread();
       this.spread.element.replaceWith(spread.element);
       this.spread = spread;
@@ -151,7 +141,8 @@ class EmbeddingsView implements Mounted {
     points.element.hidden = points.side.hidden = this.projection.hidden = !asPoints;
     this.spread.element.hidden = asPoints;
     write(this.note, asPoints ? (choices.by === "pca" ? this.say.pcaNote : this.say.umapNote) : "");
-    this.coming = asPoints ? points.show() : this.showSpread();
+    if (asPoints) points.show();
+    else this.spread.show();
   }
 
   resize(): void {
@@ -170,10 +161,8 @@ class EmbeddingsView implements Mounted {
   }
 
   unmount(): void {
-    this.ended.abort();
     this.player.play(false);
     this.points.unmount();
-    this.stage.element.replaceChildren();
   }
 
   async picture(): Promise<string> {
@@ -199,6 +188,15 @@ class EmbeddingsView implements Mounted {
     };
   }
 
+  private get choices(): Choices {
+    return choicesOf(this.stage, this.options);
+  }
+
+  /** Resolves when what is chosen is drawn. */
+  private get coming(): Promise<unknown> {
+    return this.asPoints() ? this.points.coming : this.spreading.coming;
+  }
+
   private asPoints(): boolean {
     return this.choices.as === "points";
   }
@@ -208,19 +206,11 @@ class EmbeddingsView implements Mounted {
   }
 
   private goLayer(layer: number): void {
-    this.choices.set("layer", String(Math.max(0, Math.min(this.hidden.layers - 1, layer))));
-  }
-
-  private async showSpread(): Promise<void> {
-    try {
-      await this.spread.show(this.ended.signal);
-    } catch (error) {
-      if (!this.ended.signal.aborted) this.stage.fail(error);
-    }
+    this.options.set({ layer: Math.max(0, Math.min(this.hidden.layers - 1, layer)) });
   }
 
   private openSpread(): Spread {
-    return new Spread(this.stage.source, this.hidden, this.say, {
+    return new Spread(this.spreading, this.hidden, this.say, {
       layer: () => this.choices.layer,
       name: (layer) => this.layerName(layer),
       choose: (layer) => this.goLayer(layer),

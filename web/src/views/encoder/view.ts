@@ -6,44 +6,61 @@
  *       in focus along the layers.
  */
 
-import { asFloats, tensor } from "../../api/frames";
 import type { HiddenDescription } from "../../api/types";
 import { captionOf, focusToken, tokenInFocus } from "../../core/focus";
 import { count, digits, exact } from "../../core/formats";
-import type { Mounted, Stage, TableData, View } from "../../core/view";
+import { flag, integer, oneOf, optional, type Schema, text } from "../../core/options";
+import { MountedView, recordingView, type Setting } from "../../core/recording_view";
+import type { TableData } from "../../core/view";
+import { readActivations } from "../../data/states";
 import { TokenLine } from "../../data/token_line";
-import { inBoth, introduce, liveWords } from "../../i18n/core";
+import { inBoth, liveWords } from "../../i18n/core";
 import { words as focusWords } from "../../i18n/focus";
 import { type ColourScale, colourScale, drawCells, drawColourBar, spell } from "../../marks/cells";
-import { type Control, choice, whole } from "../../marks/controls";
+import { type Control, whole } from "../../marks/controls";
 import { draw, make, relabel, write } from "../../marks/make";
+import { OptionControls } from "../../marks/option_controls";
 import { figure, inks, label, SCREEN, sheet } from "../../marks/paper";
 import { drawProfile, type Level, summarise } from "../../marks/profile";
 import { reach } from "../../marks/sparkline";
-import { stackChoice } from "../../marks/stacks";
-import { type By, Choices } from "./choices";
+import { chosenHidden, stackChoice } from "../../marks/stacks";
 import { type Cell, Field, type Shown } from "./field";
 import { words } from "./words";
 
 const MOST_IN_PICTURE = 160;
 const MOST_IN_TABLE = 2000;
 
-export const view: View = {
-  name: "encoder",
-  order: 50,
-  ...introduce(words),
-  needs: "recording",
-  panel: true,
-  transport: true,
-  options: {},
-  fits: ({ now: { description } }) => description.hidden.length > 0 || inBoth(words, (word) => word.noHidden),
-  mount: (stage) => new EncoderView(stage),
+interface EncoderOptions {
+  readonly stack: string | null; // null: that of the map in focus
+  readonly by: "norm" | "change" | "neuron"; // what colours the cells
+  readonly neuron: number;
+  readonly layer: number | null; // in focus: the number of layers passed, 0 for embeddings; null: all
+  readonly scale: boolean; // logarithmic
+}
+
+const options: Schema<EncoderOptions> = {
+  stack: optional(text()),
+  by: oneOf(["norm", "change", "neuron"], "norm"),
+  neuron: integer(0),
+  layer: optional(integer(0)),
+  scale: flag(false, "log", "linear"),
 };
 
-class EncoderView implements Mounted {
-  private readonly say;
-  private readonly sayFocus;
-  private readonly choices: Choices;
+export const view = recordingView({
+  name: "encoder",
+  order: 50,
+  words,
+  options,
+  fits: ({ now: { description } }) => description.hidden.length > 0 || inBoth(words, (word) => word.noHidden),
+  mount: (setting) => new EncoderView(setting),
+});
+
+type Words = ReturnType<typeof words>;
+
+class EncoderView extends MountedView<Words, EncoderOptions> {
+  private readonly sayFocus = liveWords(focusWords, () => this.stage.language);
+  private readonly loading = this.tasks.asker();
+  private readonly controls = new OptionControls(this.options);
   private readonly field: Field;
   private readonly readout = make("p", { class: "readout" });
   private readonly bar = draw("svg", { class: "legend", role: "img", width: 230, height: 28 });
@@ -55,24 +72,20 @@ class EncoderView implements Mounted {
   private values: Float32Array | null = null; // (layer, token)
   private levels: readonly Level[] = [];
   private scale: ColourScale;
-  private loaded = "";
-  private coming: Promise<void> = Promise.resolve();
-  private ended = false;
 
-  constructor(private readonly stage: Stage) {
-    this.say = liveWords(words, () => stage.language);
-    this.sayFocus = liveWords(focusWords, () => stage.language);
-    this.choices = new Choices(stage);
-    this.hidden = this.choices.hidden;
+  constructor(setting: Setting<Words, EncoderOptions>) {
+    super(setting);
+    const { stage, say, options } = this;
+    this.hidden = chosenHidden(stage, options.now.stack);
     this.tokens = this.line();
     this.scale = colourScale(null, "sequential", false, stage.theme);
-    const bounds = { minimum: 0, maximum: this.hidden.width - 1, value: this.choices.neuron };
+    const bounds = { minimum: 0, maximum: this.hidden.width - 1, value: this.neuron };
     this.neuronControl = whole(
-      () => this.say.neuronNumber,
+      () => say.neuronNumber,
       bounds,
-      (neuron) => this.choices.set("neuron", String(neuron)),
+      (neuron) => options.set({ neuron }),
     );
-    this.field = new Field(this.say, {
+    this.field = new Field(say, {
       shown: () => this.shown(),
       hover: () => this.tell(),
       choose: (cell) => this.choose(cell),
@@ -86,10 +99,12 @@ class EncoderView implements Mounted {
   }
 
   update(): void {
-    if (this.choices.hidden !== this.hidden) {
-      this.hidden = this.choices.hidden;
+    const hidden = chosenHidden(this.stage, this.options.now.stack);
+    if (hidden.stack !== this.hidden.stack) {
+      this.hidden = hidden;
       this.tokens = this.line();
     }
+    this.controls.follow();
     this.load();
     this.field.reveal();
     this.redraw();
@@ -105,9 +120,7 @@ class EncoderView implements Mounted {
   }
 
   unmount(): void {
-    this.ended = true;
     this.field.unmount();
-    this.stage.element.replaceChildren();
   }
 
   async picture(): Promise<string> {
@@ -116,7 +129,7 @@ class EncoderView implements Mounted {
     const ink = inks(theme);
     const first = Math.max(0, Math.min(this.field.first(), tokens - MOST_IN_PICTURE));
     const last = Math.min(tokens, first + MOST_IN_PICTURE);
-    await Promise.all([this.coming, this.tokens.load(first, last)]);
+    await Promise.all([this.loading.coming, this.tokens.load(first, last)]);
     const [left, wide, tall] = [150, 34, 18];
     const cells = drawCells({
       rows: last - first,
@@ -155,7 +168,7 @@ class EncoderView implements Mounted {
 
   async table(): Promise<TableData> {
     const most = Math.min(this.hidden.tokens, MOST_IN_TABLE);
-    await Promise.all([this.coming, this.tokens.load(0, most)]);
+    await Promise.all([this.loading.coming, this.tokens.load(0, most)]);
     const layers = Array.from({ length: this.hidden.layers }, (_, layer) => layer);
     const rows = Array.from({ length: most }, (_, token) => [
       token,
@@ -169,31 +182,22 @@ class EncoderView implements Mounted {
   }
 
   private build(): void {
-    const { stage, say, choices } = this;
+    const { stage, say, options } = this;
+    const stacks = stage.source.description.hidden.map(({ stack }) => stack);
     const controls = make(
       "div",
       { class: "controls" },
-      stackChoice(stage, this.hidden, (stack) => choices.set("stack", stack)),
-    );
-    const ways = (["norm", "change", "neuron"] as const).map((value) => ({ value, text: () => say[value] }));
-    const scales = [
-      { value: "linear", text: () => say.linear },
-      { value: "log", text: () => say.logarithmic },
-    ] as const;
-    controls.append(
-      choice<By>(
-        () => say.by,
-        ways,
-        choices.by,
-        (by) => choices.set("by", by === "norm" ? null : by),
-      ).element,
+      stackChoice(stage, stacks, this.hidden.stack, (stack) => options.set({ stack }))?.element,
+      this.controls.choice("by", () => say.by, {
+        norm: () => say.norm,
+        change: () => say.change,
+        neuron: () => say.neuron,
+      }),
       this.neuronControl.element,
-      choice(
-        () => say.scale,
-        scales,
-        choices.log ? "log" : "linear",
-        (value) => choices.set("scale", value === "log" ? "log" : null),
-      ).element,
+      this.controls.choice("scale", () => say.scale, {
+        linear: () => say.linear,
+        log: () => say.logarithmic,
+      }),
     );
     const name = make("p", { class: "axis-name" }, () => say.layers);
     const left = make("div", { class: "left" }, this.field.axis, this.field.element, name);
@@ -216,38 +220,43 @@ class EncoderView implements Mounted {
   }
 
   private choose({ token, layer }: Cell): void {
-    if (layer >= 0) this.choices.set("layer", String(layer));
+    if (layer >= 0) this.options.set({ layer });
     focusToken(this.stage, this.hidden, token);
   }
 
+  /** The layer in focus. */
+  private get layer(): number {
+    const last = this.hidden.layers - 1;
+    return Math.min(this.options.now.layer ?? last, last);
+  }
+
+  private get neuron(): number {
+    return Math.min(this.options.now.neuron, this.hidden.width - 1);
+  }
+
   private load(): void {
-    const { by, neuron } = this.choices;
+    const { neuron } = this;
+    const { by } = this.options.now;
+    const { stack, layers, tokens } = this.hidden;
+    const wanted = by === "neuron" ? neuron : undefined;
     this.neuronControl.element.hidden = by !== "neuron";
     this.neuronControl.set(neuron);
     write(this.meaning, this.means());
-    const key = `${this.hidden.stack} ${by} ${by === "neuron" ? neuron : ""}`;
-    if (key === this.loaded) {
-      this.rescale();
-      return;
-    }
-    this.loaded = key;
-    const { stack, layers, tokens } = this.hidden;
-    this.coming = this.stage.source.activations(stack, by, ...(by === "neuron" ? [neuron] : [])).then(
-      (frame) => {
-        if (this.ended || key !== this.loaded) return;
-        this.values = asFloats(tensor(frame, "activations"));
-        this.levels = summarise(this.values, layers, tokens);
+    const asked = this.loading.ask(
+      `${stack} ${by} ${wanted}`,
+      (source) => readActivations(source, stack, by, wanted),
+      (values) => {
+        this.values = values;
+        this.levels = summarise(values, layers, tokens);
         this.rescale();
         this.redraw();
       },
-      (error: unknown) => {
-        if (!this.ended && key === this.loaded) this.stage.fail(error);
-      },
     );
+    if (!asked) this.rescale();
   }
 
   private rescale(): void {
-    const { by, log } = this.choices;
+    const { by, scale: log } = this.options.now;
     const from = by === "change" ? this.hidden.tokens : 0; // embeddings have not changed yet
     const span = this.values === null ? null : reach(this.values.subarray(from));
     this.scale = colourScale(span, by === "neuron" ? "diverging" : "sequential", log, this.stage.theme);
@@ -271,7 +280,7 @@ class EncoderView implements Mounted {
       tokens: this.hidden.tokens,
       layers: this.hidden.layers,
       focus: this.focus(),
-      layer: this.choices.layer,
+      layer: this.layer,
       colour: (layer, token) => scale.css(this.value(layer, token)),
       mean: (layer, from, to) => {
         let sum = 0;
@@ -288,7 +297,7 @@ class EncoderView implements Mounted {
   private tell(): void {
     const { hovered } = this.field;
     const focus = hovered?.token ?? this.focus();
-    const layer = hovered === null ? this.choices.layer : Math.max(0, hovered.layer);
+    const layer = hovered === null ? this.layer : Math.max(0, hovered.layer);
     const value = focus === null ? null : this.value(layer, focus);
     this.readout.title = value === null ? "" : exact(value);
     if (this.values === null) {
@@ -304,7 +313,7 @@ class EncoderView implements Mounted {
         height: 220,
         inks: SCREEN,
         mark: layer,
-        from: this.choices.by === "change" ? 1 : 0,
+        from: this.options.now.by === "change" ? 1 : 0,
         names: { median, band, way: focus === null ? "" : clip(this.tokens.shown(focus), 16) },
       }),
     );
@@ -317,7 +326,7 @@ class EncoderView implements Mounted {
   }
 
   private value(layer: number, token: number): number | null {
-    if (this.values === null || (layer === 0 && this.choices.by === "change")) return null;
+    if (this.values === null || (layer === 0 && this.options.now.by === "change")) return null;
     return this.values[layer * this.hidden.tokens + token] ?? null;
   }
 
@@ -325,8 +334,8 @@ class EncoderView implements Mounted {
     return new TokenLine(
       this.stage.source,
       this.hidden.side,
-      () => !this.ended && this.redraw(),
-      (error) => !this.ended && this.stage.fail(error),
+      () => !this.tasks.over && this.redraw(),
+      this.tasks.fail,
     );
   }
 
@@ -336,13 +345,13 @@ class EncoderView implements Mounted {
   }
 
   private byWords(): string {
-    const { by, neuron } = this.choices;
-    return by === "neuron" ? `${this.say.neuron} ${neuron}` : this.say[by];
+    const { by } = this.options.now;
+    return by === "neuron" ? `${this.say.neuron} ${this.neuron}` : this.say[by];
   }
 
   private means(): string {
-    const { by, neuron } = this.choices;
-    if (by === "neuron") return this.say.neuronMeans(neuron);
+    const { by } = this.options.now;
+    if (by === "neuron") return this.say.neuronMeans(this.neuron);
     return by === "norm" ? this.say.normMeans : this.say.changeMeans;
   }
 }

@@ -6,6 +6,7 @@
  */
 
 import type { Stage } from "../../core/view";
+import { words as focusWords } from "../../i18n/focus";
 import { writeBands } from "../../marks/bands";
 import { sequential } from "../../marks/colours";
 import { type Inks, inks, label, sheet } from "../../marks/paper";
@@ -52,7 +53,7 @@ export function writePicture(picture: FlowPicture): string {
     },
   );
   const { model, evidence } = stage.source.description;
-  const name = stack === "encoder" ? word.encoder : word.decoder;
+  const name = focusWords(stage.language).stackName(stack);
   return sheet({
     width: LEFT + wide + 150,
     height: TOP + (rows[1] - rows[0]) * ROW,

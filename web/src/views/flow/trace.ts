@@ -7,6 +7,7 @@
 
 import { percent as formatPercent } from "../../core/formats";
 import { findStreams, type Stream, traceDown, traceUp } from "../../core/maths/rollout";
+import { strongest } from "../../core/maths/strongest";
 import type { words } from "./words";
 
 export const LEAST = 0.001; // the thinnest band
@@ -53,8 +54,9 @@ export function tellTrace(
     return word.share(nameOf(node.row), node.row + start, where, percent(down[node.plane]![node.row]!));
   }
   if (input !== null) return word.through(nameOf(input), input + start, percent(inputs[input]!));
-  const order = [...inputs.keys()].sort((one, other) => inputs[other]! - inputs[one]!);
-  const best = order.slice(0, 5).map((row) => `${nameOf(row)} ${percent(inputs[row]!)}`);
+  const best = strongest(inputs.length, (row) => inputs[row]!, 5).map(
+    (row) => `${nameOf(row)} ${percent(inputs[row]!)}`,
+  );
   return `${word.idle(nameOf(token), token + start)} ${best.join(" · ")}`;
 }
 

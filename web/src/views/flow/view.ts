@@ -9,12 +9,13 @@ import type { MapDescription, TokenSlice } from "../../api/types";
 import { chooseMap } from "../../core/maps";
 import { findStreams, mix } from "../../core/maths/rollout";
 import { placeOf } from "../../core/place";
-import type { Mounted, Stage, TableData, View } from "../../core/view";
+import { MountedView, recordingView, type Setting } from "../../core/recording_view";
+import type { TableData } from "../../core/view";
 import { readAxis, readMatrix } from "../../data/weights";
-import { introduce, liveWords } from "../../i18n/core";
 import type { Grid } from "../../marks/bands";
 import { Columns, type Place } from "../../marks/columns";
 import { make, relabel, write } from "../../marks/make";
+import { stackChoice } from "../../marks/stacks";
 import { layGrid, nameLayers, nodeAt, paintFlow } from "./drawing";
 import { writePicture } from "./picture";
 import { canFlow, stacksOf, whyNot } from "./stacks";
@@ -24,27 +25,26 @@ import { words } from "./words";
 const EXACT_UP_TO = 200; // tokens whose weights come in single precision
 const WHOLE = 80; // tokens: a picture of more shows the window only
 
-export const view: View = {
+export const view = recordingView({
   name: "flow",
   order: 70,
-  ...introduce(words),
-  needs: "recording",
-  panel: true,
-  transport: true,
+  words,
   options: {},
   fits: ({ now: { description } }) => canFlow(description.maps),
-  mount: (stage) => new FlowView(stage),
-};
+  mount: (setting) => new FlowView(setting),
+});
 
-class FlowView implements Mounted {
-  private readonly word;
+type Words = ReturnType<typeof words>;
+
+class FlowView extends MountedView<Words, object> {
+  private readonly opening = this.tasks.asker();
   private readonly stacks;
   private readonly columns: Columns;
   private readonly canvas = make("canvas", { "aria-hidden": "true" });
   private readonly readout = make("p", { class: "flow-readout", dir: "auto" });
   private readonly note = make("p", { class: "flow-note" });
   private readonly heads = make("div", { class: "flow-heads", "aria-hidden": "true" });
-  private readonly choices = new Map<string, HTMLInputElement>();
+  private readonly choice;
   private stack = "";
   private layers: readonly MapDescription[] = [];
   private mixes: Float32Array[] | null = null;
@@ -52,17 +52,15 @@ class FlowView implements Mounted {
   private pointed: Place | null = null;
   private node: Spot | null = null;
   private shown: Traced | null = null;
-  private drawing = 0;
-  private gone = false;
 
-  constructor(private readonly stage: Stage) {
-    this.word = liveWords(words, () => stage.language);
-    const { word } = this;
+  constructor(setting: Setting<Words, object>) {
+    super(setting);
+    const { stage, say } = this;
     this.stacks = new Map(
       [...stacksOf(stage.source.description.maps)].filter(([, layers]) => whyNot(layers) === null),
     );
     this.columns = new Columns({
-      labels: { query: () => word.tops, key: () => word.inputs },
+      labels: { query: () => say.tops, key: () => say.inputs },
       left: "key",
       point: (place) => this.point(place),
       choose: (place) => this.choose(place),
@@ -71,37 +69,20 @@ class FlowView implements Mounted {
     });
     this.columns.element.addEventListener("pointermove", (event) => this.pointNode(event));
     this.columns.window.append(this.canvas);
+    const stacks = [...this.stacks.keys()];
+    this.choice = stackChoice(stage, stacks, this.wantedStack(), (stack) => this.setStack(stack));
+    const chooser = this.choice && make("div", { class: "flow-stacks" }, this.choice.element);
     stage.element.replaceChildren(
       make(
         "div",
         { class: "flow" },
-        make("div", { class: "flow-bar" }, this.stacks.size > 1 ? this.makeChoices() : null, this.readout),
+        make("div", { class: "flow-bar" }, chooser, this.readout),
         this.heads,
         this.columns.element,
         this.note,
       ),
     );
     this.open();
-  }
-
-  private makeChoices(): HTMLElement {
-    const name = (stack: string) =>
-      stack === "encoder" ? this.word.encoder : stack === "decoder" ? this.word.decoder : stack;
-    const labels = [...this.stacks.keys()].map((stack) => {
-      const input = make("input", {
-        type: "radio",
-        name: "flow-stack",
-        value: stack,
-        onchange: () => this.setStack(stack),
-      });
-      this.choices.set(stack, input);
-      return make("label", {}, input, () => name(stack));
-    });
-    return make(
-      "div",
-      { class: "flow-stacks", role: "radiogroup", "aria-label": () => this.word.stack },
-      ...labels,
-    );
   }
 
   private setStack(stack: string): void {
@@ -119,37 +100,35 @@ class FlowView implements Mounted {
 
   private open(): void {
     const stack = this.wantedStack();
-    const layers = this.stacks.get(stack)!;
-    this.stack = stack;
-    this.layers = layers;
-    this.mixes = null;
-    this.shown = null;
-    const choice = this.choices.get(stack);
-    if (choice) choice.checked = true;
-    write(this.readout, this.word.loading);
-    const { source } = this.stage;
-    const count = layers[0]!.queries;
-    const precision = count <= EXACT_UP_TO ? "float32" : "float16";
-    Promise.all([
-      readAxis(source, layers[0]!, "query"),
-      ...layers.map((map) => readMatrix(source, map, "mean", precision)),
-    ]).then(([tokens, ...means]) => {
-      if (this.gone || this.stack !== stack) return;
-      this.tokens = tokens;
-      this.mixes = means.map((mean) => mix(mean, count));
-      this.columns.setTokens(tokens, tokens);
-      this.columns.reveal({ axis: "query", row: this.token() });
-      this.changed();
-    }, this.failed);
+    this.opening.ask(
+      stack,
+      (source) => {
+        const layers = this.stacks.get(stack)!;
+        this.stack = stack;
+        this.layers = layers;
+        this.mixes = null;
+        this.shown = null;
+        this.choice?.set(stack);
+        write(this.readout, this.say.loading);
+        const precision = this.count <= EXACT_UP_TO ? "float32" : "float16";
+        return Promise.all([
+          readAxis(source, layers[0]!, "query"),
+          ...layers.map((map) => readMatrix(source, map, "mean", precision)),
+        ]);
+      },
+      ([tokens, ...means]) => {
+        this.tokens = tokens;
+        this.mixes = means.map((mean) => mix(mean, this.count));
+        this.columns.setTokens(tokens, tokens);
+        this.columns.reveal({ axis: "query", row: this.token() });
+        this.changed();
+      },
+    );
   }
 
-  private readonly failed = (error: unknown): void => {
-    if (!this.gone) this.stage.fail(error);
-  };
-
   update(): void {
-    if (this.wantedStack() !== this.stack) this.open();
-    else this.changed();
+    this.open();
+    this.changed();
   }
 
   resize(): void {
@@ -223,11 +202,7 @@ class FlowView implements Mounted {
   }
 
   private changed(): void {
-    if (this.drawing !== 0 || this.gone) return;
-    this.drawing = requestAnimationFrame(() => {
-      this.drawing = 0;
-      if (!this.gone) this.paint();
-    });
+    this.tasks.frame(() => this.paint());
   }
 
   private compute(): Traced | null {
@@ -248,14 +223,14 @@ class FlowView implements Mounted {
     const grid = this.grid();
     const map = chooseMap(stage.source.description, stage.selection.get());
     const here = map?.stack === this.stack ? map.layer : -1;
-    this.heads.replaceChildren(...nameLayers(grid, here, this.word));
+    this.heads.replaceChildren(...nameLayers(grid, here, this.say));
     const context = columns.clear(this.canvas);
     if (context !== null) paintFlow(context, shown, grid, columns.view("query").rows, this.node, stage.theme);
     columns.mark({ query: shown.token, key: shown.input }, this.pointed);
     columns.write({ axis: "key", text: (row) => percent(shown.down[0]![row]!, true) });
     write(this.readout, this.summary());
     const { hidden } = findStreams(this.mixes!, this.count, shown.down, null, LEAST);
-    write(this.note, this.word.note(percent(Math.max(...hidden)), percent(LEAST)));
+    write(this.note, this.say.note(percent(Math.max(...hidden)), percent(LEAST)));
   }
 
   private tokenName(row: number): string {
@@ -263,13 +238,13 @@ class FlowView implements Mounted {
   }
 
   private summary(): string {
-    const { shown, word, node } = this;
+    const { shown, say: word, node } = this;
     if (shown === null) return word.loading;
     return tellTrace(shown, node, this.start, (row) => this.tokenName(row), word);
   }
 
   async picture(): Promise<string> {
-    const { word, stage, stack, tokens, start } = this;
+    const { say: word, stage, stack, tokens, start } = this;
     const traced = this.compute();
     if (traced === null || tokens === null) return "";
     const rows = this.count <= WHOLE ? ([0, this.count] as const) : this.columns.view("query").rows;
@@ -278,7 +253,7 @@ class FlowView implements Mounted {
   }
 
   async table(): Promise<TableData> {
-    const { word } = this;
+    const { say: word } = this;
     const shown = this.compute();
     const planes = shown?.down ?? [];
     return {
@@ -295,11 +270,5 @@ class FlowView implements Mounted {
         ...planes.map((plane) => plane[row]!),
       ]),
     };
-  }
-
-  unmount(): void {
-    this.gone = true;
-    cancelAnimationFrame(this.drawing);
-    this.stage.element.replaceChildren();
   }
 }

@@ -3,11 +3,7 @@
 export const words = {
   title: "Flow",
   about: "Rollout: where the information of a token at the top came from, through the layers.",
-  stack: "Stack",
-  encoder: "Encoder",
-  decoder: "Decoder",
   input: "input",
-  top: "top",
   layer: (layer: number) => String(layer),
   afterLayer: (layer: number) => `after layer ${layer}`,
   atInput: "in the input",

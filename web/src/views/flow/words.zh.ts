@@ -6,11 +6,7 @@ import type * as en from "./words.en";
 export const words: SameWords<typeof en.words> = {
   title: "信息流",
   about: "注意力展开（rollout）：顶层某个词元的信息是如何一层层从输入汇集而来的。",
-  stack: "部分",
-  encoder: "编码器",
-  decoder: "解码器",
   input: "输入",
-  top: "顶层",
   layer: (layer: number) => String(layer),
   afterLayer: (layer: number) => `第 ${layer} 层之后`,
   atInput: "输入处",

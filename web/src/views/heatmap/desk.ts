@@ -6,18 +6,20 @@
  */
 
 import { digits } from "../../core/formats";
-import type { How, Scale } from "../../data/heat_supply";
-import { choice, list } from "../../marks/controls";
+import type { Options } from "../../core/options";
+import type { Scale } from "../../data/heat_supply";
 import { Legend, type LegendWords } from "../../marks/legend";
 import { make, write } from "../../marks/make";
+import { OptionControls } from "../../marks/option_controls";
 import { type Reading, Readout } from "./readout";
-import type { Options } from "./settings";
-import type { Leave, ShownMap, Words } from "./shown_map";
+import type { HeatmapOptions } from "./settings";
+import type { ShownMap, Words } from "./shown_map";
 
 const POOLED = 256; // tokens up to which a pixel hardly ever shows more than one weight
 
 export class Desk {
   readonly element: HTMLElement;
+  readonly follow: () => void; // the options
   private readonly heading = make("h2", { class: "heat-heading" });
   private readonly note = make("p", { class: "heat-note" });
   private readonly status = make("p", { class: "heat-status" });
@@ -25,50 +27,24 @@ export class Desk {
   private readonly pinned: Readout;
   private readonly legend = new Legend();
   private readonly pool: HTMLElement;
-  private readonly put: (options: Options) => void;
 
   constructor(
     private readonly say: Words,
     area: HTMLElement,
-    options: Options,
-    changed: (name: "scale" | "pool" | "leave", value: string) => void,
+    options: Options<HeatmapOptions>,
+    usual: () => Scale,
   ) {
-    const scale = choice<Scale>(
-      () => say.colours,
-      [
-        { value: "absolute", text: () => say.absolute },
-        { value: "map", text: () => say.perMap },
-        { value: "row", text: () => say.perRow },
-      ],
-      options.scale,
-      (value) => changed("scale", value),
-    );
-    const how = choice<How>(
-      () => say.pool,
-      [
-        { value: "mean", text: () => say.mean },
-        { value: "max", text: () => say.max },
-      ],
-      options.how,
-      (value) => changed("pool", value),
-    );
+    const controls = new OptionControls(options);
+    this.follow = () => controls.follow();
+    const scales = { absolute: () => say.absolute, map: () => say.perMap, row: () => say.perRow };
+    const scale = controls.choice("scale", () => say.colours, scales, usual);
+    this.pool = controls.choice("pool", () => say.pool, { mean: () => say.mean, max: () => say.max });
     const leaves = [
-      { value: "none" as const, text: () => say.leaveNone },
-      { value: "first" as const, text: () => say.leaveFirst },
-      { value: "special" as const, text: () => say.leaveSpecial },
+      { value: "none", text: () => say.leaveNone },
+      { value: "first", text: () => say.leaveFirst },
+      { value: "special", text: () => say.leaveSpecial },
     ];
-    const leave = list<Leave>(
-      () => say.leave,
-      [{ label: null, options: leaves }],
-      options.leave,
-      (value) => changed("leave", value),
-    );
-    this.put = (now) => {
-      scale.set(now.scale);
-      how.set(now.how);
-      leave.set(now.leave);
-    };
-    this.pool = how.element;
+    const leave = controls.list("leave", () => say.leave, [{ label: null, options: leaves }]);
     this.pinned = new Readout(say);
     this.hint = make("p", { class: "heat-hint" }, () => say.nothing);
     const side = make(
@@ -80,13 +56,9 @@ export class Desk {
       this.pinned.element,
       this.hint,
     );
-    const bar = make("div", { class: "heat-bar" }, this.heading, scale.element, how.element, leave.element);
+    const bar = make("div", { class: "heat-bar" }, this.heading, scale, this.pool, leave);
     this.element = make("div", { class: "heat" }, bar, make("div", { class: "heat-body" }, area, side));
     this.pinned.element.hidden = true;
-  }
-
-  set(options: Options): void {
-    this.put(options);
   }
 
   /** What is on show, and the selected cell. */

@@ -9,10 +9,9 @@ import type { Description } from "../../api/types";
 import type { Camera, Scene } from "../../core/heat";
 import { isFitted } from "../../core/heat_camera";
 import type { TableData, Theme } from "../../core/view";
-import { glance } from "../../data/heat_supply";
+import { glance, type Scale } from "../../data/heat_supply";
 import { type Axis, layAxes, type PlotBox } from "../../marks/heat_axes";
 import { legendWords } from "./desk";
-import type { Options } from "./settings";
 import { print } from "./sheet";
 import type { ShownMap, Words } from "./shown_map";
 
@@ -23,19 +22,19 @@ export interface Looked {
   readonly scene: Scene; // one device pixel for each CSS pixel
   readonly box: PlotBox;
   readonly camera: Camera;
-  readonly options: Options;
+  readonly scale: Scale;
   readonly measure: (text: string) => number;
 }
 
 export function printMap(looked: Looked, description: Description, say: Words, theme: Theme): string {
-  const { shown, scene, box, camera, options } = looked;
+  const { shown, scene, box, camera } = looked;
   const { extent, top } = shown;
   const rows = Math.min(extent.queries, Math.ceil(camera.query + box.height / camera.scale));
   const columns = Math.min(extent.keys, Math.ceil(camera.key + box.width / camera.scale));
   const part = isFitted(camera, extent, box)
     ? ""
     : say.part(Math.floor(camera.query), rows - 1, Math.floor(camera.key), columns - 1);
-  const which = { absolute: say.absoluteHint, map: say.perMapHint, row: say.perRowHint }[options.scale];
+  const which = { absolute: say.absoluteHint, map: say.perMapHint, row: say.perRowHint }[looked.scale];
   const left = {
     none: "",
     first: say.leftCaption(say.leaveFirst),
@@ -49,7 +48,7 @@ export function printMap(looked: Looked, description: Description, say: Words, t
     title: shown.name(say),
     caption: [
       `${say.caption(description.model, extent.queries, extent.keys)} ${part}`.trim(),
-      `${say.scaleCaption(which, left[options.leave])} ${pixel}`.trim(),
+      `${say.scaleCaption(which, left[shown.leave])} ${pixel}`.trim(),
       description.evidence.line,
     ],
     legend: {

@@ -1,47 +1,34 @@
 /**
- * What the selection says about the heat map: the scale of colours, how cells are pooled, which keys are left out.
+ * Options of the heat map: the scale of colours, how cells are pooled, which keys are left out, the part in view.
  *
- * In:   the selection.
- * Out:  Options; and changes of the selection.
+ * In:   options, the selection.
+ * Out:  how the map is drawn.
  */
 
 import type { Description } from "../../api/types";
 import { chooseMap } from "../../core/maps";
-import type { Selection, SelectionStore } from "../../core/selection";
+import { oneOf, optional, type Schema, text } from "../../core/options";
+import type { Selection } from "../../core/selection";
 import { type How, type Scale, wayOf } from "../../data/heat_supply";
-import type { Leave } from "./shown_map";
 
-export interface Options {
-  readonly scale: Scale;
-  readonly how: How;
-  readonly leave: Leave;
+export interface HeatmapOptions {
+  readonly scale: Scale | null; // null: the usual one of the map
+  readonly pool: How;
+  readonly leave: "none" | "first" | "special"; // keys that are left out
+  readonly at: string | null; // the part of the map in view, as `writeCamera` says it
+  readonly renderer: "webgl" | "canvas";
 }
 
-export const AT = "heatmap.at"; // the part of the map in view
-
-export function readOptions(selection: Selection, description: Description): Options {
-  const { "heatmap.scale": scale, "heatmap.leave": leave, "heatmap.pool": pool } = selection.options;
-  return {
-    scale:
-      scale === "absolute" || scale === "map" || scale === "row" ? scale : usualScale(selection, description),
-    how: pool === "max" ? "max" : "mean",
-    leave: leave === "first" || leave === "special" ? leave : "none",
-  };
-}
-
-/** A choice; the usual one is not written down. */
-export function chooseOption(
-  store: SelectionStore,
-  description: Description,
-  name: "scale" | "pool" | "leave",
-  value: string,
-): void {
-  const usual = { scale: usualScale(store.get(), description), pool: "mean", leave: "none" };
-  store.option(`heatmap.${name}`, value === usual[name] ? null : value);
-}
+export const options: Schema<HeatmapOptions> = {
+  scale: optional(oneOf(["absolute", "map", "row"], "absolute")),
+  pool: oneOf(["mean", "max"], "mean"),
+  leave: oneOf(["none", "first", "special"], "none"),
+  at: optional(text("", (camera) => /^-?[\d.]+_-?[\d.]+_[\d.]+$/.test(camera))),
+  renderer: oneOf(["webgl", "canvas"], "webgl"),
+};
 
 /** Short maps from 0 to 1; means over many tokens are tiny, so long maps up to their largest. */
-function usualScale(selection: Selection, description: Description): Scale {
+export function usualScale(selection: Selection, description: Description): Scale {
   const map = chooseMap(description, selection);
   return map !== null && wayOf(map, 0) === "dense" ? "absolute" : "map";
 }

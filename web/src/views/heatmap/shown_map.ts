@@ -25,9 +25,10 @@ import type { Axis } from "../../marks/heat_axes";
 import type { Cell } from "../../marks/heat_overlay";
 import type { Axes } from "./axes";
 import type { Reading } from "./readout";
+import type { HeatmapOptions } from "./settings";
 import type { words } from "./words";
 
-export type Leave = "none" | "first" | "special";
+type Leave = HeatmapOptions["leave"];
 export type Words = ReturnType<typeof words>;
 
 export class ShownMap {

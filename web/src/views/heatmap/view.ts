@@ -9,10 +9,12 @@
 import type { Camera } from "../../core/heat";
 import { chooseHead, chooseMap, selectedRows } from "../../core/maps";
 import { samePlace } from "../../core/place";
+import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
-import type { Mounted, Stage, TableData, View } from "../../core/view";
-import { openSupply } from "../../data/heat_supply";
-import { inBoth, introduce, liveWords } from "../../i18n/core";
+import type { TableData } from "../../core/view";
+import { fetchNeighbours } from "../../data/heat_neighbours";
+import { openSupply, type Scale } from "../../data/heat_supply";
+import { inBoth } from "../../i18n/core";
 import { sequential } from "../../marks/colours";
 import { ARROWS, listen, ZOOMS } from "../../marks/heat_gestures";
 import type { Cell } from "../../marks/heat_overlay";
@@ -21,29 +23,25 @@ import { make, relabel } from "../../marks/make";
 import { AxisTokens, areNamed } from "./axes";
 import { Desk } from "./desk";
 import { Lens } from "./lens";
-import { fetchNeighbours } from "./neighbours";
 import { Plot } from "./plot";
 import { FloatingReadout, valueText } from "./readout";
 import { printMap, tabulate } from "./report";
 import { sceneOf } from "./scene";
-import { AT, chooseOption, type Options, readOptions } from "./settings";
-import { ShownMap } from "./shown_map";
+import { type HeatmapOptions, options, usualScale } from "./settings";
+import { ShownMap, type Words } from "./shown_map";
 import { words } from "./words";
 
-export const view: View = {
+export const view = recordingView({
   name: "heatmap",
   order: 20,
-  ...introduce(words),
-  needs: "recording",
-  panel: true,
-  transport: true,
-  options: {},
+  words,
+  options,
   fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (say) => say.noMaps),
-  mount: (stage: Stage): Mounted => new Heatmap(stage),
-};
+  mount: (setting) => new Heatmap(setting),
+});
 
-class Heatmap implements Mounted {
-  private readonly say: ReturnType<typeof words>;
+class Heatmap extends MountedView<Words, HeatmapOptions> {
+  private readonly opening = this.tasks.asker();
   private readonly plot: Plot;
   private readonly lens = new Lens();
   private readonly desk: Desk;
@@ -56,17 +54,13 @@ class Heatmap implements Mounted {
   private laid: readonly [wide: number, high: number] = [0, 0]; // the plot's size at the last layout
   private hover: Cell | null = null;
   private pointer: readonly [x: number, y: number] | null = null;
-  private turn = 0;
-  private due = 0;
   private stale = true; // the cells, not only what lies over them
-  private readonly timers = { url: 0, exact: 0, tell: 0 };
   private written: string | null = null;
   private named = false; // margins are as wide as names need
-  private over = false;
 
-  constructor(private readonly stage: Stage) {
-    this.say = liveWords(words, () => stage.language);
-    const { say, lens } = this;
+  constructor(setting: Setting<Words, HeatmapOptions>) {
+    super(setting);
+    const { stage, say, lens, options } = this;
     const now = stage.selection.get();
     this.plot = new Plot(say);
     this.tokens = new AxisTokens(stage.source, () => {
@@ -74,12 +68,11 @@ class Heatmap implements Mounted {
       else this.resize(); // margins follow the first names; later they would shake the map
     });
     const area = make("div", { class: "heat-area" }, this.plot.element);
-    this.desk = new Desk(say, area, this.options(now), (name, value) =>
-      chooseOption(stage.selection, stage.source.description, name, value),
+    this.desk = new Desk(say, area, options, () =>
+      usualScale(stage.selection.get(), stage.source.description),
     );
     stage.element.append(this.desk.element);
-    const renderer = now.options["heatmap.renderer"] === "canvas" ? "canvas" : "webgl";
-    this.surface = new Surface(this.plot.cells, renderer);
+    this.surface = new Surface(this.plot.cells, options.now.renderer);
     this.floating = new FloatingReadout(area, say);
     const { element } = this.plot;
     this.stopListening = listen(element, {
@@ -98,19 +91,14 @@ class Heatmap implements Mounted {
   // What is shown
 
   update(now: Selection, before: Selection): void {
-    const options = this.options(now);
-    this.desk.set(options);
-    if (
-      !samePlace(now.place, before.place) ||
-      now.head !== before.head ||
-      options.how !== this.options(before).how
-    ) {
+    const [options, old] = [this.options.in(now), this.options.in(before)];
+    this.desk.follow();
+    if (!samePlace(now.place, before.place) || now.head !== before.head || options.pool !== old.pool) {
       this.open(now);
       return;
     }
     if (this.shown !== null && options.leave !== this.shown.leave) void this.shown.leaveOut(options.leave);
-    const at = now.options[AT] ?? null;
-    if (at !== (before.options[AT] ?? null) && at !== this.written) this.lens.read(at);
+    if (options.at !== old.at && options.at !== this.written) this.lens.read(options.at);
     if (now.query !== before.query || now.key !== before.key)
       this.lens.camera = this.lens.revealed(this.selected());
     this.schedule(true);
@@ -118,27 +106,25 @@ class Heatmap implements Mounted {
 
   /** Load a map and head; what was shown stays until the new one is here. */
   private open(now: Selection): void {
-    const { source } = this.stage;
-    const map = chooseMap(source.description, now);
+    const map = chooseMap(this.stage.source.description, now);
     if (map === null) return;
     const head = chooseHead(map, now.head);
-    const { how, leave } = this.options(now);
-    const turn = ++this.turn;
-    const fail = (error: unknown): void => {
-      if (turn === this.turn && !this.over) this.stage.fail(error);
-    };
-    openSupply(source, map, head, how, { arrived: () => this.schedule(true), failed: fail }).then(
-      (supply) => {
-        if (turn !== this.turn || this.over) {
-          supply.dispose();
-          return;
-        }
-        const axes = this.tokens.of(map);
-        this.install(new ShownMap(source, map, head, how, axes, supply, () => this.schedule(true)));
-        void this.shown?.leaveOut(leave);
-        fetchNeighbours(source, map, head, () => this.over);
+    const { pool, leave } = this.options.in(now);
+    const changed = (): void => this.schedule(true);
+    this.opening.ask(
+      null,
+      async (source, signal) => {
+        const heard = { arrived: changed, failed: this.tasks.fail };
+        const supply = await openSupply(source, map, head, pool, heard);
+        if (signal.aborted) supply.dispose();
+        const shown = new ShownMap(source, map, head, pool, this.tokens.of(map), supply, changed);
+        return { shown, source };
       },
-      fail,
+      ({ shown, source }) => {
+        this.install(shown);
+        void shown.leaveOut(leave);
+        fetchNeighbours(source, map, head);
+      },
     );
   }
 
@@ -151,7 +137,7 @@ class Heatmap implements Mounted {
     if (!same) {
       this.hover = null;
       this.layout();
-      this.lens.read(this.stage.selection.get().options[AT]);
+      this.lens.read(this.options.now.at);
     } else if (this.hover !== null) shown.exact.ask(this.hover.query, this.hover.key);
     this.label(shown);
     void shown.learnMask();
@@ -191,16 +177,14 @@ class Heatmap implements Mounted {
     lens.camera = camera;
     if (this.pointer !== null) this.hover = lens.cellAt(...this.pointer);
     this.schedule(true);
-    window.clearTimeout(this.timers.url);
-    this.timers.url = window.setTimeout(() => {
-      this.timers.url = 0;
+    this.tasks.later("link", 250, () => {
       this.written = lens.write();
       if (this.written !== null) {
         lens.read(this.written); // a link shows the very same pixels
         this.schedule(true);
       }
-      this.stage.selection.option(AT, this.written);
-    }, 250);
+      this.options.set({ at: this.written });
+    });
   }
 
   zoom(direction: -1 | 0 | 1): void {
@@ -213,10 +197,8 @@ class Heatmap implements Mounted {
     this.pointer = pointer;
     if (cell?.query !== this.hover?.query || cell?.key !== this.hover?.key) {
       this.hover = cell;
-      window.clearTimeout(this.timers.exact);
-      if (cell !== null) {
-        this.timers.exact = window.setTimeout(() => this.shown?.exact.ask(cell.query, cell.key), 40);
-      }
+      if (cell === null) this.tasks.cancel("exact");
+      else this.tasks.later("exact", 40, () => this.shown?.exact.ask(cell.query, cell.key));
     }
     this.schedule(false);
   }
@@ -264,13 +246,12 @@ class Heatmap implements Mounted {
     this.pointer = null;
     if (seen.key !== lens.camera.key || seen.query !== lens.camera.query) this.move(seen);
     this.point(cell, null);
-    window.clearTimeout(this.timers.tell);
-    this.timers.tell = window.setTimeout(() => {
+    this.tasks.later("tell", 250, () => {
       const reading = this.shown?.read(cell, this.say);
       if (reading === undefined) return;
       const { said } = this.say;
       this.stage.announce(said(reading.query.text, reading.key.text, valueText(reading, this.say)));
-    }, 250);
+    });
   }
 
   // Drawing
@@ -278,13 +259,12 @@ class Heatmap implements Mounted {
   /** Draw in the next frame; `cells` false: only what lies over them has changed. */
   private schedule(cells: boolean): void {
     this.stale ||= cells;
-    if (this.due === 0 && !this.over) this.due = requestAnimationFrame(() => this.drawAll());
+    this.tasks.frame(() => this.drawAll());
   }
 
   private drawAll(): void {
-    this.due = 0;
     const { shown, lens, say } = this;
-    if (this.over || shown === null || lens.box.width <= 1) return;
+    if (shown === null || lens.box.width <= 1) return;
     const anew = this.stale;
     if (anew) {
       this.stale = false;
@@ -313,7 +293,7 @@ class Heatmap implements Mounted {
   private look(shown: ShownMap): void {
     const near = this.hover ?? this.lens.centre();
     const seen = this.lens.scaled(window.devicePixelRatio || 1);
-    shown.look({ ...seen, near }, this.options().scale);
+    shown.look({ ...seen, near }, this.scale());
   }
 
   private drawOver(shown: ShownMap): void {
@@ -333,7 +313,7 @@ class Heatmap implements Mounted {
     if (shown === null) throw new Error(say.noMaps);
     const { box, camera } = this.lens;
     const scene = sceneOf(shown, this.lens, stage.theme, 1);
-    const looked = { shown, scene, box, camera, options: this.options(), measure: this.plot.measure() };
+    const looked = { shown, scene, box, camera, scale: this.scale(), measure: this.plot.measure() };
     return printMap(looked, stage.source.description, say, stage.theme);
   }
 
@@ -342,20 +322,15 @@ class Heatmap implements Mounted {
     return tabulate(this.shown, this.selected(), this.lens.camera, this.say);
   }
 
-  // Small things
-
-  private options(selection: Selection = this.stage.selection.get()): Options {
-    return readOptions(selection, this.stage.source.description);
+  private scale(): Scale {
+    const { selection, source } = this.stage;
+    return this.options.now.scale ?? usualScale(selection.get(), source.description);
   }
 
   unmount(): void {
-    this.over = true;
-    for (const timer of Object.values(this.timers)) window.clearTimeout(timer);
-    cancelAnimationFrame(this.due);
     this.stopListening();
     this.shown?.dispose();
     this.tokens.dispose();
     this.surface.dispose();
-    this.stage.element.replaceChildren();
   }
 }

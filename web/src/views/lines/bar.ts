@@ -1,15 +1,17 @@
 /**
  * The bar above the lines: heads, threshold, scale, and how much is hidden.
  *
- * In:   the selection.
- * Out:  controls that change it, and follow it.
+ * In:   the options.
+ * Out:  controls that change them, and follow them.
  */
 
 import { fixed } from "../../core/formats";
+import type { Options } from "../../core/options";
 import type { SelectionStore } from "../../core/selection";
-import { make, write } from "../../marks/make";
+import { slider, tick } from "../../marks/controls";
+import { make } from "../../marks/make";
 import { HeadRow } from "./headrow";
-import { chooseHeads, chooseRelative, chooseThreshold, isRelative, thresholdOf } from "./settings";
+import { chooseHeads, type LinesOptions, roundThreshold } from "./settings";
 import type { words } from "./words";
 
 export class Bar {
@@ -17,48 +19,42 @@ export class Bar {
   readonly hidden = make("span", { class: "lines-hidden" });
   private readonly heads: HeadRow;
   private readonly average: HTMLElement;
-  private readonly slider: HTMLInputElement;
-  private readonly threshold = make("output", { class: "lines-threshold" });
-  private readonly scale = make("input", { type: "checkbox" });
+  private readonly slider;
+  private readonly scale;
   private count = 0;
 
   constructor(
-    word: ReturnType<typeof words>,
-    private readonly store: SelectionStore,
+    say: ReturnType<typeof words>,
+    private readonly options: Options<LinesOptions>,
+    store: SelectionStore,
   ) {
-    this.heads = new HeadRow(word, (heads) => chooseHeads(store, heads, this.count));
-    this.average = make("span", { class: "lines-average" }, () => word.modelAverage);
-    this.slider = make("input", {
-      type: "range",
-      min: 0,
-      max: 100,
-      step: 1,
-      "aria-label": () => word.threshold,
-    });
-    this.slider.addEventListener("input", () =>
-      chooseThreshold(store, (this.slider.valueAsNumber / 100) ** 2),
+    this.heads = new HeadRow(say, (heads) => chooseHeads(options, store.get(), heads, this.count));
+    this.average = make("span", { class: "lines-average" }, () => say.modelAverage);
+    const threshold = (value: number): number => (value / 100) ** 2;
+    this.slider = slider(
+      {
+        label: () => say.threshold,
+        minimum: 0,
+        maximum: 100,
+        step: 1,
+        value: 0,
+        text: (value) => fixed(threshold(value), threshold(value) < 0.1 ? 3 : 2),
+      },
+      (value) => options.set({ threshold: roundThreshold(threshold(value)) }),
     );
-    this.scale.addEventListener("change", () => chooseRelative(store, this.scale.checked));
-    const slider = make(
-      "label",
-      { class: "lines-slider" },
-      make("span", {}, () => word.threshold),
-      this.slider,
-      this.threshold,
-    );
-    const scale = make(
-      "label",
-      { class: "lines-scale", title: () => word.relativeHint },
-      this.scale,
-      () => word.relative,
+    this.slider.element.classList.add("lines-slider");
+    this.scale = tick(
+      () => say.relative,
+      false,
+      (scale) => options.set({ scale }),
     );
     this.element = make(
       "div",
       { class: "lines-bar" },
       this.heads.element,
       this.average,
-      slider,
-      scale,
+      this.slider.element,
+      make("span", { title: () => say.relativeHint }, this.scale.element),
       this.hidden,
     );
   }
@@ -72,11 +68,9 @@ export class Bar {
   }
 
   follow(heads: readonly number[]): void {
-    const selection = this.store.get();
-    const threshold = thresholdOf(selection);
+    const { threshold, scale } = this.options.now;
     this.heads.setOn(heads);
-    this.slider.value = String(Math.round(100 * Math.sqrt(threshold)));
-    this.scale.checked = isRelative(selection);
-    write(this.threshold, fixed(threshold, threshold < 0.1 ? 3 : 2));
+    this.slider.set(Math.round(100 * Math.sqrt(threshold)));
+    this.scale.set(scale);
   }
 }

@@ -6,10 +6,13 @@
  */
 
 import type { MapDescription } from "../../api/types";
+import { strongest } from "../../core/maths/strongest";
 import type { RecordingSource } from "../../core/source";
 import { Blocks, readHeads } from "../../data/weights";
 import { firstByte } from "../../marks/arcs";
 import type { Axis, Place } from "../../marks/columns";
+
+export const LEAST = 0.0005; // weights below are next to nothing
 
 export function otherAxis(axis: Axis): Axis {
   return axis === "query" ? "key" : "query";
@@ -80,15 +83,8 @@ export class Looking {
 
   /** The tokens with the largest means, largest first. */
   best(weights: Float32Array, axis: Axis, most: number): { readonly row: number; readonly mean: number }[] {
-    const best: { row: number; mean: number }[] = [];
-    for (let row = 0; row < this.count(axis); row++) {
-      const mean = this.mean(weights, axis, row);
-      if (mean < 0.0005 || (best.length === most && mean <= best[most - 1]!.mean)) continue;
-      best.push({ row, mean });
-      best.sort((one, another) => another.mean - one.mean);
-      best.length = Math.min(most, best.length);
-    }
-    return best;
+    const mean = (row: number): number => this.mean(weights, axis, row);
+    return strongest(this.count(axis), mean, most, LEAST).map((row) => ({ row, mean: mean(row) }));
   }
 
   /** The share of weight below a threshold, of what is loaded. */

@@ -5,7 +5,8 @@
  * Out:  a standalone SVG with a legend of heads and a caption.
  */
 
-import type { Description, MapDescription, TokenSlice } from "../../api/types";
+import type { Description, Language, MapDescription, TokenSlice } from "../../api/types";
+import { mapName } from "../../core/focus";
 import { fixed, percent } from "../../core/formats";
 import type { Theme } from "../../core/view";
 import { type Brush, type Lane, type Lines, middle, writeLines } from "../../marks/arcs";
@@ -16,6 +17,7 @@ import type { words } from "./words";
 export interface LinesPicture {
   readonly word: ReturnType<typeof words>;
   readonly description: Description;
+  readonly language: Language;
   readonly theme: Theme;
   readonly map: MapDescription;
   readonly model: boolean;
@@ -39,13 +41,11 @@ const ROW = 20;
 const TOP = 56; // legend and column labels
 
 export function writePicture(picture: LinesPicture): string {
-  const { word, map, theme, rows, description } = picture;
+  const { word, map, theme, rows, description, language } = picture;
   const first = Math.min(rows.query[0], rows.key[0]);
   const last = Math.max(rows.query[1], rows.key[1]);
   const lane = { left: COLUMN + 8, right: WIDTH - COLUMN - 8, top: TOP + ROW / 2 - first * ROW, row: ROW };
   const lines = clip(picture.lines, first, last);
-  const kind = `${map.kind === "self" ? word.self : word.cross}`;
-  const stack = map.stack === "encoder" ? word.encoder : map.stack === "decoder" ? word.decoder : map.stack;
   const body =
     writeLegend(picture) +
     writeLines(lines, lane, picture.brush) +
@@ -53,7 +53,7 @@ export function writePicture(picture: LinesPicture): string {
     writeColumn(picture, "key", lane);
   const share = percent(picture.hidden, 1);
   const caption = [
-    `${description.model} · ${word.mapName(stack, kind, map.layer)} · ` +
+    `${description.model} · ${mapName(map, language)} · ` +
       (picture.model ? word.captionModel : word.captionHeads(picture.heads.join(", "))),
     `${word.captionThreshold(fixed(picture.threshold, 3), share)} ` +
       (picture.brush.full === 1

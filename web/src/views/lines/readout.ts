@@ -10,12 +10,12 @@ import { count, fixed, percent } from "../../core/formats";
 import type { Lines } from "../../marks/arcs";
 import type { Axis, Columns, Place } from "../../marks/columns";
 import { make } from "../../marks/make";
-import { type Looking, otherAxis } from "./looking";
+import { LEAST, type Looking, otherAxis } from "./looking";
 import type { words } from "./words";
 
 /** A weight in a few digits; nothing for next to nothing. */
 export function short(weight: number): string {
-  return weight < 0.0005 ? "" : fixed(weight, weight < 0.1 ? 3 : 2);
+  return weight < LEAST ? "" : fixed(weight, weight < 0.1 ? 3 : 2);
 }
 
 /** What an axis is; for cross-attention also whose tokens it has. */

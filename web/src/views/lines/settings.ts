@@ -1,54 +1,64 @@
 /**
- * What the selection says about lines: which heads, how weak a line may be, what is fully opaque.
+ * Options of the lines view: which heads, how weak a line may be, what is fully opaque.
  *
- * In:   the selection.
- * Out:  heads, threshold, scale; and changes of the selection.
+ * In:   options and selection.
+ * Out:  the heads that are drawn; changes of both.
  */
 
 import { figure } from "../../core/formats";
-import type { Selection, SelectionStore } from "../../core/selection";
+import { flag, type Option, type Options, real, type Schema } from "../../core/options";
+import type { Selection } from "../../core/selection";
 
 const THRESHOLD = 0.02;
-const HEADS_OPTION = "lines.heads"; // "3:0,3,5": the heads shown while 3 is the selection's head
-const THRESHOLD_OPTION = "lines.threshold";
-const SCALE_OPTION = "lines.scale";
+
+interface SeveralHeads {
+  readonly of: string; // the selection's head while they were chosen
+  readonly heads: readonly number[];
+}
+
+export interface LinesOptions {
+  readonly heads: SeveralHeads | null;
+  readonly threshold: number;
+  readonly scale: boolean; // the strongest line in view is fully opaque, and not only a weight of 1
+}
+
+/** "3:0,3,5": the heads shown while 3 is the selection's head. */
+const heads: Option<SeveralHeads | null> = {
+  initial: null,
+  parse(text) {
+    const [, of, list] = /^(\w+):([\d,]*)$/.exec(text) ?? [];
+    return of === undefined ? undefined : { of, heads: list!.split(",").filter(Boolean).map(Number) };
+  },
+  write: (value) => (value === null ? "" : `${value.of}:${value.heads.join(",")}`),
+};
+
+export const options: Schema<LinesOptions> = {
+  heads,
+  threshold: { ...real(THRESHOLD, 0, 1), write: (value) => figure(value, 4) },
+  scale: flag(false, "relative"),
+};
 
 /** The heads to draw: those of the option while it belongs to the selection's head, else that head, else all. */
-export function chosenHeads(selection: Selection, count: number): number[] {
-  const every = Array.from({ length: count }, (_, head) => head);
-  if (selection.head === "model") return [0];
-  const [base, list] = (selection.options[HEADS_OPTION] ?? "").split(":");
-  if (list !== undefined && base === String(selection.head)) {
-    const wanted = new Set(list.split(",").filter(Boolean).map(Number));
-    return every.filter((head) => wanted.has(head));
-  }
-  return typeof selection.head === "number" ? every.filter((head) => head === selection.head) : every;
+export function chosenHeads({ heads }: LinesOptions, { head }: Selection, count: number): number[] {
+  const every = Array.from({ length: count }, (_, at) => at);
+  if (head === "model") return [0];
+  if (heads?.of === String(head)) return every.filter((each) => heads.heads.includes(each));
+  return typeof head === "number" ? every.filter((each) => each === head) : every;
 }
 
 /** One head becomes the selection's, all are its average; others are an option. */
-export function chooseHeads(store: SelectionStore, heads: readonly number[], count: number): void {
-  const { head, options: now } = store.get();
-  const { [HEADS_OPTION]: _, ...options } = now;
-  if (heads.length === 1) store.set({ head: heads[0]!, options });
-  else if (heads.length === count) store.set({ head: "mean", options });
-  else store.set({ options: { ...options, [HEADS_OPTION]: `${head}:${heads.join(",")}` } });
+export function chooseHeads(
+  options: Options<LinesOptions>,
+  { head }: Selection,
+  chosen: readonly number[],
+  count: number,
+): void {
+  if (chosen.length === 1) options.set({ heads: null }, { head: chosen[0]! });
+  else if (chosen.length === count) options.set({ heads: null }, { head: "mean" });
+  else options.set({ heads: { of: String(head), heads: chosen } });
 }
 
-export function thresholdOf({ options }: Selection): number {
-  const value = Number(options[THRESHOLD_OPTION] ?? THRESHOLD);
-  return value >= 0 && value <= 1 ? value : THRESHOLD;
-}
-
-export function chooseThreshold(store: SelectionStore, threshold: number): void {
-  const usual = Math.abs(threshold - THRESHOLD) < 5e-4;
-  store.option(THRESHOLD_OPTION, usual ? null : figure(threshold, 4));
-}
-
-/** Whether the strongest line in view is fully opaque, and not only a weight of 1. */
-export function isRelative({ options }: Selection): boolean {
-  return options[SCALE_OPTION] === "relative";
-}
-
-export function chooseRelative(store: SelectionStore, relative: boolean): void {
-  store.option(SCALE_OPTION, relative ? "relative" : null);
+/** A threshold of the slider; next to the default is the default. */
+export function roundThreshold(threshold: number): number {
+  return Math.abs(threshold - THRESHOLD) < 5e-4 ? THRESHOLD : threshold;
 }

@@ -1,18 +1,22 @@
 import { expect, test, vi } from "vitest";
-import { nothingSelected } from "../../core/selection";
+import { readOptions } from "../../core/options";
+import { nothingSelected, type Selection } from "../../core/selection";
 import { invent, makeMap, setStage, settle, shown, weightOf } from "../../testing/recording";
-import { chosenHeads } from "./settings";
+import { chosenHeads, options } from "./settings";
 import { view } from "./view";
 
 test("heads: the selection's, all for an average, others while the option belongs to that head", () => {
-  const selection = { ...nothingSelected, head: 3 as const };
-  expect(chosenHeads(selection, 6)).toEqual([3]);
-  expect(chosenHeads({ ...selection, head: "mean" }, 3)).toEqual([0, 1, 2]);
-  expect(chosenHeads({ ...selection, head: "model" }, 3)).toEqual([0]);
-  const options = { "lines.heads": "3:0,5,77" };
-  expect(chosenHeads({ ...selection, options }, 6)).toEqual([0, 5]);
-  expect(chosenHeads({ ...selection, head: 4, options }, 6)).toEqual([4]);
-  expect(chosenHeads({ ...selection, options: { "lines.heads": "3:" } }, 6)).toEqual([]);
+  const heads = (head: Selection["head"], count: number, stated?: string) => {
+    const texts = stated === undefined ? {} : { "lines.heads": stated };
+    return chosenHeads(readOptions("lines", options, texts), { ...nothingSelected, head }, count);
+  };
+  expect(heads(3, 6)).toEqual([3]);
+  expect(heads("mean", 3)).toEqual([0, 1, 2]);
+  expect(heads("model", 3)).toEqual([0]);
+  expect(heads(3, 6, "3:0,5,77")).toEqual([0, 5]);
+  expect(heads(4, 6, "3:0,5,77")).toEqual([4]);
+  expect(heads(3, 6, "3:")).toEqual([]);
+  for (const wrong of ["3", "3:x", ":1", ""]) expect(heads(3, 6, wrong)).toEqual([3]);
 });
 
 test("a recording that cannot be drawn says why", () => {

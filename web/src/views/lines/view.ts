@@ -5,11 +5,13 @@
  * Out:  a canvas between two lists (src/lines/). Pointing at a token shows its lines alone, choosing it keeps them.
  */
 
+import { count } from "../../core/formats";
 import { chooseMap, selectedRows } from "../../core/maps";
-import type { Selection } from "../../core/selection";
-import type { Mounted, Stage, TableData, View } from "../../core/view";
+import { writePlace } from "../../core/place";
+import { MountedView, recordingView, type Setting } from "../../core/recording_view";
+import type { SubjectOf, TableData } from "../../core/view";
 import { readAxis } from "../../data/weights";
-import { introduce, liveWords } from "../../i18n/core";
+import { inBoth } from "../../i18n/core";
 import { type Brush, fan, gather, type Lines } from "../../marks/arcs";
 import { headColour } from "../../marks/colours";
 import { type Axis, Columns, type Place } from "../../marks/columns";
@@ -17,34 +19,41 @@ import { make, relabel, write } from "../../marks/make";
 import { inks } from "../../marks/paper";
 import { Bar } from "./bar";
 import { paintFocus, paintLines } from "./drawing";
-import { fits } from "./fitting";
 import { Looking, otherAxis } from "./looking";
 import { writePicture } from "./picture";
 import { describeHidden, describeToken, nameAxis, short } from "./readout";
-import { chosenHeads, isRelative, thresholdOf } from "./settings";
+import { chosenHeads, type LinesOptions, options } from "./settings";
 import { type Tokens, tabulateLines, tabulateToken } from "./table";
 import { words } from "./words";
 
 const MOST = 6000; // lines at once
 const MOST_MOVING = 1500; // while scrolling
+const LONGEST = 8192; // tokens on an axis
 const AT_REST = 120; // milliseconds after the last scroll
 const EXACT_AFTER = 60; // milliseconds of rest before exact weights are fetched
 const WHOLE = 80; // tokens: a picture of more shows the window only
 
-export const view: View = {
+export const view = recordingView({
   name: "lines",
   order: 30,
-  ...introduce(words),
-  needs: "recording",
-  panel: true,
-  transport: true,
-  options: {},
+  words,
+  options,
   fits,
-  mount: (stage) => new LinesView(stage),
-};
+  mount: (setting) => new LinesView(setting),
+});
 
-class LinesView implements Mounted {
-  private readonly word;
+function fits({ now }: SubjectOf<"recording">) {
+  const { maps } = now.description;
+  if (maps.length === 0) return inBoth(words, (word) => word.noMaps);
+  const longest = Math.max(...maps.map((map) => Math.max(map.queries, map.keys)));
+  if (longest > LONGEST) return inBoth(words, (word) => word.tooLong(count(longest), count(LONGEST)));
+  return maps.some((map) => map.has_weights) || inBoth(words, (word) => word.noWeights);
+}
+
+type Words = ReturnType<typeof words>;
+
+class LinesView extends MountedView<Words, LinesOptions> {
+  private readonly opening = this.tasks.asker();
   private readonly bar: Bar;
   private readonly columns: Columns;
   private readonly base = make("canvas", { class: "lines-base", "aria-hidden": "true" });
@@ -54,23 +63,19 @@ class LinesView implements Mounted {
     query: make("span", { class: "lines-axis" }),
     key: make("span", { class: "lines-axis" }),
   };
-  private looking: Looking;
+  private looking!: Looking;
   private tokens: Tokens | null = null;
-  private ready: Promise<void> = Promise.resolve(); // tokens are there
   private colours: readonly string[] = [];
   private pointed: Place | null = null;
   private drawn: Lines | null = null;
-  private drawing = 0;
-  private resting: ReturnType<typeof setTimeout> | undefined;
-  private moving: ReturnType<typeof setTimeout> | undefined;
-  private gone = false;
 
-  constructor(private readonly stage: Stage) {
+  constructor(setting: Setting<Words, LinesOptions>) {
+    super(setting);
+    const { stage, say, options } = this;
     const { selection } = stage;
-    this.word = liveWords(words, () => stage.language);
-    this.bar = new Bar(this.word, selection);
+    this.bar = new Bar(say, options, selection);
     this.columns = new Columns({
-      labels: { query: () => this.word.queries, key: () => this.word.keys },
+      labels: { query: () => say.queries, key: () => say.keys },
       point: (place) => this.point(place),
       choose: (place) => this.choose(place),
       leave: () => selection.set({ query: null, key: null }),
@@ -81,26 +86,25 @@ class LinesView implements Mounted {
     stage.element.replaceChildren(
       make("div", { class: "lines" }, this.bar.element, axes, this.columns.element),
     );
-    this.looking = this.look(selection.get());
     this.open();
   }
 
-  private look(selection: Selection): Looking {
-    const { source } = this.stage;
-    return new Looking(source, chooseMap(source.description, selection)!, selection.head === "model");
-  }
-
-  /** A new map: its tokens, heads and weights. */
+  /** The map of the selection: its tokens, heads and weights. */
   private open(): void {
-    const { source } = this.stage;
-    const { looking } = this;
-    const { map } = looking;
-    this.tokens = null;
-    this.pointed = null;
-    this.dress();
-    this.ready = Promise.all([readAxis(source, map, "query"), readAxis(source, map, "key")]).then(
+    const { source, selection } = this.stage;
+    const now = selection.get();
+    const map = chooseMap(source.description, now)!;
+    const model = now.head === "model";
+    this.opening.ask(
+      `${writePlace(map)} ${model}`,
+      (round) => {
+        this.looking = new Looking(round, map, model);
+        this.tokens = null;
+        this.pointed = null;
+        this.dress();
+        return Promise.all([readAxis(round, map, "query"), readAxis(round, map, "key")]);
+      },
       ([query, key]) => {
-        if (this.gone || this.looking !== looking) return;
         this.tokens = { query, key };
         this.columns.setTokens(query, key);
         const focus = this.focus();
@@ -108,7 +112,6 @@ class LinesView implements Mounted {
         this.follow();
       },
     );
-    this.ready.catch(this.failed);
   }
 
   /** Colours of heads and names of axes. */
@@ -119,19 +122,12 @@ class LinesView implements Mounted {
     this.colours = model ? [inks(theme).accent] : heads.map((head) => headColour(head, theme));
     this.bar.setHeads(this.colours, model);
     for (const axis of ["query", "key"] as const)
-      this.axes[axis].replaceChildren(...nameAxis(axis, map, this.word));
+      this.axes[axis].replaceChildren(...nameAxis(axis, map, this.say));
   }
 
-  private readonly failed = (error: unknown): void => {
-    if (!this.gone) this.stage.fail(error);
-  };
-
-  update(now: Selection): void {
-    const looking = this.look(now);
-    if (looking.map !== this.looking.map || looking.model !== this.looking.model) {
-      this.looking = looking;
-      this.open();
-    } else this.follow();
+  update(): void {
+    this.open();
+    this.follow();
   }
 
   resize(): void {
@@ -148,14 +144,14 @@ class LinesView implements Mounted {
   /** What the selection says about heads, threshold and pinned tokens. */
   private follow(): void {
     const { looking } = this;
-    looking.heads = chosenHeads(this.stage.selection.get(), looking.blocks.heads);
+    looking.heads = chosenHeads(this.options.now, this.stage.selection.get(), looking.blocks.heads);
     this.bar.follow(looking.heads);
     this.changed();
     this.refine();
   }
 
   private threshold(): number {
-    return thresholdOf(this.stage.selection.get());
+    return this.options.now.threshold;
   }
 
   /** Pinned rows of the map. */
@@ -189,41 +185,33 @@ class LinesView implements Mounted {
 
   /** Ask for exact weights of the token in focus once the pointer rests. */
   private refine(): void {
-    clearTimeout(this.resting);
+    this.tasks.cancel("exact");
     const focus = this.focus();
     const { looking } = this;
     if (focus === null) return;
-    this.resting = setTimeout(() => {
+    this.tasks.later("exact", EXACT_AFTER, () => {
       looking.refine(focus).then((better) => {
         if (better && looking === this.looking) this.changed(false);
-      }, this.failed);
-    }, EXACT_AFTER);
+      }, this.tasks.fail);
+    });
   }
 
   /** While rows move, fewer lines are drawn; all of them when they rest. */
   private scroll(): void {
-    clearTimeout(this.moving);
-    this.moving = setTimeout(() => {
-      this.moving = undefined;
-      this.changed();
-    }, AT_REST);
+    this.tasks.later("moving", AT_REST, () => this.changed());
     this.changed();
   }
 
   /** Draw in the next frame. */
   private changed(all = true): void {
     if (all) this.drawn = null;
-    if (this.drawing !== 0 || this.gone) return;
-    this.drawing = requestAnimationFrame(() => {
-      this.drawing = 0;
-      if (!this.gone && this.tokens !== null) this.paint();
-    });
+    this.tasks.frame(() => this.tokens !== null && this.paint());
   }
 
   private paint(): void {
     this.fetchRows();
     if (this.drawn === null) this.paintAll();
-    const { word, looking } = this;
+    const { say: word, looking } = this;
     const focus = this.focus();
     this.columns.mark(this.kept(), focus);
     this.base.toggleAttribute("data-behind", focus !== null);
@@ -242,13 +230,13 @@ class LinesView implements Mounted {
   }
 
   private paintAll(): void {
-    const still = this.moving === undefined;
+    const still = !this.tasks.waits("moving");
     const drawn = this.gather(this.columns.view("query").rows, still ? MOST : MOST_MOVING);
     this.drawn = drawn;
     const context = this.columns.clear(this.base);
     if (context !== null) paintLines(context, drawn, this.columns, this.brush(drawn, 1.5));
     if (still && this.looking.possible)
-      write(this.bar.hidden, describeHidden(drawn, this.looking, this.threshold(), this.word));
+      write(this.bar.hidden, describeHidden(drawn, this.looking, this.threshold(), this.say));
   }
 
   private gather(queries: readonly [number, number], most: number): Lines {
@@ -263,7 +251,7 @@ class LinesView implements Mounted {
   }
 
   private brush(lines: Lines, width: number): Brush {
-    const relative = isRelative(this.stage.selection.get()) && lines.count > 0;
+    const relative = this.options.now.scale && lines.count > 0;
     return { colours: this.colours, width, full: relative ? lines.weight[lines.count - 1]! : 1 }; // the strongest comes last
   }
 
@@ -271,27 +259,27 @@ class LinesView implements Mounted {
   private fetchRows(): void {
     const { looking, columns } = this;
     if (!looking.possible) {
-      write(this.bar.hidden, this.word.notHere);
+      write(this.bar.hidden, this.say.notHere);
       return;
     }
     const { blocks } = looking;
     const [first, last] = columns.view("query").rows;
     for (let row = first; row < last; row = (Math.floor(row / blocks.size) + 1) * blocks.size) {
       if (blocks.at(row) !== undefined) continue;
-      write(this.bar.hidden, this.word.loading);
+      write(this.bar.hidden, this.say.loading);
       blocks.load(row).then(() => {
-        if (!this.gone && looking === this.looking) this.changed();
-      }, this.failed);
+        if (looking === this.looking) this.changed();
+      }, this.tasks.fail);
     }
   }
 
   private describe(place: Place): string {
     const start = this.tokens?.[place.axis].start ?? 0;
-    return describeToken(place, start, this.looking, this.columns, this.word);
+    return describeToken(place, start, this.looking, this.columns, this.say);
   }
 
   async picture(): Promise<string> {
-    await this.ready;
+    await this.opening.coming;
     const { looking, stage } = this;
     const { map, heads, model } = looking;
     const all = Math.max(map.queries, map.keys) <= WHOLE;
@@ -305,8 +293,9 @@ class LinesView implements Mounted {
     const value = (axis: Axis, row: number) =>
       weights === null ? "" : short(looking.mean(weights, axis, row));
     return writePicture({
-      word: this.word,
+      word: this.say,
       description: stage.source.description,
+      language: stage.language,
       theme: stage.theme,
       map,
       model,
@@ -322,8 +311,8 @@ class LinesView implements Mounted {
   }
 
   async table(): Promise<TableData> {
-    await this.ready;
-    const { word, looking } = this;
+    await this.opening.coming;
+    const { say: word, looking } = this;
     const tokens = this.tokens!;
     const focus = this.focus();
     if (focus !== null) await looking.refine(focus);
@@ -337,13 +326,5 @@ class LinesView implements Mounted {
     const { rows } = this.columns.view("query");
     await blocks.load(rows[0]);
     return tabulateLines(this.gather(blocks.whole ? [0, map.queries] : rows, 1000), tokens, word);
-  }
-
-  unmount(): void {
-    this.gone = true;
-    clearTimeout(this.resting);
-    clearTimeout(this.moving);
-    cancelAnimationFrame(this.drawing);
-    this.stage.element.replaceChildren();
   }
 }

@@ -1,32 +1,75 @@
 /**
- * What a person chose in the numbers view, as it stands in the URL.
+ * Options of the numbers view.
  *
- * In:   the stage's selection.
+ * In:   the stage and its options.
  * Out:  level, threshold, metrics, sorting; and which of them a recording of this length allows.
  */
 
 import type { MetricDescription } from "../../api/types";
 import { chooseMap } from "../../core/maps";
-import { isTooLong, readThreshold, type Threshold, writeRelative, writeTau } from "../../core/threshold";
+import { type Option, type Options, oneOf, type Schema, text } from "../../core/options";
+import {
+  isTooLong,
+  readThreshold,
+  type Threshold,
+  type ThresholdOptions,
+  thresholdOptions,
+  writeRelative,
+  writeTau,
+} from "../../core/threshold";
 import type { Stage } from "../../core/view";
+import type { Level } from "../../data/measures";
 import type { Sorting } from "../../marks/table";
-import { type Level, tabular } from "./measures";
+import { tabular } from "./measures";
 
-export const LEVELS: readonly Level[] = ["head", "layer", "model"];
+export const LEVELS = ["head", "layer", "model"] as const;
 export const ALONG = ["entropy", "peak", "above", "distance"] as const;
 export type Along = (typeof ALONG)[number];
+
+export interface NumbersOptions extends ThresholdOptions {
+  level: Level;
+  metrics: readonly string[]; // beyond the panel's
+  grid: string; // the metric of the grid of heads
+  along: Along; // the statistic of the lines along the text
+  sort: Sorting | null;
+}
+
+const names: Option<readonly string[]> = {
+  initial: [],
+  parse: (stated) => stated.split(",").filter(Boolean),
+  write: (value) => value.join(","),
+};
+
+/** "-entropy": by entropy, the largest first. */
+const sort: Option<Sorting | null> = {
+  initial: null,
+  parse: (stated) => ({ name: stated.replace(/^-/, ""), down: stated.startsWith("-") }),
+  write: (value) => (value === null ? "" : `${value.down ? "-" : ""}${value.name}`),
+};
+
+export const options: Schema<NumbersOptions> = {
+  ...thresholdOptions,
+  level: oneOf(LEVELS, "head"),
+  metrics: names,
+  grid: text("entropy"),
+  along: oneOf(ALONG, "entropy"),
+  sort,
+};
 
 export class Choices {
   readonly offered: readonly MetricDescription[]; // what a table can have
   readonly long: boolean; // too long to read every weight: what was counted when recording must do
 
-  constructor(private readonly stage: Stage) {
+  constructor(
+    private readonly stage: Stage,
+    private readonly options: Options<NumbersOptions>,
+  ) {
     this.offered = tabular(stage.metrics);
     this.long = isTooLong(stage.source.description.maps);
   }
 
   get level(): Level {
-    return LEVELS.find((level) => level === this.option("level")) ?? "head";
+    return this.options.now.level;
   }
 
   get threshold(): Threshold {
@@ -35,9 +78,9 @@ export class Choices {
   }
 
   get extras(): string[] {
-    const names = (this.option("metrics") ?? "").split(",");
+    const { metrics } = this.options.now;
     return this.offered
-      .filter((metric) => !metric.panel && names.includes(metric.name) && this.allows(metric))
+      .filter((metric) => !metric.panel && metrics.includes(metric.name) && this.allows(metric))
       .map(({ name }) => name);
   }
 
@@ -48,18 +91,8 @@ export class Choices {
   }
 
   get grid(): MetricDescription {
-    const wish = this.option("grid") ?? "entropy";
+    const wish = this.options.now.grid;
     return this.offered.find((metric) => metric.name === wish && this.allows(metric)) ?? this.offered[0]!;
-  }
-
-  get along(): Along {
-    return ALONG.find((name) => name === this.option("along")) ?? "entropy";
-  }
-
-  get sorting(): Sorting | null {
-    const wish = this.option("sort");
-    if (wish === undefined) return null;
-    return wish.startsWith("-") ? { name: wish.slice(1), down: true } : { name: wish, down: false };
   }
 
   /** The generation step in focus; null where maps show everything at once. */
@@ -69,10 +102,6 @@ export class Choices {
 
   allows({ needs }: MetricDescription): boolean {
     return !this.long || needs === "statistics";
-  }
-
-  set(name: string, value: string | null): void {
-    this.stage.selection.option(`numbers.${name}`, value);
   }
 
   setTau(tau: number): void {
@@ -87,12 +116,7 @@ export class Choices {
   }
 
   setMetric(name: string, on: boolean): void {
-    const names = this.extras.filter((each) => each !== name);
-    if (on) names.push(name);
-    this.set("metrics", names.length === 0 ? null : names.join(","));
-  }
-
-  private option(name: string): string | undefined {
-    return this.stage.selection.get().options[`numbers.${name}`];
+    const others = this.extras.filter((each) => each !== name);
+    this.options.set({ metrics: on ? [...others, name] : others });
   }
 }

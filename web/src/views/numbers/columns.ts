@@ -10,7 +10,7 @@ import type { TableData } from "../../core/view";
 import { SCREEN } from "../../marks/paper";
 import { drawStrip, reach } from "../../marks/sparkline";
 import type { Column } from "../../marks/table";
-import type { Choices } from "./choices";
+import type { Along, Choices } from "./choices";
 import type { MeasureRow } from "./measures";
 import type { words } from "./words";
 
@@ -19,6 +19,7 @@ export function makeColumns(
   rows: readonly MeasureRow[],
   here: MeasureRow | undefined,
   choices: Choices,
+  along: Along,
   language: Language,
   say: ReturnType<typeof words>,
   cells: { place(row: MeasureRow): string; spark(row: MeasureRow): Node },
@@ -27,7 +28,7 @@ export function makeColumns(
     { name: "where", label: say.where, value: (row) => row.order, cell: (row) => cells.place(row) },
   ];
   if (choices.level !== "model") {
-    const name = say.alongOf(choices.along);
+    const name = say.alongOf(along);
     columns.push({
       name: "along",
       label: `${say.along}: ${name}`,

@@ -1,16 +1,13 @@
 /**
- * Metrics of a recording, row by row: what the numbers view asks the source, and how answers become rows.
+ * Metrics of a recording, row by row.
  *
- * In:   which metrics, which level, the threshold.
+ * In:   maps, a level, scores.
  * Out:  rows (a head, a layer, the model) with a value for every metric, or the reason why there is none.
  */
 
 import type { Kind, MapDescription, MetricDescription, ScoreDescription } from "../../api/types";
 import { type Place, placeOf } from "../../core/place";
-import { type RecordingSource, Refusal } from "../../core/source";
-import { type Threshold, thresholdParameters } from "../../core/threshold";
-
-export type Level = "head" | "layer" | "model";
+import type { Level } from "../../data/measures";
 
 export interface Reading {
   readonly value: number | null;
@@ -33,37 +30,11 @@ export function tabular(metrics: readonly MetricDescription[]): readonly MetricD
   return metrics.filter(({ levels, over }) => over === "head" && levels.includes("head"));
 }
 
-/** Ask for one metric; a refusal becomes its reason, an abort stays an abort. */
-export async function measure(
-  source: RecordingSource,
-  metric: MetricDescription,
-  level: Level,
-  threshold: Threshold,
-  signal: AbortSignal,
-): Promise<ScoreDescription | string> {
-  try {
-    return await source.score(metric.name, level, thresholdParameters(metric, threshold), signal);
-  } catch (error) {
-    if (error instanceof Refusal) return error.sentence;
-    throw error;
-  }
-}
-
 /** Rows of one level, in the order of the maps; of generation steps only those of `step`. */
 export function emptyRows(maps: readonly MapDescription[], level: Level, step: number | null): MeasureRow[] {
   if (level === "model") {
-    return [
-      {
-        order: 0,
-        stack: null,
-        kind: null,
-        layer: null,
-        map: null,
-        place: null,
-        head: null,
-        readings: new Map(),
-      },
-    ];
+    const whole = { stack: null, kind: null, layer: null, map: null, place: null, head: null };
+    return [{ order: 0, ...whole, readings: new Map() }];
   }
   const shown = maps.filter((map) => map.step === step);
   const rows: MeasureRow[] = [];

@@ -5,10 +5,10 @@
  * Out:  small drawings; `arrived` is called when more can be drawn.
  */
 
-import { asFloats, tensor } from "../../api/frames";
 import type { MapDescription } from "../../api/types";
 import { samePlace } from "../../core/place";
 import type { Stage } from "../../core/view";
+import { readStatistics } from "../../data/measures";
 import { make } from "../../marks/make";
 import { SCREEN } from "../../marks/paper";
 import { drawSparkline, reach } from "../../marks/sparkline";
@@ -17,7 +17,7 @@ import type { MeasureRow } from "./measures";
 
 export class Sparks {
   private readonly drawn = new Map<string, SVGSVGElement>(); // lines without a mark: rows come and go, lines stay
-  private readonly statistics = new Map<number, Map<string, Float32Array> | "asked">();
+  private readonly statistics = new Map<number, ReadonlyMap<string, Float32Array> | "asked">();
 
   constructor(
     private readonly stage: Stage,
@@ -31,15 +31,16 @@ export class Sparks {
     const map = this.stage.source.description.maps.find(({ index }) => index === row.map);
     if (map === undefined) return holder;
     const held = this.statistics.get(map.index);
-    if (held instanceof Map) holder.append(this.line(map, row.head, held.get(along)!, along));
+    if (held !== undefined && held !== "asked")
+      holder.append(this.line(map, row.head, held.get(along)!, along));
     else if (held === undefined) this.fetch(map);
     return holder;
   }
 
   private fetch(map: MapDescription): void {
     this.statistics.set(map.index, "asked");
-    this.stage.source.statistics(map).then((frame) => {
-      this.statistics.set(map.index, new Map(ALONG.map((name) => [name, asFloats(tensor(frame, name))])));
+    readStatistics(this.stage.source, map, ALONG).then((statistics) => {
+      this.statistics.set(map.index, statistics);
       this.arrived();
     }, this.failed);
   }

@@ -74,7 +74,12 @@ function holdScores(maps = 2, heads = 2) {
       held.push({ name: `${metric} ${over} ${tau}`, signal, go });
     });
   const statistics = () => Promise.reject(new Refusal("none", "none", 404));
-  return { source: Object.assign(source, { score, statistics }), held };
+  const within = (scope: AbortSignal) => ({
+    ...source,
+    score: (metric: string, over: string, parameters?: Record<string, string>) =>
+      score(metric, over, parameters, scope),
+  });
+  return { source: Object.assign(source, { score, statistics, within }), held };
 }
 
 test("an older question is given up when the threshold moves, and its answer never shown", async () => {

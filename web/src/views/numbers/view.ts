@@ -5,48 +5,51 @@
  * Out:  cards for the whole model with what each number means, a table that sorts, a grid of all heads (src/numbers/).
  */
 
+import type { MetricDescription } from "../../api/types";
 import { captionOf, copyText } from "../../core/focus";
 import { significant } from "../../core/formats";
 import { samePlace } from "../../core/place";
+import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import { saveText } from "../../core/saving";
-import type { Mounted, Stage, TableData, View } from "../../core/view";
-import { inBoth, introduce, liveWords } from "../../i18n/core";
+import type { TableData } from "../../core/view";
+import { type Level, measure } from "../../data/measures";
+import { inBoth } from "../../i18n/core";
 import { words as focusWords } from "../../i18n/focus";
-import { button, type Control, choice, list, slider } from "../../marks/controls";
-import { make, relabel, type Text, write } from "../../marks/make";
+import { button, type Control, choice, slider } from "../../marks/controls";
+import { make, relabel, write } from "../../marks/make";
+import { OptionControls } from "../../marks/option_controls";
 import { inks, sheet } from "../../marks/paper";
-import { type Sorting, SortTable, type TableLook, writeCsv } from "../../marks/table";
+import { SortTable, type TableLook, writeCsv } from "../../marks/table";
 import { makeCards, spellCards } from "./cards";
-import { ALONG, Choices, LEVELS } from "./choices";
+import { ALONG, Choices, type NumbersOptions, options } from "./choices";
 import { makeChooser } from "./chooser";
 import { makeColumns, plainTable } from "./columns";
 import { familiesOf, Grids } from "./grids";
-import { emptyRows, fillRows, type Level, type MeasureRow, measure } from "./measures";
+import { emptyRows, fillRows, type MeasureRow } from "./measures";
 import { Sparks } from "./sparks";
 import { words } from "./words";
 
 const PATIENCE = 120; // milliseconds between the slider's last step and the question
 
-export const view: View = {
+export const view = recordingView({
   name: "numbers",
   order: 80,
-  ...introduce(words),
-  needs: "recording",
-  panel: true,
-  transport: true,
-  options: {},
+  words,
+  options,
   fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
-  mount: (stage) => new NumbersView(stage),
-};
+  mount: (setting) => new NumbersView(setting),
+});
 
-class NumbersView implements Mounted {
-  private readonly say;
-  private readonly choices: Choices;
+type Words = ReturnType<typeof words>;
+
+class NumbersView extends MountedView<Words, NumbersOptions> {
+  private readonly choices = new Choices(this.stage, this.options);
+  private readonly controls = new OptionControls(this.options);
+  private readonly measuring = this.tasks.asker();
   private readonly cards = make("div", { class: "cards" });
   private readonly state = make("span", { class: "state", role: "status" });
   private readonly tau: ReturnType<typeof slider>;
   private readonly relative: Control<"absolute" | "multiple">;
-  private readonly level: Control<Level>;
   private readonly sorted: SortTable<MeasureRow>;
   private readonly grids: Grids;
   private readonly sparks: Sparks;
@@ -55,19 +58,12 @@ class NumbersView implements Mounted {
   private heads: readonly MeasureRow[] = []; // for the grid, whatever the level
   private whole: readonly MeasureRow[] = [];
   private several = false; // stacks or kinds
-  private measured = "";
-  private coming: Promise<void> = Promise.resolve();
-  private round: AbortController | null = null;
-  private timer = 0;
-  private ended = false;
 
-  constructor(private readonly stage: Stage) {
-    this.say = liveWords(words, () => stage.language);
-    this.choices = new Choices(stage);
-    const fail = (error: unknown) => this.fail(error);
-    this.sparks = new Sparks(stage, () => !this.ended && this.sorted.window(true), fail);
-    this.grids = new Grids(stage, this.say, { place: (row) => this.place(row), go: (row) => this.go(row) });
-    const { choices, say } = this;
+  constructor(setting: Setting<Words, NumbersOptions>) {
+    super(setting);
+    const { stage, choices, say, tasks } = this;
+    this.sparks = new Sparks(stage, () => !tasks.over && this.sorted.window(true), tasks.fail);
+    this.grids = new Grids(stage, say, { place: (row) => this.place(row), go: (row) => this.go(row) });
     this.tau = slider(
       {
         label: () => say.threshold,
@@ -77,10 +73,7 @@ class NumbersView implements Mounted {
         value: Math.log10(choices.threshold.tau),
         text: (value) => this.tauWords(significant(10 ** value, 2)),
       },
-      (value) => {
-        clearTimeout(this.timer);
-        this.timer = window.setTimeout(() => choices.setTau(significant(10 ** value, 2)), PATIENCE);
-      },
+      (value) => tasks.later("tau", PATIENCE, () => choices.setTau(significant(10 ** value, 2))),
     );
     const kinds = [
       { value: "absolute", text: () => say.absolute },
@@ -92,13 +85,6 @@ class NumbersView implements Mounted {
       "absolute",
       (value) => choices.setRelative(value === "multiple"),
     );
-    const levels = LEVELS.map((value) => ({ value, text: () => say[value] }));
-    this.level = choice(
-      () => say.level,
-      levels,
-      choices.level,
-      (value) => choices.set("level", value === "head" ? null : value),
-    );
     this.sorted = new SortTable<MeasureRow>(this.tableLook());
     this.root = this.build();
     stage.element.replaceChildren(this.root);
@@ -108,19 +94,13 @@ class NumbersView implements Mounted {
   update(): void {
     const { choices } = this;
     const { tau, relative } = choices.threshold;
-    this.level.set(choices.level);
+    this.controls.follow();
     this.relative.set(relative ? "multiple" : "absolute");
     this.tau.input.min = relative ? "-1" : "-4";
     this.tau.input.max = relative ? "1" : "-0.3";
     this.tau.set(Math.log10(tau));
     const asked = [...choices.metrics, choices.grid].map(({ name }) => name);
-    const key = JSON.stringify([choices.level, choices.step, tau, relative, asked]);
-    if (key === this.measured) {
-      this.show();
-    } else {
-      this.measured = key;
-      this.coming = this.measureAll();
-    }
+    if (!this.measureAll(JSON.stringify([choices.level, choices.step, tau, relative, asked]))) this.show();
   }
 
   resize(): void {
@@ -129,19 +109,12 @@ class NumbersView implements Mounted {
 
   restyle(): void {
     relabel(this.root);
-    this.measured = ""; // what the server says of missing values is in the new language, too
+    this.measuring.stop(); // what the server says of missing values is in the new language, too
     this.update();
   }
 
-  unmount(): void {
-    this.ended = true;
-    clearTimeout(this.timer);
-    this.round?.abort();
-    this.stage.element.replaceChildren();
-  }
-
   async picture(): Promise<string> {
-    await this.coming;
+    await this.measuring.coming;
     const { theme, language } = this.stage;
     const ink = inks(theme);
     const grids = this.grids.spell(ink);
@@ -158,7 +131,7 @@ class NumbersView implements Mounted {
   }
 
   async table(): Promise<TableData> {
-    await this.coming;
+    await this.measuring.coming;
     return { caption: this.say.caption(this.say[this.choices.level]), ...this.plain() };
   }
 
@@ -181,12 +154,7 @@ class NumbersView implements Mounted {
       .filter((metric) => choices.allows(metric))
       .map((metric) => ({ value: metric.name, text: () => metric.label[stage.language] }));
     const along = ALONG.map((value) => ({ value, text: () => say.alongOf(value) }));
-    const pick = (
-      label: Text,
-      options: readonly { value: string; text: Text }[],
-      now: string,
-      option: string,
-    ) => list(label, [{ label: null, options }], now, (value) => choices.set(option, value)).element;
+    const levels = { head: () => say.head, layer: () => say.layer, model: () => say.model };
     const threshold = choices.long
       ? [make("p", { class: "state" }, () => say.tooLong)]
       : [this.tau.element, this.relative.element];
@@ -198,8 +166,8 @@ class NumbersView implements Mounted {
       make(
         "div",
         { class: "controls" },
-        this.level.element,
-        pick(() => say.along, along, choices.along, "along"),
+        this.controls.choice("level", () => say.level, levels),
+        this.controls.list("along", () => say.along, [{ label: null, options: along }]),
         tools,
       ),
       make(
@@ -209,7 +177,7 @@ class NumbersView implements Mounted {
         make(
           "section",
           { class: "overview" },
-          pick(() => say.grid, metrics, choices.grid.name, "grid"),
+          this.controls.list("grid", () => say.grid, [{ label: null, options: metrics }]),
           this.grids.element,
           this.grids.legend,
         ),
@@ -218,42 +186,37 @@ class NumbersView implements Mounted {
     );
   }
 
-  /** Ask for every chosen metric at the level, for heads and for the model; an older round is given up. */
-  private async measureAll(): Promise<void> {
-    this.round?.abort();
-    const round = new AbortController();
-    this.round = round;
-    const { source } = this.stage;
+  /** Ask for every chosen metric at the level, for heads and for the model; false: they are asked for already. */
+  private measureAll(key: string): boolean {
+    const { say } = this;
+    const { maps } = this.stage.source.description;
     const { level, step, threshold, metrics, grid } = this.choices;
-    const wanted = new Map<Level, MeasureRow[]>();
-    for (const each of new Set<Level>(["model", "head", level])) {
-      wanted.set(each, emptyRows(source.description.maps, each, step));
-    }
-    write(this.state, this.say.measuring);
-    this.root.classList.add("stale");
-    try {
-      await Promise.all(
-        [...new Set([...metrics, grid])].flatMap((metric) =>
-          [...wanted].map(async ([each, rows]) => {
-            const answer = metric.levels.includes(each)
-              ? await measure(source, metric, each, threshold, round.signal)
-              : this.say.notLevel(this.say[each]);
-            fillRows(rows, metric.name, answer);
-          }),
-        ),
-      );
-    } catch (error) {
-      if (!round.signal.aborted) this.fail(error);
-      return;
-    }
-    if (round.signal.aborted || this.ended) return;
-    this.heads = wanted.get("head")!;
-    this.several = familiesOf(this.heads).length > 1;
-    this.whole = wanted.get("model")!;
-    this.rows = wanted.get(level)!;
-    write(this.state, step === null ? "" : this.say.step(step));
-    this.root.classList.remove("stale");
-    this.show();
+    const levels = [...new Set<Level>(["model", "head", level])];
+    const wanted = new Map(levels.map((each) => [each, emptyRows(maps, each, step)]));
+    return this.measuring.ask(
+      key,
+      (source) => {
+        write(this.state, say.measuring);
+        this.root.classList.add("stale");
+        const fill = async (metric: MetricDescription, each: Level): Promise<void> => {
+          const answer = metric.levels.includes(each)
+            ? await measure(source, metric, each, threshold)
+            : say.notLevel(say[each]);
+          fillRows(wanted.get(each)!, metric.name, answer);
+        };
+        const asked = [...new Set([...metrics, grid])];
+        return Promise.all(asked.flatMap((metric) => levels.map((each) => fill(metric, each))));
+      },
+      () => {
+        this.heads = wanted.get("head")!;
+        this.several = familiesOf(this.heads).length > 1;
+        this.whole = wanted.get("model")!;
+        this.rows = wanted.get(level)!;
+        write(this.state, step === null ? "" : say.step(step));
+        this.root.classList.remove("stale");
+        this.show();
+      },
+    );
   }
 
   private show(): void {
@@ -268,21 +231,22 @@ class NumbersView implements Mounted {
   }
 
   private tableLook(): TableLook<MeasureRow> {
-    const { say, choices } = this;
+    const { say, choices, options } = this;
+    const { along, sort } = options.now;
     const { place, head } = this.stage.selection.get();
     const chosen = (row: MeasureRow) =>
       samePlace(row.place, place) && (row.head === null || row.head === head);
     return {
       caption: say.caption(say[choices.level]),
-      columns: makeColumns(this.rows, this.rows.find(chosen), choices, this.stage.language, say, {
+      columns: makeColumns(this.rows, this.rows.find(chosen), choices, along, this.stage.language, say, {
         place: (row) => this.place(row),
-        spark: (row) => this.sparks.of(row, choices.along),
+        spark: (row) => this.sparks.of(row, along),
       }),
       rows: this.rows,
-      sorting: choices.sorting,
+      sorting: sort,
       none: say.undefined,
       chosen,
-      sort: ({ name, down }: Sorting) => choices.set("sort", `${down ? "-" : ""}${name}`),
+      sort: (sorting) => options.set({ sort: sorting }),
       choose: (row) => this.go(row),
     };
   }
@@ -313,9 +277,5 @@ class NumbersView implements Mounted {
   private tauWords(tau: number): string {
     const text = String(tau);
     return this.choices.threshold.relative ? this.say.tauRelative(text) : this.say.tauAbsolute(text);
-  }
-
-  private fail(error: unknown): void {
-    if (!this.ended) this.stage.fail(error);
   }
 }

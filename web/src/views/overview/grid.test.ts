@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { MapDescription, MetricDescription } from "../../api/types";
-import type { Selection } from "../../core/selection";
+import { readOptions } from "../../core/options";
 import { boxAt, type Group, labelOf, layGrid, neighbour, type Wish } from "./grid";
-import { passes, readOptions } from "./menu";
+import { filterOf, options, passes, usualMetric } from "./menu";
 
 function map(index: number, layer: number, heads: number): MapDescription {
   return { index, layer, heads, stack: "decoder", kind: "self" } as MapDescription;
@@ -92,34 +92,35 @@ describe("the grid of heads", () => {
 });
 
 describe("the overview's options", () => {
-  const metrics = [{ name: "distance" }, { name: "entropy" }] as MetricDescription[];
-  const options = (words: Record<string, string>) =>
-    readOptions({ options: words } as unknown as Selection, metrics);
+  const read = (texts: Record<string, string>) => readOptions("overview", options, texts);
+  const filter = (text: string) => filterOf(read({ "overview.keep": text }));
 
   it("have sensible values without any words", () => {
-    expect(options({})).toEqual({
-      metric: "entropy",
+    const metrics = [{ name: "distance" }, { name: "entropy" }] as MetricDescription[];
+    expect(usualMetric(metrics)).toBe("entropy");
+    const usual = read({});
+    expect(usual).toEqual({
+      metric: null,
       order: "layer",
-      how: "mean",
-      own: true,
+      pool: "mean",
+      colours: "own",
       way: "at_least",
-      bound: null,
+      keep: null,
     });
-    expect(options({ "overview.order": "sideways", "overview.keep": "at_most_x" })).toMatchObject({
-      order: "layer",
-      bound: null,
-    });
+    expect(read({ "overview.order": "sideways", "overview.keep": "at_most_x" })).toEqual(usual);
+    expect(filterOf(read({ "overview.way": "at_most" }))).toEqual({ way: "at_most", bound: null });
   });
 
   it("read a filter", () => {
-    const kept = options({ "overview.keep": "at_most_-1.5e-3" });
-    expect(kept).toMatchObject({ way: "at_most", bound: -0.0015 });
+    const kept = filter("at_most_-1.5e-3");
+    expect(kept).toEqual({ way: "at_most", bound: -0.0015 });
+    expect(options.keep.write(kept)).toBe("at_most_-0.0015");
     expect([passes(-2, kept), passes(0, kept), passes(null, kept), passes(-0.0015, kept)]).toEqual([
       true,
       false,
       false,
       true,
     ]);
-    expect(passes(null, options({}))).toBe(true);
+    expect(passes(null, filter(""))).toBe(true);
   });
 });

@@ -7,47 +7,61 @@
 
 import type { Language, MetricDescription } from "../../api/types";
 import { digits, significant } from "../../core/formats";
-import type { Selection, SelectionStore } from "../../core/selection";
-import { choice, list, slider } from "../../marks/controls";
-import { make, type Text } from "../../marks/make";
+import { type Option, type Options, oneOf, optional, type Schema, text } from "../../core/options";
+import { choice, slider } from "../../marks/controls";
+import { make, type Text, write } from "../../marks/make";
+import { OptionControls } from "../../marks/option_controls";
 import type { Order } from "./grid";
 import type { words } from "./words";
 
 const STEPS = 100; // of the filter's slider
+const WAYS = ["at_least", "at_most"] as const;
+type Way = (typeof WAYS)[number];
 
-export type Way = "at_least" | "at_most";
-
-export interface Options {
-  readonly metric: string; // "none" for none
-  readonly order: Order;
-  readonly how: "mean" | "max";
-  readonly own: boolean; // each head up to its own largest weight
+interface Filter {
   readonly way: Way;
   readonly bound: number | null;
 }
+
+export interface OverviewOptions {
+  readonly metric: string | null; // "none" for none; null: the usual one
+  readonly order: Order;
+  readonly pool: "mean" | "max";
+  readonly colours: "own" | "shared"; // each head up to its own largest weight, or all from 0 to 1
+  readonly way: Way; // while there is no bound
+  readonly keep: Filter | null;
+}
+
+/** "at_least_0.5": only heads with such a number. */
+const keep: Option<Filter | null> = {
+  initial: null,
+  parse(stated) {
+    const [, way, bound] = /^(at_least|at_most)_(-?[\d.e+-]+)$/.exec(stated) ?? [];
+    return Number.isFinite(Number(bound)) ? { way: way as Way, bound: Number(bound) } : undefined;
+  },
+  write: (filter) => (filter === null ? "" : `${filter.way}_${filter.bound}`),
+};
+
+export const options: Schema<OverviewOptions> = {
+  metric: optional(text()),
+  order: oneOf(["layer", "high", "low"], "layer"),
+  pool: oneOf(["mean", "max"], "mean"),
+  colours: oneOf(["own", "shared"], "own"),
+  way: oneOf(WAYS, "at_least"),
+  keep,
+};
 
 /** Entropy, or whatever there is. */
 export function usualMetric(metrics: readonly MetricDescription[]): string {
   return metrics.some((metric) => metric.name === "entropy") ? "entropy" : (metrics[0]?.name ?? "none");
 }
 
-export function readOptions(selection: Selection, metrics: readonly MetricDescription[]): Options {
-  const get = (name: string): string | undefined => selection.options[`overview.${name}`];
-  const [, kept, bound] = /^(at_least|at_most)_(-?[\d.e+-]+)$/.exec(get("keep") ?? "") ?? [];
-  const order = get("order");
-  const number = Number(bound);
-  return {
-    metric: get("metric") ?? usualMetric(metrics),
-    order: order === "high" || order === "low" ? order : "layer",
-    how: get("pool") === "max" ? "max" : "mean",
-    own: get("colours") !== "shared",
-    way: (kept ?? get("way")) === "at_most" ? "at_most" : "at_least",
-    bound: bound === undefined || !Number.isFinite(number) ? null : number,
-  };
+export function filterOf({ keep, way }: OverviewOptions): Filter {
+  return keep ?? { way, bound: null };
 }
 
 /** Whether the filter lets a number through; what is undefined passes only without one. */
-export function passes(value: number | null, { bound, way }: Options): boolean {
+export function passes(value: number | null, { bound, way }: Filter): boolean {
   if (bound === null) return true;
   if (value === null) return false;
   const slack = 1e-6 * Math.max(1e-6, Math.abs(bound)); // the bound is written with seven digits
@@ -61,21 +75,35 @@ export class Menu {
   readonly looks: HTMLElement; // beside them
   private readonly filter = make("div", { class: "over-filter" });
   private readonly counted = make("output", { class: "over-count" });
-  private readonly show: ((options: Options) => void)[] = [];
+  private readonly controls: OptionControls<OverviewOptions>;
 
   constructor(
     private readonly say: Words,
     private readonly language: () => Language,
     private readonly metrics: readonly MetricDescription[],
-    private readonly selection: SelectionStore,
+    private readonly options: Options<OverviewOptions>,
     pooled: boolean, // a pixel shows several weights
   ) {
-    this.bar = make("div", { class: "over-bar" }, this.metricList(), this.orderChoice(), this.filter);
-    this.looks = make("div", { class: "over-looks" }, this.colourChoice(), pooled && this.poolChoice());
+    const controls = new OptionControls(options);
+    this.controls = controls;
+    const order = controls.choice("order", () => say.order, {
+      layer: () => say.byLayer,
+      high: () => say.highFirst,
+      low: () => say.lowFirst,
+    });
+    this.bar = make("div", { class: "over-bar" }, this.metricList(), order, this.filter);
+    const colours = { own: () => say.own, shared: () => say.shared };
+    const pools = { mean: () => say.mean, max: () => say.max };
+    this.looks = make(
+      "div",
+      { class: "over-looks" },
+      controls.choice("colours", () => say.colours, colours),
+      pooled && controls.choice("pool", () => say.pool, pools),
+    );
   }
 
-  set(options: Options): void {
-    for (const show of this.show) show(options);
+  follow(): void {
+    this.controls.follow();
   }
 
   /** The filter of a measured metric; `limits` null while there is none. */
@@ -84,9 +112,9 @@ export class Menu {
       this.filter.replaceChildren();
       return;
     }
-    const { say, selection } = this;
+    const { say, options } = this;
     const [least, most] = limits;
-    const { way, bound } = this.options();
+    const { way, bound } = filterOf(options.now);
     const slide = slider(
       {
         label: () => say.threshold(metric.label[this.language()]),
@@ -98,7 +126,7 @@ export class Menu {
       },
       (value) => {
         const all = way === "at_least" ? value <= least : value >= most;
-        selection.option("overview.keep", all ? null : `${way}_${significant(value, 7)}`);
+        options.set({ keep: all ? null : { way, bound: significant(value, 7) } });
       },
     );
     const ways = choice<Way>(
@@ -108,10 +136,7 @@ export class Menu {
         { value: "at_most", text: () => say.atMost },
       ],
       way,
-      (now) => {
-        selection.option("overview.keep", null);
-        selection.option("overview.way", now === "at_least" ? null : now);
-      },
+      (now) => options.set({ keep: null, way: now }),
     );
     this.filter.replaceChildren(ways.element, slide.element, this.counted);
   }
@@ -122,15 +147,7 @@ export class Menu {
   }
 
   count(text: string): void {
-    if (this.counted.textContent !== text) this.counted.textContent = text;
-  }
-
-  private options(): Options {
-    return readOptions(this.selection.get(), this.metrics);
-  }
-
-  private put(name: string, value: string, usual: string): void {
-    this.selection.option(`overview.${name}`, value === usual ? null : value);
+    write(this.counted, text);
   }
 
   private metricList(): HTMLElement {
@@ -144,65 +161,7 @@ export class Menu {
       options: members.map((each) => ({ value: each.name, text: () => each.label[this.language()] })),
     }));
     const none = { label: null, options: [{ value: "none", text: () => say.noMeasure }] };
-    const usual = usualMetric(this.metrics);
-    const control = list<string>(
-      () => say.measure,
-      [none, ...groups],
-      this.options().metric,
-      (value) => this.put("metric", value, usual),
-    );
-    this.show.push(({ metric }) => control.set(metric));
-    return control.element;
-  }
-
-  private orderChoice(): HTMLElement {
-    const { say } = this;
-    const orders = [
-      { value: "layer", text: () => say.byLayer },
-      { value: "high", text: () => say.highFirst },
-      { value: "low", text: () => say.lowFirst },
-    ] as const;
-    return this.choice(
-      "order",
-      () => say.order,
-      orders,
-      ({ order }) => order,
-    );
-  }
-
-  private colourChoice(): HTMLElement {
-    const { say } = this;
-    const colours = (["own", "shared"] as const).map((value) => ({ value, text: () => say[value] }));
-    return this.choice(
-      "colours",
-      () => say.colours,
-      colours,
-      ({ own }) => (own ? "own" : "shared"),
-    );
-  }
-
-  private poolChoice(): HTMLElement {
-    const { say } = this;
-    const ways = (["mean", "max"] as const).map((value) => ({ value, text: () => say[value] }));
-    return this.choice(
-      "pool",
-      () => say.pool,
-      ways,
-      ({ how }) => how,
-    );
-  }
-
-  /** A choice that follows its option; the first is the usual one. */
-  private choice<T extends string>(
-    name: string,
-    label: Text,
-    choices: readonly { readonly value: T; readonly text: Text }[],
-    read: (options: Options) => T,
-  ): HTMLElement {
-    const control = choice<T>(label, choices, read(this.options()), (value) =>
-      this.put(name, value, choices[0]!.value),
-    );
-    this.show.push((options) => control.set(read(options)));
-    return control.element;
+    const usual = (): string => usualMetric(this.metrics);
+    return this.controls.list("metric", () => say.measure, [none, ...groups], usual);
   }
 }

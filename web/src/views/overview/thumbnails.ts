@@ -5,11 +5,11 @@
  * Out:  drawing a head into a square of any size on a canvas.
  */
 
-import { type Frame, tensor } from "../../api/frames";
 import type { MapDescription } from "../../api/types";
 import { type Colour, fixedRoot, placeOf } from "../../core/heat";
 import type { Theme } from "../../core/view";
-import { causalOf, thumbnailLevel } from "../../data/heat_supply";
+import { causalOf } from "../../data/heat_supply";
+import type { HeadPictures } from "../../data/thumbnails";
 import { sequential } from "../../marks/colours";
 
 const HIDDEN: Readonly<Record<Theme, Colour>> = { light: [238, 239, 242], dark: [36, 40, 48] }; // where the mask lets nobody look
@@ -25,14 +25,14 @@ export class Thumbnails {
   private readonly sheets = new Map<number, Sheet>(); // oldest first
 
   constructor(
-    private readonly frame: Frame,
+    private readonly picturesOf: (map: MapDescription) => HeadPictures,
     private readonly theme: Theme,
     private readonly own: boolean, // each head up to its own largest weight; otherwise all from 0 to 1
   ) {}
 
   /** The longest side of these maps' pictures, in pixels. */
   largestSide(maps: readonly MapDescription[]): number {
-    return Math.max(1, ...maps.flatMap((map) => tensor(this.frame, String(map.index)).shape.slice(1)));
+    return Math.max(1, ...maps.map(this.picturesOf).flatMap(({ height, width }) => [height, width]));
   }
 
   /** Draw a head into the square at (x, y); a map that is no square keeps its form. */
@@ -62,15 +62,12 @@ export class Thumbnails {
   }
 
   private make(map: MapDescription): Sheet {
-    const all = tensor(this.frame, String(map.index));
-    const [heads = 0, height = 0, width = 0] = all.shape;
+    const { heads, height, width, level, bytes, maximum } = this.picturesOf(map);
     const canvas = document.createElement("canvas");
     canvas.width = Math.max(1, heads * width);
     canvas.height = Math.max(1, height);
-    const bytes = all.data as Uint8Array;
     const image = new ImageData(canvas.width, canvas.height);
-    const gain = fixedRoot(all.maximum);
-    const level = thumbnailLevel(map, height, width);
+    const gain = fixedRoot(maximum);
     const [table, hidden] = [sequential(this.theme), HIDDEN[this.theme]];
     for (let head = 0; head < heads; head++) {
       const cells = bytes.subarray(head * height * width, (head + 1) * height * width);

@@ -5,44 +5,44 @@
  * Out:  a canvas that follows scrolling (src/overview/); a click or Enter opens a head in the heat map.
  */
 
-import type { Frame } from "../../api/frames";
-import type { MetricDescription } from "../../api/types";
+import type { MapDescription, MetricDescription } from "../../api/types";
 import { placeOf, samePlace } from "../../core/place";
+import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
-import { Refusal } from "../../core/source";
-import type { Mounted, Stage, TableData, View } from "../../core/view";
-import { inBoth, introduce, liveWords } from "../../i18n/core";
+import type { TableData } from "../../core/view";
+import { measure } from "../../data/measures";
+import { type HeadPictures, readThumbnails } from "../../data/thumbnails";
+import { inBoth } from "../../i18n/core";
 import { make, relabel, write } from "../../marks/make";
 import { Card, drawGallery, Flag, type Gallery, type HeadPlace, isAt } from "./gallery";
 import { type Box, type Grid, type Group, layGrid, neighbour } from "./grid";
 import { countHeads, groupMaps } from "./groups";
-import { Measuring } from "./measuring";
-import { Menu, type Options, passes, readOptions } from "./menu";
-import { explainMetric, headMetrics, type Numbers, tellNumber } from "./numbers";
+import { filterOf, Menu, type OverviewOptions, options, passes, usualMetric } from "./menu";
+import { explainMetric, headMetrics, type Numbers, numbersOf, tellNumber } from "./numbers";
 import { captionGallery, type Report, tabulate } from "./report";
 import { boxUnder, reveal } from "./scrolling";
 import { printGallery } from "./sheet";
 import { Thumbnails } from "./thumbnails";
 import { words } from "./words";
 
-export const view: View = {
+export const view = recordingView({
   name: "overview",
   order: 10,
-  ...introduce(words),
-  needs: "recording",
-  panel: true,
-  transport: true,
-  options: {},
+  words,
+  options,
   fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
-  mount: (stage: Stage): Mounted => new Overview(stage),
-};
+  mount: (setting) => new Overview(setting),
+});
 
 const BINS = 64; // the server's thumbnails have at most so many pixels a side
 
 let names = 0;
 
-class Overview implements Mounted {
-  private readonly say: ReturnType<typeof words>;
+type Words = ReturnType<typeof words>;
+
+class Overview extends MountedView<Words, OverviewOptions> {
+  private readonly loading = this.tasks.asker();
+  private readonly measuring = this.tasks.asker((error) => this.measured(String(error)));
   private readonly scroller = make("div", { class: "over-scroll", tabindex: 0, role: "listbox" });
   private readonly space = make("div", { class: "over-space" });
   private readonly titles = make("div", { class: "over-titles", "aria-hidden": "true" });
@@ -52,23 +52,20 @@ class Overview implements Mounted {
   private readonly menu: Menu;
   private readonly card: Card;
   private readonly flag: Flag;
-  private readonly measuring: Measuring;
   private readonly metrics: readonly MetricDescription[];
   private groups: readonly Group[];
   private readonly heads: number;
 
-  private frame: Frame | null = null;
+  private pictures: ((map: MapDescription) => HeadPictures) | null = null;
+  private numbers: Numbers | null = null; // of the metric, once they are here
   private thumbnails: Thumbnails | null = null;
   private grid: Grid | null = null;
   private focus: HeadPlace | null = null;
   private hover: Box | null = null;
-  private turn = 0;
-  private due = 0;
-  private over = false;
 
-  constructor(private readonly stage: Stage) {
-    this.say = liveWords(words, () => stage.language);
-    const { say } = this;
+  constructor(setting: Setting<Words, OverviewOptions>) {
+    super(setting);
+    const { stage, say, options } = this;
     const { maps } = stage.source.description;
     this.metrics = headMetrics(stage.metrics, stage.source.description);
     this.groups = groupMaps(maps, stage.selection.get(), say);
@@ -79,7 +76,7 @@ class Overview implements Mounted {
     this.space.append(this.titles);
     this.scroller.append(this.canvas, this.space, this.active);
     const pooled = maps.some((map) => Math.max(map.queries, map.keys) > BINS);
-    this.menu = new Menu(say, () => stage.language, this.metrics, stage.selection, pooled);
+    this.menu = new Menu(say, () => stage.language, this.metrics, options, pooled);
     const area = make("div", { class: "over-area" }, this.scroller);
     const causal = maps.some((map) => map.causal);
     const hints = (): string => `${say.axes} ${causal ? say.hidden : ""}`;
@@ -94,7 +91,6 @@ class Overview implements Mounted {
     const body = make("div", { class: "over-body" }, area, side);
     stage.element.append(make("div", { class: "over" }, this.menu.bar, this.about, body));
     this.flag = new Flag(area);
-    this.measuring = new Measuring(stage.source, (trouble) => this.measured(trouble));
     this.listen();
     this.load();
     this.measure();
@@ -119,31 +115,38 @@ class Overview implements Mounted {
   // Data
 
   private load(): void {
-    const turn = ++this.turn;
-    this.stage.source.thumbnails(this.options().how).then(
-      (frame) => {
-        if (turn !== this.turn || this.over) return;
-        this.frame = frame;
+    this.loading.ask(
+      this.options.now.pool,
+      (source) => readThumbnails(source, this.options.now.pool),
+      (pictures) => {
+        this.pictures = pictures;
         this.colour();
         this.arrange();
-      },
-      (error: unknown) => {
-        if (turn === this.turn && !this.over) this.stage.fail(error);
       },
     );
   }
 
   private colour(): void {
-    if (this.frame === null) return;
-    this.thumbnails = new Thumbnails(this.frame, this.stage.theme, this.options().own);
+    const own = this.options.now.colours === "own";
+    if (this.pictures !== null) this.thumbnails = new Thumbnails(this.pictures, this.stage.theme, own);
   }
 
   private measure(): void {
     const metric = this.metric();
     this.explain();
+    this.numbers = null;
     this.menu.offer(null, null);
-    if (metric !== null) this.menu.wait(() => this.say.measuring);
-    this.measuring.start(metric);
+    this.measuring.stop();
+    if (metric === null) return;
+    this.menu.wait(() => this.say.measuring);
+    this.measuring.ask(
+      null,
+      (source) => measure(source, metric, "head"),
+      (answer) => {
+        if (typeof answer !== "string") this.numbers = numbersOf(answer);
+        this.measured(typeof answer === "string" ? answer : null);
+      },
+    );
   }
 
   private explain(): void {
@@ -155,15 +158,11 @@ class Overview implements Mounted {
     this.scroller.setAttribute("aria-label", this.say.list(this.heads));
   }
 
-  private measured(trouble: unknown): void {
+  private measured(trouble: string | null): void {
     const { numbers } = this;
     this.menu.offer(numbers && this.metric(), numbers?.limits ?? null);
-    if (trouble !== null) this.tell(trouble instanceof Refusal ? trouble.sentence : String(trouble), true);
+    if (trouble !== null) this.tell(trouble, true);
     this.arrange();
-  }
-
-  private get numbers(): Numbers | null {
-    return this.measuring.numbers;
   }
 
   private tell(text: string, trouble: boolean): void {
@@ -178,20 +177,20 @@ class Overview implements Mounted {
 
   private lay(width: number, height: number, ratio: number): Grid {
     const { groups } = this;
-    const options = this.options();
+    const options = this.options.now;
     const measured = this.numbers !== null;
     return layGrid(groups, {
       width,
       height,
       order: measured ? options.order : "layer",
       numberOf: this.numberOf,
-      keeps: (value) => !measured || passes(value, options),
+      keeps: (value) => !measured || passes(value, filterOf(options)),
       pixels: this.thumbnails!.largestSide(groups.flatMap(({ maps }) => maps)) / ratio,
     });
   }
 
   private arrange(): void {
-    if (this.over || this.thumbnails === null) return;
+    if (this.tasks.over || this.thumbnails === null) return;
     const { scroller, space, say } = this;
     const grid = this.lay(scroller.clientWidth - 4, scroller.clientHeight - 4, window.devicePixelRatio || 1);
     this.grid = grid;
@@ -213,13 +212,12 @@ class Overview implements Mounted {
   }
 
   private schedule(): void {
-    if (this.due === 0 && !this.over) this.due = requestAnimationFrame(() => this.drawAll());
+    this.tasks.frame(() => this.drawAll());
   }
 
   private drawAll(): void {
-    this.due = 0;
     const gallery = this.gallery(this.grid);
-    if (this.over || gallery === null) return;
+    if (gallery === null) return;
     drawGallery(this.canvas, this.scroller, gallery);
     const { grid, hover } = gallery;
     if (hover === null) this.flag.hide();
@@ -291,12 +289,9 @@ class Overview implements Mounted {
     return tellNumber(box, metric, numbers, this.stage.language, this.say);
   }
 
-  private options(now: Selection = this.stage.selection.get()): Options {
-    return readOptions(now, this.metrics);
-  }
-
   private metric(): MetricDescription | null {
-    return this.metrics.find((metric) => metric.name === this.options().metric) ?? null;
+    const name = this.options.now.metric ?? usualMetric(this.metrics);
+    return this.metrics.find((metric) => metric.name === name) ?? null;
   }
 
   private chosen(): HeadPlace | null {
@@ -307,17 +302,17 @@ class Overview implements Mounted {
   // The stage's wishes
 
   update(now: Selection, before: Selection): void {
-    const [options, old] = [this.options(now), this.options(before)];
-    this.menu.set(options);
+    const [options, old] = [this.options.in(now), this.options.in(before)];
+    this.menu.follow();
     if (options.metric !== old.metric) {
-      if (options.bound !== null) this.stage.selection.option("overview.keep", null);
+      if (options.keep !== null) this.options.set({ keep: null });
       this.measure();
-    } else if (options.way !== old.way && this.numbers !== null)
+    } else if (filterOf(options).way !== filterOf(old).way && this.numbers !== null)
       this.menu.offer(this.metric(), this.numbers.limits);
     if (!samePlace(now.place, before.place) || now.head !== before.head) this.focus = this.chosen();
-    if (options.own !== old.own) this.colour();
-    if (options.how !== old.how) this.load();
-    else this.arrange();
+    if (options.colours !== old.colours) this.colour();
+    this.load();
+    this.arrange();
   }
 
   resize(): void {
@@ -340,21 +335,19 @@ class Overview implements Mounted {
 
   async picture(): Promise<string> {
     const { say, stage, numbers } = this;
-    if (this.frame === null) throw new Error(say.noMaps);
+    if (this.pictures === null) throw new Error(say.noMaps);
     const gallery = this.gallery(this.lay(1100, 900, 1));
-    const words = captionGallery(this.report(), stage.source.description, numbers, this.options().own);
+    const words = captionGallery(
+      this.report(),
+      stage.source.description,
+      numbers,
+      this.options.now.colours === "own",
+    );
     return printGallery(gallery!, words, stage.theme);
   }
 
   async table(): Promise<TableData> {
     return tabulate(this.report(), this.grid);
-  }
-
-  unmount(): void {
-    this.over = true;
-    this.measuring.stop();
-    cancelAnimationFrame(this.due);
-    this.stage.element.replaceChildren();
   }
 }
 

@@ -6,6 +6,7 @@
  */
 
 import type { Theme } from "../../core/view";
+import { choice } from "../../marks/controls";
 import { make } from "../../marks/make";
 import { paintLegend } from "../../marks/strip";
 import { MODES, type Mode } from "./settings";
@@ -15,26 +16,26 @@ export class Bar {
   readonly element: HTMLElement;
   readonly largest = make("span", { class: "text-largest" });
   private readonly legend: HTMLCanvasElement;
-  private readonly radios: ReadonlyMap<Mode, HTMLInputElement>;
+  private readonly modes;
 
   constructor(
-    word: ReturnType<typeof words>,
+    say: ReturnType<typeof words>,
     private readonly theme: () => Theme,
     choose: (mode: Mode) => void,
   ) {
-    const radio = (mode: Mode) =>
-      make("input", { type: "radio", name: "text-show", value: mode, onchange: () => choose(mode) });
-    this.radios = new Map(MODES.map((mode) => [mode, radio(mode)]));
-    const choices = [...this.radios].map(([mode, input]) =>
-      make("label", mode === "received" ? { title: () => word.receivedHint } : {}, input, () => word[mode]),
-    );
+    const choices = MODES.map((value) => ({
+      value,
+      text: () => say[value],
+      title: value === "received" ? () => say.receivedHint : undefined,
+    }));
+    this.modes = choice<Mode>(() => say.show, choices, "out", choose);
     const size = { width: 120, height: 10 };
     this.legend = make("canvas", { class: "text-legend", ...size, "aria-hidden": "true" });
     this.paint();
     this.element = make(
       "div",
       { class: "text-bar" },
-      make("div", { class: "text-modes", role: "radiogroup", "aria-label": () => word.show }, ...choices),
+      this.modes.element,
       make("div", { class: "text-scale" }, "0", this.legend, this.largest),
     );
   }
@@ -46,9 +47,8 @@ export class Bar {
 
   /** Without weights only what is received in all can be chosen. */
   show(mode: Mode, weights: boolean): void {
-    for (const [each, input] of this.radios) {
-      input.checked = each === mode;
-      input.disabled = !weights && each !== "received";
-    }
+    this.modes.set(mode);
+    for (const input of this.modes.element.querySelectorAll("input"))
+      input.disabled = !weights && input.value !== "received";
   }
 }

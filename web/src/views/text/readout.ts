@@ -6,6 +6,7 @@
  */
 
 import { digits, fixed } from "../../core/formats";
+import { strongest } from "../../core/maths/strongest";
 import type { Axis } from "./settings";
 import type { words } from "./words";
 
@@ -35,24 +36,11 @@ export function summarise(
   word: ReturnType<typeof words>,
 ): string {
   if (values === null) return word.idle;
-  const best = strongest(values, BEST).map(
+  const best = strongest(values.length, (place) => values[place]!, BEST).map(
     (place) => `${nameOf(place + start)} (${place + start}) ${format(values[place]!)}`,
   );
   const list = best.length === 0 ? word.nothing : best.join(" · ");
   if (chosen === null) return `${word.receivedBest} ${list}`;
   const { axis, name, token } = chosen;
   return `${axis === "query" ? word.looksAt(name, token) : word.seenBy(name, token)} ${list}`;
-}
-
-/** The places of the largest numbers, largest first. */
-export function strongest(values: ArrayLike<number>, count: number): number[] {
-  const best: number[] = [];
-  for (let place = 0; place < values.length; place++) {
-    if (!(values[place]! > 0) || (best.length === count && values[place]! <= values[best[count - 1]!]!))
-      continue;
-    best.push(place);
-    best.sort((one, other) => values[other]! - values[one]!);
-    best.length = Math.min(count, best.length);
-  }
-  return best;
 }

@@ -8,6 +8,7 @@
 
 import type { SideName } from "../../api/types";
 import { axisOf, chooseMap } from "../../core/maps";
+import { strongest } from "../../core/maths/strongest";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
 import type { TableData } from "../../core/view";
@@ -17,7 +18,7 @@ import { make, relabel, write } from "../../marks/make";
 import { Bar } from "./bar";
 import { Pane } from "./pane";
 import { writePicture } from "./picture";
-import { BEST, type Chosen, format, strongest, summarise } from "./readout";
+import { BEST, type Chosen, format, summarise } from "./readout";
 import { type Axis, type Mode, moveWindow, options, type TextOptions, WINDOW, windowOf } from "./settings";
 import { words } from "./words";
 
@@ -242,7 +243,7 @@ class TextView extends MountedView<ReturnType<typeof words>, TextOptions> {
     const [, start] = axisOf(map, axis);
     this.names.clear();
     if (!slice || values === null) return;
-    const far = strongest(values, BEST).filter(
+    const far = strongest(values.length, (place) => values[place]!, BEST).filter(
       (place) => slice.shown[place + start - slice.start] === undefined,
     );
     if (far.length === 0) return;

@@ -1,21 +1,16 @@
 /**
  * Neighbouring heads and layers of a short map, fetched when nothing else is to do: switching is then at once.
  *
- * In:   the map and head on show.
- * Out:  a source that has them already.
+ * In:   the map and head on show; a source whose requests end when something else is shown.
+ * Out:  answers that the source remembers.
  */
 
-import type { MapDescription } from "../../api/types";
-import type { Head } from "../../core/maps";
-import type { RecordingSource } from "../../core/source";
-import { wayOf } from "../../data/heat_supply";
+import type { MapDescription } from "../api/types";
+import type { Head } from "../core/maps";
+import type { RecordingSource } from "../core/source";
+import { wayOf } from "./heat_supply";
 
-export function fetchNeighbours(
-  source: RecordingSource,
-  map: MapDescription,
-  head: Head,
-  over: () => boolean,
-): void {
+export function fetchNeighbours(source: RecordingSource, map: MapDescription, head: Head): void {
   if (typeof head !== "number" || wayOf(map, head) !== "dense") return;
   const { stack, kind, step } = map;
   const near = (layer: number): MapDescription | undefined =>
@@ -31,7 +26,7 @@ export function fetchNeighbours(
       [near(map.layer - 1), head],
     ] as const;
     for (const [other, number] of next) {
-      if (over() || other === undefined || number < 0 || number >= map.heads) continue;
+      if (other === undefined || number < 0 || number >= map.heads) continue;
       source.weights(other, { head: number }, "uint8").catch(() => {});
     }
   });

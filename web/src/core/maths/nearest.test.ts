@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nearestTokens } from "./projections";
+import { nearestTokens } from "./nearest";
 
 it("ranks tokens by the cosine of their states, whatever their lengths", () => {
   const values = Float32Array.from([1, 0, 5, 0.1, 0, 2, -3, 0]);

@@ -1,0 +1,33 @@
+/**
+ * Small pictures of all heads, as bytes on a square-root scale.
+ *
+ * In:   a source.
+ * Out:  the picture of a map's heads, one after the other.
+ */
+
+import { tensor } from "../api/frames";
+import type { MapDescription } from "../api/types";
+import type { RecordingSource } from "../core/source";
+import { thumbnailLevel } from "./heat_supply";
+
+export interface HeadPictures {
+  readonly heads: number;
+  readonly height: number; // pixels
+  readonly width: number;
+  readonly level: number; // a pixel shows 2**level tokens
+  readonly bytes: Uint8Array; // (head, row, column)
+  readonly maximum: number; // the weight of the largest byte
+}
+
+export async function readThumbnails(
+  source: RecordingSource,
+  how: "mean" | "max",
+): Promise<(map: MapDescription) => HeadPictures> {
+  const frame = await source.thumbnails(how);
+  return (map) => {
+    const { shape, data, maximum } = tensor(frame, String(map.index));
+    const [heads = 0, height = 0, width = 0] = shape;
+    const level = thumbnailLevel(map, height, width);
+    return { heads, height, width, level, bytes: data as Uint8Array, maximum };
+  };
+}
