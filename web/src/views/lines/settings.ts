@@ -5,7 +5,7 @@
  * Out:  the heads that are drawn; changes of both.
  */
 
-import { figure } from "../../core/formats";
+import { fixed } from "../../core/formats";
 import { flag, type Option, type Options, real, type Schema } from "../../core/options";
 import type { Selection } from "../../core/selection";
 
@@ -34,7 +34,7 @@ const heads: Option<SeveralHeads | null> = {
 
 export const options: Schema<LinesOptions> = {
   heads,
-  threshold: { ...real(THRESHOLD, 0, 1), write: (value) => figure(value, 4) },
+  threshold: { ...real(THRESHOLD, 0, 1), write: (value) => fixed(value, 4) },
   scale: flag(false, "relative"),
 };
 
