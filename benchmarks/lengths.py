@@ -5,7 +5,7 @@
 English to French, test sentences of the data folder, greedy search, sacreBLEU. Tatoeba has few long ones,
 so buckets above 16 words are test sentences joined; the page says so. `--fixed` names the folder of a
 recurrent network trained with `context = "fixed"` (recipes/recurrent.toml with that word changed); without it
-that curve is missing, and the page says that too. Writes src/glassformer/lessons/lengths.json.
+that curve is missing, and the page says that too. Writes src/glassformer/lessons/topics/lengths/lengths.json.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.tasks.scores import score_bleu
 from glassformer.tasks.translation import translate
 
-FILE = Path(__file__).parent.parent / "src/glassformer/lessons/lengths.json"
+FILE = Path(__file__).parent.parent / "src/glassformer/lessons/topics/lengths/lengths.json"
 GREEDY = GenerationSettings(beams=1, max_new_tokens=90)
 NATURAL = ((2, 4), (5, 7), (8, 10), (11, 16))  # words
 JOINED = ((17, 24), (25, 32), (33, 40))

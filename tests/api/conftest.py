@@ -16,7 +16,7 @@ from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, PlayR
 from glassformer.api.library import Library
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
-from glassformer.lessons.schema import Play, Topic, read_saved
+from glassformer.lessons.schema import Topic, TopicResult, read_defaults
 from glassformer.recording import Recording
 from glassformer.schema import Phrase
 from inventions import invent_decoder, invent_long, invent_translation
@@ -80,13 +80,13 @@ class PretendWorkbench:
         yield Event(name="done", data={"recording": "一"})
 
     def topics(self) -> Sequence[Topic]:
-        return read_saved().topics[:2]
+        return read_defaults().topics[:2]
 
-    def play(self, name: str, given: Mapping[str, str]) -> Play:
+    def play(self, name: str, given: Mapping[str, str]) -> TopicResult:
         self.played.append((name, given))
         if name != "lookup":
             raise ApiError("workbench.busy", status=429)
-        return read_saved().plays["lookup"]
+        return read_defaults().results["lookup"]
 
     def start_play(self, name: str, given: Mapping[str, str]) -> Job:
         request = PlayRequest(topic=name, parameters=dict(given))

@@ -5,7 +5,7 @@ from typing import Any
 
 from glassformer.api.client import InProcessClient
 from glassformer.api.jobs import Playground
-from glassformer.lessons.schema import Figure, Matrix, Play, Topic, read_saved
+from glassformer.lessons.schema import Figure, Matrix, Topic, TopicResult, read_defaults
 from glassformer.render.html import export as html
 from inventions import invent_decoder
 
@@ -14,7 +14,7 @@ def test_a_workbench_that_plays_is_asked(site: Any) -> None:
     assert isinstance(site.workbench, Playground)
     assert [topic["name"] for topic in site.json("/api/playground")] == ["lookup", "similarity"]
     answer = site.json("/api/playground/lookup?keys=2&question=谁")
-    assert Play.model_validate(answer) == read_saved().plays["lookup"]
+    assert TopicResult.model_validate(answer) == read_defaults().results["lookup"]
     assert site.workbench.played == [("lookup", {"keys": "2", "question": "谁"})]
     assert site.refusal("/api/playground/masks?mask=none", 429)["code"] == "busy"
     started = site.client.post("/api/playground/output?steps=3")
@@ -23,8 +23,8 @@ def test_a_workbench_that_plays_is_asked(site: Any) -> None:
 
 
 def test_first_settings_are_there_at_once_and_nobody_computes(site: Any) -> None:
-    for name, expected in read_saved().plays.items():
-        assert Play.model_validate(site.json(f"/api/playground/{name}")) == expected
+    for name, expected in read_defaults().results.items():
+        assert TopicResult.model_validate(site.json(f"/api/playground/{name}")) == expected
     assert site.workbench.played == []
 
 
@@ -39,10 +39,10 @@ def test_too_much_is_refused_before_anybody_is_asked(site: Any) -> None:
 def test_without_a_workbench_the_defaults_are_there(build_site: Callable[..., Any]) -> None:
     site = build_site(workbench=False)
     topics = [Topic.model_validate(topic) for topic in site.json("/api/playground")]
-    assert tuple(topics) == read_saved().topics
+    assert tuple(topics) == read_defaults().topics
     for topic in topics:
-        if topic.keeps:
-            played = Play.model_validate(site.json(f"/api/playground/{topic.name}"))
+        if not topic.measured:
+            played = TopicResult.model_validate(site.json(f"/api/playground/{topic.name}"))
             assert played.parameters == {each.name: each.default for each in topic.parameters}
         else:
             site.refusal(f"/api/playground/{topic.name}", 409)
@@ -52,9 +52,9 @@ def test_without_a_workbench_the_defaults_are_there(build_site: Callable[..., An
 
 
 def test_what_ships_has_a_picture_for_every_topic_but_measurements() -> None:
-    saved = read_saved()
-    assert set(saved.plays) == {topic.name for topic in saved.topics} - {"cost"}
-    for name, played in saved.plays.items():
+    saved = read_defaults()
+    assert set(saved.results) == {topic.name for topic in saved.topics} - {"cost"}
+    for name, played in saved.results.items():
         assert played.figures, name
         for each in played.figures:
             check(each)
@@ -77,7 +77,7 @@ def check(each: Figure) -> None:
 def test_files_and_notebooks_take_the_defaults_along() -> None:
     recording = invent_decoder(tokens=2)
     listed = set(html.list_paths(recording, "x", hidden=False, vectors=False, exact=False))
-    assert {"playground", *(f"playground/{name}" for name in read_saved().plays)} <= listed
+    assert {"playground", *(f"playground/{name}" for name in read_defaults().results)} <= listed
     assert "playground/cost" not in listed
     with InProcessClient(recording) as client:
         assert client.get("playground/masks").is_success

@@ -12,18 +12,16 @@ import torch
 from numpy.typing import NDArray
 
 from glassformer.errors import ApiError, InputError
-from glassformer.lessons import lengths
 from glassformer.lessons.models import Zoo
-from glassformer.lessons.outcome import Models, Outcome, Words
-from glassformer.lessons.playing import play
-from glassformer.lessons.schema import Play, read_saved
-from glassformer.lessons.topics import find_topic, read_parameters, read_topics
+from glassformer.lessons.run import Inputs, Result, run_topic
+from glassformer.lessons.schema import TopicResult, read_defaults
+from glassformer.lessons.topics import find_topic, lengths, read_parameters, read_topics
 from glassformer.loaded.opening import load
 from glassformer.messages import literal
 from tolerances import assert_near
 
 Array = NDArray[np.float64]
-Run = Callable[..., Play]
+Run = Callable[..., TopicResult]
 TEXT = "the animal was too tired to cross the street"
 
 
@@ -38,22 +36,22 @@ def models(zoo: Path) -> Zoo:
 
 @pytest.fixture(scope="module")
 def run(models: Zoo) -> Run:
-    def run(name: str, **given: object) -> Play:
+    def run(name: str, **given: object) -> TopicResult:
         words = {key: str(value) for key, value in given.items()}
-        return play(name, read_parameters(find_topic(name), words), models)
+        return run_topic(name, read_parameters(find_topic(name), words), models)
 
     return run
 
 
-def figure(played: Play, id: str) -> Any:
+def figure(played: TopicResult, id: str) -> Any:
     return next(each for each in played.figures if each.id == id)
 
 
-def values(played: Play, id: str) -> Array:
+def values(played: TopicResult, id: str) -> Array:
     return np.array(figure(played, id).values, dtype=np.float64)
 
 
-def curves(played: Play, id: str) -> list[Array]:
+def curves(played: TopicResult, id: str) -> list[Array]:
     return [np.array(each.values, dtype=np.float64) for each in figure(played, id).series]
 
 
@@ -75,7 +73,7 @@ def test_every_topic_answers_with_its_defaults_in_both_languages(topic: Any, run
     assert set(played.parameters) == {parameter.name for parameter in topic.parameters}
     ids = [each.id for each in played.figures]
     assert len(ids) == len(set(ids))
-    again = Play.model_validate_json(played.model_dump_json())
+    again = TopicResult.model_validate_json(played.model_dump_json())
     assert again == played
     for text in (topic.title, topic.question, topic.change, topic.see, topic.why):
         assert any("一" <= letter <= "鿿" for letter in text.text("zh"))
@@ -204,7 +202,7 @@ def test_a_sentence_that_is_too_long_is_refused(run: Run) -> None:
     with pytest.raises(InputError, match="Shorten"):
         run("similarity", text="x " * 45)
     with pytest.raises(InputError, match="there is none here"):
-        play("heads", read_parameters(find_topic("heads"), {}))
+        run_topic("heads", read_parameters(find_topic("heads"), {}))
 
 
 # Scaling
@@ -337,7 +335,7 @@ def test_learned_positions_are_the_models_own(run: Run, models: Zoo, tmp_path: P
     folder = build(tmp_path / "learned", "encoder", "masked", positions="learned")
     learned: Any = load(folder)
     zoo = Zoo([("zoo/learned", str(folder))], lambda name, folder: load(folder, name=name))
-    played = play(
+    played = run_topic(
         "positions", read_parameters(find_topic("positions"), {"kind": "learned", "length": "20"}), zoo
     )
     table = learned.network.embeddings.positions.weight.detach().double().numpy()[:20]
@@ -521,7 +519,7 @@ def test_targets_are_one_hot_and_outputs_learn_them(run: Run) -> None:
 
 
 def test_the_decoder_reads_the_right_words_one_place_later() -> None:
-    from glassformer.lessons.output import VOCABULARY, WORDS, read_batch
+    from glassformer.lessons.topics.output import VOCABULARY, WORDS, read_batch
 
     batch = read_batch()
     read = [[VOCABULARY[word] for word in line] for line in batch.read.tolist()]
@@ -534,7 +532,7 @@ def test_the_decoder_reads_the_right_words_one_place_later() -> None:
 
 
 def test_a_step_of_adam_is_torchs(run: Run) -> None:
-    from glassformer.lessons.output import RATE, Adam
+    from glassformer.lessons.topics.output import RATE, Adam
 
     ours, theirs = (torch.nn.Parameter(torch.tensor([1.0, -2.0, 0.5])) for _ in range(2))
     optimizer, adam = torch.optim.Adam([theirs], lr=RATE), Adam([ours])
@@ -560,14 +558,14 @@ def test_a_topic_runs_on_one_thread_and_gives_the_others_back(monkeypatch: pytes
     seen: list[int] = []
     before = torch.get_num_threads()
 
-    def look(words: Words, models: Models) -> Outcome:
+    def look(inputs: Inputs) -> Result:
         seen.append(torch.get_num_threads())
-        return Outcome(literal("One."), ())
+        return Result(literal("One."), ())
 
-    monkeypatch.setattr("glassformer.lessons.masks.play", look)
+    monkeypatch.setattr("glassformer.lessons.topics.masks.compute", look)
     torch.set_num_threads(2)
     try:
-        play("masks", {})
+        run_topic("masks", {})
         assert (seen, torch.get_num_threads()) == ([1], 2)
     finally:
         torch.set_num_threads(before)
@@ -579,15 +577,15 @@ def test_a_topic_runs_on_one_thread_and_gives_the_others_back(monkeypatch: pytes
 @pytest.mark.slow
 def test_what_ships_is_what_the_topics_give() -> None:
     """After a change of a topic, its words or a model: python -m glassformer.workbench.lesson_defaults."""
-    from glassformer.workbench.lesson_defaults import save
+    from glassformer.workbench.lesson_defaults import compute_defaults
 
-    saved, now = read_saved(), save()
+    saved, now = read_defaults(), compute_defaults()
     assert saved.topics == now.topics
-    assert saved.plays.keys() == now.plays.keys()
-    for name, played in now.plays.items():
+    assert saved.results.keys() == now.results.keys()
+    for name, played in now.results.items():
         if name == "scaling":  # its sentence rounds what chance drew: the same numbers on any machine
-            assert str(saved.plays[name].found) == str(played.found)
-        compare(saved.plays[name].model_dump(), played.model_dump(), name)
+            assert str(saved.results[name].found) == str(played.found)
+        compare(saved.results[name].model_dump(), played.model_dump(), name)
 
 
 def compare(one: Any, other: Any, where: str) -> None:

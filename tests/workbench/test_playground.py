@@ -9,8 +9,8 @@ import pytest
 
 from glassformer.api.jobs import Event, Job, JobRequest, Playground
 from glassformer.errors import ApiError
-from glassformer.lessons.playing import play
-from glassformer.lessons.schema import Play
+from glassformer.lessons.run import run_topic
+from glassformer.lessons.schema import TopicResult
 from glassformer.lessons.topics import find_topic, read_parameters
 from glassformer.messages import literal
 from glassformer.workbench import LocalWorkbench, playground
@@ -27,8 +27,8 @@ async def hear(bench: LocalWorkbench, job: Job) -> list[Event]:
     return [event async for event in bench.events(job.id)]
 
 
-def here(name: str, **given: str) -> Play:
-    return play(name, read_parameters(find_topic(name), given))
+def here(name: str, **given: str) -> TopicResult:
+    return run_topic(name, read_parameters(find_topic(name), given))
 
 
 def test_the_worker_answers_what_the_functions_do(bench: LocalWorkbench) -> None:
@@ -64,7 +64,7 @@ def test_training_tells_every_step_and_ends_with_the_play(bench: LocalWorkbench)
     assert all(len(step["rows"]) == 2 and len(step["rows"][0]) == 6 for step in steps)
     assert events[-1].name == "done"
     assert events[-1].data["recording"] is None
-    played = Play.model_validate(events[-1].data["play"])
+    played = TopicResult.model_validate(events[-1].data["play"])
     quiet = here("output", steps="6", pair="thanks")
     assert played.figures == quiet.figures
     assert [step["loss"] for step in steps] == list(played.figures[-1].series[0].values)  # type: ignore[union-attr]

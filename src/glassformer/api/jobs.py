@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import Field
 
-from glassformer.lessons.schema import Play, Topic
+from glassformer.lessons.schema import Topic, TopicResult
 from glassformer.schema import MessageModel, RequestModel, ResponseModel, Wording
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
@@ -198,7 +198,7 @@ class Playground(Protocol):
     def topics(self) -> Sequence[Topic]:
         """All pages; answers at once."""
 
-    def play(self, name: str, given: Mapping[str, str]) -> Play:
+    def play(self, name: str, given: Mapping[str, str]) -> TopicResult:
         """Run a topic and wait for what comes of it: not for the event loop. Refuses (429, "busy")."""
 
     def start_play(self, name: str, given: Mapping[str, str]) -> Job:

@@ -1,5 +1,5 @@
-"""The playground: small experiments with the parts that a Transformer is made of, one topic in two files.
+"""The playground: small experiments with the parts of a Transformer. And small models for first steps.
 
-A topic `name` is `name.toml` (its words and parameters, read without torch) and `name.py` (a pure function
-`play` on the house's own torch code). Both are found by being here.
+A topic is one folder in `topics/`: `topic.toml` (its parameters, read without torch) and `__init__.py` (a
+function `compute` on this project's own torch code). Its texts are messages `lessons.NAME.…`.
 """

@@ -11,7 +11,7 @@ import torch
 
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError
-from glassformer.lessons.phrase_book import invent_pair
+from glassformer.lessons.demo_translator import invent_pair
 from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.native import NativeModel, open_native
 from glassformer.model.attention import SelfAttention

@@ -1,8 +1,8 @@
-"""The playground in words: what a topic is, what can be changed in it, and the kinds of picture it answers.
+"""Types of the playground: topics with their parameters, and results with their figures. Without torch.
 
-In:   nothing; these are the forms that the workbench fills and the page draws.
-Out:  `Topic`, `Play`, and the pictures: matrix, bars, lines, points, table, numbers. Every text of ours is a
-      `Message`; a label that is a word of the example itself is a plain string.
+In:   nothing; the workbench fills these types and the page draws them.
+Out:  `Topic`, `TopicResult`, and the figures: matrix, bars, lines, points, table, numbers. Every text of ours
+      is a `Message`; a label that is a word of the example itself is a plain string.
 """
 
 from collections.abc import Mapping
@@ -48,10 +48,9 @@ class Parameter(ResponseModel):
     maximum: float | None = None
     step: float | None = None
     choices: tuple[Choice, ...] = ()
-    longest: int | None = None  # text: characters
-    needs: dict[str, tuple[str, ...]] = Field(
-        default_factory=dict
-    )  # shown only while each of these has one of these values
+    max_length: int | None = None  # text: characters
+    # shown only while each of these parameters has one of these values
+    needs: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
 class Topic(ResponseModel):
@@ -64,13 +63,13 @@ class Topic(ResponseModel):
     see: Text  # what is to be seen
     why: Text  # and why it is so
     parameters: tuple[Parameter, ...]
-    streams: bool = False  # it can also be run as a job that tells each step (`POST /api/playground/…`)
+    streams: bool = False  # it can also be run as a job that reports each step (`POST /api/playground/…`)
     formula: str | None = None
-    keeps: bool = True  # what it answers holds anywhere; a measurement of a machine does not
+    measured: bool = False  # its numbers are measured on the machine that runs it: they do not ship
 
 
 class Axis(ResponseModel):
-    """What stands beside or below a picture."""
+    """The labels beside or below a figure."""
 
     title: Text | None = None
     labels: tuple[str, ...] = ()
@@ -192,11 +191,11 @@ class Range(ResponseModel):
     labels: tuple[str, ...] = ()
 
 
-class Play(ResponseModel):
-    """What came of one set of parameters."""
+class TopicResult(ResponseModel):
+    """What a topic computed from one set of parameters."""
 
     topic: str
-    parameters: dict[str, Value]  # those used, defaults filled in
+    parameters: dict[str, Value]  # all of them, as they were used
     found: Text  # what these numbers show, in one sentence
     figures: tuple[Figure, ...]
     ranges: dict[str, Range] = Field(default_factory=dict)  # parameters that the text or the model limits
@@ -204,14 +203,14 @@ class Play(ResponseModel):
     seconds: float | None = None  # that it took; None: computed before, and shipped
 
 
-class Saved(ResponseModel):
+class Defaults(ResponseModel):
     """What can be shown where nothing can be computed: every topic, and what its defaults give."""
 
     topics: tuple[Topic, ...]
-    plays: dict[str, Play]  # by the topic's name; only those that keep
+    results: dict[str, TopicResult]  # by the topic's name; without those that are measured
 
 
 @cache
-def read_saved() -> Saved:
+def read_defaults() -> Defaults:
     """What ships: defaults.json, written by `python -m glassformer.workbench.lesson_defaults`."""
-    return Saved.model_validate_json(FILE.read_bytes())
+    return Defaults.model_validate_json(FILE.read_bytes())

@@ -18,7 +18,7 @@ from typing import Any
 
 from glassformer.api.jobs import LAST_EVENTS, Event, Job, JobRequest, ModelDescription, PlayRequest, Preset
 from glassformer.errors import ApiError, GlassformerError
-from glassformer.lessons.schema import Play, Topic
+from glassformer.lessons.schema import Topic, TopicResult
 from glassformer.lessons.topics import find_topic, read_parameters, read_topics
 from glassformer.messages import Message, message
 from glassformer.weights.hub import ZOO
@@ -95,7 +95,7 @@ class LocalWorkbench:
     def topics(self) -> Sequence[Topic]:
         return read_topics()
 
-    def play(self, name: str, given: Mapping[str, str]) -> Play:
+    def play(self, name: str, given: Mapping[str, str]) -> TopicResult:
         """Run a topic and wait for it; refused while a job runs or waits."""
         topic = find_topic(name)
         parameters = read_parameters(topic, given)

@@ -1,8 +1,8 @@
-"""One short question to the worker, and its answer: plays of the playground, while no job runs.
+"""Ask the worker for the result of a topic of the playground, while no job runs.
 
-In:   a worker that has nothing else to do, a topic with its parameters.
-Out:  a `Play`, or a refusal in one sentence. It is waited for: a play takes a second or two, and the first
-      one as long as a worker needs to start.
+In:   a worker that is idle, a topic with its parameters.
+Out:  a `TopicResult`, or an `ApiError`. The caller waits: a topic takes a second or two, the first one as
+      long as the worker needs to start.
 """
 
 import queue
@@ -12,12 +12,12 @@ from secrets import token_hex
 from typing import Any
 
 from glassformer.errors import ApiError
-from glassformer.lessons.schema import Play, Topic, Value
+from glassformer.lessons.schema import Topic, TopicResult, Value
 from glassformer.messages import Message
 from glassformer.workbench.models import Model
 from glassformer.workbench.process import WorkerProcess
 
-MAX_SECONDS = 40.0  # seconds that a play may take, once the worker has begun it
+MAX_SECONDS = 40.0  # seconds that a topic may take once the worker has begun it
 STARTING = 180.0  # seconds that a worker may take to begin: importing takes long on a slow machine
 TICK = 0.2  # seconds between two checks whether the workbench is closing
 
@@ -25,7 +25,7 @@ TICK = 0.2  # seconds between two checks whether the workbench is closing
 def describe_task(
     job: str, topic: Topic, parameters: Mapping[str, Value], models: Sequence[Model], *, streams: bool
 ) -> dict[str, Any]:
-    """What the worker is told; only models that ship are looked into."""
+    """The task as the worker reads it; topics use only models that ship."""
     zoo = [
         (model.name, str(model.folder))
         for model in models
@@ -47,12 +47,12 @@ def ask(
     parameters: Mapping[str, Value],
     models: Sequence[Model],
     is_closing: Callable[[], bool],
-) -> Play:
-    """Send a play and wait for it. Raises TimeoutError where none came, EOFError where the worker is gone."""
+) -> TopicResult:
+    """Wait for the result. TimeoutError where none came in time, EOFError where the worker has ended."""
     job = token_hex(8)
     worker.send(describe_task(job, topic, parameters, models, streams=False))
     deadline = time.monotonic() + STARTING
-    played: Play | None = None
+    result: TopicResult | None = None
     while time.monotonic() < deadline and not is_closing():
         try:
             news = worker.receive(TICK)
@@ -66,10 +66,10 @@ def ask(
             case "progress":
                 deadline = time.monotonic() + MAX_SECONDS
             case "played":
-                played = Play.model_validate(news["play"])
+                result = TopicResult.model_validate(news["play"])
             case "done":
-                assert played is not None
-                return played
+                assert result is not None
+                return result
             case "failed":
                 raise ApiError(Message.from_json(news["message"]), news["code"], 422)
     raise TimeoutError

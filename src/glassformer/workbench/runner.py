@@ -14,7 +14,7 @@ import torch
 from glassformer.api.jobs import EditRequest, JobRequest
 from glassformer.errors import CheckpointError, InputError
 from glassformer.lessons.models import Zoo
-from glassformer.lessons.playing import play
+from glassformer.lessons.run import run_topic
 from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.opening import load
 from glassformer.recorders.edits import AblateHead, CutEdge, Edit, FirstLayers, ScaleScores
@@ -55,12 +55,12 @@ class Runner:
             destination.finish(recording)
 
     def play(self, task: dict[str, Any], reporter: JobReporter) -> None:
-        """A topic of the playground; one that is streamed tells its steps."""
+        """A topic of the playground; one that streams reports its steps."""
         zoo = Zoo(task["models"], self.open)
         reporter.progress("running")
-        tell = reporter.step if task["streams"] else None
-        played = play(task["topic"], task["parameters"], zoo, tell)
-        reporter.send("played", play=played.model_dump(mode="json"))
+        report = reporter.step if task["streams"] else None
+        result = run_topic(task["topic"], task["parameters"], zoo, report)
+        reporter.send("played", play=result.model_dump(mode="json"))
 
     def open(self, name: str, folder: str | None) -> LoadedModel:
         """A model, from memory if it is there and its files have not changed."""

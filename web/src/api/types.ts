@@ -68,7 +68,7 @@ export type CellTerm = Schemas["Term"];
 export type PlayTopic = Schemas["Topic"];
 export type PlayParameter = Schemas["Parameter"];
 export type PlayValue = PlayParameter["default"];
-export type Play = Schemas["Play"];
+export type PlayResult = Schemas["TopicResult"];
 export type PlayRange = Schemas["Range"];
 export type PlayAxis = Schemas["Axis"];
 export type PlaySeries = Schemas["Series"];
@@ -78,7 +78,7 @@ export type PlayLines = Schemas["Lines"];
 export type PlayPoints = Schemas["Points"];
 export type PlayTable = Schemas["Table"];
 export type PlayNumbers = Schemas["Numbers"];
-export type PlayFigure = Play["figures"][number];
+export type PlayFigure = PlayResult["figures"][number];
 
 /** Where a live training stands: an event of its job. */
 export interface PlayStep {

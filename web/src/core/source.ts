@@ -12,7 +12,7 @@ import type {
   Distribution,
   Language,
   MetricDescription,
-  Play,
+  PlayResult,
   PlayTopic,
   RecordingEntry,
   RunDescription,
@@ -149,7 +149,7 @@ export interface Playground {
     settings: Readonly<Record<string, string>>,
     signal?: AbortSignal,
     anew?: boolean,
-  ): Promise<Play>;
+  ): Promise<PlayResult>;
 }
 
 export interface Source {

@@ -13,7 +13,7 @@ import type {
   Language,
   MetricDescription,
   Phrase,
-  Play,
+  PlayResult,
   PlayStep,
   StepDescription,
 } from "../api/types";
@@ -50,7 +50,7 @@ export interface Rerunner {
     settings: Readonly<Record<string, string>>,
     heard: (step: PlayStep) => void,
     signal: AbortSignal,
-  ): Promise<Play>;
+  ): Promise<PlayResult>;
 }
 
 /** What a view leaves to its next mounting on the same recording. When another one is opened, it is stopped. */

@@ -11,7 +11,7 @@ import type {
   JobRequest,
   JobStage,
   ModelDescription,
-  Play,
+  PlayResult,
   PlayStep,
   Preset,
   StepDescription,
@@ -82,10 +82,10 @@ export function createServerJobs(
       const query = new URLSearchParams(settings).toString();
       const path = `playground/${encodeURIComponent(topic)}${query && `?${query}`}`;
       const job = await connection.json<Job>(path, { method: "POST" });
-      const told: Told<PlayStep, Play> = {
+      const told: Told<PlayStep, PlayResult> = {
         job: () => {},
         step: heard,
-        result: (end) => (end as { readonly play?: Play }).play ?? null,
+        result: (end) => (end as { readonly play?: PlayResult }).play ?? null,
       };
       return follow(connection, events, job, told, signal);
     },

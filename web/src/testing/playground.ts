@@ -1,6 +1,6 @@
 /** Topics and plays made up for tests. */
 
-import type { Play, PlayFigure, PlayParameter, PlayTopic } from "../api/types";
+import type { PlayFigure, PlayParameter, PlayResult, PlayTopic } from "../api/types";
 
 export const word = (text: string) => ({ code: `testing.${text}`, parameters: {}, default: text });
 
@@ -14,7 +14,7 @@ export function aParameter(name: string, change: Partial<PlayParameter> = {}): P
     maximum: null,
     step: null,
     choices: [],
-    longest: null,
+    max_length: null,
     needs: {},
     ...change,
   };
@@ -30,12 +30,12 @@ export function aTopic(name: string, parameters: readonly PlayParameter[], strea
     why: word("A reason."),
     parameters,
     streams,
-    keeps: true,
+    measured: false,
     formula: null,
   };
 }
 
-export function aPlay(topic: string, figures: readonly PlayFigure[], found = "Found."): Play {
+export function aPlay(topic: string, figures: readonly PlayFigure[], found = "Found."): PlayResult {
   return { topic, parameters: {}, found: word(found), figures, ranges: {}, model: null, seconds: 0.01 };
 }
 

@@ -1,7 +1,7 @@
 /** The playground as tests open it: two topics, answers of one's own, and what was asked. */
 
 import { afterEach } from "vitest";
-import type { Play } from "../api/types";
+import type { PlayResult } from "../api/types";
 import type { Playground } from "../core/source";
 import type { Mounted, Rerunner, Stage } from "../core/view";
 import { view } from "../views/playground/view";
@@ -19,7 +19,7 @@ afterEach(() => mounted?.unmount());
 /** The view on two topics; `answer` says what a question finds. It is unmounted after the test. */
 export function openPlayground(
   options: Record<string, string> = {},
-  answer: (topic: string, settings: Readonly<Record<string, string>>) => Promise<Play> = async (
+  answer: (topic: string, settings: Readonly<Record<string, string>>) => Promise<PlayResult> = async (
     topic,
     settings,
   ) => aPlay(topic, figures, `Found with ${JSON.stringify(settings)}.`),

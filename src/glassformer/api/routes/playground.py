@@ -13,7 +13,7 @@ from starlette.responses import Response
 from glassformer.api.jobs import Job, Playground
 from glassformer.api.responses import NO_STORE, REVALIDATE, AppContext, Context, respond
 from glassformer.errors import ApiError
-from glassformer.lessons.schema import Play, Topic, read_saved
+from glassformer.lessons.schema import Topic, TopicResult, read_defaults
 from glassformer.messages import message
 
 router = APIRouter(prefix="/api", tags=["playground"])
@@ -31,12 +31,12 @@ async def list_topics(request: Request, context: Context) -> Response:
     return await respond(
         request,
         context,
-        lambda: list(bench.topics() if isinstance(bench, Playground) else read_saved().topics),
+        lambda: list(bench.topics() if isinstance(bench, Playground) else read_defaults().topics),
         keep=REVALIDATE,
     )
 
 
-@router.get("/playground/{topic}", response_model=Play)
+@router.get("/playground/{topic}", response_model=TopicResult)
 async def play_topic(request: Request, context: Context, topic: TopicName) -> Response:
     """What comes of it. Other words in the address are its parameters, as width=6; the rest are defaults.
 
@@ -44,8 +44,8 @@ async def play_topic(request: Request, context: Context, topic: TopicName) -> Re
     computed. Name a parameter, and it is computed here.
     """
     given = _read(request)
-    if not given and topic in read_saved().plays:
-        return await respond(request, context, lambda: read_saved().plays[topic], keep=REVALIDATE)
+    if not given and topic in read_defaults().results:
+        return await respond(request, context, lambda: read_defaults().results[topic], keep=REVALIDATE)
     playground = _require(context)
     return await respond(request, context, lambda: playground.play(topic, given), keep=NO_STORE, slow=True)
 

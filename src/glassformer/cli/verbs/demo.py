@@ -15,7 +15,7 @@ from glassformer.render.terminal.text import wrap
 
 def run(_: Arguments) -> None:
     """Train a tiny translator and draw where it looks."""
-    from glassformer.lessons.phrase_book import SENTENCE, STEPS, teach_translator
+    from glassformer.lessons.demo_translator import SENTENCE, STEPS, train_translator
     from glassformer.loaded.opening import load
 
     print(message("cli.demo.begin"))
@@ -28,7 +28,7 @@ def run(_: Arguments) -> None:
             last = loss
             show_step(step + 1)
 
-        model = load(*teach_translator(report), name="demo")
+        model = load(*train_translator(report), name="demo")
     print(f"  {message('cli.demo.trained', steps=STEPS, loss=last)}")
     recording = model.record(SENTENCE)
     assert recording.target is not None

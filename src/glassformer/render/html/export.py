@@ -25,7 +25,7 @@ from glassformer.api.client import InProcessClient
 from glassformer.api.frames import MAGIC, Frame, FrameArray, decode, encode, shrink
 from glassformer.api.settings import STATIC
 from glassformer.errors import InputError
-from glassformer.lessons.schema import read_saved
+from glassformer.lessons.schema import read_defaults
 from glassformer.messages import known_languages, message, read_catalogue
 from glassformer.metrics import METRICS
 from glassformer.recording import AttentionMap, Recording
@@ -153,7 +153,7 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
     yield from _list_rolled(recording, here)
     if hidden:
         yield from _list_hidden(recording, here)
-    yield from ("playground", *(f"playground/{name}" for name in read_saved().plays))
+    yield from ("playground", *(f"playground/{name}" for name in read_defaults().results))
 
 
 def _list_messages(bodies: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:

@@ -153,7 +153,7 @@ function textField(
 ): Knob {
   const input = make("input", {
     type: "text",
-    maxlength: parameter.longest,
+    maxlength: parameter.max_length,
     spellcheck: "false",
     dir: "auto",
     onchange: (): void => changed(input.value),

@@ -5,7 +5,7 @@
  * Out:  a standalone SVG.
  */
 
-import type { Play, PlayTopic } from "../../api/types";
+import type { PlayResult, PlayTopic } from "../../api/types";
 import type { Stage } from "../../core/view";
 import { spell } from "../../marks/cells";
 import { inks, label, sheet, wrap } from "../../marks/paper";
@@ -16,7 +16,7 @@ const WIDTH = 640;
 
 export interface Shown {
   readonly topic: PlayTopic | null;
-  readonly play: Play | null;
+  readonly play: PlayResult | null;
   readonly settings: Settings;
   readonly evidence: string;
 }

@@ -14,7 +14,7 @@ const topic = aTopic("scaling", [
   }),
   aParameter("k", { kind: "integer", default: 2, minimum: 1, maximum: 4, needs: { how: ["best"] } }),
   aParameter("padding", { kind: "flag", default: false }),
-  aParameter("text", { kind: "text", default: "我爱你", longest: 4 }),
+  aParameter("text", { kind: "text", default: "我爱你", max_length: 4 }),
 ]);
 
 test("settings are the topic's own where the address says nothing", () => {

@@ -35,7 +35,7 @@ export function possible(parameter: PlayParameter, wish: string | undefined): st
     case "choice":
       return parameter.choices.some(({ value }) => value === wish) ? wish : null;
     case "text":
-      return wish.trim() === "" ? null : [...wish].slice(0, parameter.longest ?? undefined).join("");
+      return wish.trim() === "" ? null : [...wish].slice(0, parameter.max_length ?? undefined).join("");
     default: {
       const number = Number(wish);
       if (wish.trim() === "" || !Number.isFinite(number)) return null;

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import type { Play, PlayStep } from "../../api/types";
+import type { PlayResult, PlayStep } from "../../api/types";
 import { Refusal } from "../../core/source";
 import type { Rerunner } from "../../core/view";
 import { aPlay, figures } from "../../testing/playground";
@@ -7,14 +7,14 @@ import { openPlayground as open, text } from "../../testing/playing";
 import { restyle, settle } from "../../testing/recording";
 
 describe("live training", () => {
-  function trained(answer?: () => Promise<Play>) {
+  function trained(answer?: () => Promise<PlayResult>) {
     let tell: (step: PlayStep) => void = () => {};
-    let finish: (play: Play) => void = () => {};
+    let finish: (play: PlayResult) => void = () => {};
     let signal: AbortSignal | null = null;
     const rerunner = {
       play: (_: string, __: unknown, heard: (step: PlayStep) => void, stop: AbortSignal) => {
         [tell, signal] = [heard, stop];
-        return new Promise<Play>((resolve, reject) => {
+        return new Promise<PlayResult>((resolve, reject) => {
           finish = resolve;
           stop.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
         });
@@ -24,7 +24,7 @@ describe("live training", () => {
     return {
       ...opened,
       tell: (step: PlayStep) => tell(step),
-      finish: (play: Play) => finish(play),
+      finish: (play: PlayResult) => finish(play),
       stopped: () => signal?.aborted ?? false,
     };
   }
@@ -84,7 +84,7 @@ describe("live training", () => {
   });
 
   test.each([
-    ["has not come", () => new Promise<Play>(() => {})],
+    ["has not come", () => new Promise<PlayResult>(() => {})],
     ["was refused", () => Promise.reject(new Refusal("No answer came in time.", "too_slow", 422))],
   ])("it starts at once where the first answer %s", async (_, answer) => {
     const { element, tell, finish } = trained(answer);

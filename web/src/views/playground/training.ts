@@ -5,7 +5,7 @@
  * Out:  plays on the way (the curve grows, the output changes), and the last one from the server.
  */
 
-import type { Play, PlayFigure, PlayLines, PlayMatrix, PlayStep, PlayTopic } from "../../api/types";
+import type { PlayFigure, PlayLines, PlayMatrix, PlayResult, PlayStep, PlayTopic } from "../../api/types";
 import { digits } from "../../core/formats";
 import { Refusal } from "../../core/source";
 import type { Rerunner, Stage } from "../../core/view";
@@ -15,10 +15,10 @@ import { words } from "./words";
 
 export interface TrainingActs {
   /** What is shown now, and what the controls say. */
-  now(): { readonly play: Play | null; readonly settings: Settings };
+  now(): { readonly play: PlayResult | null; readonly settings: Settings };
   /** It starts: nothing else is waited for. */
   begin(): void;
-  show(play: Play): void;
+  show(play: PlayResult): void;
   explain(error: unknown): string;
 }
 
@@ -27,7 +27,7 @@ export class TrainingRun {
   readonly asked: string;
   readonly steps: PlayStep[] = [];
   state: "running" | "done" | "stopped" | "failed" = "running";
-  last: Play | null = null; // what the server found in the end
+  last: PlayResult | null = null; // what the server found in the end
   error: unknown = null;
   private readonly controller = new AbortController();
   private told: (() => void) | null = null;
@@ -36,7 +36,7 @@ export class TrainingRun {
     play: NonNullable<Rerunner["play"]>,
     topic: PlayTopic,
     settings: Settings,
-    readonly first: Play | null, // whose figures the steps fill
+    readonly first: PlayResult | null, // whose figures the steps fill
   ) {
     const { signal } = this.controller;
     this.asked = spellQuestion(topic, settings);
@@ -60,7 +60,7 @@ export class TrainingRun {
   }
 
   /** The figures as they are by now; null: there are none yet. */
-  get play(): Play | null {
+  get play(): PlayResult | null {
     if (this.state === "done") return this.last;
     return this.first && this.steps.length > 0 ? withSteps(this.first, this.steps) : null;
   }
@@ -150,14 +150,14 @@ export class Training {
 }
 
 /** Choices decide what is drawn, numbers only what stands there. */
-function hasShape(play: Play, topic: PlayTopic, settings: Settings): boolean {
+function hasShape(play: PlayResult, topic: PlayTopic, settings: Settings): boolean {
   return topic.parameters.every(
     ({ kind, name }) => kind !== "choice" || String(play.parameters[name]) === settings[name],
   );
 }
 
 /** A play with the steps so far in its figure "loss" and the last output in its figure "output". */
-export function withSteps(play: Play, steps: readonly PlayStep[]): Play {
+export function withSteps(play: PlayResult, steps: readonly PlayStep[]): PlayResult {
   const last = steps.at(-1);
   if (!last) return play;
   return {

@@ -190,7 +190,7 @@ describe("the playground", () => {
   });
 
   test("what is measured at the moment is not asked where nothing runs", async () => {
-    const here = { ...TOPICS[0]!, keeps: false };
+    const here = { ...TOPICS[0]!, measured: true };
     const { stage, element } = setStage(invent().source);
     const ask = vi.fn();
     const mounted = view.mount({ ...withoutSubject(stage), playground: { topics: async () => [here], ask } });

@@ -6,7 +6,7 @@
  */
 
 import "./style.css";
-import type { Play, PlayTopic } from "../../api/types";
+import type { PlayResult, PlayTopic } from "../../api/types";
 import { digits } from "../../core/formats";
 import type { Message } from "../../core/messages";
 import { Refusal } from "../../core/source";
@@ -54,7 +54,7 @@ const GAP = 32;
 interface KeptPlay extends Kept {
   readonly settings: ReadonlyMap<string, Settings>;
   readonly asked: string; // the last question, and what was answered
-  readonly play: Play | null;
+  readonly play: PlayResult | null;
   readonly training: TrainingRun | null;
 }
 
@@ -74,7 +74,7 @@ class PlaygroundView {
   private waiting: AbortController | null = null; // for a model that runs
   private coming: Promise<unknown> = Promise.resolve();
   private asked = ""; // the last question
-  private play: Play | null = null;
+  private play: PlayResult | null = null;
   private gone = false;
 
   constructor(private readonly stage: Stage<"none">) {
@@ -247,7 +247,7 @@ class PlaygroundView {
     const asked = spellQuestion(topic, settings);
     if (asked === this.asked && !anew) return this.coming as Promise<void>;
     this.asked = asked;
-    if (!topic.keeps && !this.stage.rerunner) {
+    if (topic.measured && !this.stage.rerunner) {
       write(this.parts!.found, this.say.measured);
       return;
     }
@@ -280,7 +280,7 @@ class PlaygroundView {
     }
   }
 
-  private arrive(play: Play): void {
+  private arrive(play: PlayResult): void {
     this.play = play;
     write(this.parts!.found, this.stage.text(play.found));
     write(this.parts!.evidence, this.evidence());

@@ -5,62 +5,42 @@ Out:  scores and weights (query, key). Bilinear similarity takes W = W_Q W_Kᵀ 
       numbers; the additive one has random ones, and says so.
 """
 
+import math
+
 import torch
 from torch import Tensor
 
-from glassformer.errors import InputError
-from glassformer.lessons.outcome import (
-    Models,
-    Outcome,
-    Words,
-    axis,
-    label_tokens,
-    matrix,
-    percent,
-    plain,
-    write,
-)
-from glassformer.lessons.schema import Measure, Numbers, Range
+from glassformer.lessons.figures import axis, format_number, matrix, measure, percent, read_sentence
+from glassformer.lessons.run import Inputs, Result
+from glassformer.lessons.schema import Numbers, Range
 from glassformer.messages import message
 from glassformer.model.similarity import AdditiveSimilarity, additive, bilinear, cosine, dot, scaled_dot, soft
 from glassformer.model.transformer import Transformer
 
-MOST = 40  # tokens
-
 
 @torch.no_grad()
-def play(words: Words, models: Models) -> Outcome:
+def compute(inputs: Inputs) -> Result:
     """Compare every word of a sentence with every word."""
-    model = models.find(_fits, "lessons.needs.word_vectors")
+    model = inputs.models.find(_fits, "lessons.needs.word_vectors")
     assert isinstance(model.network, Transformer)
-    tokens = model.reader.read_source(words.text("text"), None)
-    if len(tokens) > MOST:
-        raise InputError("lessons.sentence_too_long", count=len(tokens), most=MOST)
-    vectors = embed(model.network, torch.tensor(tokens.ids))
-    function, head = words.text("function"), min(words.integer("head"), model.network.config.heads - 1)
+    ids, labels = read_sentence(model, inputs.text("text"))
+    vectors = embed(model.network, torch.tensor(ids))
+    function, head = inputs.text("function"), min(inputs.integer("head"), model.network.config.heads - 1)
     scores = compare(function, vectors, model.network, head)
     weights = soft(scores)
     entropy = float(torch.special.entr(weights).sum(-1).mean())
-    most = float(torch.tensor(float(len(tokens))).log())
+    most = math.log(len(ids))
     own = float(weights.diagonal().mean())
-    labels = label_tokens(model, tokens.ids)
     rows, columns = (
         axis(labels, message("lessons.similarity.query")),
         axis(labels, message("lessons.similarity.key")),
     )
     notes = {
-        "bilinear": message("lessons.similarity.w_head_was_learnt", head=head),
-        "additive": message("lessons.similarity.w_u_v_are"),
+        "bilinear": message("lessons.similarity.learnt_weights", head=head),
+        "additive": message("lessons.similarity.random_weights"),
     }
     figures = (
-        matrix(
-            "weights",
-            message("lessons.similarity.weights_after_softmax"),
-            weights,
-            rows,
-            columns,
-            ends=(0.0, 1.0),
-        ),
+        matrix("weights", message("lessons.similarity.weights"), weights, rows, columns, ends=(0.0, 1.0)),
         matrix(
             "scores", message("lessons.similarity.scores"), scores, rows, columns, note=notes.get(function)
         ),
@@ -68,28 +48,20 @@ def play(words: Words, models: Models) -> Outcome:
             id="numbers",
             title=message("lessons.similarity.over_all_words"),
             items=(
-                Measure(name=message("lessons.similarity.smallest_score"), value=plain(float(scores.min()))),
-                Measure(name=message("lessons.similarity.largest_score"), value=plain(float(scores.max()))),
-                Measure(name=message("lessons.similarity.weight_on_word_itself"), value=plain(own)),
-                Measure(
-                    name=message("lessons.similarity.entropy_share_largest"),
-                    value=plain(entropy / most if most else 0.0),
-                ),
+                measure(message("lessons.similarity.smallest_score"), float(scores.min())),
+                measure(message("lessons.similarity.largest_score"), float(scores.max())),
+                measure(message("lessons.similarity.own_weight"), own),
+                measure(message("lessons.similarity.relative_entropy"), entropy / most if most else 0.0),
             ),
         ),
     )
-    low, high = write(float(scores.min()), ".2f"), write(float(scores.max()), ".2f")
+    low, high = format_number(float(scores.min()), ".2f"), format_number(float(scores.max()), ".2f")
     spread = percent(entropy / most if most else 0.0)
     found = message(
-        "lessons.similarity.scores_from_on_average",
-        low=low,
-        high=high,
-        own=percent(own),
-        spread=spread,
-        percent=percent(1),
+        "lessons.similarity.found", low=low, high=high, own=percent(own), spread=spread, whole=percent(1)
     )
     ranges = {"head": Range(maximum=model.network.config.heads - 1)}
-    return Outcome(found, figures, model.name, {"head": head}, ranges)
+    return Result(found, figures, model.name, {"head": head}, ranges)
 
 
 def embed(network: Transformer, ids: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 import torch
 
-from glassformer.lessons.phrase_book import SENTENCE, STEPS, invent_pair, teach_translator
+from glassformer.lessons.demo_translator import SENTENCE, STEPS, invent_pair, train_translator
 from glassformer.loaded.opening import load
 from glassformer.model.generate import generate
 from glassformer.model.transformer import Transformer
@@ -18,7 +18,7 @@ Pupil = tuple[Transformer, LibraryTokenizer, list[float]]
 @pytest.fixture(scope="module")
 def pupil() -> Pupil:
     losses: list[float] = []
-    network, tokenizer = teach_translator(lambda step, loss: losses.append(loss))
+    network, tokenizer = train_translator(lambda step, loss: losses.append(loss))
     return network, tokenizer, losses
 
 
@@ -56,6 +56,6 @@ def test_it_leaves_torch_as_it_was() -> None:
     expected = torch.rand(1)
     torch.manual_seed(7)
     threads = torch.get_num_threads()
-    teach_translator(lambda step, loss: None, steps=1)
+    train_translator(lambda step, loss: None, steps=1)
     assert torch.equal(torch.rand(1), expected)
     assert torch.get_num_threads() == threads

@@ -35,7 +35,7 @@ _RATE = 3e-3
 _WARM_UP = 30  # steps until the rate is reached
 
 
-def teach_translator(
+def train_translator(
     report: Callable[[int, float], None], *, steps: int = STEPS, seed: int = 2
 ) -> tuple[Transformer, LibraryTokenizer]:
     """Train from scratch on `steps` batches of new sentences; `report` gets the number and loss of each."""

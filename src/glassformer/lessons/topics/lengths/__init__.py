@@ -8,19 +8,20 @@ import json
 from pathlib import Path
 from typing import Any
 
-from glassformer.lessons.outcome import Models, Outcome, Words, chain, plain, series
+from glassformer.lessons.figures import chain, round_number, series
+from glassformer.lessons.run import Inputs, Result
 from glassformer.lessons.schema import Lines, Table
 from glassformer.messages import Message, message
 
 FILE = Path(__file__).with_name("lengths.json")
 
 
-def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
+def compute(inputs: Inputs) -> Result:
     """Show what was measured."""
     if not FILE.is_file():
-        return Outcome(message("lessons.lengths.this_has_not_been"), ())
+        return Result(message("lessons.lengths.not_measured"), ())
     measured: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-    wanted = words.text("show")
+    wanted = inputs.text("show")
     networks = [each for each in measured["networks"] if wanted in ("all", each["family"])]
     buckets = measured["buckets"]
     names = [
@@ -31,26 +32,22 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     fixed = message("lessons.lengths.fixed_measured" if known else "lessons.lengths.fixed_missing")
     lines = Lines(
         id="bleu",
-        title=message("lessons.lengths.bleu_length_source_sentence"),
+        title=message("lessons.lengths.bleu_by_length"),
         note=message("lessons.lengths.method", sentences=measured["sentences"], fixed=fixed),
         x=tuple((bucket["shortest"] + bucket["longest"]) / 2 for bucket in buckets),
-        x_title=message("lessons.lengths.words_source"),
+        x_title=message("lessons.lengths.source_words"),
         y_title=message("lessons.lengths.bleu"),
         series=tuple(series(name, each["bleu"]) for name, each in zip(names, networks, strict=True)),
     )
     table = Table(
         id="table",
         title=message("lessons.lengths.same_numbers"),
-        columns=(
-            message("lessons.lengths.words"),
-            message("lessons.lengths.sentences"),
-            *names,
-        ),
+        columns=(message("lessons.lengths.words"), message("lessons.lengths.sentences"), *names),
         rows=tuple(
             (
                 _name(bucket),
                 float(bucket["sentences"]),
-                *(plain(each["bleu"][place]) for each in networks),
+                *(round_number(each["bleu"][place]) for each in networks),
             )
             for place, bucket in enumerate(buckets)
         ),
@@ -60,9 +57,9 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         for name, each in zip(names, networks, strict=True)
     ]
     found = message(
-        "lessons.lengths.from_shortest", date=measured["date"], falls=chain("lessons.lengths.falls", falls)
+        "lessons.lengths.found", date=measured["date"], falls=chain("lessons.lengths.falls", falls)
     )
-    return Outcome(found, (lines, table))
+    return Result(found, (lines, table))
 
 
 def _name(bucket: dict[str, Any]) -> Message | str:

@@ -9,19 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.config import ModelConfig
-from glassformer.lessons.outcome import (
-    Models,
-    Outcome,
-    Words,
-    axis,
-    matrix,
-    percent,
-    plain,
-    seeded,
-    series,
-    write,
-)
-from glassformer.lessons.schema import Arrow, Figure, Lines, Measure, Numbers, Points
+from glassformer.lessons.figures import axis, format_number, matrix, measure, percent, seeded, series
+from glassformer.lessons.models import Zoo
+from glassformer.lessons.run import Inputs, Result
+from glassformer.lessons.schema import Arrow, Figure, Lines, Numbers, Points
 from glassformer.messages import Message, message
 from glassformer.model.positions import RotaryPositions, frequencies, rotate, sinusoidal_table
 from glassformer.model.similarity import dot
@@ -33,12 +24,12 @@ ARROWS = 3  # positions on the circle
 CIRCLES = ("sinusoidal", "rotary")
 
 
-def play(words: Words, models: Models) -> Outcome:
+def compute(inputs: Inputs) -> Result:
     """Write positions, multiply them, compare."""
-    kind, length = words.text("kind"), words.integer("length")
+    kind, length = inputs.text("kind"), inputs.integer("length")
     name = None
     if kind == "learned":
-        codes, name = learned_table(models, length)
+        codes, name = learned_table(inputs.models, length)
     else:
         codes = write_codes(kind, length)
     products = dot(codes, codes) if kind != "rotary" else rotary_products(length)
@@ -55,7 +46,7 @@ def play(words: Words, models: Models) -> Outcome:
     figures: list[Figure] = [
         Lines(
             id="distance",
-            title=message("lessons.positions.products_distance_from_three"),
+            title=message("lessons.positions.products_by_distance"),
             x=tuple(float(distance) for distance in range(farthest + 1)),
             x_title=message("lessons.positions.distance"),
             y_title=message("lessons.positions.product"),
@@ -64,14 +55,12 @@ def play(words: Words, models: Models) -> Outcome:
                 for start, curve in zip(starts, curves, strict=True)
             ),
         ),
-        matrix("codes", _title(kind), shown, places, features),
-        matrix(
-            "products", message("lessons.positions.products_every_two_positions"), products, places, places
-        ),
+        matrix("codes", message(f"lessons.positions.codes.{kind}"), shown, places, features),
+        matrix("products", message("lessons.positions.products"), products, places, places),
     ]
     if kind in CIRCLES:
-        figures[1:1] = turn(words.integer("pair"), words.integer("shift"), length, kind)
-    return Outcome(_find(kind, differ, spread, codes), figures, name)
+        figures[1:1] = turn(inputs.integer("pair"), inputs.integer("shift"), length, kind)
+    return Result(_find(kind, differ, spread, codes), figures, name)
 
 
 def write_codes(kind: str, length: int) -> Tensor:
@@ -94,7 +83,7 @@ def rotary_products(length: int) -> Tensor:
     return dot(rotate(query.expand(length, -1), rotation), rotate(key.expand(length, -1), rotation))
 
 
-def learned_table(models: Models, length: int) -> tuple[Tensor, str]:
+def learned_table(models: Zoo, length: int) -> tuple[Tensor, str]:
     """The first rows of a table that a model of the zoo has learnt, and the model's name."""
 
     def fits(network: Transformer) -> bool:
@@ -130,26 +119,22 @@ def turn(pair: int, shift: int, length: int, kind: str) -> list[Figure]:
     degrees = angle * 180 / torch.pi
     circle = Points(
         id="circle",
-        title=message("lessons.positions.pair_each_position_point", pair=pair),
+        title=message("lessons.positions.pair", pair=pair),
         note=message(
             "lessons.positions.rotary_shift" if kind == "rotary" else "lessons.positions.shift",
             shift=shift,
             degrees=degrees,
         ),
         arrows=tuple(arrows),
-        groups=(message("lessons.positions.position_p"), message("lessons.positions.position_p_k")),
+        groups=(message("lessons.positions.before"), message("lessons.positions.after")),
         reach=1.1,
     )
     numbers = Numbers(
         id="rotation",
-        title=message("lessons.positions.shift_rotation"),
+        title=message("lessons.positions.rotation"),
         items=(
-            Measure(name=message("lessons.positions.angle_this_pair"), value=plain(degrees), unit="°"),
-            Measure(
-                name=message("lessons.positions.largest_error_over_all"),
-                value=plain(error),
-                good=error < 1e-5,
-            ),
+            measure(message("lessons.positions.angle"), degrees, unit="°"),
+            measure(message("lessons.positions.largest_error"), error, good=error < 1e-5),
         ),
     )
     return [circle, numbers]
@@ -160,26 +145,14 @@ def _arrow(points: Tensor, position: int, pair: int, label: str, group: int) -> 
     return Arrow(label=label, x=cosine, y=sine, group=group)
 
 
-def _title(kind: str) -> Message:
-    titles = {
-        "sinusoidal": message("lessons.positions.matrix_positions"),
-        "learned": message("lessons.positions.table_model_learnt_first"),
-        "rotary": message("lessons.positions.query_ones_turned_its"),
-        "count": message("lessons.positions.one_number_each_position"),
-        "share": message("lessons.positions.one_number_from_0"),
-    }
-    return titles[kind]
-
-
 def _find(kind: str, differ: float, spread: float, codes: Tensor) -> Message:
-    size = float(codes.abs().max())
     match kind:
         case "count":
-            return message("lessons.positions.same_distance_gives_products", differ=differ, size=size)
+            return message("lessons.positions.found.count", differ=differ, size=float(codes.abs().max()))
         case "share":
-            return message("lessons.positions.numbers_stay_small_but", differ=differ)
+            return message("lessons.positions.found.share", differ=differ)
         case "learned":
-            share = differ / spread if spread else 0.0
-            return message("lessons.positions.nobody_told_this_model", differ=differ, share=percent(share))
+            share = percent(differ / spread if spread else 0.0)
+            return message("lessons.positions.found.learned", differ=differ, share=share)
         case _:
-            return message("lessons.positions.three_curves_are_one", differ=write(differ, ".1e"))
+            return message("lessons.positions.found.circles", differ=format_number(differ, ".1e"))

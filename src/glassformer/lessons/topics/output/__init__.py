@@ -4,7 +4,6 @@ In:   which sentence is looked at, how many steps; both sentences are always lea
 Out:  the target, the output before and after, and the loss of every step.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -12,17 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from glassformer.config import ModelConfig
-from glassformer.lessons.outcome import (
-    Models,
-    Outcome,
-    Words,
-    axis,
-    matrix,
-    percent,
-    plain,
-    row,
-    series,
-)
+from glassformer.lessons.figures import axis, matrix, percent, round_number, row, series
+from glassformer.lessons.run import Inputs, Result
 from glassformer.lessons.schema import Lines, Matrix
 from glassformer.messages import Message, message
 from glassformer.model.transformer import Transformer
@@ -47,27 +37,10 @@ class Batch(NamedTuple):
     real: Tensor  # (2, T)
 
 
-Tell = Callable[[int, float, Tensor], None]  # a step, its loss, and the output (position, word)
-
-
-def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
-    """Train quietly."""
-    return train(words, lambda step, loss, output: None)  # noqa: ARG005
-
-
-def stream(words: Words, tell: Callable[[dict[str, object]], None]) -> Outcome:
-    """Train, and tell each step."""
-
-    def tell_step(step: int, loss: float, output: Tensor) -> None:
-        tell({"step": step, "loss": plain(loss), "rows": [list(row(line)) for line in output]})
-
-    return train(words, tell_step)
-
-
-def train(words: Words, tell: Tell) -> Outcome:
+def compute(inputs: Inputs) -> Result:
     """Train a small translator on both sentences, and look at one of them."""
-    network = build(words.integer("seed"))
-    chosen, steps, smoothing = words.text("pair"), words.integer("steps"), words.number("smoothing")
+    network = build(inputs.integer("seed"))
+    chosen, steps, smoothing = inputs.text("pair"), inputs.integer("steps"), inputs.number("smoothing")
     place = list(PAIRS).index(chosen)
     length = len(PAIRS[chosen][1].split()) + 1  # with the end
     optimizer = Adam(list(network.parameters()))
@@ -79,7 +52,8 @@ def train(words: Words, tell: Tell) -> Outcome:
         loss = F.cross_entropy(logits[batch.real], batch.wanted[batch.real], label_smoothing=smoothing)
         losses.append(float(loss.detach()))
         outputs.append(logits.detach()[place, :length].softmax(-1))  # (position, word)
-        tell(step, losses[-1], outputs[-1])
+        rows = [list(row(line)) for line in outputs[-1]]
+        inputs.report({"step": step, "loss": round_number(losses[-1]), "rows": rows})
         if step < steps:
             optimizer.step(loss)
     return _describe(chosen, outputs[0], outputs[-1], losses, smoothing)
@@ -156,7 +130,7 @@ def _pad(rows: list[list[int]], filling: int) -> Tensor:
     return torch.tensor([[*each, *(filling,) * (longest - len(each))] for each in rows])
 
 
-def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], smoothing: float) -> Outcome:
+def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], smoothing: float) -> Result:
     wanted = [*PAIRS[chosen][1].split(), END]
     places = torch.tensor([WORDS.index(word) for word in wanted])
     target = F.one_hot(places, len(WORDS)).float()
@@ -181,7 +155,7 @@ def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], s
     steps = len(losses) - 1
     curve = Lines(
         id="loss",
-        title=message("lessons.output.loss_every_step"),
+        title=message("lessons.output.losses"),
         x=tuple(float(step) for step in range(len(losses))),
         x_title=message("lessons.output.step"),
         y_title=message("lessons.output.cross_entropy"),
@@ -194,7 +168,7 @@ def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], s
         curve,
     )
     reached, guess = percent(float(right.mean())), percent(1 / len(WORDS))
-    found = message("lessons.output.learnt", steps=steps, reached=reached, guess=guess, said=said)
+    found = message("lessons.output.found", steps=steps, reached=reached, guess=guess, said=said)
     if smoothing:
         found = message("lessons.output.smoothed", found=found)
-    return Outcome(found, figures)
+    return Result(found, figures)

@@ -7,16 +7,8 @@ Out:  what may be seen (query, key), scores with −∞ left out, and the weight
 import torch
 from torch import Tensor
 
-from glassformer.lessons.outcome import (
-    Models,
-    Outcome,
-    Words,
-    axis,
-    flags,
-    matrix,
-    percent,
-    seeded,
-)
+from glassformer.lessons.figures import axis, flags, matrix, percent, seeded
+from glassformer.lessons.run import Inputs, Result
 from glassformer.messages import Message, message
 from glassformer.model.attention import combine
 from glassformer.model.similarity import scaled_dot, soft
@@ -27,9 +19,9 @@ LENGTH = 5  # of the batch; the long line stands alone in its own
 WIDTH = 10  # of the vectors, as in the example
 
 
-def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
+def compute(inputs: Inputs) -> Result:
     """Mask one sentence of a batch."""
-    text, kind = words.text("text"), words.text("mask")
+    text, kind = inputs.text("text"), inputs.text("mask")
     batch = (*TITLES, text) if text not in TITLES else TITLES
     length = max(LENGTH, len(text))
     tokens = [pad(each, length) for each in batch]
@@ -37,7 +29,7 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     chosen = batch.index(text)
     allowed = see(real[chosen : chosen + 1], kind)  # (T, S)
     alphabet = sorted({token for each in tokens for token in each})
-    table = torch.randn(len(alphabet), WIDTH, generator=seeded(words.integer("seed")))
+    table = torch.randn(len(alphabet), WIDTH, generator=seeded(inputs.integer("seed")))
     vectors = table[torch.tensor([alphabet.index(token) for token in tokens[chosen]])]
     scores = scaled_dot(vectors, vectors)
     weights = soft(scores, allowed)
@@ -46,37 +38,24 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         axis(tokens[chosen], message("lessons.masks.key")),
     )
     figures = (
-        flags(
-            "allowed",
-            message("lessons.masks.what_may_be_seen"),
-            allowed,
-            rows,
-            columns,
-        ),
+        flags("allowed", message("lessons.masks.allowed"), allowed, rows, columns),
         matrix(
             "scores",
-            message("lessons.masks.scores_hatched_cells_are"),
+            message("lessons.masks.scores"),
             scores.masked_fill(~allowed, float("-inf")),
             rows,
             columns,
         ),
-        matrix(
-            "weights",
-            message("lessons.masks.weights_after_softmax"),
-            weights,
-            rows,
-            columns,
-            ends=(0.0, 1.0),
-        ),
+        matrix("weights", message("lessons.masks.weights"), weights, rows, columns, ends=(0.0, 1.0)),
         flags(
             "batch",
-            message("lessons.masks.batch_token_rest_padding"),
+            message("lessons.masks.batch"),
             real,
             axis(batch, message("lessons.masks.sentence")),
             axis(range(length), message("lessons.masks.position")),
         ),
     )
-    return Outcome(_find(kind, allowed, weights, real[chosen]), figures)
+    return Result(_find(kind, allowed, weights, real[chosen]), figures)
 
 
 def pad(text: str, length: int) -> list[str]:
@@ -101,6 +80,6 @@ def _find(kind: str, allowed: Tensor, weights: Tensor, real: Tensor) -> Message:
     lost = float(weights[real][:, ~real].sum(-1).mean()) if not bool(real.all()) else 0.0
     later = float(weights.triu(1).sum(-1).mean())
     if kind == "none":
-        return message("lessons.masks.nothing_hidden_what_real", lost=percent(lost), later=percent(later))
+        return message("lessons.masks.nothing_hidden", lost=percent(lost), later=percent(later))
     what = message(f"lessons.masks.hides.{kind}")
     return message("lessons.masks.cells_hidden", hidden=hidden, cells=allowed.numel(), what=what)

@@ -7,18 +7,10 @@ Out:  the numbers before and after, and how much the first sentence changed beca
 import torch
 from torch import Tensor
 
-from glassformer.lessons.masks import PADDING, TITLES, pad
-from glassformer.lessons.outcome import (
-    Models,
-    Outcome,
-    Words,
-    axis,
-    matrix,
-    plain,
-    seeded,
-    series,
-)
-from glassformer.lessons.schema import Bars, Figure, Measure, Numbers
+from glassformer.lessons.figures import axis, matrix, measure, seeded, series
+from glassformer.lessons.run import Inputs, Result
+from glassformer.lessons.schema import Bars, Figure, Numbers
+from glassformer.lessons.topics.masks import PADDING, TITLES, pad
 from glassformer.messages import message
 from glassformer.model.layers import BatchNorm, LayerNorm
 
@@ -27,12 +19,12 @@ FEATURES = 6
 EXAMPLE = ((3.2897, 0.7432, -1.1652), (0.7432, 1.3647, -1.1707), (-1.1652, -1.1707, 5.6380))
 
 
-def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
+def compute(inputs: Inputs) -> Result:
     """Norm the batch twice: as it is, and with its third sentence louder."""
-    kind, factor = words.text("norm"), words.number("louder")
-    count_padding = kind == "batch" and words.flag("padding")
-    batch, real, labels = read_batch(words.text("data"))
-    part = message("lessons.norms.row" if words.text("data") == "matrix" else "lessons.norms.sentence")
+    kind, factor = inputs.text("norm"), inputs.number("louder")
+    count_padding = kind == "batch" and inputs.flag("padding")
+    batch, real, labels = read_batch(inputs.text("data"))
+    part = message("lessons.norms.row" if inputs.text("data") == "matrix" else "lessons.norms.sentence")
     louder = batch.clone()
     louder[-1] *= factor
     counted = torch.ones_like(real) if count_padding else real
@@ -51,7 +43,7 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
             id="change",
             title=message("lessons.norms.what_changed", part=part, factor=factor),
             labels=tuple(labels),
-            value_title=message("lessons.norms.largest_change_feature"),
+            value_title=message("lessons.norms.largest_change"),
             series=(series(message("lessons.norms.change"), _blank(change, shown).flatten()),),
         ),
         _measure(loud, counted, kind),
@@ -62,7 +54,7 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         found = message("lessons.norms.unchanged", part=part, factor=factor)
     else:
         found = message("lessons.norms.changed", part=part, factor=factor, first=first)
-    return Outcome(found, figures)
+    return Result(found, figures)
 
 
 def read_batch(data: str) -> tuple[Tensor, Tensor, list[str]]:
@@ -101,8 +93,8 @@ def _measure(normed: Tensor, counted: Tensor, kind: str) -> Numbers:
         id="numbers",
         title=message("lessons.norms.after_the_norm", line=line),
         items=(
-            Measure(name=message("lessons.norms.largest_mean", line=line), value=plain(mean)),
-            Measure(name=message("lessons.norms.smallest_variance", line=line), value=plain(variance)),
+            measure(message("lessons.norms.largest_mean", line=line), mean),
+            measure(message("lessons.norms.smallest_variance", line=line), variance),
         ),
     )
 

@@ -7,37 +7,23 @@ Out:  weights (head, key) of that word with the mean below, and how different he
 import torch
 from torch import Tensor
 
-from glassformer.errors import InputError
-from glassformer.lessons.outcome import (
-    Models,
-    Outcome,
-    Words,
-    axis,
-    label_tokens,
-    matrix,
-    plain,
-    series,
-)
-from glassformer.lessons.schema import Bars, Measure, Numbers, Range
+from glassformer.lessons.figures import axis, matrix, measure, read_sentence, series
+from glassformer.lessons.run import Inputs, Result
+from glassformer.lessons.schema import Bars, Numbers, Range
 from glassformer.messages import message
 from glassformer.model.transformer import Transformer
 
-MOST = 40  # tokens
 
-
-def play(words: Words, models: Models) -> Outcome:
+def compute(inputs: Inputs) -> Result:
     """Record the sentence, and lay the heads side by side."""
-    model = models.find(lambda network: network.config.shape == "encoder", "lessons.needs.encoder")
-    tokens = model.reader.read_source(words.text("text"), None)
-    if len(tokens) > MOST:
-        raise InputError("lessons.sentence_too_long", count=len(tokens), most=MOST)
+    model = inputs.models.find(lambda network: network.config.shape == "encoder", "lessons.needs.encoder")
+    ids, labels = read_sentence(model, inputs.text("text"))
     assert isinstance(model.network, Transformer)
-    layer = min(words.integer("layer"), model.network.config.layers - 1)
-    query = min(words.integer("query"), len(tokens) - 1)
-    weights = look(model.network, tokens.ids, layer)  # (H, T, S)
+    layer = min(inputs.integer("layer"), model.network.config.layers - 1)
+    query = min(inputs.integer("query"), len(ids) - 1)
+    weights = look(model.network, ids, layer)  # (H, T, S)
     rows = weights[:, query]
     mean = rows.mean(0)
-    labels = label_tokens(model, tokens.ids)
     word = labels[query]
     entropies = torch.special.entr(torch.cat((rows, mean[None]))).sum(-1)
     apart = differ(weights)
@@ -47,16 +33,16 @@ def play(words: Words, models: Models) -> Outcome:
     figures = (
         matrix(
             "heads",
-            message("lessons.heads.where_looks_layer", word=word, layer=layer),
+            message("lessons.heads.attention_of_word", word=word, layer=layer),
             torch.cat((rows, mean[None])),
             axis(names, message("lessons.heads.head")),
             axis(labels, message("lessons.heads.key")),
             ends=(0.0, 1.0),
-            note=message("lessons.heads.last_row_mean_heads"),
+            note=message("lessons.heads.last_row"),
         ),
         Bars(
             id="entropy",
-            title=message("lessons.heads.how_spread_each_row"),
+            title=message("lessons.heads.spread"),
             labels=tuple(names),
             value_title=message("lessons.heads.entropy_nats"),
             series=(series(message("lessons.heads.entropy"), entropies),),
@@ -65,19 +51,13 @@ def play(words: Words, models: Models) -> Outcome:
             id="numbers",
             title=message("lessons.heads.whole_layer"),
             items=(
-                Measure(
-                    name=message("lessons.heads.mean_difference_two_heads"),
-                    value=plain(apart),
-                ),
-                Measure(
-                    name=message("lessons.heads.different_words_heads_look"),
-                    value=float(count),
-                ),
+                measure(message("lessons.heads.difference"), apart),
+                measure(message("lessons.heads.different_words"), count),
             ),
         ),
     )
     found = message(
-        "lessons.heads.heads_look_at",
+        "lessons.heads.found",
         heads=len(rows),
         layer=layer,
         count=count,
@@ -91,7 +71,7 @@ def play(words: Words, models: Models) -> Outcome:
         "query": Range(maximum=len(labels) - 1, labels=tuple(labels)),
         "layer": Range(maximum=model.network.config.layers - 1),
     }
-    return Outcome(found, figures, model.name, {"layer": layer, "query": query}, ranges)
+    return Result(found, figures, model.name, {"layer": layer, "query": query}, ranges)
 
 
 @torch.no_grad()

@@ -11,7 +11,8 @@ import torch
 from torch import nn
 
 from glassformer.config import ModelConfig
-from glassformer.lessons.outcome import Models, Outcome, Words, plain, seeded, series
+from glassformer.lessons.figures import round_number, seeded, series
+from glassformer.lessons.run import Inputs, Result
 from glassformer.lessons.schema import Lines, Table
 from glassformer.messages import message
 from glassformer.model.attention import Mask, SelfAttention, fused_product
@@ -24,35 +25,33 @@ SLOW = 60.0  # milliseconds after which a piece is measured no further
 
 
 @torch.no_grad()
-def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
+def compute(inputs: Inputs) -> Result:
     """Measure until the time is up; what was not reached has no number."""
-    width = int(words.text("width"))
+    width = int(inputs.text("width"))
     config = ModelConfig(vocabulary_size=1, shape="encoder", width=width, heads=HEADS, feed_forward=width)
     attention, recurrent = SelfAttention(config).eval(), nn.GRU(width, width, batch_first=True).eval()
     measured = measure(attention, recurrent)  # on one thread, as every topic runs
     growth = grow(measured["attention"])
     lines = Lines(
         id="seconds",
-        title=message("lessons.cost.time_one_layer_d", width=width),
-        note=message("lessons.cost.shortest_tries_processor_time", tries=TRIES),
+        title=message("lessons.cost.time_of_a_layer", width=width),
+        note=message("lessons.cost.how_measured", tries=TRIES),
         x=tuple(float(length) for length in LENGTHS),
-        x_title=message("lessons.cost.tokens_n"),
+        x_title=message("lessons.cost.tokens"),
         y_title=message("lessons.cost.milliseconds"),
         x_scale="log",
         y_scale="log",
         series=(
-            series(message("lessons.cost.softmax_qk_v_n"), measured["attention"]),
-            series(message("lessons.cost.projections_q_k_v"), measured["projections"]),
-            series(message("lessons.cost.recurrent_gru_step_step"), measured["recurrent"]),
+            series(message("lessons.cost.product_curve"), measured["attention"]),
+            series(message("lessons.cost.projections_curve"), measured["projections"]),
+            series(message("lessons.cost.recurrent_curve"), measured["recurrent"]),
         ),
     )
     longest = [
         length for length, value in zip(LENGTHS, measured["attention"], strict=True) if value == value
     ][-1]
-    found = message(
-        "lessons.cost.from_tokens_product_attention", half=longest // 2, longest=longest, growth=growth
-    )
-    return Outcome(found, (lines, _compare(), _list(measured)))
+    found = message("lessons.cost.found", half=longest // 2, longest=longest, growth=growth)
+    return Result(found, (lines, _compare(), _list(measured)))
 
 
 def measure(attention: SelfAttention, recurrent: nn.GRU) -> dict[str, list[float]]:
@@ -100,17 +99,17 @@ def grow(values: list[float]) -> float:
 def _compare() -> Table:
     return Table(
         id="complexity",
-        title=message("lessons.cost.one_layer_theory"),
+        title=message("lessons.cost.in_theory"),
         columns=(
             message("lessons.cost.layer"),
             message("lessons.cost.work"),
-            message("lessons.cost.steps_wait_one_another"),
-            message("lessons.cost.path_between_two_words"),
+            message("lessons.cost.sequential_steps"),
+            message("lessons.cost.path"),
         ),
         rows=(
             (message("lessons.cost.self_attention"), "O(n²·d)", "O(1)", "O(1)"),
             (message("lessons.cost.recurrent"), "O(n·d²)", "O(n)", "O(n)"),
-            (message("lessons.cost.convolution_width_k"), "O(k·n·d²)", "O(1)", "O(log_k n)"),
+            (message("lessons.cost.convolution"), "O(k·n·d²)", "O(1)", "O(log_k n)"),
         ),
     )
 
@@ -118,7 +117,7 @@ def _compare() -> Table:
 def _list(measured: dict[str, list[float]]) -> Table:
     return Table(
         id="measured",
-        title=message("lessons.cost.milliseconds_2"),
+        title=message("lessons.cost.measured"),
         columns=(
             message("lessons.cost.n"),
             message("lessons.cost.attention"),
@@ -126,7 +125,7 @@ def _list(measured: dict[str, list[float]]) -> Table:
             message("lessons.cost.recurrent"),
         ),
         rows=tuple(
-            (float(length), *(plain(measured[name][place]) for name in measured))
+            (float(length), *(round_number(measured[name][place]) for name in measured))
             for place, length in enumerate(LENGTHS)
         ),
     )

@@ -7,8 +7,9 @@ Out:  weights with and without the factor, and variances measured at every width
 import torch
 from torch import Tensor
 
-from glassformer.lessons.outcome import Models, Outcome, Words, percent, plain, seeded, series
-from glassformer.lessons.schema import Bars, Lines, Measure, Numbers
+from glassformer.lessons.figures import measure, percent, seeded, series
+from glassformer.lessons.run import Inputs, Result
+from glassformer.lessons.schema import Bars, Lines, Numbers
 from glassformer.messages import message
 from glassformer.model.similarity import dot, scaled_dot, soft
 
@@ -16,9 +17,9 @@ QUERIES = 512  # from which variances are measured
 WIDEST = 10  # 2**10
 
 
-def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
+def compute(inputs: Inputs) -> Result:
     """Draw, compare, measure."""
-    exponent, keys, seed = words.integer("width"), words.integer("keys"), words.integer("seed")
+    exponent, keys, seed = inputs.integer("width"), inputs.integer("keys"), inputs.integer("seed")
     width = 2**exponent
     plainly, scaled = draw_scores(width, keys, seed)
     weights = {"plain": soft(plainly[0]), "scaled": soft(scaled[0])}
@@ -28,13 +29,13 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     widths = [float(2**power) for power in range(WIDEST + 1)]
     bars = Bars(
         id="weights",
-        title=message("lessons.scaling.one_query_keys_d", keys=keys, width=width),
+        title=message("lessons.scaling.one_query", keys=keys, width=width),
         labels=tuple(f"k{number}" for number in range(keys)),
         label_title=message("lessons.scaling.key"),
         value_title=message("lessons.scaling.weight"),
         series=(
-            series(message("lessons.scaling.softmax_q_k"), weights["plain"]),
-            series(message("lessons.scaling.softmax_q_k_d"), weights["scaled"]),
+            series(message("lessons.scaling.plain_weights"), weights["plain"]),
+            series(message("lessons.scaling.scaled_weights"), weights["scaled"]),
         ),
         high=1.0,
     )
@@ -42,39 +43,39 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         id="numbers",
         title=message("lessons.scaling.over_queries", queries=QUERIES),
         items=(
-            Measure(name=message("lessons.scaling.variance_q_k"), value=plain(spread[exponent][0])),
-            Measure(name=message("lessons.scaling.variance_q_k_d"), value=plain(spread[exponent][1])),
-            Measure(name=message("lessons.scaling.largest_weight_plain"), value=plain(peaks[0])),
-            Measure(name=message("lessons.scaling.largest_weight_scaled"), value=plain(peaks[1])),
-            Measure(name=message("lessons.scaling.gradient_plain"), value=plain(slopes[0])),
-            Measure(name=message("lessons.scaling.gradient_scaled"), value=plain(slopes[1])),
+            measure(message("lessons.scaling.plain_variance"), spread[exponent][0]),
+            measure(message("lessons.scaling.scaled_variance"), spread[exponent][1]),
+            measure(message("lessons.scaling.largest_weight_plain"), peaks[0]),
+            measure(message("lessons.scaling.largest_weight_scaled"), peaks[1]),
+            measure(message("lessons.scaling.gradient_plain"), slopes[0]),
+            measure(message("lessons.scaling.gradient_scaled"), slopes[1]),
         ),
-        note=message("lessons.scaling.gradient_p_1_p"),
+        note=message("lessons.scaling.gradient_note"),
     )
     lines = Lines(
         id="variance",
-        title=message("lessons.scaling.variance_scores_width"),
+        title=message("lessons.scaling.variance_by_width"),
         x=tuple(widths),
         x_title=message("lessons.scaling.d_k"),
         y_title=message("lessons.scaling.variance"),
         x_scale="log",
         y_scale="log",
         series=(
-            series(message("lessons.scaling.q_k_measured"), [pair[0] for pair in spread]),
-            series(message("lessons.scaling.q_k_d_k"), [pair[1] for pair in spread]),
-            series(message("lessons.scaling.d_k_theory"), widths, dashed=True),
+            series(message("lessons.scaling.plain_scores"), [pair[0] for pair in spread]),
+            series(message("lessons.scaling.scaled_scores"), [pair[1] for pair in spread]),
+            series(message("lessons.scaling.theory"), widths, dashed=True),
         ),
         mark=float(width),
     )
     found = message(
-        "lessons.scaling.at_d_k_largest",
+        "lessons.scaling.found",
         width=width,
-        percent=percent(peaks[0]),
-        percent_2=percent(peaks[1]),
-        slope=slopes[0],
-        slope_2=slopes[1],
+        plain_peak=percent(peaks[0]),
+        scaled_peak=percent(peaks[1]),
+        plain_slope=slopes[0],
+        scaled_slope=slopes[1],
     )
-    return Outcome(found, (bars, numbers, lines))
+    return Result(found, (bars, numbers, lines))
 
 
 def draw_scores(width: int, keys: int, seed: int) -> tuple[Tensor, Tensor]:

@@ -7,35 +7,35 @@ Out:  scores, weights, and the mixture of values. A key is the bag of its charac
 import torch
 from torch import Tensor
 
-from glassformer.lessons.outcome import Models, Outcome, Words, chain, percent, plain, series
+from glassformer.lessons.figures import chain, percent, round_number, series
+from glassformer.lessons.run import Inputs, Result
 from glassformer.lessons.schema import Bars, Table
 from glassformer.messages import Message, message
 from glassformer.model.similarity import dot, hard
 
-TABLE = {  # keys and values; the catalogues have their meaning in other languages
-    "own_art": ("段誉的招牌武功", "六脉神剑"),
-    "father": ("段誉的生父", "段延庆"),
-    "brothers": ("段誉的结拜兄弟", "乔峰和虚竹"),
-    "brothers_art": ("乔峰的招牌武功", "降龙十八掌"),
+KEYS = {  # by their names in the catalogues, which have the values, too
+    "own_art": "段誉的招牌武功",
+    "father": "段誉的生父",
+    "brothers": "段誉的结拜兄弟",
+    "brothers_art": "乔峰的招牌武功",
 }
-NAMES, KEYS = tuple(TABLE), tuple(key for key, _ in TABLE.values())
 GIVEN = (7.0, 1.0, 9.0, 5.0)
 
 
-def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
+def compute(inputs: Inputs) -> Result:
     """Ask the table."""
-    given = words.text("scores") == "given"
-    scores = torch.tensor(GIVEN) if given else score(words.text("question"))
-    count = words.integer("keys")
-    weights = hard((scores / words.number("temperature"))[None], count)[0]
+    given = inputs.text("scores") == "given"
+    scores = torch.tensor(GIVEN) if given else score(inputs.text("question"))
+    count = inputs.integer("keys")
+    weights = hard((scores / inputs.number("temperature"))[None], count)[0]
     terms = [
         message("lessons.lookup.term", share=share, value=message(f"lessons.lookup.value.{name}"))
-        for name, share in zip(NAMES, weights.tolist(), strict=True)
+        for name, share in zip(KEYS, weights.tolist(), strict=True)
         if share > 0
     ]
     table = Table(
         id="table",
-        title=message("lessons.lookup.table_how_much_each"),
+        title=message("lessons.lookup.table"),
         note=message("lessons.lookup.taken", mixture=chain("lessons.lookup.sum", terms)),
         columns=(
             message("lessons.lookup.key_column"),
@@ -46,29 +46,29 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
         rows=tuple(
             (
                 message(f"lessons.lookup.key_cell.{name}"),
-                plain(float(scores[i])),
-                plain(float(weights[i])),
+                round_number(float(scores[i])),
+                round_number(float(weights[i])),
                 message(f"lessons.lookup.value_cell.{name}"),
             )
-            for i, name in enumerate(NAMES)
+            for i, name in enumerate(KEYS)
         ),
-        marked=tuple(i for i in range(len(TABLE)) if weights[i] > 0),
+        marked=tuple(i for i in range(len(KEYS)) if weights[i] > 0),
     )
     bars = Bars(
         id="weights",
         title=message("lessons.lookup.weights"),
-        labels=KEYS,
+        labels=tuple(KEYS.values()),
         value_title=message("lessons.lookup.weight"),
         series=(series(message("lessons.lookup.weight"), weights),),
         high=1.0,
     )
-    return Outcome(_find(scores, weights, count), (table, bars))
+    return Result(_find(scores, weights, count), (table, bars))
 
 
 def score(question: str) -> Tensor:
     """q·k of the question with each key: how many characters they share. (key,)"""
-    alphabet = sorted(set("".join(KEYS)))
-    keys = torch.tensor([[float(letter in key) for letter in alphabet] for key in KEYS])
+    alphabet = sorted(set("".join(KEYS.values())))
+    keys = torch.tensor([[float(letter in key) for letter in alphabet] for key in KEYS.values()])
     query = torch.tensor([[float(letter in question) for letter in alphabet]])
     return dot(query, keys)[0]
 
@@ -76,20 +76,20 @@ def score(question: str) -> Tensor:
 def _find(scores: Tensor, weights: Tensor, count: int) -> Message:
     """What the weights say. Keys that fit equally well are named, and no more is said of them than that."""
     share, highest = percent(float(weights.max())), float(scores.max())
-    best = NAMES[int(weights.argmax())]
+    best = list(KEYS)[int(weights.argmax())]
     key = message(f"lessons.lookup.key.{best}")
     tied = [
         message("lessons.lookup.quoted", key=message(f"lessons.lookup.key.{name}"))
-        for name, score in zip(NAMES, scores.tolist(), strict=True)
+        for name, score in zip(KEYS, scores.tolist(), strict=True)
         if score == highest
     ]
-    if len(tied) == len(TABLE):
-        return message("lessons.lookup.no_key_fits_better", highest=highest)
+    if len(tied) == len(KEYS):
+        return message("lessons.lookup.all_tied", highest=highest)
     if count < len(tied):
         return message("lessons.lookup.more_tied_than_asked", tied=len(tied), keys=tied, count=count)
     if count == 1:
         return message("lessons.lookup.hard", key=key, value=message(f"lessons.lookup.value_cell.{best}"))
     if len(tied) > 1:
         return message("lessons.lookup.tied", keys=tied, share=share)
-    kind = message("lessons.lookup.soft" if count == len(TABLE) else "lessons.lookup.best_keys", count=count)
+    kind = message("lessons.lookup.soft" if count == len(KEYS) else "lessons.lookup.best_keys", count=count)
     return message("lessons.lookup.mixture", kind=kind, key=key, share=share, count=count)

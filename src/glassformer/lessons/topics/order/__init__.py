@@ -10,19 +10,9 @@ import torch
 from torch import Tensor
 
 from glassformer.config import ModelConfig, Positions
-from glassformer.lessons.outcome import (
-    Models,
-    Outcome,
-    Words,
-    axis,
-    matrix,
-    percent,
-    plain,
-    seeded,
-    series,
-    write,
-)
-from glassformer.lessons.schema import Bars, Measure, Numbers
+from glassformer.lessons.figures import axis, format_number, matrix, measure, percent, seeded, series
+from glassformer.lessons.run import Inputs, Result
+from glassformer.lessons.schema import Bars, Numbers
 from glassformer.messages import message
 from glassformer.model.transformer import Transformer
 
@@ -30,14 +20,14 @@ WIDTH = 64
 ROUNDING = 1e-4  # differences below are those of sums in another order
 
 
-def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
+def compute(inputs: Inputs) -> Result:
     """Run an untrained encoder on both orders: what is shown holds for any weights."""
-    text, kind = words.text("text"), words.text("positions")
+    text, kind = inputs.text("text"), inputs.text("positions")
     letters = list(text)
-    order = choose_order(len(letters), words.text("shuffle"), words.integer("seed"))
+    order = choose_order(len(letters), inputs.text("shuffle"), inputs.integer("seed"))
     alphabet = sorted(set(letters))
     ids = torch.tensor([alphabet.index(letter) for letter in letters])
-    network = build(len(alphabet), kind, words.integer("seed"))
+    network = build(len(alphabet), kind, inputs.integer("seed"))
     straight, shuffled = run(network, ids), run(network, ids[order])
     moved = torch.empty_like(straight)
     moved[order] = shuffled  # each word's output back at its old place
@@ -47,37 +37,37 @@ def play(words: Words, models: Models) -> Outcome:  # noqa: ARG001
     largest = float(change.max())
     bars = Bars(
         id="change",
-        title=message("lessons.order.how_much_each_output", text=text, other=other),
+        title=message("lessons.order.changes", text=text, other=other),
         labels=tuple(letters),
-        value_title=message("lessons.order.change_share_output"),
+        value_title=message("lessons.order.relative_change"),
         series=(series(message("lessons.order.change"), change),),
         high=max(0.1, largest),
     )
     labels = axis(letters)
     distances = matrix(
         "distances",
-        message("lessons.order.how_far_apart_outputs"),
+        message("lessons.order.distances"),
         apart,
         labels,
         labels,
         ends=(0.0, float(apart.max()) or 1.0),
-        note=message("lessons.order.n_0_two_cannot_be"),
+        note=message("lessons.order.zero_distance"),
     )
     numbers = Numbers(
         id="numbers",
-        title=message("lessons.order.shuffled_against_straight"),
+        title=message("lessons.order.comparison"),
         items=(
-            Measure(name=message("lessons.order.largest_change"), value=plain(largest)),
-            Measure(name=message("lessons.order.mean_change"), value=plain(float(change.mean()))),
+            measure(message("lessons.order.largest_change"), largest),
+            measure(message("lessons.order.mean_change"), float(change.mean())),
         ),
     )
     if other == text:
-        found = message("lessons.order.new_order_old_one")
+        found = message("lessons.order.same_order")
     elif largest < ROUNDING:
-        found = message("lessons.order.order_does_not_matter", largest=write(largest, ".0e"))
+        found = message("lessons.order.no_effect", largest=format_number(largest, ".0e"))
     else:
-        found = message("lessons.order.order_matters_outputs_change", largest=percent(largest))
-    return Outcome(found, (bars, distances, numbers))
+        found = message("lessons.order.effect", largest=percent(largest))
+    return Result(found, (bars, distances, numbers))
 
 
 def choose_order(count: int, shuffle: str, seed: int) -> Tensor:
