@@ -14,41 +14,41 @@ from typing import Any
 
 # Of modules that exist no longer: every name that the documents mentioned, and its present address.
 MOVED = {
-    f"{__package__}.{old}": {name: f"{__package__}.{new}" for name, new in names.items()}
+    f"{__package__}.{old}": {name: f"{__package__}.{new.replace(':', '.')}" for name, new in names.items()}
     for old, names in {
         "model.choosing": {"GenerationSettings": "GenerationSettings"},
-        "recorders.demo": {"teach_translator": "lessons.phrase_book.teach_translator"},
-        "recorders.huggingface": {"HuggingFaceSubject": "loaded.transformers.TransformersModel"},
+        "recorders.demo": {"teach_translator": "lessons.phrase_book:teach_translator"},
+        "recorders.huggingface": {"HuggingFaceSubject": "loaded.transformers:TransformersModel"},
         "recorders.long": {
-            "invent_text": "lessons.long_text.invent_text",
-            "open_rotary": "lessons.long_text.open_rotary",
+            "invent_text": "lessons.long_text:invent_text",
+            "open_rotary": "lessons.long_text:open_rotary",
         },
-        "recorders.ours": {"OurSubject": "loaded.native.NativeModel"},
+        "recorders.ours": {"OurSubject": "loaded.native:NativeModel"},
         "recorders.recorder": {"load": "load", "record": "record"},
-        "show": {"__call__": "render.notebook.show.show"},  # it was a module that could be called
+        "show": {"__call__": "render.notebook.show:show"},  # it was a module that could be called
         "show.figures": {"figure": "figure"},
         "show.frames": {
-            "Frame": "api.frames.Frame",
-            "Plane": "api.frames.FrameArray",
-            "decode": "api.frames.decode",
-            "encode": "api.frames.encode",
-            "quantise": "api.frames.quantise",
-            "restore": "api.frames.dequantise",
+            "Frame": "api.frames:Frame",
+            "Plane": "api.frames:FrameArray",
+            "decode": "api.frames:decode",
+            "encode": "api.frames:encode",
+            "quantise": "api.frames:quantise",
+            "restore": "api.frames:dequantise",
         },
         "show.html": {"export": "export"},
-        "show.library": {"Library": "api.library.Library"},
-        "show.server.app": {"create_app": "api.app.create_app"},
-        "show.terminal": {"draw_recording": "render.terminal.heatmap.draw_recording"},
-        "show.walk": {"explain": "walk.explain", "make_plan": "walk.make_plan"},
-        "show.widget": {"show": "render.notebook.show.show"},
-        "train": {"__call__": "training.recipe.train"},
+        "show.library": {"Library": "api.library:Library"},
+        "show.server.app": {"create_app": "api.app:create_app"},
+        "show.terminal": {"draw_recording": "render.terminal.heatmap:draw_recording"},
+        "show.walk": {"explain": "walk:explain", "make_plan": "walk:make_plan"},
+        "show.widget": {"show": "render.notebook.show:show"},
+        "train": {"__call__": "training.recipe:train"},
         "train.recipe": {
-            "read_recipe": "training.recipe.read_recipe",
-            "run_recipe": "training.recipe.train",
+            "read_recipe": "training.recipe:read_recipe",
+            "run_recipe": "training.recipe:train",
         },
         "train.settings": {
-            "MonitorSettings": "training.settings.MonitorSettings",
-            "TrainSettings": "training.settings.TrainSettings",
+            "MonitorSettings": "training.settings:MonitorSettings",
+            "TrainSettings": "training.settings:TrainSettings",
         },
     }.items()
 }

@@ -15,7 +15,9 @@ VERB = '''
 """A verb of somebody else."""
 
 from glassformer.cli.parser import help_text
-from glassformer.cli.verb import Verb
+
+SUMMARY = "say hello"
+EXAMPLES = ("glassformer greet --loud",)
 
 
 def add_arguments(parser):
@@ -24,9 +26,6 @@ def add_arguments(parser):
 
 def run(arguments):
     print("HELLO" if arguments.loud else "hello")
-
-
-VERB = Verb("greet", add_arguments, run, examples=("glassformer greet --loud",), summary="say hello")
 '''
 
 

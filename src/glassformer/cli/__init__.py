@@ -40,6 +40,7 @@ def build_parser() -> Parser:
             description=str(message("cli.description", summary=f"{summary[:1].upper()}{summary[1:]}")),
             epilog=_list_examples(verb),
         )
+        verb_parser.areas = (verb.name,)
         verb.add_arguments(verb_parser)
         verb_parser.set_defaults(run=verb.run)
     return parser

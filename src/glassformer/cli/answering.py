@@ -15,7 +15,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TextIO
 
-from glassformer.cli.inputs import add_device, read_texts, require_text
+from glassformer.cli.inputs import read_texts, require_text
 from glassformer.cli.output import escape_controls, with_progress
 from glassformer.cli.parser import Arguments, Parser, help_text
 from glassformer.errors import CheckpointError, InputError
@@ -28,36 +28,31 @@ if TYPE_CHECKING:
 
 def add_texts(parser: Parser, usual: str) -> None:
     """Texts and where they come from; `usual` is the model where none is named."""
+    parser.areas += ("answers",)
+    parser.set_defaults(usual=usual)
     parser.add_argument(
         "model", metavar="MODEL", nargs="?", help=help_text("cli.help.answers.model", usual=usual)
     )
-    parser.set_defaults(usual=usual)
-    parser.add_argument("texts", metavar="TEXT", nargs="*", help=help_text("cli.help.answers.texts"))
-    parser.add_argument("--input", metavar="FILE", type=Path, help=help_text("cli.help.answers.input"))
-    parser.add_argument("--output", metavar="FILE", type=Path, help=help_text("cli.help.answers.output"))
-    parser.add_argument("--json", action="store_true", help=help_text("cli.help.answers.json"))
-    add_device(parser)
+    parser.add_argument("texts", metavar="TEXT", nargs="*")
+    parser.add_argument("--input", metavar="FILE", type=Path)
+    parser.add_argument("--output", metavar="FILE", type=Path)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--device")
 
 
 def add_generation(parser: Parser) -> None:
     """How to decode."""
-    for option, type_, metavar in (
-        ("max-new-tokens", int, "N"),
-        ("beams", int, "N"),
-        ("n-best", int, "N"),
-        ("length-penalty", float, "X"),
-        ("sample", None, None),
-        ("temperature", float, "X"),
-        ("top-k", int, "N"),
-        ("top-p", float, "X"),
-        ("seed", int, "N"),
-        ("repetition-penalty", float, "X"),
-    ):
-        text = help_text(f"cli.help.generation.{option.replace('-', '_')}")
-        if type_ is None:
-            parser.add_argument(f"--{option}", action="store_true", default=None, help=text)
-        else:
-            parser.add_argument(f"--{option}", type=type_, metavar=metavar, help=text)
+    parser.areas += ("generation",)
+    parser.add_argument("--max-new-tokens", type=int, metavar="N")
+    parser.add_argument("--beams", type=int, metavar="N")
+    parser.add_argument("--n-best", type=int, metavar="N")
+    parser.add_argument("--length-penalty", type=float, metavar="X")
+    parser.add_argument("--sample", action="store_true", default=None)
+    parser.add_argument("--temperature", type=float, metavar="X")
+    parser.add_argument("--top-k", type=int, metavar="N")
+    parser.add_argument("--top-p", type=float, metavar="X")
+    parser.add_argument("--seed", type=int, metavar="N")
+    parser.add_argument("--repetition-penalty", type=float, metavar="X")
 
 
 def run_answers(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from glassformer.cli.inputs import add_language, read_assignments
 from glassformer.cli.output import count_columns, has_colour, with_progress
-from glassformer.cli.parser import Arguments, Parser, help_text
+from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.messages import message
 from glassformer.place import name_term
@@ -33,20 +33,12 @@ SHOWN = 20  # relations in a table for people
 
 def add_gold(parser: Parser) -> None:
     """Options of `score` that name gold data."""
-    parser.add_argument(
-        "--links",
-        metavar=("LINKS", "SOURCE", "TARGET"),
-        nargs=3,
-        type=Path,
-        help=help_text("cli.help.gold.links"),
-    )
-    parser.add_argument("--reverse", action="store_true", help=help_text("cli.help.gold.reverse"))
+    parser.add_argument("--links", metavar=("LINKS", "SOURCE", "TARGET"), nargs=3, type=Path)
+    parser.add_argument("--reverse", action="store_true")
     add_language(parser)
-    parser.add_argument("--trees", metavar="FILE.conllu", type=Path, help=help_text("cli.help.gold.trees"))
-    parser.add_argument(
-        "--longest", type=int, metavar="N", help=help_text("cli.help.gold.longest", usual=LONGEST)
-    )
-    parser.add_argument("--most", type=int, metavar="N", help=help_text("cli.help.gold.most"))
+    parser.add_argument("--trees", metavar="FILE.conllu", type=Path)
+    parser.add_argument("--longest", type=int, metavar="N", default=LONGEST)
+    parser.add_argument("--most", type=int, metavar="N")
 
 
 def run_gold(arguments: Arguments) -> None:
@@ -72,7 +64,7 @@ def _run_links(arguments: Arguments) -> None:
 
     given = read_alignments(*arguments.links)
     pairs = [pair.swapped() if arguments.reverse else pair for pair in given]
-    longest = arguments.longest or LONGEST
+    longest = arguments.longest
     chosen = [pair for pair in pairs if pair.sure and max(len(pair.source), len(pair.target)) <= longest]
     chosen = chosen[: arguments.most]
     if not chosen:
@@ -152,7 +144,7 @@ def _run_trees(arguments: Arguments) -> None:
     parameters = {"direction": "head", **_read_parameters(arguments, ("direction",))}
     if parameters["direction"] not in ("head", "dependent"):
         raise InputError("cli.gold.direction", direction=parameters["direction"])
-    longest = arguments.longest or LONGEST
+    longest = arguments.longest
     fitting = (each for each in read_conllu(arguments.trees) if 1 < len(each.words) <= longest)
     sentences = list(islice(fitting, arguments.most))
     if not sentences:

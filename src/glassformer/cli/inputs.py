@@ -11,62 +11,21 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from glassformer.cli.parser import Parser, help_text
+from glassformer.cli.parser import Parser
 from glassformer.errors import InputError
 from glassformer.messages import message
 
 
-def add_model(parser: Parser) -> None:
-    """The first argument of most verbs."""
-    parser.add_argument("model", metavar="MODEL", help=help_text("cli.help.model"))
-
-
 def add_language(parser: Parser) -> None:
     """The language to translate into."""
-    parser.add_argument(
-        "--to",
-        "--target-language",
-        dest="target_language",
-        metavar="LANGUAGE",
-        help=help_text("cli.help.target_language"),
-    )
-
-
-def add_device(parser: Parser) -> None:
-    """Where the model runs."""
-    parser.add_argument("--device", help=help_text("cli.help.device"))
-
-
-def add_bundle(parser: Parser) -> None:
-    """A recording."""
-    parser.add_argument("file", metavar="FILE.bundle", type=Path, help=help_text("cli.help.bundle"))
+    parser.add_argument("--to", "--target-language", dest="target_language", metavar="LANGUAGE")
 
 
 def add_place(parser: Parser, *, several: bool = False) -> None:
     """The head that is drawn."""
-    parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help=help_text("cli.help.part"))
-    parser.add_argument("--layer", type=int, metavar="N", help=help_text("cli.help.layer"))
-    code = "cli.help.heads" if several else "cli.help.head"
-    parser.add_argument("--head", type=int, metavar="N", nargs="+" if several else None, help=help_text(code))
-
-
-def add_parameters(parser: Parser) -> None:
-    """Parameters of metrics."""
-    parser.add_argument(
-        "--set", metavar="NAME=VALUE", action="append", default=[], help=help_text("cli.help.set")
-    )
-
-
-def add_runs_folder(parser: Parser) -> None:
-    """Where training runs are."""
-    parser.add_argument(
-        "--folder", metavar="FOLDER", type=Path, default=Path("runs"), help=help_text("cli.help.runs_folder")
-    )
-
-
-def add_json(parser: Parser) -> None:
-    """Output for programs."""
-    parser.add_argument("--json", action="store_true", help=help_text("cli.help.json"))
+    parser.add_argument("--part", choices=("encoder", "decoder", "cross"))
+    parser.add_argument("--layer", type=int, metavar="N")
+    parser.add_argument("--head", type=int, metavar="N", nargs="+" if several else None)
 
 
 def require_model(name: str) -> str:

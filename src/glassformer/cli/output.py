@@ -8,11 +8,15 @@ import os
 import re
 import shutil
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TextIO, TypeVar
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from glassformer.messages import Message
+
+if TYPE_CHECKING:
+    from glassformer.recording import Recording
 
 WIDEST = 160  # columns that a picture takes
 
@@ -44,6 +48,14 @@ def has_colour() -> bool:
     from glassformer.render.terminal.colours import wants_colour
 
     return wants_colour(sys.stdout, os.environ)
+
+
+def draw_recording(recording: "Recording", arguments: Namespace | None = None) -> str:
+    """One screen: how focused each head is, the head that was chosen, what comes next, and the evidence."""
+    from glassformer.render.terminal import heatmap
+
+    chosen = {name: getattr(arguments, name, None) for name in ("part", "layer", "head")}
+    return heatmap.draw_recording(recording, columns=count_columns(), colour=has_colour(), **chosen)
 
 
 def with_progress(items: Iterable[T], label: Message, total: int | None = None) -> Iterator[T]:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from glassformer.cli.output import print_error
 from glassformer.messages import Message, message
+from glassformer.messages.catalogues import FALLBACK, find_template
 from glassformer.registry import suggestion
 from glassformer.render.terminal.text import measure, wrap
 
@@ -85,9 +86,21 @@ class Formatter(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence; options and other arguments come in any order."""
+    """A parser whose errors are one sentence; options and other arguments come in any order.
 
+    The help of an argument is `cli.help.AREA.NAME` of the catalogue, of the first area that has it, or
+    `cli.help.NAME`.
+    """
+
+    areas: tuple[str, ...] = ()  # a verb, and groups of options that verbs share
     _intermixed = False
+
+    def _add_action(self, action: argparse.Action) -> argparse.Action:
+        if action.help is None:
+            codes = (*(f"cli.help.{area}.{action.dest}" for area in self.areas), f"cli.help.{action.dest}")
+            code = next((code for code in codes if find_template(code, FALLBACK)), None)
+            action.help = None if code is None else help_text(code, usual=action.default)
+        return super()._add_action(action)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """`translate MODEL --to fr TEXT` is `translate MODEL TEXT --to fr`; argparse alone refuses it."""

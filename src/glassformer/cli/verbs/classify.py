@@ -4,16 +4,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from glassformer.cli.answering import add_texts, run_answers
-from glassformer.cli.parser import Arguments, Parser, help_text
-from glassformer.cli.verb import Verb
+from glassformer.cli.parser import Arguments, Parser
+
+POSITION = 140
+EXAMPLES = ('glassformer classify "a quietly moving film"',)
 
 
 def add_arguments(parser: Parser) -> None:
     """Texts, and what to do with long ones."""
     add_texts(parser, "zoo/sentiment")
-    parser.add_argument(
-        "--long", choices=("refuse", "start"), default="refuse", help=help_text("cli.help.classify.long")
-    )
+    parser.add_argument("--long", choices=("refuse", "start"), default="refuse")
 
 
 def run(arguments: Arguments) -> None:
@@ -30,12 +30,3 @@ def run(arguments: Arguments) -> None:
         return classify(arguments.model, texts, long=arguments.long, device=arguments.device, stream=True)
 
     run_answers(arguments, answer, show, describe)
-
-
-VERB = Verb(
-    "classify",
-    add_arguments,
-    run,
-    examples=('glassformer classify "a quietly moving film"',),
-    position=140,
-)

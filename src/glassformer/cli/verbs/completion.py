@@ -3,9 +3,10 @@
 import argparse
 
 from glassformer.cli.parser import Arguments, Parser, help_text
-from glassformer.cli.verb import Verb
 from glassformer.errors import InputError
 
+POSITION = 190
+EXAMPLES = ('eval "$(glassformer completion bash)"',)
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -69,12 +70,3 @@ def _for_fish(verbs: dict[str, tuple[str, list[str]]]) -> str:
             for option in options
         ]
     return "\n".join(lines)
-
-
-VERB = Verb(
-    "completion",
-    add_arguments,
-    run,
-    examples=('eval "$(glassformer completion bash)"',),
-    position=190,
-)

@@ -2,21 +2,20 @@
 
 from pathlib import Path
 
-from glassformer.cli.inputs import add_model
-from glassformer.cli.parser import Arguments, Parser, help_text
-from glassformer.cli.verb import Verb
+from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.messages import message
+
+POSITION = 160
+EXAMPLES = ("glassformer convert zoo/gpt2 my-folder --dtype float32",)
 
 
 def add_arguments(parser: Parser) -> None:
     """A model, a folder, and the precision."""
-    add_model(parser)
-    parser.add_argument("folder", metavar="FOLDER", type=Path, help=help_text("cli.help.convert.folder"))
-    parser.add_argument(
-        "--dtype", choices=("float32", "float16", "bfloat16"), help=help_text("cli.help.convert.dtype")
-    )
-    parser.add_argument("--overwrite", action="store_true", help=help_text("cli.help.convert.overwrite"))
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("folder", metavar="FOLDER", type=Path)
+    parser.add_argument("--dtype", choices=("float32", "float16", "bfloat16"))
+    parser.add_argument("--overwrite", action="store_true")
 
 
 def run(arguments: Arguments) -> None:
@@ -39,12 +38,3 @@ def run(arguments: Arguments) -> None:
         labels=checkpoint.labels,
     )
     print(message("cli.convert.written", folder=arguments.folder, kind=kind))
-
-
-VERB = Verb(
-    "convert",
-    add_arguments,
-    run,
-    examples=("glassformer convert zoo/gpt2 my-folder --dtype float32",),
-    position=160,
-)

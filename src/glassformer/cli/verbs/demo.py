@@ -5,12 +5,13 @@ import shutil
 import sys
 from pathlib import Path
 
-from glassformer.cli.drawing import draw_recording
-from glassformer.cli.output import count_columns, show_progress
+from glassformer.cli.output import count_columns, draw_recording, show_progress
 from glassformer.cli.parser import Arguments
-from glassformer.cli.verb import Verb, add_nothing
 from glassformer.messages import message
 from glassformer.render.terminal.text import wrap
+
+POSITION = 20
+EXAMPLES = ("glassformer demo",)
 
 
 def run(_: Arguments) -> None:
@@ -45,6 +46,3 @@ def _name_program() -> str:
     if shutil.which("glassformer"):
         return "glassformer"
     return os.path.relpath(beside) if beside.exists() else f"{os.path.relpath(sys.executable)} -m glassformer"
-
-
-VERB = Verb("demo", add_nothing, run, examples=("glassformer demo",), position=20)

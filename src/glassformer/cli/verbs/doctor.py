@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from glassformer import __version__
-from glassformer.cli.inputs import add_json
 from glassformer.cli.output import count_columns
-from glassformer.cli.parser import Arguments
-from glassformer.cli.verb import Verb
+from glassformer.cli.parser import Arguments, Parser
 from glassformer.messages import Message, literal, message
 from glassformer.render.terminal.text import fit, wrap
 
+POSITION = 180
+EXAMPLES = ("glassformer doctor",)
 State = Literal["good", "missing", "note"]
 MARKS = {"good": "✓", "missing": "✗", "note": "·"}
 REQUIRED = (
@@ -52,6 +52,11 @@ class Finding:
         return {"topic": self.topic, "state": self.state, "text": self.text.text("en"), "do": do}
 
 
+def add_arguments(parser: Parser) -> None:
+    """Output for programs."""
+    parser.add_argument("--json", action="store_true")
+
+
 def run(arguments: Arguments) -> None:
     """Check this machine and print what was found."""
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (
@@ -75,9 +80,7 @@ def run(arguments: Arguments) -> None:
 
 def _check_python() -> Iterator[Finding]:
     yield Finding(
-        "glassformer",
-        "good",
-        literal(f"{__version__}, Python {platform.python_version()}, {sys.prefix}"),
+        "glassformer", "good", literal(f"{__version__}, Python {platform.python_version()}, {sys.prefix}")
     )
 
 
@@ -183,6 +186,3 @@ def _check_fonts() -> Iterator[Finding]:
     except (InputError, ImportError):
         install = message("cli.doctor.font_install")
         yield Finding("fonts", "note", message("cli.doctor.no_font"), install)
-
-
-VERB = Verb("doctor", add_json, run, examples=("glassformer doctor",), position=180)

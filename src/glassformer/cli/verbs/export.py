@@ -2,22 +2,21 @@
 
 from pathlib import Path
 
-from glassformer.cli.inputs import add_bundle
-from glassformer.cli.parser import Arguments, Parser, help_text
-from glassformer.cli.verb import Verb
+from glassformer.cli.parser import Arguments, Parser
 from glassformer.messages import message
+
+POSITION = 50
+EXAMPLES = ("glassformer export tom.bundle tom.html --hidden",)
 
 
 def add_arguments(parser: Parser) -> None:
     """A recording, a file, and what to put into it."""
-    add_bundle(parser)
-    parser.add_argument(
-        "output", metavar="FILE.html", type=Path, nargs="?", help=help_text("cli.help.export.output")
-    )
-    parser.add_argument("--hidden", action="store_true", help=help_text("cli.help.export.hidden"))
-    parser.add_argument("--vectors", action="store_true", help=help_text("cli.help.export.vectors"))
-    parser.add_argument("--exact", action="store_true", help=help_text("cli.help.export.exact"))
-    parser.add_argument("--title", help=help_text("cli.help.export.title"))
+    parser.add_argument("file", metavar="FILE.bundle", type=Path)
+    parser.add_argument("output", metavar="FILE.html", type=Path, nargs="?")
+    parser.add_argument("--hidden", action="store_true")
+    parser.add_argument("--vectors", action="store_true")
+    parser.add_argument("--exact", action="store_true")
+    parser.add_argument("--title")
 
 
 def run(arguments: Arguments) -> None:
@@ -35,12 +34,3 @@ def run(arguments: Arguments) -> None:
         title=arguments.title,
     )
     print(message("cli.export.written", path=path, size=path.stat().st_size / 1e6))
-
-
-VERB = Verb(
-    "export",
-    add_arguments,
-    run,
-    examples=("glassformer export tom.bundle tom.html --hidden",),
-    position=50,
-)

@@ -2,28 +2,32 @@
 
 from pathlib import Path
 
-from glassformer.cli.inputs import add_parameters, add_place, read_assignments
-from glassformer.cli.parser import Arguments, Parser, help_text
-from glassformer.cli.verb import Verb
+from glassformer.cli.inputs import add_place, read_assignments
+from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.messages import known_languages, message
+
+POSITION = 60
+EXAMPLES = (
+    "glassformer figure tom.bundle tom.pdf --part cross --layer 2",
+    "glassformer figure tom.bundle heads.svg --view heads --width page",
+    "glassformer figure runs/first curves.pdf",
+)
 
 
 def add_arguments(parser: Parser) -> None:
     """A recording or a run, a file, and what to draw."""
-    parser.add_argument("source", metavar="FILE.bundle | RUN", help=help_text("cli.help.figure.source"))
-    parser.add_argument("output", metavar="FILE.pdf", type=Path, help=help_text("cli.help.figure.output"))
-    parser.add_argument("--view", help=help_text("cli.help.figure.view"))
+    parser.add_argument("source", metavar="FILE.bundle | RUN")
+    parser.add_argument("output", metavar="FILE.pdf", type=Path)
+    parser.add_argument("--view")
     add_place(parser, several=True)
-    parser.add_argument("--metric", default="entropy", help=help_text("cli.help.figure.metric"))
-    add_parameters(parser)
-    parser.add_argument("--curve", metavar="NAME", action="append", help=help_text("cli.help.figure.curve"))
-    parser.add_argument("--title", help=help_text("cli.help.figure.title"))
-    parser.add_argument("--width", default="column", help=help_text("cli.help.figure.width"))
-    parser.add_argument(
-        "--font", metavar="NAME", action="append", default=[], help=help_text("cli.help.figure.font")
-    )
-    parser.add_argument("--language", choices=known_languages(), help=help_text("cli.help.figure.language"))
+    parser.add_argument("--metric", default="entropy")
+    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[])
+    parser.add_argument("--curve", metavar="NAME", action="append")
+    parser.add_argument("--title")
+    parser.add_argument("--width", default="column")
+    parser.add_argument("--font", metavar="NAME", action="append", default=[])
+    parser.add_argument("--language", choices=known_languages())
 
 
 def run(arguments: Arguments) -> None:
@@ -57,16 +61,3 @@ def _read_width(text: str) -> str | float:
         return float(text)
     except ValueError:
         raise InputError("cli.figure.width", width=text) from None
-
-
-VERB = Verb(
-    "figure",
-    add_arguments,
-    run,
-    examples=(
-        "glassformer figure tom.bundle tom.pdf --part cross --layer 2",
-        "glassformer figure tom.bundle heads.svg --view heads --width page",
-        "glassformer figure runs/first curves.pdf",
-    ),
-    position=60,
-)

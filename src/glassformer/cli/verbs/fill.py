@@ -4,23 +4,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from glassformer.cli.answering import add_texts, run_answers
-from glassformer.cli.parser import Arguments, Parser, help_text
-from glassformer.cli.verb import Verb
+from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 
+POSITION = 150
+EXAMPLES = ('glassformer fill "She opened the [MASK] and looked out."',)
 BEST = 5  # words that are shown for a gap
 
 
 def add_arguments(parser: Parser) -> None:
     """Texts, and how many words for each gap."""
     add_texts(parser, "zoo/bert")
-    parser.add_argument(
-        "--best",
-        type=int,
-        metavar="N",
-        default=BEST,
-        help=help_text("cli.help.fill.best", usual=BEST),
-    )
+    parser.add_argument("--best", type=int, metavar="N", default=BEST)
 
 
 def run(arguments: Arguments) -> None:
@@ -44,12 +39,3 @@ def run(arguments: Arguments) -> None:
         return fill(arguments.model, texts, best=arguments.best, device=arguments.device, stream=True)
 
     run_answers(arguments, answer, show, describe)
-
-
-VERB = Verb(
-    "fill",
-    add_arguments,
-    run,
-    examples=('glassformer fill "She opened the [MASK] and looked out."',),
-    position=150,
-)

@@ -2,7 +2,9 @@
 
 from glassformer.cli.answering import add_generation, add_texts, run_generation
 from glassformer.cli.parser import Arguments, Parser
-from glassformer.cli.verb import Verb
+
+POSITION = 130
+EXAMPLES = ('glassformer generate "It was a dark night" --sample --seed 1',)
 
 
 def add_arguments(parser: Parser) -> None:
@@ -14,12 +16,3 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: Arguments) -> None:
     """Continue texts."""
     run_generation(arguments, "generates")
-
-
-VERB = Verb(
-    "generate",
-    add_arguments,
-    run,
-    examples=('glassformer generate "It was a dark night" --sample --seed 1',),
-    position=130,
-)

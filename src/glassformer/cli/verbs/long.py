@@ -5,30 +5,23 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glassformer.cli.drawing import draw_recording
-from glassformer.cli.inputs import add_device
-from glassformer.cli.parser import Arguments, Parser, help_text
-from glassformer.cli.verb import Verb
+from glassformer.cli.output import draw_recording
+from glassformer.cli.parser import Arguments, Parser
 from glassformer.messages import message
 from glassformer.place import name_term
 
 if TYPE_CHECKING:
     from glassformer.recorders.store import ArrayStore
 
+POSITION = 90
+EXAMPLES = ("glassformer long --tokens 20000 --output long.bundle",)
+
 
 def add_arguments(parser: Parser) -> None:
     """How long, and where to write."""
-    parser.add_argument(
-        "--tokens", type=int, metavar="N", default=100_000, help=help_text("cli.help.long.tokens")
-    )
-    parser.add_argument(
-        "--output",
-        metavar="FILE.bundle",
-        type=Path,
-        default=Path("long.bundle"),
-        help=help_text("cli.help.long.output"),
-    )
-    add_device(parser)
+    parser.add_argument("--tokens", type=int, metavar="N", default=100_000)
+    parser.add_argument("--output", metavar="FILE.bundle", type=Path, default=Path("long.bundle"))
+    parser.add_argument("--device")
 
 
 def run(arguments: Arguments) -> None:
@@ -64,12 +57,3 @@ def _reporting(keep: "ArrayStore") -> "ArrayStore":
         return keep(name, tensor)
 
     return keep_and_report
-
-
-VERB = Verb(
-    "long",
-    add_arguments,
-    run,
-    examples=("glassformer long --tokens 20000 --output long.bundle",),
-    position=90,
-)

@@ -1,13 +1,15 @@
 """`glassformer metrics`: what can be measured."""
 
 from glassformer.cli.output import count_columns
-from glassformer.cli.parser import Arguments, Parser, help_text
-from glassformer.cli.verb import Verb
+from glassformer.cli.parser import Arguments, Parser
+
+POSITION = 80
+EXAMPLES = ("glassformer metrics entropy",)
 
 
 def add_arguments(parser: Parser) -> None:
     """Names of metrics."""
-    parser.add_argument("names", metavar="METRIC", nargs="*", help=help_text("cli.help.metrics.names"))
+    parser.add_argument("names", metavar="METRIC", nargs="*")
 
 
 def run(arguments: Arguments) -> None:
@@ -18,6 +20,3 @@ def run(arguments: Arguments) -> None:
     every = dict.fromkeys((*PANEL, *METRICS))  # the panel first
     chosen = [METRICS[name] for name in arguments.names or every]
     print(draw_metrics(chosen, columns=count_columns()))
-
-
-VERB = Verb("metrics", add_arguments, run, examples=("glassformer metrics entropy",), position=80)

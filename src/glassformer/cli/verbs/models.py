@@ -3,12 +3,18 @@
 import json
 from dataclasses import asdict
 
-from glassformer.cli.inputs import add_json
 from glassformer.cli.output import count_columns, has_colour
-from glassformer.cli.parser import Arguments
-from glassformer.cli.verb import Verb
+from glassformer.cli.parser import Arguments, Parser
 from glassformer.messages import message
 from glassformer.render.terminal.text import wrap
+
+POSITION = 170
+EXAMPLES = ("glassformer models",)
+
+
+def add_arguments(parser: Parser) -> None:
+    """Output for programs."""
+    parser.add_argument("--json", action="store_true")
 
 
 def run(arguments: Arguments) -> None:
@@ -35,6 +41,3 @@ def run(arguments: Arguments) -> None:
         numbers = (config.layers, config.width, config.heads, config.vocabulary_size)
         rows.append((shown, config.shape, *map(str, numbers)))
     print(draw_table(rows, right={2, 3, 4, 5}, columns=columns, colour=has_colour()))
-
-
-VERB = Verb("models", add_json, run, examples=("glassformer models",), position=170)

@@ -11,20 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassformer.cli.bulk import record_all
-from glassformer.cli.drawing import draw_recording
 from glassformer.cli.edits import read_decoding, read_edit
-from glassformer.cli.inputs import (
-    add_device,
-    add_language,
-    add_model,
-    add_place,
-    read_text,
-    require_model,
-    require_text,
-)
-from glassformer.cli.output import count_columns, escape_controls
-from glassformer.cli.parser import Arguments, Parser, help_text
-from glassformer.cli.verb import Verb
+from glassformer.cli.inputs import add_language, add_place, read_text, require_model, require_text
+from glassformer.cli.output import count_columns, draw_recording, escape_controls
+from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.messages import message
 from glassformer.render.terminal.text import wrap
@@ -34,35 +24,35 @@ if TYPE_CHECKING:
     from glassformer.recorders.store import ArrayStore
     from glassformer.recording import Recording
 
+POSITION = 30
+EXAMPLES = (
+    'glassformer record zoo/gpt2 "The quick brown fox" --layer 3',
+    'glassformer record zoo/translator "Where is Tom?" --to zh --output tom.bundle',
+    'glassformer record zoo/gpt2 "The quick" --decode beam 4 --max-new-tokens 8',
+    'glassformer record zoo/bert "It rained." --edit "zero encoder self 2 1"',
+    "glassformer record zoo/gpt2 --texts sentences.txt --output folder",
+)
 WANTED = "weights,output"
 
 
 def add_arguments(parser: Parser) -> None:
     """A model, a text, what to keep, what to draw."""
-    add_model(parser)
-    parser.add_argument("text", metavar="TEXT", nargs="?", help=help_text("cli.help.record.text"))
-    parser.add_argument("--file", metavar="FILE", type=Path, help=help_text("cli.help.record.file"))
-    add_device(parser)
-    parser.add_argument("--target", metavar="TEXT", help=help_text("cli.help.record.target"))
-    parser.add_argument("--second", metavar="TEXT", help=help_text("cli.help.record.second"))
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("text", metavar="TEXT", nargs="?")
+    parser.add_argument("--file", metavar="FILE", type=Path)
+    parser.add_argument("--device")
+    parser.add_argument("--target", metavar="TEXT")
+    parser.add_argument("--second", metavar="TEXT")
     add_language(parser)
-    parser.add_argument(
-        "--want", metavar="NAMES", default=WANTED, help=help_text("cli.help.record.want", usual=WANTED)
-    )
-    parser.add_argument(
-        "--edit", metavar="EDIT", action="append", default=[], help=help_text("cli.help.record.edit")
-    )
-    parser.add_argument("--decode", metavar="METHOD", nargs="+", help=help_text("cli.help.record.decode"))
-    parser.add_argument(
-        "--max-new-tokens", type=int, metavar="N", help=help_text("cli.help.record.max_new_tokens")
-    )
-    parser.add_argument("--kernel", choices=("exact", "fast"), help=help_text("cli.help.record.kernel"))
+    parser.add_argument("--want", metavar="NAMES", default=WANTED)
+    parser.add_argument("--edit", metavar="EDIT", action="append", default=[])
+    parser.add_argument("--decode", metavar="METHOD", nargs="+")
+    parser.add_argument("--max-new-tokens", type=int, metavar="N")
+    parser.add_argument("--kernel", choices=("exact", "fast"))
     add_place(parser)
-    parser.add_argument("--texts", metavar="FILE", type=Path, help=help_text("cli.help.record.texts"))
-    parser.add_argument(
-        "--output", metavar="FILE.bundle", type=Path, help=help_text("cli.help.record.output")
-    )
-    parser.add_argument("--json", action="store_true", help=help_text("cli.help.record.json"))
+    parser.add_argument("--texts", metavar="FILE", type=Path)
+    parser.add_argument("--output", metavar="FILE.bundle", type=Path)
+    parser.add_argument("--json", action="store_true")
 
 
 def run(arguments: Arguments) -> None:
@@ -145,7 +135,7 @@ def _describe(recording: "Recording", arguments: Arguments) -> str:
     label = message("cli.record.note_label")
     hanging = len(f"{label}  ")
     notes = [wrap(f"{label}  {note}.", count_columns(), hanging=hanging) for note in recording.evidence.notes]
-    picture = draw_recording(recording, part=arguments.part, layer=arguments.layer, head=arguments.head)
+    picture = draw_recording(recording, arguments)
     return "\n\n".join(filter(None, (_describe_generation(recording), picture, "\n".join(notes))))
 
 
@@ -164,18 +154,3 @@ def _describe_generation(recording: "Recording") -> str:
         log_probability=sum(step.log_probability for step in generation.steps),
     )
     return f"{written}\n          {method}"
-
-
-VERB = Verb(
-    "record",
-    add_arguments,
-    run,
-    examples=(
-        'glassformer record zoo/gpt2 "The quick brown fox" --layer 3',
-        'glassformer record zoo/translator "Where is Tom?" --to zh --output tom.bundle',
-        'glassformer record zoo/gpt2 "The quick" --decode beam 4 --max-new-tokens 8',
-        'glassformer record zoo/bert "It rained." --edit "zero encoder self 2 1"',
-        "glassformer record zoo/gpt2 --texts sentences.txt --output folder",
-    ),
-    position=30,
-)

@@ -2,19 +2,20 @@
 
 from pathlib import Path
 
-from glassformer.cli.inputs import add_json, add_runs_folder
 from glassformer.cli.output import count_columns, has_colour
-from glassformer.cli.parser import Arguments, Parser, help_text
-from glassformer.cli.verb import Verb
+from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.registry import suggestion
+
+POSITION = 110
+EXAMPLES = ("glassformer runs", "glassformer runs first")
 
 
 def add_arguments(parser: Parser) -> None:
     """A run, and where it is."""
-    parser.add_argument("name", metavar="NAME", nargs="?", help=help_text("cli.help.runs.name"))
-    add_runs_folder(parser)
-    add_json(parser)
+    parser.add_argument("name", metavar="NAME", nargs="?")
+    parser.add_argument("--folder", metavar="FOLDER", type=Path, default=Path("runs"))
+    parser.add_argument("--json", action="store_true")
 
 
 def run(arguments: Arguments) -> None:
@@ -39,6 +40,3 @@ def run(arguments: Arguments) -> None:
         raise InputError("cli.runs.unknown", name=arguments.name, suggestion=near)
     log = read_run(folder)
     print(to_json(summarise_run(log)) if arguments.json else draw_run(log, columns=columns))
-
-
-VERB = Verb("runs", add_arguments, run, examples=("glassformer runs", "glassformer runs first"), position=110)

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassformer.cli.gold import add_gold, run_gold
-from glassformer.cli.inputs import add_parameters, read_assignments, require_model, require_text
+from glassformer.cli.inputs import read_assignments, require_model, require_text
 from glassformer.cli.output import count_columns, has_colour
-from glassformer.cli.parser import Arguments, Parser, help_text
-from glassformer.cli.verb import Verb
+from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.registry import suggestion
 
@@ -19,21 +18,26 @@ if TYPE_CHECKING:
     from glassformer.metrics import Score
     from glassformer.recording import Recording
 
+POSITION = 70
+EXAMPLES = (
+    "glassformer score tom.bundle",
+    "glassformer score tom.bundle entropy --over layer",
+    'glassformer score zoo/gpt2 "a b c a b c" induction --json',
+)
+
 
 def add_arguments(parser: Parser) -> None:
     """A recording, or a model and a text; metrics."""
-    parser.add_argument("source", metavar="FILE.bundle | MODEL", help=help_text("cli.help.score.source"))
-    parser.add_argument("values", metavar="TEXT | METRIC", nargs="*", help=help_text("cli.help.score.values"))
-    parser.add_argument("--over", choices=("head", "layer", "model"), help=help_text("cli.help.score.over"))
-    add_parameters(parser)
-    parser.add_argument(
-        "--against", metavar="OTHER.bundle", type=Path, help=help_text("cli.help.score.against")
-    )
-    parser.add_argument("--device", help=help_text("cli.help.score.device"))
+    parser.add_argument("source", metavar="FILE.bundle | MODEL")
+    parser.add_argument("values", metavar="TEXT | METRIC", nargs="*")
+    parser.add_argument("--over", choices=("head", "layer", "model"))
+    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[])
+    parser.add_argument("--against", metavar="OTHER.bundle", type=Path)
+    parser.add_argument("--device")
     add_gold(parser)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help=help_text("cli.help.score.json"))
-    form.add_argument("--csv", action="store_true", help=help_text("cli.help.score.csv"))
+    form.add_argument("--json", action="store_true")
+    form.add_argument("--csv", action="store_true")
 
 
 def run(arguments: Arguments) -> None:
@@ -116,16 +120,3 @@ def _measure(
     if other is None:
         return score(recording, name, over=over, **parameters)
     return difference(recording, other, name, over=over, **parameters)
-
-
-VERB = Verb(
-    "score",
-    add_arguments,
-    run,
-    examples=(
-        "glassformer score tom.bundle",
-        "glassformer score tom.bundle entropy --over layer",
-        'glassformer score zoo/gpt2 "a b c a b c" induction --json',
-    ),
-    position=70,
-)

@@ -22,8 +22,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from glassformer.cli.parser import Arguments, Parser, help_text
-from glassformer.cli.verb import Verb
+from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 
@@ -32,49 +31,30 @@ if TYPE_CHECKING:
     from glassformer.api.library import Library
     from glassformer.api.settings import Settings
 
+POSITION = 10
+EXAMPLES = (
+    "glassformer",
+    "glassformer serve tom.bundle --port 8000 --no-browser",
+    "glassformer serve --models my-models --keep my-recordings",
+)
 PORT = 5000
 TRIES = 50  # ports looked at when the first is busy
 
 
 def add_arguments(parser: Parser) -> None:
     """Recordings, an address, models."""
-    parser.add_argument(
-        "files", metavar="FILE.bundle", nargs="*", type=Path, help=help_text("cli.help.serve.files")
-    )
-    parser.add_argument("--host", default="127.0.0.1", help=help_text("cli.help.serve.host"))
-    parser.add_argument(
-        "--port", type=int, metavar="N", default=PORT, help=help_text("cli.help.serve.port", port=PORT)
-    )
-    parser.add_argument("--no-browser", action="store_true", help=help_text("cli.help.serve.no_browser"))
-    parser.add_argument("--token", help=help_text("cli.help.serve.token"))
-    parser.add_argument(
-        "--allow-host",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help=help_text("cli.help.serve.allow_host"),
-    )
-    parser.add_argument("--keep", metavar="FOLDER", type=Path, help=help_text("cli.help.serve.keep"))
-    parser.add_argument(
-        "--models",
-        metavar="FOLDER",
-        type=Path,
-        action="append",
-        default=[],
-        help=help_text("cli.help.serve.models"),
-    )
-    parser.add_argument(
-        "--runs", metavar="FOLDER", type=Path, default=Path("runs"), help=help_text("cli.help.serve.runs")
-    )
-    parser.add_argument("--offline", action="store_true", help=help_text("cli.help.serve.offline"))
-    parser.add_argument("--no-models", action="store_true", help=help_text("cli.help.serve.no_models"))
-    parser.add_argument(
-        "--static",
-        metavar="FOLDER",
-        type=Path,
-        default=os.environ.get("GLASSFORMER_STATIC"),
-        help=help_text("cli.help.serve.static"),
-    )
+    parser.add_argument("files", metavar="FILE.bundle", nargs="*", type=Path)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, metavar="N", default=PORT)
+    parser.add_argument("--no-browser", action="store_true")
+    parser.add_argument("--token")
+    parser.add_argument("--allow-host", metavar="NAME", action="append", default=[])
+    parser.add_argument("--keep", metavar="FOLDER", type=Path)
+    parser.add_argument("--models", metavar="FOLDER", type=Path, action="append", default=[])
+    parser.add_argument("--runs", metavar="FOLDER", type=Path, default=Path("runs"))
+    parser.add_argument("--offline", action="store_true")
+    parser.add_argument("--no-models", action="store_true")
+    parser.add_argument("--static", metavar="FOLDER", type=Path, default=os.environ.get("GLASSFORMER_STATIC"))
 
 
 def run(arguments: Arguments) -> None:
@@ -247,16 +227,3 @@ def _open_browser(server: Any, address: str) -> None:
     if server.started:
         with suppress(Exception):  # the server goes on, whatever the browser does
             webbrowser.open(address)
-
-
-VERB = Verb(
-    "serve",
-    add_arguments,
-    run,
-    examples=(
-        "glassformer",
-        "glassformer serve tom.bundle --port 8000 --no-browser",
-        "glassformer serve --models my-models --keep my-recordings",
-    ),
-    position=10,
-)

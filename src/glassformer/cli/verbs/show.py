@@ -1,14 +1,18 @@
 """`glassformer show`: a recording in the terminal. Torch is not needed."""
 
-from glassformer.cli.drawing import draw_recording
-from glassformer.cli.inputs import add_bundle, add_place
+from pathlib import Path
+
+from glassformer.cli.inputs import add_place
+from glassformer.cli.output import draw_recording
 from glassformer.cli.parser import Arguments, Parser
-from glassformer.cli.verb import Verb
+
+POSITION = 40
+EXAMPLES = ("glassformer show tom.bundle --part cross --layer 2 --head 1",)
 
 
 def add_arguments(parser: Parser) -> None:
     """A recording, and one of its heads."""
-    add_bundle(parser)
+    parser.add_argument("file", metavar="FILE.bundle", type=Path)
     add_place(parser)
 
 
@@ -17,13 +21,4 @@ def run(arguments: Arguments) -> None:
     from glassformer import bundle
 
     recording = bundle.open(arguments.file)
-    print(draw_recording(recording, part=arguments.part, layer=arguments.layer, head=arguments.head))
-
-
-VERB = Verb(
-    "show",
-    add_arguments,
-    run,
-    examples=("glassformer show tom.bundle --part cross --layer 2 --head 1",),
-    position=40,
-)
+    print(draw_recording(recording, arguments))

@@ -3,21 +3,20 @@
 import os
 from pathlib import Path
 
-from glassformer.cli.inputs import add_runs_folder
-from glassformer.cli.parser import Arguments, Parser, help_text
-from glassformer.cli.verb import Verb
+from glassformer.cli.parser import Arguments, Parser
 from glassformer.messages import message
+
+POSITION = 100
+EXAMPLES = ("glassformer train recipes/first.toml --set task.folder=. --set task.path=my-text.txt",)
 
 
 def add_arguments(parser: Parser) -> None:
     """A recipe, and changes to it."""
-    parser.add_argument("recipe", metavar="RECIPE", type=Path, help=help_text("cli.help.train.recipe"))
-    parser.add_argument(
-        "--set", metavar="TABLE.KEY=VALUE", action="append", default=[], help=help_text("cli.help.train.set")
-    )
-    parser.add_argument("--resume", action="store_true", help=help_text("cli.help.train.resume"))
-    parser.add_argument("--name", help=help_text("cli.help.train.name"))
-    add_runs_folder(parser)
+    parser.add_argument("recipe", metavar="RECIPE", type=Path)
+    parser.add_argument("--set", metavar="TABLE.KEY=VALUE", action="append", default=[])
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--name")
+    parser.add_argument("--folder", metavar="FOLDER", type=Path, default=Path("runs"))
 
 
 def run(arguments: Arguments) -> None:
@@ -25,11 +24,7 @@ def run(arguments: Arguments) -> None:
     from glassformer.training.recipe import train
 
     outcome = train(
-        arguments.recipe,
-        arguments.set,
-        resume=arguments.resume,
-        runs=arguments.folder,
-        name=arguments.name,
+        arguments.recipe, arguments.set, resume=arguments.resume, runs=arguments.folder, name=arguments.name
     )
     if os.environ.get("RANK", "0") != "0":  # under torchrun only the first process prints
         return
@@ -39,12 +34,3 @@ def run(arguments: Arguments) -> None:
         print(message("cli.train.last", folder=outcome.last))
     if outcome.ending == "interrupted":
         raise KeyboardInterrupt
-
-
-VERB = Verb(
-    "train",
-    add_arguments,
-    run,
-    examples=("glassformer train recipes/first.toml --set task.folder=. --set task.path=my-text.txt",),
-    position=100,
-)

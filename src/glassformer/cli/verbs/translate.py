@@ -3,7 +3,12 @@
 from glassformer.cli.answering import add_generation, add_texts, run_generation
 from glassformer.cli.inputs import add_language
 from glassformer.cli.parser import Arguments, Parser
-from glassformer.cli.verb import Verb
+
+POSITION = 120
+EXAMPLES = (
+    'glassformer translate "I love you." --to fr',
+    "glassformer translate zoo/translator --input english.txt --output german.txt --to de",
+)
 
 
 def add_arguments(parser: Parser) -> None:
@@ -16,15 +21,3 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: Arguments) -> None:
     """Translate texts."""
     run_generation(arguments, "translates")
-
-
-VERB = Verb(
-    "translate",
-    add_arguments,
-    run,
-    examples=(
-        'glassformer translate "I love you." --to fr',
-        "glassformer translate zoo/translator --input english.txt --output german.txt --to de",
-    ),
-    position=120,
-)
