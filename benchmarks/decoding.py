@@ -14,7 +14,7 @@ from measure import compare, print_rows
 from transformers import MarianConfig, MarianMTModel
 from transformers import logging as transformers_logging
 
-from glassformer.model.decoding import Prompt
+from glassformer.model.decoding import GenerationNetwork
 from glassformer.model.generate import GenerationSettings, generate
 from glassformer.weights.checkpoint import adopt
 
@@ -61,7 +61,12 @@ def convert_to_ctranslate2(model: MarianMTModel) -> str:
 
 
 def compare_decoding(
-    reference: MarianMTModel, ours: Prompt, translator: Any, beams: int, rows: int, chosen: argparse.Namespace
+    reference: MarianMTModel,
+    ours: GenerationNetwork,
+    translator: Any,
+    beams: int,
+    rows: int,
+    chosen: argparse.Namespace,
 ) -> None:
     """Time one kind of search, every rival forced to the same number of new tokens."""
     ids = torch.arange(2, SOURCE + 2).repeat(rows, 1)

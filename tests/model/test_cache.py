@@ -16,12 +16,12 @@ def test_slots_seen_are_the_way_to_a_beam(seed: int, beams: int, steps: int) -> 
     generator = torch.Generator().manual_seed(seed)
     cache = Cache(depth=1, capacity=2 + steps)
     cache.open(torch.arange(2))
-    cache.layer(0).extend(torch.zeros(2, 1, 2, 1), torch.zeros(2, 1, 2, 1))
+    cache.layers[0].extend(torch.zeros(2, 1, 2, 1), torch.zeros(2, 1, 2, 1))
     cache.select(torch.zeros(2, beams, dtype=torch.long))
     ways: list[list[list[int]]] = [[[0, 1] for _ in range(beams)] for _ in range(2)]
     for step in range(steps):
         cache.open(torch.full((beams,), 2 + step))
-        cache.layer(0).extend(torch.zeros(2, 1, beams, 1), torch.zeros(2, 1, beams, 1))
+        cache.layers[0].extend(torch.zeros(2, 1, beams, 1), torch.zeros(2, 1, beams, 1))
         for source in ways:
             for beam, way in enumerate(source):
                 way.append(2 + step * beams + beam)

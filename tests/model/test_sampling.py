@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from transformers.generation import logits_process
 
 from glassformer.model.generation_settings import GenerationSettings
-from glassformer.model.sampling import CHUNK, Rules, best_of, draw, draw_chances, likeliest
+from glassformer.model.sampling import CHUNK, Rules, best_of, draw, draw_uniforms, likeliest
 
 END = 2
 
@@ -30,8 +30,8 @@ def test_narrowed_like_transformers(temperature: float, top_k: int | None, top_p
 
 def test_draws_follow_probabilities() -> None:
     shares = torch.tensor([0.0, 0.5, 0.2, 0.0, 0.3, 0.0])
-    chances = draw_chances(3, 400, 50).flatten()
-    drawn = draw(shares.log().expand(len(chances), -1), chances)
+    uniforms = draw_uniforms(3, 400, 50).flatten()
+    drawn = draw(shares.log().expand(len(uniforms), -1), uniforms)
     counted = drawn.bincount(minlength=6) / len(drawn)
     assert torch.allclose(counted, shares, atol=0.01)
     assert not counted[shares == 0].any(), "something impossible was drawn"

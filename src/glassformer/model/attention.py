@@ -1,4 +1,4 @@
-"""Attention: queries look at keys and take home a mixture of values.
+"""Attention: queries are compared with keys and receive a mixture of values.
 
 In:   hidden states (batch, token, width), and what may be seen.
 Out:  hidden states of the same shape; on the way, windows where a recorder may look.
@@ -24,11 +24,10 @@ from glassformer.model.similarity import ProductSimilarity, build_similarity, ha
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Which keys a query may see, and by how much the sight of each is raised or lowered."""
+    """Which keys a query may see, and what is added to the score of each."""
 
-    allowed: Tensor | None = (
-        None  # (B or 1, 1, T or 1, S) boolean; None: every key, or those that `causal` leaves
-    )
+    # (B or 1, 1, T or 1, S) boolean; None: every key, or those that `causal` leaves
+    allowed: Tensor | None = None
     causal: bool = False  # no key after its query; only where `allowed` is None and T = S
     bias: Tensor | None = None  # (B or 1, H, T, S), added to the scores: relative positions
 
@@ -50,7 +49,7 @@ def triangle(queries: int, keys: int, device: torch.device | None = None) -> Ten
 
 
 def combine(real: Tensor | None, *, causal: bool, queries: int) -> Mask:
-    """Padding and causality together (A5). `real` is (B, S), True at tokens that are not padding."""
+    """Padding and causality together. `real` is (B, S), True at tokens that are not padding."""
     if real is None:
         return Mask(causal=causal)
     allowed = real[:, None, None, :]  # (B, 1, 1, S)
@@ -96,7 +95,7 @@ class Attention(nn.Module):
         self.output: nn.Module = (
             nn.Identity() if config.basic_attention else Linear(config.width, config.width)
         )
-        self.product: Product = fused_product  # a recorder may lend another that measures on the way
+        self.product: Product = fused_product  # a recorder may replace it by one that measures
         self.queries = nn.Identity()  # windows: (B, H, T, K)
         self.keys = nn.Identity()  # (B, H, S, K)
         self.values = nn.Identity()  # (B, H, S, K)
@@ -174,8 +173,7 @@ class CrossAttention(Attention):
         return self.split(keys), self.split(values)
 
     def forward(self, hidden: Tensor, mask: Mask, keys: Tensor, values: Tensor) -> Tensor:
-        rows = hidden.unflatten(0, (keys.shape[0], -1)).flatten(
-            1, 2
-        )  # beams of one source: more queries of its row
+        # Beams of one source are more queries of its row.
+        rows = hidden.unflatten(0, (keys.shape[0], -1)).flatten(1, 2)
         queries = rows if self.q is None else self.q(rows)
         return self.attend(self.split(queries), keys, values, mask).view_as(hidden)

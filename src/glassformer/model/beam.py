@@ -1,6 +1,6 @@
 """Beam search: several hypotheses of each source side by side, the likeliest kept at every step.
 
-In:   an `Opening` (the network has read the prompts), `GenerationSettings` with `beams` above 1.
+In:   a `SearchStart` (the network has read the prompts), `GenerationSettings` with `beams` above 1.
 Out:  for each source the best finished hypotheses, and the tree of all that were considered.
 
 At each step every beam offers its likeliest continuations, and the best 2 × beams of a source are its
@@ -20,31 +20,31 @@ from glassformer.model.hypotheses import (
     FINISHED,
     KEPT,
     ROOT,
-    Considered,
+    Candidates,
     Generated,
-    Trace,
-    nothing_to_choose,
+    SearchTrace,
+    no_candidate_error,
     read_hypothesis,
 )
-from glassformer.model.prompt import Opening
+from glassformer.model.prompt import SearchStart
 from glassformer.model.sampling import NEVER, best_of
 
 
 class BeamSearch:
     """Shape letters: B sources still searched, W beams (1 at first), C candidates = 2 × beams, V words."""
 
-    def __init__(self, opening: Opening, settings: GenerationSettings) -> None:
-        self.trace = Trace()
+    def __init__(self, start: SearchStart, settings: GenerationSettings) -> None:
+        self.trace = SearchTrace()
         self.settings = settings
-        self.opening = opening
-        self.decoding = opening.decoding
-        self.history = opening.history  # (B · W, token)
-        self.candidates = 2 * settings.beams
-        self.end_id = ROOT if opening.end_id is None else opening.end_id  # no token has the id -1
+        self.start = start
+        self.decoding = start.decoding
+        self.history = start.history  # (B · W, token)
+        self.count = 2 * settings.beams
+        self.end_id = ROOT if start.end_id is None else start.end_id  # no token has the id -1
         device = self.decoding.logits.device
-        sources = len(opening.room)
+        sources = len(start.limits)
         self.rows = list(range(sources))  # of the batch, those still searched
-        self.room = torch.tensor(opening.room, device=device)
+        self.limits = torch.tensor(start.limits, device=device)
         self.totals = torch.zeros(sources, 1, device=device)  # (B, W)
         self.nodes = torch.full((sources, 1), ROOT, device=device)  # (B, W) the last node of each beam
         self.tokens: Tensor | None = None  # (B, W) not read by the network yet
@@ -52,7 +52,7 @@ class BeamSearch:
         self.scores = torch.full((sources, settings.beams), NEVER, device=device)
         self.ends = torch.full((sources, settings.beams), ROOT, device=device)
         self.finished: dict[int, tuple[list[float], list[int]]] = {}
-        self._close(self.room == 0)
+        self._store_finished(self.limits == 0)
 
     def advance(self) -> bool:
         if not self.rows:
@@ -60,54 +60,54 @@ class BeamSearch:
         if self.tokens is not None:
             self.decoding.step(self.tokens.flatten())
         step = len(self.trace.steps)
-        considered = self._consider(step)
-        full = self.room == step + 1  # (B,) there is no room for another token
-        ended = full[:, None] | (considered.tokens == self.end_id)  # (B, C)
+        candidates = self._find_candidates(step)
+        full = self.limits == step + 1  # (B,) this is the last token
+        ended = full[:, None] | (candidates.tokens == self.end_id)  # (B, C)
         order = ended.byte().argsort(dim=1, stable=True)  # best first, ends last
         order = order[:, : self.settings.beams]  # (B, W)
-        self._finish(considered, ended)
-        self._follow(considered, order)
-        considered.states = considered.states.scatter(1, order, KEPT).where(~ended, considered.states)
-        self.trace.steps.append(considered)
-        self._close(full | self._hopeless(step))
+        self._add_finished(candidates, ended)
+        self._continue(candidates, order)
+        candidates.states = candidates.states.scatter(1, order, KEPT).where(~ended, candidates.states)
+        self.trace.steps.append(candidates)
+        self._store_finished(full | self._cannot_improve(step))
         return True
 
     def results(self) -> list[Generated]:
         """The best finished hypotheses of each row."""
         generated = []
-        for row, room in enumerate(self.opening.room):
+        for row, limit in enumerate(self.start.limits):
             tree = self.trace.tree(row)
             best = list(zip(*self.finished[row], strict=True))[: self.settings.n_best]
-            found = [(score, tree.path(end // self.candidates, end)) for score, end in best if score != NEVER]
-            if not found and room:
-                raise nothing_to_choose(row)
+            found = [(score, tree.path(end // self.count, end)) for score, end in best if score != NEVER]
+            if not found and limit:
+                raise no_candidate_error(row)
             found = found or [(0.0, [])]
-            hypotheses = (read_hypothesis(path, self.opening.end_id, score) for score, path in found)
-            generated.append(Generated(tuple(hypotheses), tree))
+            hypotheses = (read_hypothesis(path, self.start.end_id, score) for score, path in found)
+            generated.append(Generated.of(hypotheses, tree))
         return generated
 
-    def _consider(self, step: int) -> Considered:
+    def _find_candidates(self, step: int) -> Candidates:
         """The best continuations of all beams of a source together."""
         sources, beams = self.totals.shape
         log_probabilities = self.decoding.logits.float().log_softmax(dim=-1)  # (B · W, V)
-        if self.opening.rules.hold(step):
-            last = (self.room == step + 1).repeat_interleave(beams)  # (B · W,)
-            self.opening.rules.apply(log_probabilities, self.history, step, last)
+        if self.start.rules.hold(step):
+            last = (self.limits == step + 1).repeat_interleave(beams)  # (B · W,)
+            self.start.rules.apply(log_probabilities, self.history, step, last)
         kept = self.settings.alternatives
-        count = min(max(self.candidates, kept), log_probabilities.shape[1])
+        count = min(max(self.count, kept), log_probabilities.shape[1])
         values, tokens = best_of(log_probabilities, count)
         both = values.view(sources, beams, -1), tokens.view(sources, beams, -1)  # (B, W, count)
         alternatives = (both[0][..., :kept], both[1][..., :kept]) if kept else None
-        offered = min(self.candidates, count)
+        offered = min(self.count, count)
         values, tokens = (numbers[..., :offered].flatten(1) for numbers in both)  # (B, W · offered)
         totals = self.totals.repeat_interleave(offered, dim=1) + values
-        lacking = self.candidates - totals.shape[1]
+        lacking = self.count - totals.shape[1]
         if lacking > 0:  # a tiny vocabulary at the first step: fill up with what can never be chosen
             values, totals = (F.pad(numbers, (0, lacking), value=NEVER) for numbers in (values, totals))
             tokens = F.pad(tokens, (0, lacking))
-        totals, places = totals.topk(self.candidates)  # (B, C)
+        totals, places = totals.topk(self.count)  # (B, C)
         origin = (places // offered).clamp(max=beams - 1)
-        return Considered(
+        return Candidates(
             step=step,
             rows=self.rows,
             parents=self.nodes.gather(1, origin),
@@ -119,38 +119,38 @@ class BeamSearch:
             alternatives=alternatives,
         )
 
-    def _finish(self, considered: Considered, ended: Tensor) -> None:
+    def _add_finished(self, candidates: Candidates, ended: Tensor) -> None:
         """Ends among the best candidates are hypotheses; the best of old and new ones are remembered."""
-        beams, length = self.settings.beams, considered.step + 1
-        ended, totals = ended[:, :beams], considered.totals[:, :beams]
-        considered.states[:, :beams].masked_fill_(ended, FINISHED)
+        beams, length = self.settings.beams, candidates.step + 1
+        ended, totals = ended[:, :beams], candidates.totals[:, :beams]
+        candidates.states[:, :beams].masked_fill_(ended, FINISHED)
         scores = (totals / length**self.settings.length_penalty).masked_fill(~ended, NEVER)
-        ends = considered.step * self.candidates + torch.arange(beams, device=ended.device)
+        ends = candidates.step * self.count + torch.arange(beams, device=ended.device)
         self.scores, best = torch.cat((self.scores, scores), dim=1).topk(beams)
         self.ends = torch.cat((self.ends, ends.expand_as(self.ends)), dim=1).gather(1, best)
 
-    def _follow(self, considered: Considered, order: Tensor) -> None:
+    def _continue(self, candidates: Candidates, order: Tensor) -> None:
         """Go on with these candidates (B, W): their beams branch, or stop."""
         sources, beams = self.totals.shape
-        origin = considered.beams.gather(1, order)
+        origin = candidates.beams.gather(1, order)
         first = torch.arange(0, sources * beams, beams, device=order.device)  # the first row of each source
         rows = (first[:, None] + origin).flatten()
         self.decoding.select(rows)
-        self.tokens = considered.tokens.gather(1, order)
-        self.totals = considered.totals.gather(1, order)
-        self.nodes = considered.step * self.candidates + order
+        self.tokens = candidates.tokens.gather(1, order)
+        self.totals = candidates.totals.gather(1, order)
+        self.nodes = candidates.step * self.count + order
         if self.history is not None:
             self.history = torch.cat((self.history[rows], self.tokens.view(-1, 1)), dim=1)
 
-    def _hopeless(self, step: int) -> Tensor:
+    def _cannot_improve(self, step: int) -> Tensor:
         """(B,) Whether no running beam can still be among the best: measured at its present length."""
         worst = self.scores[:, -1]
         if self.settings.early_stopping:
             worst = torch.where(worst > NEVER, -NEVER, NEVER)  # as many as there are beams are enough
         return ~(self.totals[:, 0] / (step + 1) ** self.settings.length_penalty > worst)
 
-    def _close(self, closed: Tensor) -> None:
-        """Put away what these sources (B,) have found; the others go on without them."""
+    def _store_finished(self, closed: Tensor) -> None:
+        """Store what these sources (B,) have found; the others go on without them."""
         if not bool(closed.any()):
             return
         results = zip(closed.tolist(), self.rows, self.scores.tolist(), self.ends.tolist(), strict=True)
@@ -160,7 +160,7 @@ class BeamSearch:
         if not self.rows:
             return
         self.decoding.keep(places)
-        for name in ("room", "totals", "nodes", "scores", "ends"):
+        for name in ("limits", "totals", "nodes", "scores", "ends"):
             setattr(self, name, getattr(self, name)[places])
         self.tokens = None if self.tokens is None else self.tokens[places]
         if self.history is not None:

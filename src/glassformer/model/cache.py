@@ -13,7 +13,7 @@ from torch import Tensor
 from glassformer.model.attention import Mask, combine
 
 
-class KeptLayer:
+class CachedLayer:
     """One layer's keys and values in buffers (source, head, slot, head width) that are allocated seldom."""
 
     def __init__(self, capacity: int) -> None:
@@ -49,10 +49,10 @@ class KeptLayer:
 
 
 class Cache:
-    """What a decoder remembers: a `KeptLayer` for each depth, also where all depths share one block."""
+    """What a decoder remembers: a `CachedLayer` for each depth, also where all depths share one block."""
 
     def __init__(self, depth: int, capacity: int) -> None:
-        self.layers = [KeptLayer(capacity) for _ in range(depth)]
+        self.layers = [CachedLayer(capacity) for _ in range(depth)]
         self.beams = 1
         self.real: Tensor | None = None  # (source, token) of the prompt, where some of it is padding
         self.seen: Tensor | None = None  # (source, beam, slot) the slots on the way to each beam; None: all
@@ -61,9 +61,6 @@ class Cache:
     @property
     def length(self) -> int:
         return self.layers[0].length
-
-    def layer(self, depth: int) -> KeptLayer:
-        return self.layers[depth]
 
     def open(self, positions: Tensor, real: Tensor | None = None) -> None:
         """Make ready for new tokens: a prompt, not all of it `real` perhaps, or one token for each beam."""

@@ -11,14 +11,17 @@ import torch
 from torch import Tensor
 
 from glassformer.model.attention import Mask
-from glassformer.model.cache import Cache, KeptLayer
+from glassformer.model.cache import Cache, CachedLayer
 from glassformer.model.decoding import CachedDecoding
 
 
-class FixedLayer(KeptLayer):
-    """The buffers of a `KeptLayer`, written at slots that a tensor names, and always read whole."""
+class StaticLayer(CachedLayer):
+    """The buffers of a `CachedLayer`, written at slots that a tensor names, and always read whole."""
 
-    def __init__(self, layer: KeptLayer, slots: Tensor) -> None:
+    keys: Tensor
+    values: Tensor
+
+    def __init__(self, layer: CachedLayer, slots: Tensor) -> None:
         super().__init__(layer.capacity)
         assert layer.keys is not None
         assert layer.values is not None
@@ -28,44 +31,37 @@ class FixedLayer(KeptLayer):
         self.values[:, :, layer.length :] = 0
 
     def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        assert self.keys is not None
-        assert self.values is not None
         self.keys.index_copy_(2, self.slots, keys)
         self.values.index_copy_(2, self.slots, values)
         return self.keys, self.values
 
 
-class FixedCache(Cache):
+class StaticCache(Cache):
     """A `Cache` whose tensors keep their shapes: what is seen covers slots that are not filled yet, too."""
 
+    seen: Tensor
+    slot_positions: Tensor
+
     def __init__(self, cache: Cache, sources: int) -> None:
-        first = cache.layers[0]
-        assert first.keys is not None
-        assert cache.slot_positions is not None
-        device = first.keys.device
+        capacity, device = cache.layers[0].capacity, cache.positions.device
         self.beams = cache.beams
-        self.slots = torch.arange(
-            cache.length, cache.length + cache.beams, device=device
-        )  # where new tokens go
+        # Where new tokens go.
+        self.slots = torch.arange(cache.length, cache.length + cache.beams, device=device)
         self.own = torch.eye(cache.beams, dtype=torch.bool, device=device).expand(sources, -1, -1)
-        self.seen = torch.zeros(sources, cache.beams, first.capacity, dtype=torch.bool, device=device)
+        self.seen = torch.zeros(sources, cache.beams, capacity, dtype=torch.bool, device=device)
         self.seen[..., : cache.length] = True if cache.seen is None else cache.seen
-        self.slot_positions = cache.slot_positions.new_zeros(*cache.slot_positions.shape[:-1], first.capacity)
-        self.slot_positions[..., : cache.length] = cache.slot_positions
-        self.layers = [FixedLayer(layer, self.slots) for layer in cache.layers]
+        self.slot_positions = cache.positions.new_zeros(*cache.positions.shape[:-1], capacity)
+        self.slot_positions[..., : cache.length] = cache.positions
+        self.layers = [StaticLayer(layer, self.slots) for layer in cache.layers]
 
     def open(self, positions: Tensor, real: Tensor | None = None) -> None:  # noqa: ARG002
-        assert self.seen is not None
-        assert self.slot_positions is not None
         self.seen.index_copy_(2, self.slots, self.own)
         self.slot_positions.index_copy_(-1, self.slots, positions)
 
     def mask(self, queries: int) -> Mask:  # noqa: ARG002
-        assert self.seen is not None
         return Mask(self.seen[:, None])
 
     def select(self, origin: Tensor) -> None:
-        assert self.seen is not None
         assert origin.shape[1] == self.beams
         self.seen.copy_(self.seen.take_along_dim(origin[..., None], dim=1))
 
@@ -74,7 +70,7 @@ class GraphDecoding(CachedDecoding):
     """A `CachedDecoding` whose steps are captured once and replayed, over the same `logits`."""
 
     _graph: torch.cuda.CUDAGraph | None = None
-    _fixed: FixedCache | None = None
+    _fixed: StaticCache | None = None
 
     def step(self, ids: Tensor) -> Tensor:
         ids = ids.view(self.sources, -1)
@@ -100,10 +96,10 @@ class GraphDecoding(CachedDecoding):
         """Record one step. A trial run first loads and chooses kernels; what it changed is put back."""
         self._ids = ids.clone()
         self.next = self.next.clone()
-        self._loose, self._fixed, self.taken = self.cache, FixedCache(self.cache, self.sources), 0
+        self._loose, self._fixed, self.taken = self.cache, StaticCache(self.cache, self.sources), 0
         self.cache = self._fixed
         changing = (self._fixed.slots, self._fixed.seen, self._fixed.slot_positions, self.next)
-        before = [tensor.clone() for tensor in changing if tensor is not None]
+        before = [tensor.clone() for tensor in changing]
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -113,7 +109,6 @@ class GraphDecoding(CachedDecoding):
         with torch.cuda.graph(self._graph):
             self._logits = self._advance()
         for tensor, saved in zip(changing, before, strict=True):
-            assert tensor is not None
             tensor.copy_(saved)
 
     def _advance(self) -> Tensor:
@@ -132,8 +127,6 @@ class GraphDecoding(CachedDecoding):
         loose, fixed = self._loose, self._fixed
         for layer in loose.layers:
             layer.length += self.taken * fixed.beams
-        assert fixed.seen is not None
-        assert fixed.slot_positions is not None
         loose.seen = fixed.seen[..., : loose.length].clone()
         loose.slot_positions = fixed.slot_positions[..., : loose.length].clone()
         self.logits = self.logits.clone()

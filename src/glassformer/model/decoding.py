@@ -15,6 +15,7 @@ from glassformer.model.attention import Mask
 from glassformer.model.cache import Cache
 from glassformer.model.layers import Memory
 from glassformer.model.linear import generating
+from glassformer.model.positions import count_positions
 
 if TYPE_CHECKING:
     from glassformer.model.transformer import Transformer
@@ -38,7 +39,7 @@ class Decoding(Protocol):
         """Go on with all rows of these sources and leave out the others; `logits` too."""
 
 
-class Prompt(Protocol):
+class GenerationNetwork(Protocol):
     """A network that can begin a generation: for a decoder `ids` is the prompt, otherwise the source."""
 
     @property
@@ -57,7 +58,26 @@ class Prompt(Protocol):
         """`prefix` (batch, token) opens the target of an encoder-decoder; `capacity` counts its tokens."""
 
 
-class CachedDecoding:
+class _TransformerDecoding:
+    """What both ways to decode with a Transformer share."""
+
+    logits: Tensor
+
+    def __init__(self, network: "Transformer", sources: int, memories: list[Memory] | None) -> None:
+        assert network.decoder is not None
+        self.network = network
+        self.decoder = network.decoder
+        self.memories = memories
+        self.sources = sources
+
+    def keep(self, sources: Tensor) -> None:
+        self.logits = self.logits.unflatten(0, (self.sources, -1)).index_select(0, sources).flatten(0, 1)
+        self.sources = len(sources)
+        if self.memories is not None:
+            self.memories = [_keep_memory(memory, sources) for memory in self.memories]
+
+
+class CachedDecoding(_TransformerDecoding):
     """Each step computes one token: older keys and values are kept, the encoder's are computed once.
 
     To the decoder the beams of a source are tokens of one row (source, beam), all at the same position; the
@@ -72,11 +92,7 @@ class CachedDecoding:
         memories: list[Memory] | None,
         capacity: int,
     ):
-        assert network.decoder is not None
-        self.network = network
-        self.decoder = network.decoder
-        self.memories = memories
-        self.sources = len(ids)
+        super().__init__(network, len(ids), memories)
         self.cache = Cache(self.decoder.depth, capacity)
         positions = network.positions(ids, real)
         self.next = positions[..., -1:] + 1  # (1,) or (source, 1): the position of the next token
@@ -90,15 +106,11 @@ class CachedDecoding:
         return self.logits
 
     def select(self, rows: Tensor) -> None:
-        self.cache.select(
-            rows.view(self.sources, -1) % self.cache.beams
-        )  # rows are counted through all sources
+        self.cache.select(rows.view(self.sources, -1) % self.cache.beams)  # counted through all sources
 
     def keep(self, sources: Tensor) -> None:
-        self.logits = self.logits.unflatten(0, (self.sources, -1)).index_select(0, sources).flatten(0, 1)
-        self.sources = len(sources)
+        super().keep(sources)
         self.cache.keep(sources)
-        self.memories = keep_memories(self.memories, sources)
         if self.next.dim() == 2:
             self.next = self.next.index_select(0, sources)
 
@@ -111,29 +123,23 @@ class CachedDecoding:
             return self.network.logits(hidden[:, -1:] if first else hidden)
 
 
-class RecomputedDecoding:
+class RecomputedDecoding(_TransformerDecoding):
     """Each step computes everything again: slow, and what the cached way must agree with."""
 
     def __init__(
         self, network: "Transformer", ids: Tensor, real: Tensor | None, memories: list[Memory] | None
     ):
-        assert network.decoder is not None
-        self.network = network
-        self.decoder = network.decoder
-        self.memories = memories
-        self.sources = len(ids)
+        super().__init__(network, len(ids), memories)
         self.ids = ids
         self.real = real
-        self.logits = self._run(network.positions(ids, real))
+        network.check_length(ids.shape[1])
+        self.logits = self._run()
 
     def step(self, ids: Tensor) -> Tensor:
         self.ids = torch.cat((self.ids, ids[:, None]), dim=1)
-        if self.real is None:
-            positions = torch.arange(self.ids.shape[1], device=ids.device)
-        else:
+        if self.real is not None:
             self.real = torch.cat((self.real, self.real.new_ones(len(ids), 1)), dim=1)
-            positions = (self.real.long().cumsum(1) - 1).clamp(min=0)
-        self.logits = self._run(positions)
+        self.logits = self._run()
         return self.logits
 
     def select(self, rows: Tensor) -> None:
@@ -142,29 +148,20 @@ class RecomputedDecoding:
 
     def keep(self, sources: Tensor) -> None:
         beams = len(self.ids) // self.sources
-        rows = (sources[:, None] * beams + torch.arange(beams, device=sources.device)).flatten()
-        self.select(rows)
-        self.logits = self.logits.unflatten(0, (self.sources, -1)).index_select(0, sources).flatten(0, 1)
-        self.sources = len(sources)
-        self.memories = keep_memories(self.memories, sources)
+        self.select((sources[:, None] * beams + torch.arange(beams, device=sources.device)).flatten())
+        super().keep(sources)
 
-    def _run(self, positions: Tensor) -> Tensor:
-        network = self.network
-        hidden = network.embeddings(self.ids, positions, None, self.real)
+    def _run(self) -> Tensor:
+        positions = count_positions(self.ids, self.real)
+        hidden = self.network.embeddings(self.ids, positions, None, self.real)
         hidden = self.decoder(hidden, positions, self.real, self.memories)
-        return network.logits(hidden[:, -1:])[:, 0]
+        return self.network.logits(hidden[:, -1:])[:, 0]
 
 
-def keep_memories(memories: list[Memory] | None, sources: Tensor) -> list[Memory] | None:
-    """What the decoder sees of these sources."""
-    if memories is None:
-        return None
-    kept = []
-    for memory in memories:
-        allowed = None if memory.mask.allowed is None else memory.mask.allowed.index_select(0, sources)
-        keys, values = (part.index_select(0, sources) for part in (memory.keys, memory.values))
-        kept.append(Memory(keys, values, Mask(allowed)))
-    return kept
+def _keep_memory(memory: Memory, sources: Tensor) -> Memory:
+    allowed = None if memory.mask.allowed is None else memory.mask.allowed.index_select(0, sources)
+    keys, values = (part.index_select(0, sources) for part in (memory.keys, memory.values))
+    return Memory(keys, values, Mask(allowed))
 
 
 def start_of_target(start_id: int | None, source: Tensor, prefix: Tensor | None) -> Tensor:

@@ -5,6 +5,7 @@ In:   any network that can `begin` (a Transformer with a decoder, a recurrent tr
 Out:  one `Generated` for each row, or the nodes of the search one step at a time.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Protocol
@@ -13,26 +14,26 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.model.beam import BeamSearch
-from glassformer.model.decoding import Prompt
+from glassformer.model.decoding import GenerationNetwork
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import (
     FINISHED,
     KEPT,
     ROOT,
-    Considered,
+    Candidates,
     Generated,
     Node,
-    Trace,
+    SearchTrace,
     read_hypothesis,
 )
-from glassformer.model.prompt import Opening, open_prompt
-from glassformer.model.sampling import best_of, draw, draw_chances, likeliest
+from glassformer.model.prompt import SearchStart, read_prompt
+from glassformer.model.sampling import best_of, draw, draw_uniforms, likeliest
 
 GREEDY = GenerationSettings()
 
 
 def generate(
-    network: Prompt,
+    network: GenerationNetwork,
     ids: Tensor,
     real: Tensor | None = None,
     settings: GenerationSettings = GREEDY,
@@ -47,7 +48,7 @@ def generate(
 
 
 def stream(
-    network: Prompt,
+    network: GenerationNetwork,
     ids: Tensor,
     real: Tensor | None = None,
     settings: GenerationSettings = GREEDY,
@@ -71,7 +72,7 @@ def stream(
 class Search(Protocol):
     """A generation that is taken step by step."""
 
-    trace: Trace
+    trace: SearchTrace
 
     def advance(self) -> bool:
         """Choose the next tokens; False, and nothing happens, where every row is finished."""
@@ -81,11 +82,15 @@ class Search(Protocol):
 
 
 def open_search(
-    network: Prompt, ids: Tensor, real: Tensor | None, settings: GenerationSettings, prefix: Tensor | None
+    network: GenerationNetwork,
+    ids: Tensor,
+    real: Tensor | None,
+    settings: GenerationSettings,
+    prefix: Tensor | None,
 ) -> Search:
     """Read the prompt; nothing is chosen yet."""
-    opening = open_prompt(network, ids, real, settings, prefix)
-    return BeamSearch(opening, settings) if settings.beams > 1 else Walk(opening, settings)
+    start = read_prompt(network, ids, real, settings, prefix)
+    return BeamSearch(start, settings) if settings.beams > 1 else SinglePathSearch(start, settings)
 
 
 @contextmanager
@@ -100,33 +105,31 @@ def at_inference(network: object) -> Iterator[None]:
     try:
         for module in training:
             module.training = False
-        with (
-            torch.inference_mode(),
-            torch.compiler.set_stance("force_eager") if compiled else nullcontext(),
-        ):
+        eager = torch.compiler.set_stance("force_eager") if compiled else nullcontext()
+        with torch.inference_mode(), eager:
             yield
     finally:
         for module in training:
             module.training = True
 
 
-class Walk:
+class SinglePathSearch:
     """One hypothesis for each row: always the likeliest token, or one that is drawn."""
 
-    def __init__(self, opening: Opening, settings: GenerationSettings) -> None:
-        self.trace = Trace()
+    def __init__(self, start: SearchStart, settings: GenerationSettings) -> None:
+        self.trace = SearchTrace()
         self.settings = settings
-        self.opening = opening
-        self.decoding = opening.decoding
-        self.history = opening.history
-        self.rows = list(range(len(opening.room)))  # of the batch, those that still go on
-        self.totals = torch.zeros(len(self.rows), device=self.decoding.logits.device)
-        self.chances = None
+        self.start = start
+        self.decoding = start.decoding
+        self.history = start.history
+        self.rows = list(range(len(start.limits)))  # of the batch, those that still go on
+        device = self.decoding.logits.device
+        self.totals = torch.zeros(len(self.rows), device=device)
+        self.uniforms: Tensor | None = None  # (row, step) random numbers, where tokens are drawn
         if settings.sample:
-            chances = draw_chances(settings.seed, len(self.rows), max(opening.room))
-            self.chances = chances.to(self.decoding.logits.device)
+            self.uniforms = draw_uniforms(settings.seed, len(self.rows), max(start.limits)).to(device)
         self.last: Tensor | None = None  # the tokens that the network has not read yet
-        self._leave([place for place, row in enumerate(self.rows) if opening.room[row] > 0])
+        self._continue([place for place, limit in enumerate(start.limits) if limit > 0])
 
     def advance(self) -> bool:
         if not self.rows:
@@ -136,47 +139,55 @@ class Walk:
         step = len(self.trace.steps)
         tokens, log_probabilities, alternatives = self._choose(step)
         self.totals = self.totals + log_probabilities
-        chosen = tokens.tolist()
-        goes_on = [
+        running = [
             place
-            for place, (row, token) in enumerate(zip(self.rows, chosen, strict=True))
-            if token != self.opening.end_id and step + 1 < self.opening.room[row]
+            for place, (row, token) in enumerate(zip(self.rows, tokens.tolist(), strict=True))
+            if token != self.start.end_id and step + 1 < self.start.limits[row]
         ]
-        self._note(step, tokens, log_probabilities, alternatives, goes_on)
+        states = torch.full((len(self.rows), 1), FINISHED)
+        states[running] = KEPT
+        candidates = Candidates(
+            step=step,
+            rows=self.rows,
+            # One candidate a step: the node of step n has the id n.
+            parents=torch.full((len(self.rows), 1), step - 1 if step else ROOT),
+            tokens=tokens[:, None],
+            log_probabilities=log_probabilities[:, None],
+            totals=self.totals[:, None],
+            states=states,
+            beams=torch.zeros_like(states),
+            alternatives=alternatives,
+        )
+        self.trace.steps.append(candidates)
         self.last = tokens
         if self.history is not None:
             self.history = torch.cat((self.history, tokens[:, None]), dim=1)
-        self._leave(goes_on)
+        self._continue(running)
         return True
 
     def results(self) -> list[Generated]:
         """One hypothesis for each row."""
-        lengths = [0] * len(self.opening.room)
-        for considered in self.trace.steps:
-            for row in considered.rows:
-                lengths[row] += 1
-        trees = [self.trace.tree(row) for row in range(len(lengths))]
-        paths = [tree.path(length - 1, length - 1) for tree, length in zip(trees, lengths, strict=True)]
-        scores = [path[-1].total if path else 0.0 for path in paths]
-        return [
-            Generated((read_hypothesis(path, self.opening.end_id, score),), tree)
-            for path, tree, score in zip(paths, trees, scores, strict=True)
-        ]
+        lengths = Counter(row for candidates in self.trace.steps for row in candidates.rows)
+        generated = []
+        for row in range(len(self.start.limits)):
+            tree = self.trace.tree(row)
+            path = tree.path(lengths[row] - 1, lengths[row] - 1)
+            score = path[-1].total if path else 0.0
+            generated.append(Generated.of([read_hypothesis(path, self.start.end_id, score)], tree))
+        return generated
 
     def _choose(self, step: int) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor] | None]:
         """Tokens (row,), their log-probabilities, and those of the likeliest with them."""
         scores = self.decoding.logits.float()
-        if self.opening.rules.hold(step):
-            last = torch.tensor(
-                [step + 1 == self.opening.room[row] for row in self.rows], device=scores.device
-            )
+        if self.start.rules.hold(step):
+            last = [step + 1 == self.start.limits[row] for row in self.rows]
             scores = scores.clone()  # the network's own logits stay as they are
-            self.opening.rules.apply(scores, self.history, step, last)
-        if self.chances is None:
+            self.start.rules.apply(scores, self.history, step, torch.tensor(last, device=scores.device))
+        if self.uniforms is None:
             tokens = likeliest(scores)
         else:
-            scores = self.opening.rules.narrow(scores)
-            tokens = draw(scores, self.chances[:, step])
+            scores = self.start.rules.narrow(scores)
+            tokens = draw(scores, self.uniforms[:, step])
         log_probabilities = scores.log_softmax(dim=-1)
         alternatives = None
         if self.settings.alternatives:
@@ -184,42 +195,16 @@ class Walk:
             alternatives = values[:, None], others[:, None]  # (row, 1, alternative)
         return tokens, log_probabilities.gather(1, tokens[:, None])[:, 0], alternatives
 
-    def _note(
-        self,
-        step: int,
-        tokens: Tensor,
-        log_probabilities: Tensor,
-        alternatives: tuple[Tensor, Tensor] | None,
-        goes_on: list[int],
-    ) -> None:
-        """A chain is a tree with one candidate a step, so the node of step n has the id n."""
-        states = [FINISHED] * len(self.rows)
-        for place in goes_on:
-            states[place] = KEPT
-        self.trace.steps.append(
-            Considered(
-                step=step,
-                rows=self.rows,
-                parents=torch.full((len(self.rows), 1), step - 1 if step else ROOT),
-                tokens=tokens[:, None],
-                log_probabilities=log_probabilities[:, None],
-                totals=self.totals[:, None],
-                states=torch.tensor(states)[:, None],
-                beams=torch.zeros(len(self.rows), 1, dtype=torch.long),
-                alternatives=alternatives,
-            )
-        )
-
-    def _leave(self, goes_on: list[int]) -> None:
+    def _continue(self, running: list[int]) -> None:
         """Go on with these places only, so that finished rows cost nothing."""
-        if len(goes_on) == len(self.rows):
+        if len(running) == len(self.rows):
             return
-        self.rows = [self.rows[place] for place in goes_on]
+        self.rows = [self.rows[place] for place in running]
         if not self.rows:
             return
-        places = torch.tensor(goes_on, device=self.totals.device)
+        places = torch.tensor(running, device=self.totals.device)
         self.decoding.keep(places)
         self.totals = self.totals[places]
         self.last = None if self.last is None else self.last[places]
         self.history = None if self.history is None else self.history[places]
-        self.chances = None if self.chances is None else self.chances[places]
+        self.uniforms = None if self.uniforms is None else self.uniforms[places]

@@ -1,11 +1,11 @@
-"""What a search leaves behind: the answers, and every token that was considered on the way.
+"""What a search finds: the answers, and every token that was considered on the way.
 
 In:   for each step of a search the tokens it considered, as tensors (source, candidate).
 Out:  plain Python: hypotheses, best first, and the nodes of the search tree.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -63,43 +63,21 @@ class Hypothesis:
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
-    """What came of one row of the batch; `ids` and the other words are those of the best hypothesis."""
+class Generated(Hypothesis):
+    """What came of one row of the batch: its best hypothesis, and all that were asked for."""
 
     n_best: tuple[Hypothesis, ...]  # best first
     tree: "Tree" = field(repr=False, compare=False)
 
-    @property
-    def ids(self) -> tuple[int, ...]:
-        return self.n_best[0].ids
-
-    @property
-    def words(self) -> tuple[int, ...]:
-        return self.n_best[0].words
-
-    @property
-    def log_probabilities(self) -> tuple[float, ...]:
-        return self.n_best[0].log_probabilities
-
-    @property
-    def alternatives(self) -> tuple[tuple[Choice, ...], ...]:
-        return self.n_best[0].alternatives
-
-    @property
-    def total(self) -> float:
-        return self.n_best[0].total
-
-    @property
-    def score(self) -> float:
-        return self.n_best[0].score
-
-    @property
-    def stopped(self) -> Stop:
-        return self.n_best[0].stopped
+    @classmethod
+    def of(cls, n_best: Iterable[Hypothesis], tree: "Tree") -> "Generated":
+        best, *others = n_best
+        values = best.ids, best.log_probabilities, best.alternatives, best.score, best.stopped
+        return cls(*values, (best, *others), tree)
 
 
 @dataclass(slots=True)
-class Considered:
+class Candidates:
     """One step of a search: its candidates (source, candidate), best first; kept as tensors until read."""
 
     step: int
@@ -126,7 +104,7 @@ class Considered:
                 if total == -math.inf:  # not a candidate: it only fills the row of a small vocabulary
                     continue
                 if math.isnan(total):
-                    raise nothing_to_choose(row)
+                    raise no_candidate_error(row)
                 id_ = self.step * width + rank
                 kept = choices[beam] if choices else ()
                 nodes.append(
@@ -147,16 +125,16 @@ class Considered:
         ]
 
 
-class Trace:
+class SearchTrace:
     """All steps of one search over a batch."""
 
     def __init__(self) -> None:
-        self.steps: list[Considered] = []
+        self.steps: list[Candidates] = []
         self._nodes: list[dict[int, list[Node]]] = []  # for each step, by row; made once
 
     def nodes(self, step: int) -> dict[int, list[Node]]:
-        for considered in self.steps[len(self._nodes) : step + 1]:
-            self._nodes.append(dict(zip(considered.rows, considered.nodes(), strict=True)))
+        for each in self.steps[len(self._nodes) : step + 1]:
+            self._nodes.append(dict(zip(each.rows, each.nodes(), strict=True)))
         return self._nodes[step]
 
     def tree(self, row: int) -> "Tree":
@@ -166,7 +144,7 @@ class Trace:
 class Tree:
     """Every token that was considered for one row."""
 
-    def __init__(self, trace: Trace, row: int) -> None:
+    def __init__(self, trace: SearchTrace, row: int) -> None:
         self._trace = trace
         self._row = row
 
@@ -186,8 +164,8 @@ class Tree:
         return path[::-1]
 
 
-def nothing_to_choose(row: int) -> InputError:
-    """What to say when a search of this row of the batch cannot go on."""
+def no_candidate_error(row: int) -> InputError:
+    """No token may follow in this row of the batch."""
     return InputError("model.no_candidate", row=row)
 
 

@@ -169,11 +169,8 @@ def _onednn_works() -> bool:
     """Whether this build of torch has the two operations, and they compute what `linear` does."""
     try:
         with torch.no_grad():
-            inputs, weight, bias = (
-                torch.arange(12.0).view(1, 3, 4),
-                torch.arange(20.0).view(5, 4),
-                torch.arange(5.0),
-            )
+            inputs, weight = torch.arange(12.0).view(1, 3, 4), torch.arange(20.0).view(5, 4)
+            bias = torch.arange(5.0)
             expected = F.linear(inputs, weight, bias)
             packed = torch.ops.mkldnn._reorder_linear_weight(weight, PACK_FOR)
             return all(torch.allclose(_onednn(inputs, form, bias), expected) for form in (weight, packed))

@@ -122,9 +122,7 @@ def _block_loss(logits: Tensor, labels: Tensor, smoothing: float) -> tuple[Tenso
     picked = logits.gather(1, labels[:, None])
     average = logits.mean(-1, keepdim=True) if smoothing else None
     share = torch.softmax(logits, -1)
-    log_sum = (
-        largest - share.gather(1, place).log()
-    )  # the largest share is at least 1 / vocabulary: no underflow
+    log_sum = largest - share.gather(1, place).log()  # the largest share is ≥ 1 / vocabulary: no underflow
     losses = log_sum - picked if average is None else log_sum - (1 - smoothing) * picked - smoothing * average
     if smoothing:
         share -= smoothing / logits.shape[-1]

@@ -16,6 +16,13 @@ from glassformer.config import ModelConfig
 WAVELENGTH = 10_000.0  # the base of section 3.5; the longest sine is 2π times this
 
 
+def count_positions(ids: Tensor, real: Tensor | None) -> Tensor:
+    """0, 1, 2 … (token,), or counted over real tokens (batch, token), where padding may come first."""
+    if real is None:
+        return torch.arange(ids.shape[1], device=ids.device)
+    return (real.long().cumsum(1) - 1).clamp(min=0)
+
+
 def frequencies(width: int) -> Tensor:
     """How fast each pair of features turns, from 1 down to almost 1 / WAVELENGTH. (width / 2,)"""
     return WAVELENGTH ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)

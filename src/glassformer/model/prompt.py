@@ -1,7 +1,7 @@
-"""The start of a generation: what is asked is checked, padded, measured and read by the network.
+"""The start of a generation: prompts are checked, padded and read by the network.
 
 In:   token ids of one or several rows, as a person or a tokenizer gives them.
-Out:  an `Opening`: the network ready to choose the first token, and how far each row may go.
+Out:  a `SearchStart`: the network ready to choose the first token, and how far each row may go.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.model.decoding import Decoding, Prompt, start_of_target
+from glassformer.model.decoding import Decoding, GenerationNetwork, start_of_target
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.sampling import PADDING, Rules
 from glassformer.model.transformer import check_ids, check_real
@@ -23,14 +23,14 @@ MEMINFO = Path("/proc/meminfo")
 
 
 @dataclass(slots=True)
-class Opening:
-    """Everything a search needs to know at its beginning."""
+class SearchStart:
+    """What a search starts from."""
 
     decoding: Decoding
     rules: Rules
     end_id: int | None
     history: Tensor | None  # (row, token) the tokens so far, -1 at padding; None where no rule reads them
-    room: list[int]  # how many new tokens each row may have
+    limits: list[int]  # how many new tokens each row may have
 
 
 def pad_left(rows: Sequence[Sequence[int]], padding_id: int = 0) -> tuple[Tensor, Tensor]:
@@ -46,29 +46,31 @@ def pad_left(rows: Sequence[Sequence[int]], padding_id: int = 0) -> tuple[Tensor
     return ids, real
 
 
-def open_prompt(
-    network: Prompt, ids: Tensor, real: Tensor | None, settings: GenerationSettings, prefix: Tensor | None
-) -> Opening:
+def read_prompt(
+    network: GenerationNetwork,
+    ids: Tensor,
+    real: Tensor | None,
+    settings: GenerationSettings,
+    prefix: Tensor | None,
+) -> SearchStart:
     """Check the prompt and let the network read it."""
     config = network.config
     _check_prompt(config, ids, real, prefix)
     _check_settings(config, settings)
-    if _continues_prompt(config):
-        start, counts = ids, [ids.shape[1]] * len(ids) if real is None else real.sum(dim=1).tolist()
-    else:
-        start = start_of_target(config.start_id, ids, prefix)
-        counts = [start.shape[1]] * len(start)
-    room = [_room(count, _limit(config), settings.max_new_tokens) for count in counts]
-    _check_beams(config, settings, start, max(room))
+    continues = _continues_prompt(config)
+    start = ids if continues else start_of_target(config.start_id, ids, prefix)  # (row, token)
+    padded = real if continues else None
+    counts = [start.shape[1]] * len(start) if padded is None else padded.sum(dim=1).tolist()
+    limits = [_limit_new_tokens(config, count, settings.max_new_tokens) for count in counts]
+    _check_memory(config, settings, start, max(limits))
     rules = Rules(settings, config.end_id)
     history = None
     if rules.reads_history:
-        padded = _continues_prompt(config) and real is not None
-        history = torch.where(real, start, PADDING) if padded and real is not None else start
+        history = start if padded is None else torch.where(padded, start, PADDING)
     decoding = network.begin(
-        ids, real, prefix=prefix, capacity=start.shape[1] + max(room), cached=settings.cache
+        ids, real, prefix=prefix, capacity=start.shape[1] + max(limits), cached=settings.cache
     )
-    return Opening(decoding, rules, config.end_id, history, room)
+    return SearchStart(decoding, rules, config.end_id, history, limits)
 
 
 def _continues_prompt(config: ModelConfig | RecurrentConfig) -> bool:
@@ -76,18 +78,13 @@ def _continues_prompt(config: ModelConfig | RecurrentConfig) -> bool:
     return isinstance(config, ModelConfig) and config.shape == "decoder"
 
 
-def _limit(config: ModelConfig | RecurrentConfig) -> int | None:
-    """The longest sequence; None for positions that can be counted on for ever."""
-    endless = isinstance(config, ModelConfig) and config.positions in ("rotary", "relative", "none")
-    return None if endless else config.max_length
-
-
-def _room(count: int, limit: int | None, wanted: int) -> int:
-    if limit is None:
+def _limit_new_tokens(config: ModelConfig | RecurrentConfig, count: int, wanted: int) -> int:
+    """How many tokens may follow `count` of them; some positions have no longest sequence."""
+    if isinstance(config, ModelConfig) and config.positions in ("rotary", "relative", "none"):
         return wanted
-    if count > limit:
-        raise InputError("model.too_long", count=count, limit=limit)
-    return min(wanted, limit - count)
+    if count > config.max_length:
+        raise InputError("model.too_long", count=count, limit=config.max_length)
+    return min(wanted, config.max_length - count)
 
 
 def _check_prompt(
@@ -107,18 +104,16 @@ def _check_prompt(
         raise InputError("model.padded_right")
 
 
-def _check_beams(
-    config: ModelConfig | RecurrentConfig, settings: GenerationSettings, start: Tensor, room: int
+def _check_memory(
+    config: ModelConfig | RecurrentConfig, settings: GenerationSettings, start: Tensor, tokens: int
 ) -> None:
-    """Refuse more beams than there is memory for, before the machine stands still."""
+    """Refuse more beams than there is memory for, before the machine starts to swap."""
     beams = settings.beams
-    if beams == 1:
-        return
-    free = find_free_memory(start.device)
-    needed = len(start) * estimate_beams(config, beams, start.shape[1] + beams * room)
+    free = find_free_memory(start.device) if beams > 1 else None
+    needed = len(start) * estimate_beams(config, beams, start.shape[1] + beams * tokens)
     if free is not None and needed > free:
         raise ConfigurationError(
-            "model.beams_memory", beams=beams, tokens=room, needed=needed / 2**30, free=free / 2**30
+            "model.beams_memory", beams=beams, tokens=tokens, needed=needed / 2**30, free=free / 2**30
         )
 
 
@@ -132,7 +127,7 @@ def _check_settings(config: ModelConfig | RecurrentConfig, settings: GenerationS
 
 
 def estimate_beams(config: ModelConfig | RecurrentConfig, beams: int, slots: int) -> int:
-    """Bytes for one source: scores of all words, and in a Transformer keys, values and who may see them."""
+    """Bytes for one source: scores of all words, and in a Transformer keys, values and masks."""
     scores = 2 * beams * config.vocabulary_size * FLOAT_BYTES  # logits and their log-softmax
     if isinstance(config, RecurrentConfig):
         return scores

@@ -206,7 +206,7 @@ class RecurrentTranslator(nn.Module):
         capacity: int,  # noqa: ARG002 - a state takes the same room however long the text is
         cached: bool = True,
     ) -> Decoding:
-        """Start a generation; see `glassformer.model.decoding.Prompt`."""
+        """Start a generation; see `glassformer.model.decoding.GenerationNetwork`."""
         start = start_of_target(self.config.start_id, ids, prefix)
         return RecurrentDecoding(self, self.encode(ids, real), start, cached=cached)
 

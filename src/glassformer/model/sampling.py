@@ -32,7 +32,7 @@ class Rules:
         self.reads_history = settings.repetition_penalty != 1.0 or settings.no_repeat_ngram > 0
 
     def hold(self, step: int) -> bool:
-        """Whether any rule has a say at this step."""
+        """Whether any rule applies at this step."""
         short = self.end_id is not None and step < self.settings.min_new_tokens
         return short or bool(self.forbidden) or self.reads_history or self.forces_end
 
@@ -87,29 +87,26 @@ def _forbid_ngrams(scores: Tensor, history: Tensor, size: int) -> None:
     scores[rows, windows[rows, places, -1]] = NEVER
 
 
-def draw(logits: Tensor, chances: Tensor) -> Tensor:
-    """One token (row,) by its probability: where `chances` (row,), uniform in [0, 1), fall among the sums."""
-    heaps = logits.double().softmax(dim=-1).cumsum(dim=-1)
-    marks = chances.double()[:, None] * heaps[:, -1:]
-    return torch.searchsorted(heaps, marks, right=True)[
-        :, 0
-    ]  # the first heap that is higher: never one of width 0
+def draw(logits: Tensor, uniforms: Tensor) -> Tensor:
+    """One token (row,) by its probability: where `uniforms` (row,), from [0, 1), fall among the sums."""
+    sums = logits.double().softmax(dim=-1).cumsum(dim=-1)
+    thresholds = uniforms.double()[:, None] * sums[:, -1:]
+    # The first sum that is larger: never a token of probability 0.
+    return torch.searchsorted(sums, thresholds, right=True)[:, 0]
 
 
-def draw_chances(seed: int | None, rows: int, steps: int) -> Tensor:
+def draw_uniforms(seed: int | None, rows: int, steps: int) -> Tensor:
     """Uniform numbers (row, step): a row's depend on the seed and its number, not on the rows beside it."""
     generator = torch.Generator()
     if seed is None:
         generator.seed()
         seed = generator.initial_seed()
-    chances = []
+    uniforms = []
     for row in range(rows):
         digest = hashlib.sha256(f"{seed}, {row}".encode()).digest()
         generator.manual_seed(int.from_bytes(digest[:7]))
-        chances.append(
-            torch.rand(steps, generator=generator)
-        )  # float32: cannot round up to 1 where it is used
-    return torch.stack(chances)
+        uniforms.append(torch.rand(steps, generator=generator))  # float32: never rounded up to 1
+    return torch.stack(uniforms)
 
 
 def likeliest(scores: Tensor) -> Tensor:
@@ -117,16 +114,11 @@ def likeliest(scores: Tensor) -> Tensor:
     chunks = _chunks(scores)
     if chunks is None:
         return scores.argmax(dim=-1)
-    maxima = torch.cat(
-        (chunks.amax(dim=-1), scores[:, chunks[0].numel() :]), dim=1
-    )  # what is left over: one by one
-    first = maxima.argmax(dim=-1, keepdim=True)
-    chunk = first.clamp(max=chunks.shape[1] - 1)
+    count, rest = chunks.shape[1], chunks[0].numel()  # tokens from `rest` on are compared one by one
+    first = torch.cat((chunks.amax(dim=-1), scores[:, rest:]), dim=1).argmax(dim=-1, keepdim=True)
+    chunk = first.clamp(max=count - 1)
     inside = chunks.gather(1, chunk[..., None].expand(-1, -1, CHUNK)).argmax(dim=-1)  # (row, 1)
-    best = torch.where(
-        first < chunks.shape[1], chunk * CHUNK + inside, first + chunks[0].numel() - chunks.shape[1]
-    )
-    return best[:, 0]
+    return torch.where(first < count, chunk * CHUNK + inside, first + rest - count)[:, 0]
 
 
 def best_of(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:

@@ -128,14 +128,8 @@ class AdditiveSimilarity(nn.Module):
 
 def build_similarity(name: Similarity, heads: int, width: int) -> ProductSimilarity | AdditiveSimilarity:
     """The module behind a name of `ModelConfig.similarity`."""
-    match name:
-        case "dot":
-            return ProductSimilarity()
-        case "scaled-dot":
-            return ScaledDotSimilarity()
-        case "cosine":
-            return CosineSimilarity()
-        case "bilinear":
-            return BilinearSimilarity(heads, width)
-        case "additive":
-            return AdditiveSimilarity(heads, width)
+    if name == "additive":
+        return AdditiveSimilarity(heads, width)
+    if name == "bilinear":
+        return BilinearSimilarity(heads, width)
+    return {"dot": ProductSimilarity, "scaled-dot": ScaledDotSimilarity, "cosine": CosineSimilarity}[name]()

@@ -23,7 +23,7 @@ from glassformer.model.heads import ClassifierHead, LanguageHead, MaskedHead, bu
 from glassformer.model.layers import Block, Memory, build_norm
 from glassformer.model.linear import Linear
 from glassformer.model.loss import word_loss
-from glassformer.model.positions import RelativeBias, RotaryPositions, build_positions
+from glassformer.model.positions import RelativeBias, RotaryPositions, build_positions, count_positions
 
 
 class Embeddings(nn.Module):
@@ -60,11 +60,13 @@ class Embeddings(nn.Module):
 class Stack(nn.Module):
     """Blocks one above the other, or one block used again and again; a last norm where norms come first."""
 
-    def __init__(self, config: ModelConfig, *, depth: int, causal: bool, cross: bool) -> None:
+    def __init__(self, config: ModelConfig, *, causal: bool) -> None:
+        """A stack that is not `causal` is the encoder."""
         super().__init__()
-        self.depth = depth
+        self.depth = config.depth["decoder" if causal else "encoder"]
         self.causal = causal
-        blocks = 1 if config.share_layers else depth
+        blocks = 1 if config.share_layers else self.depth
+        cross = causal and config.has_encoder
         self.layers = nn.ModuleList(Block(config, cross=cross) for _ in range(blocks))
         self.norm = build_norm(config, config.width) if config.norm_position == "pre" else None
         self.rotary = RotaryPositions(config.head_width) if config.positions == "rotary" else None
@@ -88,7 +90,7 @@ class Stack(nn.Module):
         rotation = None if self.rotary is None else self.rotary(positions)
         for layer in range(self.depth):
             memory = None if memories is None else memories[layer]
-            layer_cache = None if cache is None else cache.layer(layer)
+            layer_cache = None if cache is None else cache.layers[layer]
             hidden = self.block(layer)(hidden, mask, real, rotation, memory, layer_cache)
         return hidden if self.norm is None else self.norm(hidden, real)
 
@@ -107,15 +109,9 @@ class Transformer(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        depth = config.depth
-        both = config.shape == "encoder-decoder"
         self.embeddings = Embeddings(config)
-        self.encoder = (
-            Stack(config, depth=depth["encoder"], causal=False, cross=False) if config.has_encoder else None
-        )
-        self.decoder = (
-            Stack(config, depth=depth["decoder"], causal=True, cross=both) if config.has_decoder else None
-        )
+        self.encoder = Stack(config, causal=False) if config.has_encoder else None
+        self.decoder = Stack(config, causal=True) if config.has_decoder else None
         self.head = build_head(config)
         self.apply(self._initialise)
         self._initialise_outputs()
@@ -175,8 +171,8 @@ class Transformer(nn.Module):
     ) -> Decoding:
         """Start a generation: read the prompt, or encode the source and read the start of the target.
 
-        See `glassformer.model.decoding.Prompt`. On a GPU the steps are replayed as a CUDA graph: launching
-        their kernels one by one would take most of the time.
+        See `decoding.GenerationNetwork`. On a GPU the steps are replayed as a CUDA graph: launching their
+        kernels one by one would take most of the time.
         """
         if self.decoder is None:
             raise InputError("model.no_decoder")
@@ -228,12 +224,9 @@ class Transformer(nn.Module):
         return self.embeddings.tokens.weight if self.head.weight is None else self.head.weight
 
     def positions(self, ids: Tensor, real: Tensor | None) -> Tensor:
-        """0, 1, 2 … (token,), or counted over real tokens (batch, token), where padding may come first."""
-        length = ids.shape[1]
-        self.check_length(length)
-        if real is None:
-            return torch.arange(length, device=ids.device)
-        return (real.long().cumsum(1) - 1).clamp(min=0)
+        """The position of each token, unless there are too many."""
+        self.check_length(ids.shape[1])
+        return count_positions(ids, real)
 
     def check_length(self, length: int) -> None:
         """Refuse more tokens than there are positions for."""
@@ -261,11 +254,8 @@ class Transformer(nn.Module):
         for stack in filter(None, (self.encoder, self.decoder)):
             for layer in range(len(stack.layers)):
                 block = stack.block(layer)
-                added = [
-                    block.attention.output,
-                    block.cross and block.cross.output,
-                    block.feed_forward.contract,
-                ]
+                cross = block.cross and block.cross.output
+                added = (block.attention.output, cross, block.feed_forward.contract)
                 outputs = [output for output in added if isinstance(output, nn.Linear)]
                 for output in outputs:
                     nn.init.normal_(output.weight, std=0.02 * (len(outputs) * stack.depth) ** -0.5)

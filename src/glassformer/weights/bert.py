@@ -45,13 +45,14 @@ NAMES: Names = {
     "bos_token_id": ("start_id", None),
     "eos_token_id": ("end_id", None),
 }
-FIXED: Settings = COMMON | {
+FIXED: Settings = {
     "shape": "encoder",
     "positions": "learned",
     "similarity": "scaled-dot",
     "norm_position": "post",
     "embedding_norm": True,
     "scale_embeddings": False,
+    **COMMON,
 }
 
 

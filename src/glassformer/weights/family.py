@@ -76,7 +76,6 @@ def read_names(settings: Settings, names: Names) -> dict[str, Any]:
     """Our settings from theirs; what two of their names mean must have one value."""
     vocabulary = read_number(settings, "vocab_size", names["vocab_size"][1])
     values: dict[str, Any] = {}
-    origin: dict[str, str] = {}
     for theirs, (ours, default) in names.items():
         value: Any
         if ours == "activation":
@@ -85,11 +84,12 @@ def read_names(settings: Settings, names: Names) -> dict[str, Any]:
             value = read_token_id(settings, theirs, vocabulary, default)
         else:
             value = read_number(settings, theirs, default)
-        if values.setdefault(ours, value) != value:
+        if ours in values and values[ours] != value:
+            first = next(name for name in names if names[name][0] == ours)
             raise CheckpointError(
-                "weights.setting.differ", name=origin[ours], value=values[ours], other=theirs, second=value
+                "weights.setting.differ", name=first, value=values[ours], other=theirs, second=value
             )
-        origin[ours] = theirs
+        values[ours] = value
     return values
 
 

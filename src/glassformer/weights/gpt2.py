@@ -41,7 +41,7 @@ NAMES: Names = {
     "eos_token_id": ("end_id", LAST_WORD),
     "pad_token_id": ("padding_id", None),
 }
-FIXED: Settings = COMMON | {
+FIXED: Settings = {
     "shape": "decoder",
     "positions": "learned",
     "norm_position": "pre",
@@ -49,6 +49,7 @@ FIXED: Settings = COMMON | {
     "scale_embeddings": False,
     "segments": 0,
     "output_bias": False,
+    **COMMON,
 }
 
 

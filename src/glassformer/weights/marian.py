@@ -38,7 +38,7 @@ NAMES: Names = {
     "decoder_start_token_id": ("start_id", 58100),
     "eos_token_id": ("end_id", 0),
 }
-FIXED: Settings = COMMON | {
+FIXED: Settings = {
     "shape": "encoder-decoder",
     "positions": "sinusoidal-halves",
     "similarity": "scaled-dot",
@@ -47,6 +47,7 @@ FIXED: Settings = COMMON | {
     "embedding_norm": False,
     "segments": 0,
     "tie_embeddings": True,
+    **COMMON,
 }
 
 
