@@ -14,20 +14,20 @@ from typing import Any
 
 # Of modules that exist no longer: every name that the documents mentioned, and its present address.
 MOVED = {
-    f"{__package__}.{old}": {name: f"{__package__}.{new.replace(':', '.')}" for name, new in names.items()}
+    old: {name: f"glassformer.{new.replace(':', '.')}" for name, new in names.items()}
     for old, names in {
-        "model.choosing": {"GenerationSettings": "GenerationSettings"},
-        "recorders.demo": {"teach_translator": "lessons.phrase_book:teach_translator"},
-        "recorders.huggingface": {"HuggingFaceSubject": "loaded.transformers:TransformersModel"},
-        "recorders.long": {
+        "glassformer.model.choosing": {"GenerationSettings": "GenerationSettings"},
+        "glassformer.recorders.demo": {"teach_translator": "lessons.demo_translator:train_translator"},
+        "glassformer.recorders.huggingface": {"HuggingFaceSubject": "loaded.transformers:TransformersModel"},
+        "glassformer.recorders.long": {
             "invent_text": "lessons.long_text:invent_text",
             "open_rotary": "lessons.long_text:open_rotary",
         },
-        "recorders.ours": {"OurSubject": "loaded.native:NativeModel"},
-        "recorders.recorder": {"load": "load", "record": "record"},
-        "show": {"__call__": "render.notebook.show:show"},  # it was a module that could be called
-        "show.figures": {"figure": "figure"},
-        "show.frames": {
+        "glassformer.recorders.ours": {"OurSubject": "loaded.native:NativeModel"},
+        "glassformer.recorders.recorder": {"load": "load", "record": "record"},
+        "glassformer.show": {"__call__": "render.notebook.show:show"},  # it was a module that could be called
+        "glassformer.show.figures": {"figure": "figure"},
+        "glassformer.show.frames": {
             "Frame": "api.frames:Frame",
             "Plane": "api.frames:FrameArray",
             "decode": "api.frames:decode",
@@ -35,18 +35,18 @@ MOVED = {
             "quantise": "api.frames:quantise",
             "restore": "api.frames:dequantise",
         },
-        "show.html": {"export": "export"},
-        "show.library": {"Library": "api.library:Library"},
-        "show.server.app": {"create_app": "api.app:create_app"},
-        "show.terminal": {"draw_recording": "render.terminal.heatmap:draw_recording"},
-        "show.walk": {"explain": "walk:explain", "make_plan": "walk:make_plan"},
-        "show.widget": {"show": "render.notebook.show:show"},
-        "train": {"__call__": "training.recipe:train"},
-        "train.recipe": {
+        "glassformer.show.html": {"export": "export"},
+        "glassformer.show.library": {"Library": "api.library:Library"},
+        "glassformer.show.server.app": {"create_app": "api.app:create_app"},
+        "glassformer.show.terminal": {"draw_recording": "render.terminal.heatmap:draw_recording"},
+        "glassformer.show.walk": {"explain": "walk:explain", "make_plan": "walk:make_plan"},
+        "glassformer.show.widget": {"show": "render.notebook.show:show"},
+        "glassformer.train": {"__call__": "training.recipe:train"},
+        "glassformer.train.recipe": {
             "read_recipe": "training.recipe:read_recipe",
             "run_recipe": "training.recipe:train",
         },
-        "train.settings": {
+        "glassformer.train.settings": {
             "MonitorSettings": "training.settings:MonitorSettings",
             "TrainSettings": "training.settings:TrainSettings",
         },
