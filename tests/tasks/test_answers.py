@@ -59,7 +59,7 @@ def test_what_cannot_answer_says_so(translator: NativeModel) -> None:
         fill(translator, ["the [MASK]"])[0]
     with pytest.raises(InputError, match="Transformer was loaded without a tokenizer"):
         open_model(translator.network)
-    with pytest.raises(InputError, match="A list is not a model"):
+    with pytest.raises(InputError, match="cannot be made of type list"):
         open_model([translator])
 
 

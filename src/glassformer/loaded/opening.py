@@ -42,6 +42,8 @@ def load(
     if device is not None:
         raise InputError("loaded.device_of_live_network")
     if isinstance(model, LoadedModel):
+        if tokenizer is not None or name is not None:
+            raise InputError("loaded.already_loaded", name=model.name)
         return model
     model = getattr(model, "_orig_mod", model)  # what torch.compile wraps
     if isinstance(model, Transformer | RecurrentTranslator):

@@ -22,8 +22,18 @@ from glassformer.place import name_term
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.native.recorder import NativeRecorder
-from glassformer.recorders.request import TRACES, USUAL, Recorder, Request, Run, check_edits, check_want
-from glassformer.recorders.store import ArrayStore, store_temporarily
+from glassformer.recorders.request import (
+    TRACES,
+    USUAL,
+    Recorder,
+    Request,
+    Run,
+    check_edits,
+    check_kernel,
+    check_store,
+    check_want,
+)
+from glassformer.recorders.store import ArrayStore
 from glassformer.recorders.transformers.recorder import TransformersRecorder
 from glassformer.recording import Evidence, Recording
 
@@ -96,8 +106,8 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         decode=settings,
         want=wanted,
         edits=changes,
-        kernel=kernel,
-        keep=keep or store_temporarily,
+        kernel=check_kernel(kernel),
+        keep=check_store(keep),
         model_hash=loaded.identity.hash(),
     )
     run = find_recorder(loaded).run(request)

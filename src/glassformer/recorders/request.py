@@ -7,7 +7,7 @@ Out:  `Request`; `Run`, what one pass over the text showed. `record` makes a Rec
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from glassformer.messages import Message
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.edits.edit import Edit
-from glassformer.recorders.store import ArrayStore
+from glassformer.recorders.store import ArrayStore, store_temporarily
 from glassformer.recording import AttentionMap, Generation, Output, Tokens
 from glassformer.registry import suggestion
 from glassformer.text.tokenizer import Encoding
@@ -77,6 +77,20 @@ def check_want(want: Collection[str]) -> frozenset[str]:
             nearest = suggestion(str(word), (*WANTS, *TRACES))
             raise InputError("record.unknown_want", word=str(word), nearest=nearest)
     return frozenset(words)
+
+
+def check_kernel(kernel: Kernel | None) -> Kernel | None:
+    """The kernel, if there is one of that name."""
+    if kernel not in (None, *get_args(Kernel)):
+        raise InputError("record.unknown_kernel", seen=repr(kernel))
+    return kernel
+
+
+def check_store(keep: ArrayStore | None) -> ArrayStore:
+    """Where large arrays go: a temporary file unless something else is given."""
+    if keep is not None and not callable(keep):
+        raise InputError("record.keep_not_callable", kind=type(keep).__name__)
+    return keep or store_temporarily
 
 
 def check_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:

@@ -5,17 +5,17 @@ Out:  translations, continuations, token ids. Texts of similar length run togeth
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from itertools import count
 from typing import Any, Literal
 
 import torch
 
 from glassformer.errors import InputError
 from glassformer.loaded.model import Capability, LoadedModel
-from glassformer.loaded.opening import check_device, load
+from glassformer.loaded.opening import load
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Hypothesis
-from glassformer.text.sequences import find_frame, in_chunks
+from glassformer.text.sequences import find_frame, in_chunks, require_many
 
 AHEAD = 1024  # texts that are read before the first is answered, so that similar lengths can run together
 
@@ -27,16 +27,23 @@ def open_model(
     device: str | torch.device | None = None,
     capability: Capability | None = None,
 ) -> LoadedModel:
-    """Whatever `load` opens, on a device, as a model that reads text and has a capability."""
-    from_files = isinstance(model, str | Path)
-    loaded = load(model, tokenizer, device=device if from_files else None)
-    if capability is not None:
-        loaded.require(capability)
-    loaded.require("reads_text")
-    if device is not None and not from_files:
-        check_device(device)
-        loaded.to(device)
+    """Whatever `load` opens, as a model that reads text and has a capability."""
+    loaded = load(model, tokenizer, device=device)
+    loaded.require(*(() if capability is None else (capability,)), "reads_text")
     return loaded
+
+
+def check_texts(texts: Iterable[str]) -> Iterator[str]:
+    """The texts one by one; a single text is refused at once, what is not a text when its turn comes."""
+    if not isinstance(texts, Iterable):
+        raise InputError("tasks.not_texts", kind=type(texts).__name__)
+    return map(_check_text, count(1), require_many(texts))
+
+
+def _check_text(number: int, text: object) -> str:
+    if not isinstance(text, str):
+        raise InputError("tasks.not_a_text", number=number, kind=type(text).__name__)
+    return text
 
 
 def answer(
@@ -47,7 +54,7 @@ def answer(
 ) -> Iterator[tuple[list[int], tuple[Hypothesis, ...]]]:
     """For each text, in order: its prompt, and the answers, best first. A blank text has none."""
     number = 0
-    for chunk in in_chunks(texts, AHEAD):
+    for chunk in in_chunks(check_texts(texts), AHEAD):
         prompts = [model.read_prompt(text, target_language) if text.strip() else [] for text in chunk]
         for prompt in prompts:
             number += 1
@@ -77,7 +84,7 @@ def encode_chunks(
     """Texts as token ids, many at a time; too long ones are refused, or only their start is kept."""
     number = 0
     tokenizer, limit = model.require_tokenizer(), model.limit
-    for chunk in in_chunks(texts, AHEAD):
+    for chunk in in_chunks(check_texts(texts), AHEAD):
         rows: list[Sequence[int]] = []
         for text in chunk:
             number += 1

@@ -19,9 +19,8 @@ from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message, message
 from glassformer.model.generate import at_inference
-from glassformer.tasks.answers import encode_chunks, open_model
+from glassformer.tasks.answers import check_texts, encode_chunks, open_model
 from glassformer.tasks.corpus import find_path
-from glassformer.tasks.pieces import MoreLabelled
 from glassformer.tasks.scores import compute_accuracy, compute_macro_f1
 from glassformer.tasks.task import (
     TASKS,
@@ -30,6 +29,8 @@ from glassformer.tasks.task import (
     Split,
     Task,
     TaskExamples,
+    check_least,
+    check_shares,
     find_device,
     require_transformer,
 )
@@ -38,6 +39,43 @@ from glassformer.text.files import OnError, Problems
 from glassformer.text.random_numbers import draw_uniform
 from glassformer.text.readers import Column, Row, read_labelled_folders, read_numbered_rows
 from glassformer.text.sequences import Ids, Sequences, encode_texts, find_frame, pad_rows
+
+
+@dataclass(frozen=True, slots=True)
+class MoreLabelled:
+    """One table `[[task.also]]`: another file with labels of the same kind, for training alone.
+
+    A piece of a review says less surely what the review says, but there are many of them.
+    """
+
+    path: str  # such as "reviews/{split}.tsv.gz"
+    label: int | str = 0  # the column with the label
+    text: int | str = 1  # the column with the text
+    words: int | None = None  # longer texts are cut into pieces of so many words; None: they stay whole
+    repeat: int = 1  # how often it is read in an epoch
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        check_least(self, words=1, repeat=1)
+
+    def read(self, folder: str, split: str, problems: Problems) -> Iterator[tuple[int, Row]]:
+        """The line of each piece, and its label and text."""
+        for _ in range(self.repeat):
+            path = find_path(self.path, folder, split)
+            for number, (label, text) in read_numbered_rows(path, (self.label, self.text), problems):
+                for piece in cut_words(text, self.words):
+                    yield number, (label, piece)
+
+
+def cut_words(text: str, most: int | None) -> Iterator[str]:
+    """A text in pieces of `most` words, all of nearly the same length."""
+    words = text.split()
+    if most is None or len(words) <= most:
+        yield text
+        return
+    count = -(-len(words) // most)
+    for place in range(count):
+        yield " ".join(words[place * len(words) // count : (place + 1) * len(words) // count])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +98,8 @@ class ClassificationSettings:
 
     def __post_init__(self) -> None:
         check_types(self)
-        for name in ("label_smoothing", "word_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ConfigurationError("tasks.not_a_share", name=name, value=getattr(self, name))
-        if self.max_length < 8:
-            raise ConfigurationError("settings.too_small", name="max_length", value=self.max_length, least=8)
-        if self.repeat < 1:
-            raise ConfigurationError("settings.too_small", name="repeat", value=self.repeat, least=1)
+        check_shares(self, "label_smoothing", "word_dropout")
+        check_least(self, max_length=8, repeat=1)
         if self.labels is not None and (len(self.labels) < 2 or len(set(self.labels)) < len(self.labels)):
             raise ConfigurationError("tasks.classification.labels", labels=self.labels)
         if self.more() and self.second_text is not None:
@@ -347,8 +380,10 @@ def classify(
 
     >>> classify("zoo/sentiment", ["A wonderful film."])[0].label
     """
+    if long not in ("refuse", "start"):
+        raise InputError("tasks.classification.unknown_long", seen=repr(long))
     opened = open_model(model, tokenizer, device=device, capability="classifies")
-    found = _classify(opened, texts, long)
+    found = _classify(opened, check_texts(texts), long)
     return found if stream else list(found)
 
 

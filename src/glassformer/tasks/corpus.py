@@ -14,6 +14,7 @@ import numpy as np
 from glassformer.config import check_types, read_settings
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.messages import Message
+from glassformer.tasks.task import check_least
 from glassformer.text.files import OnError, Problems, find_format, read_lines
 from glassformer.text.readers import read_rows
 from glassformer.text.sequences import Ids, encode_texts
@@ -36,8 +37,7 @@ class MoreText:
 
     def __post_init__(self) -> None:
         check_types(self)
-        if self.repeat < 1:
-            raise ConfigurationError("settings.too_small", name="repeat", value=self.repeat, least=1)
+        check_least(self, repeat=1)
         _check_column(self.path, self.column)
 
 
@@ -47,9 +47,7 @@ class CorpusSettings:
 
     path: str  # such as "novels.{split}.txt.xz"; without {split} the end of the file is held out
     folder: str = "."  # that the path starts from
-    column: int | str | None = (
-        None  # of a TSV, CSV or JSONL file: the one with the text; each row is a document
-    )
+    column: int | str | None = None  # with the text, in a TSV, CSV or JSONL file; each row is a document
     documents: Documents = "file"
     also: list[dict[str, Any]] = field(default_factory=list)  # tables of `MoreText`, for training alone
     held_out: float = 0.1  # where there is one file for all splits: this share of its end is dev and test
@@ -92,9 +90,7 @@ def read_stream(settings: CorpusSettings, split: str, tokenizer: Tokenizer, end_
         count = 0
         for text, closes in read_pieces(settings, split, problems):
             size += len(text.encode())
-            words = (
-                text.rstrip("\r\n") if closes else text
-            )  # the end of a document stands for that of its line
+            words = text.rstrip("\r\n") if closes else text  # the end of a document stands for the line end
             if words:
                 count += 1
                 yield words

@@ -9,6 +9,7 @@ what text alone teaches small networks too slowly: to look for what followed the
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -19,9 +20,8 @@ from torch import Tensor
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError
 from glassformer.loaded.model import Decode
-from glassformer.model.generate import at_inference
 from glassformer.model.loss import IGNORED
-from glassformer.tasks.answers import answer_texts, open_model
+from glassformer.tasks.answers import answer_texts, check_texts, open_model
 from glassformer.tasks.corpus import CorpusSettings, Stream, read_pieces, read_stream
 from glassformer.tasks.scores import compute_bits_per_byte, compute_perplexity
 from glassformer.tasks.task import (
@@ -31,7 +31,8 @@ from glassformer.tasks.task import (
     Split,
     Task,
     TaskExamples,
-    find_device,
+    check_least,
+    check_shares,
     require_transformer,
 )
 from glassformer.text.batches import Batch, Indices
@@ -52,13 +53,8 @@ class LanguageModellingSettings(CorpusSettings):
 
     def __post_init__(self) -> None:
         CorpusSettings.__post_init__(self)  # `super()` does not know this class: slots made a new one
-        for name in ("repeats", "label_smoothing"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ConfigurationError("tasks.not_a_share", name=name, value=getattr(self, name))
-        if self.context < 2 * SHORTEST_SPAN:
-            raise ConfigurationError(
-                "settings.too_small", name="context", value=self.context, least=2 * SHORTEST_SPAN
-            )
+        check_shares(self, "repeats", "label_smoothing")
+        check_least(self, context=2 * SHORTEST_SPAN)
 
 
 class Windows(TaskExamples):
@@ -169,13 +165,7 @@ class LanguageModelling(Task):
         """Bits per byte of a part (`limit`) are those of its tokens at the whole text's bytes per token."""
         windows = self.examples(split)
         assert isinstance(windows, Windows)
-        device = find_device(network)
-        total, count = torch.zeros((), dtype=torch.float64, device=device), 0
-        with at_inference(network):
-            for batch in self.load(split, limit):
-                total += self._sum(network, batch.to(device), 0.0).double()
-                count += batch.count
-        loss = total.item() / count
+        loss = self.mean_loss(network, split, limit, partial(self._sum, smoothing=0.0))
         scores = {"loss": loss, "perplexity": compute_perplexity(loss)}
         if windows.whole and self.is_lossless(windows.stream.ids):
             everything = loss * (len(windows.stream.ids) - 1)
@@ -243,5 +233,5 @@ def generate(
     >>> generate(live_llama, ["The animal was"], tokenizer=tokenizer, settings={"do_sample": True, "seed": 1})
     """
     opened = open_model(model, tokenizer, device=device, capability="generates")
-    answers = answer_texts(opened, texts, opened.read_settings(settings))
+    answers = answer_texts(opened, check_texts(texts), opened.read_settings(settings))
     return answers if stream else list(answers)

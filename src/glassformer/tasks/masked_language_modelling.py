@@ -23,15 +23,24 @@ from glassformer.loaded.model import LoadedModel
 from glassformer.model.generate import at_inference
 from glassformer.model.loss import IGNORED
 from glassformer.model.transformer import Transformer
-from glassformer.tasks.answers import encode_chunks, open_model
+from glassformer.tasks.answers import check_texts, encode_chunks, open_model
 from glassformer.tasks.corpus import CorpusSettings, read_pieces, read_stream
 from glassformer.tasks.language_modelling import Windows
 from glassformer.tasks.scores import compute_perplexity
-from glassformer.tasks.task import TASKS, Config, Network, Split, Task, find_device, require_transformer
+from glassformer.tasks.task import (
+    TASKS,
+    Config,
+    Network,
+    Split,
+    Task,
+    check_least,
+    find_device,
+    require_transformer,
+)
 from glassformer.text.batches import Batch, Indices
 from glassformer.text.files import Problems
 from glassformer.text.random_numbers import draw_uniform
-from glassformer.text.sequences import Ids, find_frame, pad_rows, require_many
+from glassformer.text.sequences import Ids, find_frame, pad_rows
 from glassformer.text.tokenizer import Role, Tokenizer
 
 MASKED, REPLACED = 0.8, 0.1  # of the tokens to be guessed; the others stay as they are
@@ -53,8 +62,7 @@ class MaskedSettings(CorpusSettings):
             raise ConfigurationError(
                 "tasks.masked_language_modelling.shares", share=self.share, short=self.short
             )
-        if self.context < 8:
-            raise ConfigurationError("settings.too_small", name="context", value=self.context, least=8)
+        check_least(self, context=8)
 
 
 @TASKS.register("masked_language_modelling")
@@ -276,7 +284,9 @@ def fill(
     mask = opened.require_tokenizer().roles.get("mask")
     if mask is None:
         raise InputError("tasks.no_mask_token", name=opened.name)
-    found = _fill(opened, require_many(texts), mask, best)
+    if not isinstance(best, int) or best < 1:
+        raise InputError("tasks.no_guesses", seen=repr(best))
+    found = _fill(opened, check_texts(texts), mask, best)
     return found if stream else list(found)
 
 

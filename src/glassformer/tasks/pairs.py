@@ -16,7 +16,7 @@ from glassformer.config import check_types, read_settings
 from glassformer.errors import ConfigurationError
 from glassformer.messages import Message, message
 from glassformer.tasks.corpus import find_path
-from glassformer.tasks.task import Split, TaskExamples
+from glassformer.tasks.task import Split, TaskExamples, check_least, check_shares
 from glassformer.text.batches import Indices
 from glassformer.text.files import OnError, Problems
 from glassformer.text.readers import Column, Row, read_parallel, read_rows
@@ -43,8 +43,7 @@ class PairFile:
                 raise ConfigurationError("tasks.translation.not_two", name=name, value=value)
         if len({language.strip() for language in self.languages} - {""}) != 2:
             raise ConfigurationError("tasks.translation.languages", languages=self.languages)
-        if self.repeat < 1:
-            raise ConfigurationError("settings.too_small", name="repeat", value=self.repeat, least=1)
+        check_least(self, repeat=1)
 
     def read(self, folder: str, split: Split, problems: Problems) -> Iterator[Row]:
         """Its pairs, in the order of `languages`."""
@@ -81,12 +80,8 @@ class TranslationSettings:
         check_types(self)
         if not self.files:
             raise ConfigurationError("tasks.translation.no_files")
-        for name, value, least in (("max_length", self.max_length, 3), ("scored", self.scored, 0)):
-            if value < least:
-                raise ConfigurationError("settings.too_small", name=name, value=value, least=least)
-        for name, share in (("label_smoothing", self.label_smoothing), ("word_dropout", self.word_dropout)):
-            if not 0 <= share < 1:
-                raise ConfigurationError("tasks.not_a_share", name=name, value=share)
+        check_least(self, max_length=3, scored=0)
+        check_shares(self, "label_smoothing", "word_dropout")
         if not (0 <= self.consistency < math.inf):
             raise ConfigurationError("tasks.translation.consistency", value=self.consistency)
         into = list(dict.fromkeys(language for _, language in self.directions()))

@@ -10,7 +10,7 @@ The order of things: `task = build_task(table, tokenizer)`; a network from a che
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from glassformer.config import ModelConfig, RecurrentConfig, read_settings
 from glassformer.errors import ConfigurationError
 from glassformer.messages import Message
+from glassformer.model.generate import at_inference
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.registry import Registry
@@ -144,6 +145,18 @@ class Task(ABC):
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         """Scores on a split, or on `limit` examples all over it; `loss` (nats, unsmoothed) is among them."""
 
+    def mean_loss(
+        self, network: Network, split: Split, limit: int | None, sum_loss: Callable[[Network, Batch], Tensor]
+    ) -> float:
+        """The mean over all labels of a split, given the loss of a batch, summed over its labels."""
+        device = find_device(network)
+        total, count = torch.zeros((), dtype=torch.float64, device=device), 0
+        with at_inference(network):
+            for batch in self.load(split, limit):
+                total += sum_loss(network, batch.to(device)).double()
+                count += batch.count
+        return total.item() / count
+
     def load(self, split: Split, limit: int | None = None) -> Iterator[Batch]:
         """Every example of a split once, or `limit` of them, short ones first: for evaluation."""
         lengths = self.examples(split).lengths
@@ -222,6 +235,21 @@ def known_settings(kind: type[Config], settings: Mapping[str, Any]) -> dict[str,
     """Those settings that a kind of configuration has: a recurrent network has no head to choose."""
     names = {field.name for field in fields(kind)}
     return {name: value for name, value in settings.items() if name in names}
+
+
+def check_least(settings: Any, **least: int) -> None:
+    """Refuse settings below their least value; None is allowed."""
+    for name, minimum in least.items():
+        value = getattr(settings, name)
+        if value is not None and value < minimum:
+            raise ConfigurationError("settings.too_small", name=name, value=value, least=minimum)
+
+
+def check_shares(settings: Any, *names: str) -> None:
+    """Refuse settings that are not at least 0 and below 1."""
+    for name in names:
+        if not 0 <= getattr(settings, name) < 1:
+            raise ConfigurationError("settings.not_a_share", name=name, value=getattr(settings, name))
 
 
 def require_transformer(network: Network) -> Transformer:

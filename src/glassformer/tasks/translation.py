@@ -9,6 +9,7 @@ questions and answers are the same task without such tags.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -21,11 +22,10 @@ from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError
 from glassformer.loaded.model import Decode
 from glassformer.loaded.native import NativeModel
-from glassformer.model.generate import at_inference
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.loss import IGNORED, two_pass_loss
 from glassformer.model.transformer import Transformer
-from glassformer.tasks.answers import answer_texts, open_model
+from glassformer.tasks.answers import answer_texts, check_texts, open_model
 from glassformer.tasks.pairs import Direction, Pairs, TranslationSettings, tag
 from glassformer.tasks.scores import (
     TranslationScore,
@@ -34,7 +34,7 @@ from glassformer.tasks.scores import (
     score_bleu,
     score_chrf,
 )
-from glassformer.tasks.task import TASKS, Config, Network, Split, Task, find_device
+from glassformer.tasks.task import TASKS, Config, Network, Split, Task
 from glassformer.text.batches import Batch, Indices
 from glassformer.text.files import Problems
 from glassformer.text.languages import find_language
@@ -157,13 +157,8 @@ class Translation(Task):
 
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         """BLEU and chrF of greedy translations come along where `scored` asks for them."""
-        device = find_device(network)
-        total, count = torch.zeros((), dtype=torch.float64, device=device), 0
-        with at_inference(network):
-            for batch in self.load(split, limit):
-                total += _sum_loss(network, batch.to(device), 0.0).double()
-                count += batch.count
-        scores = {"loss": total.item() / count, "perplexity": compute_perplexity(total.item() / count)}
+        loss = self.mean_loss(network, split, limit, partial(_sum_loss, smoothing=0.0))
+        scores = {"loss": loss, "perplexity": compute_perplexity(loss)}
         if self.settings.scored and can_score_translations():
             for scored in self.score(network, split, limit=self.settings.scored):
                 name = "-".join(scored.direction)
@@ -308,5 +303,7 @@ def translate(
     >>> translate("path/of/a/t5", ["summarize: …"], settings={"num_beams": 4})
     """
     opened = open_model(model, tokenizer, device=device, capability="translates")
-    answers = answer_texts(opened, texts, opened.read_settings(settings), target_language)
+    if target_language is not None:
+        find_language(opened.tokenizer, target_language)  # an unknown one is refused before the first text
+    answers = answer_texts(opened, check_texts(texts), opened.read_settings(settings), target_language)
     return answers if stream else list(answers)

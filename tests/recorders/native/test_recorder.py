@@ -546,7 +546,7 @@ def test_a_folder_is_loaded_with_its_tokenizer(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_loaded_is_said() -> None:
-    with pytest.raises(InputError, match="A dict is not a model"):
+    with pytest.raises(InputError, match="cannot be made of type dict"):
         load({})
     subject = load(build(), WORDS)
     assert isinstance(subject, LoadedModel)
@@ -585,9 +585,9 @@ def test_bad_input_is_refused_in_words() -> None:
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        (None, "A NoneType is not a text"),
-        (7, "A int is not a text"),
-        (b"cat", "A bytes is not a text"),
+        (None, "of type NoneType"),
+        (7, "of type int"),
+        (b"cat", "of type bytes"),
         ({"ids": [1]}, "The inputs are named ids; expected `input_ids`"),
         (["cat"], "Among the token ids is 'cat'"),
         ([1.5], r"Among the token ids is '1\.5'"),
