@@ -9,6 +9,10 @@ from glassformer.text.builders import build_words
 
 WORDS = ["the", "animal", "street", "was", "too", "tired", "to", "cross"]
 TOKENIZER = build_words(WORDS)
+TEXTS = ["the animal was", "the street", "too tired to cross the street", "", "the animal too"]
+DECODERS = ["LlamaForCausalLM", "GPT2LMHeadModel"]
+TRANSLATORS = ["T5ForConditionalGeneration", "BartForConditionalGeneration"]
+EVERY = {"records", "reads_text", "edits", "gradients"}  # what every model with a tokenizer can
 SIZE = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
 
 

@@ -1,7 +1,6 @@
 """Loaded models: what each kind can do, and that it does it; what it cannot do is refused by name."""
 
 import inspect
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +12,8 @@ from glassformer.errors import InputError
 from glassformer.loaded.model import CAPABILITIES, LoadedModel
 from glassformer.loaded.opening import load
 from glassformer.model.transformer import Transformer
-from live_models import TOKENIZER, make
-from tiny_models import build_model, build_recurrent
+from live_models import EVERY, TOKENIZER, make
 
-EVERY = {"records", "reads_text", "edits", "gradients"}
 LIVE = {
     "LlamaForCausalLM": EVERY | {"generates"},
     "GPT2LMHeadModel": EVERY | {"generates"},
@@ -26,13 +23,8 @@ LIVE = {
     "BertForSequenceClassification": EVERY | {"classifies"},
     "BertModel": EVERY,
 }
-NATIVE = {
-    ("decoder", "language"): EVERY | {"generates", "traces"},
-    ("encoder-decoder", "language"): EVERY | {"translates", "traces"},
-    ("encoder", "masked"): EVERY | {"fills", "traces"},
-    ("encoder", "classes"): EVERY | {"classifies", "traces"},
-    ("encoder", "none"): EVERY | {"traces"},
-}
+
+
 TEXT = "the animal was tired"
 
 
@@ -42,15 +34,6 @@ def test_capabilities_of_live_models(kind: str) -> None:
     assert model.capabilities == LIVE[kind]
     assert model.library == "transformers"
     assert "reads_text" not in load(make(kind)).capabilities
-
-
-@pytest.mark.parametrize(("shape", "head"), NATIVE)
-def test_capabilities_of_our_folders(shape: str, head: str, tmp_path: Path) -> None:
-    model = load(build_model(tmp_path / "model", shape, head))
-    assert model.capabilities == NATIVE[shape, head]
-    assert model.library == "native"
-    recurrent = load(build_recurrent(tmp_path / "recurrent"))
-    assert recurrent.capabilities == EVERY | {"translates"}
 
 
 @pytest.mark.parametrize("kind", LIVE)
@@ -77,23 +60,6 @@ def test_every_capability_is_true(kind: str) -> None:
     words = {"decoder_input_ids": torch.tensor([[2]])} if model.shape == "encoder-decoder" else {}
     model.network(torch.tensor([[5, 6]]), **words)[0].sum().backward()
     assert any(each.grad is not None for each in model.network.parameters())
-
-
-def test_an_unknown_model_is_refused() -> None:
-    for thing in ({}, 3, torch.nn.Linear(2, 2)):
-        with pytest.raises(InputError) as error:
-            load(thing)
-        assert error.value.message.code == "loaded.not_a_model"
-
-
-def test_a_loaded_model_is_returned_as_it_is(tmp_path: Path) -> None:
-    model = load(build_model(tmp_path / "model", "decoder"))
-    assert load(model) is model
-    assert isinstance(model, gf.LoadedModel)
-    assert gf.load is load
-    with pytest.raises(InputError) as error:
-        gf.record(model, "the", device="cpu")
-    assert error.value.message.code == "loaded.device_of_live_network"
 
 
 def test_the_method_takes_what_the_function_takes() -> None:

@@ -12,6 +12,7 @@ from glassformer.config import ModelConfig
 from glassformer.model.transformer import Transformer
 from glassformer.tasks.task import Network, Task, TaskModule, build_task, prepare_tokenizer
 from glassformer.text.batches import BatchSettings, Loader
+from running_text import TEXT
 
 WORDS = {"cat": "chat", "dog": "chien", "boy": "garçon", "horse": "cheval"}
 VERBS = {"sees": "voit", "loves": "aime"}
@@ -77,3 +78,11 @@ def book(tmp_path: Path) -> Path:
     for split in ("train", "dev"):
         School.write_rows(tmp_path / f"{split}.tsv", PAIRS)
     return tmp_path
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> dict[str, Any]:
+    """A table for a text that is the same in every split."""
+    for split in ("train", "dev"):
+        (tmp_path / f"{split}.txt").write_text(TEXT, encoding="utf-8")
+    return {"name": "language_modelling", "folder": str(tmp_path), "path": "{split}.txt", "context": 16}

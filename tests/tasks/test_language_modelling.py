@@ -4,7 +4,6 @@ import math
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
 import pytest
 import torch
 
@@ -13,24 +12,10 @@ from glassformer.loaded.native import NativeModel
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.loss import IGNORED
 from glassformer.tasks.answers import stream_answer
-from glassformer.tasks.language_modelling import LanguageModelling, Windows, generate
+from glassformer.tasks.language_modelling import generate
+from running_text import TEXT, windows_of
 
 School: TypeAlias = Any  # the fixture of conftest.py
-TEXT = "Tom chases Jerry — 汤姆追逐杰瑞。\nJerry is too quick for Tom.\n\nThe end of it.\n" * 4
-
-
-@pytest.fixture
-def text(tmp_path: Path) -> dict[str, Any]:
-    """A table for a text that is the same in every split."""
-    for split in ("train", "dev"):
-        (tmp_path / f"{split}.txt").write_text(TEXT, encoding="utf-8")
-    return {"name": "language_modelling", "folder": str(tmp_path), "path": "{split}.txt", "context": 16}
-
-
-def windows_of(task: Any, split: str) -> Windows:
-    examples = task.examples(split)
-    assert isinstance(examples, Windows)
-    return examples
 
 
 @pytest.mark.parametrize("documents", ["file", "line", "blank"])
@@ -74,15 +59,6 @@ def test_what_is_unknown_has_no_bits_per_byte(school: School, text: dict[str, An
     (Path(text["folder"]) / "dev.txt").write_text("Tom chases Żółw", encoding="utf-8")
     task = school.make_task(text, {"kind": "characters"})
     assert "bits_per_byte" not in task.evaluate(school.make_network(task), "dev")
-
-
-def test_one_file_is_cut_where_its_end_is_held_out(school: School, text: dict[str, Any]) -> None:
-    table = text | {"path": "train.txt", "held_out": 0.25}
-    task = school.make_task(table, {"kind": "characters"})
-    cut = int(len(TEXT) * 0.75)
-    for split, part in (("train", TEXT[:cut]), ("dev", TEXT[cut:])):
-        assert task.tokenizer.decode(windows_of(task, split).stream.ids) == part
-        assert windows_of(task, split).stream.bytes == len(part.encode())
 
 
 def test_training_windows_begin_elsewhere_in_each_epoch(school: School, text: dict[str, Any]) -> None:
@@ -144,31 +120,3 @@ def test_what_does_not_fit_is_refused(school: School, text: dict[str, Any]) -> N
     (Path(text["folder"]) / "empty.txt").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="no text for the split 'empty'"):
         task.examples("empty")
-
-
-def test_a_column_of_a_table_is_text_too(school: School, book: Path) -> None:
-    table = {
-        "name": "language_modelling",
-        "folder": str(book),
-        "path": "{split}.tsv",
-        "column": 1,
-        "context": 8,
-    }
-    task = school.make_task(table)
-    assert isinstance(task, LanguageModelling)
-    ids = windows_of(task, "dev").stream.ids
-    end = task.tokenizer.roles["end"]
-    rows = np.split(ids, np.flatnonzero(ids == end))[1:-1]
-    assert [task.tokenizer.decode(row[1:]) for row in rows] == [french for _, french in school.PAIRS]
-
-
-def test_more_text_is_for_training_alone(school: School, text: dict[str, Any]) -> None:
-    Path(text["folder"], "more.tsv").write_text("1\tA zebra.\n0\tTwo zebras.\n", encoding="utf-8")
-    plain = school.make_task(text)
-    more = school.make_task(text | {"also": [{"path": "more.tsv", "column": 1, "repeat": 2}]})
-    ids = windows_of(more, "train").stream.ids.tolist()
-    assert more.tokenizer.decode(ids).endswith("A zebra.Two zebras.A zebra.Two zebras.")
-    assert ids.count(more.tokenizer.roles["end"]) == 2 + 4
-    assert windows_of(more, "dev").stream.bytes == windows_of(plain, "dev").stream.bytes
-    with pytest.raises(ConfigurationError, match="has columns"):
-        school.make_task(text | {"also": [{"path": "more.tsv"}]})

@@ -10,12 +10,15 @@ from torch import Tensor
 from glassformer.errors import RecordingError
 from glassformer.recorders.statistics.gpu_results import Columns, GpuStatistics, Rows, pack
 from glassformer.recorders.statistics.scoring import Scoring
-from glassformer.recorders.statistics.transfer import PackedTransfer
 from glassformer.recording import measure, pool_max, pool_mean
 from tolerances import assert_near
 
 QUERIES, KEYS = 70, 4200  # thumbnails have squares of 2**7 tokens, pyramids of 2**6
+
+
 LOG2_E = 1.4426950408889634
+
+
 BLOCK = 32
 
 
@@ -159,34 +162,3 @@ def test_it_is_seen_whether_all_that_was_given_is_finite(strange: float) -> None
     assert pack(rows, columns, Scoring(1.0), (), given=given).read().finite
     given[0][1, 17, 3] = strange
     assert not pack(rows, columns, Scoring(1.0), (), given=given).read().finite
-
-
-def test_a_transfer_copies_every_kind_of_number() -> None:
-    tensors = {
-        "flags": torch.tensor([True, False, True]),
-        "singles": torch.randn(3, 5)[:, ::2],
-        "nothing": torch.zeros(2, 0),
-        "doubles": torch.randn(2, 2).double(),
-        "whole": torch.arange(3, dtype=torch.int32),
-        "one": torch.tensor(7, dtype=torch.int64),
-    }
-    arrays = PackedTransfer(tensors).read()
-    assert arrays.keys() == tensors.keys()
-    for name, tensor in tensors.items():
-        assert arrays[name].dtype == tensor.numpy().dtype
-        assert np.array_equal(arrays[name], tensor.numpy()), name
-
-
-@pytest.mark.gpu
-def test_a_transfer_waits_for_its_own_work_alone() -> None:
-    large = torch.randn(8192, 8192, device="cuda")
-    (large @ large).sum().item()  # whatever the first product needs is there
-    transfer = PackedTransfer({"wanted": torch.arange(1000, device="cuda")})
-    later = large
-    for _ in range(200):  # a second or so of work
-        later = (later @ large).clamp(-1, 1)
-    done = torch.cuda.Event()
-    done.record()
-    assert np.array_equal(transfer.read()["wanted"], np.arange(1000))
-    assert not done.query()
-    assert torch.isfinite(later).all()

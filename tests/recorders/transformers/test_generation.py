@@ -8,8 +8,20 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
-from torch import Tensor, nn
+from torch import Tensor
 
+from generating_models import (
+    BEAMS,
+    BOTH,
+    DECODERS,
+    GREEDY,
+    PROMPT,
+    SAMPLING,
+    generate_eager,
+    make,
+    sharpen,
+    words_of,
+)
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError, RecordingError
 from glassformer.loaded.opening import load
@@ -17,75 +29,16 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.transformers import generation as generating
 from glassformer.recorders.transformers.generation import Peaks
-from glassformer.recording import Generation, Recording
 from glassformer.rounding import rounding
 from tolerances import assert_near
 
-PROMPT = [7, 9, 11, 6, 8]
-SMALL = {
-    "vocab_size": 30, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "intermediate_size": 32, "max_position_embeddings": 64,
-    "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0,
-}  # fmt: skip
-BOTH = {
-    "vocab_size": 30, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
-    "decoder_attention_heads": 4, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "max_position_embeddings": 64,
-    "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 3,
-    "forced_eos_token_id": None,
-}  # fmt: skip
-GREEDY = GenerationSettings(max_new_tokens=7, alternatives=3)
 FULL = GenerationSettings(max_new_tokens=7, min_new_tokens=7, no_repeat_ngram=1)
+
+
 FULL_WORDS = {"max_new_tokens": 7, "min_new_tokens": 7, "no_repeat_ngram_size": 1, "do_sample": False}
-BEAMS = GenerationSettings(max_new_tokens=7, min_new_tokens=3, beams=3, alternatives=3)
-SAMPLING = GenerationSettings(max_new_tokens=7, sample=True, seed=11, top_k=12, temperature=0.8)
 
 
-def sharpen(network: nn.Module, factor: float) -> Any:
-    with torch.no_grad():
-        for weight in network.parameters():
-            if weight.ndim == 2:
-                weight.mul_(factor)
-    return network.eval()
-
-
-def make(kind: str) -> Any:
-    torch.manual_seed(1)
-    if kind == "GPT-2":
-        config = hf.GPT2Config(
-            vocab_size=30, n_embd=32, n_layer=2, n_head=4, n_positions=64, bos_token_id=1, eos_token_id=2
-        )
-        return sharpen(hf.GPT2LMHeadModel(config), 5.0)
-    if kind == "Llama":
-        return sharpen(hf.LlamaForCausalLM(hf.LlamaConfig(**SMALL)), 5.0)
-    if kind == "Mistral":  # a cache that forgets what lies outside its window
-        return sharpen(hf.MistralForCausalLM(hf.MistralConfig(**SMALL, sliding_window=4)), 5.0)
-    if kind == "T5":
-        config = hf.T5Config(
-            vocab_size=30, d_model=32, d_kv=8, num_layers=2, num_heads=4, d_ff=32, decoder_start_token_id=3,
-            eos_token_id=2,
-        )  # fmt: skip
-        return sharpen(hf.T5ForConditionalGeneration(config), 1.5)
-    return sharpen(hf.BartForConditionalGeneration(hf.BartConfig(**BOTH)), 4.0)
-
-
-DECODERS = ["GPT-2", "Llama", "Mistral"]
 TRANSLATORS = ["BART", "T5"]
-
-
-def generate_eager(model: Any, **words: Any) -> Any:
-    """What transformers gives itself, step by step."""
-    before = model.config._attn_implementation
-    model.set_attn_implementation("eager")
-    result = model.generate(
-        torch.tensor([PROMPT]), attention_mask=torch.ones(1, len(PROMPT), dtype=torch.long), pad_token_id=0,
-        return_dict_in_generate=True, output_attentions=True, output_scores=True, **words,
-    )  # fmt: skip
-    model.set_attn_implementation(before)
-    return result
-
-
-def words_of(recording: Recording) -> list[int]:
-    return [step.token for step in recording.generation.steps]
 
 
 @pytest.mark.parametrize("kind", DECODERS)
@@ -148,102 +101,6 @@ def test_the_maps_are_those_of_one_pass_over_the_text(kind: str, settings: Gener
     best = outputs.logits[0].log_softmax(-1).max(-1).values.numpy()
     assert_near(recording.output.log_probabilities[:, 0], best, layers=2)
     assert any("generation steps; the largest difference" in str(note) for note in recording.evidence.notes)
-
-
-@pytest.mark.parametrize("kind", ["GPT-2", "Llama", "BART", "T5"])
-def test_beams_grow_the_tree_that_transformers_searched(kind: str) -> None:
-    model = make(kind)
-    recording = load(model).record(PROMPT, decode=BEAMS)
-    reference = generate_eager(
-        model, max_new_tokens=7, min_new_tokens=3, num_beams=3, num_return_sequences=3, do_sample=False
-    )
-    count = int((reference.beam_indices[0] >= 0).sum())
-    start = len(PROMPT) if kind in DECODERS else 1
-    expected = reference.sequences[0, start : start + count].tolist()
-    assert words_of(recording) == expected
-    generation = recording.generation
-    assert generation.method == "beam"
-    check_tree(generation)
-    scores = model.compute_transition_scores(
-        reference.sequences, reference.scores, reference.beam_indices, normalize_logits=False
-    )
-    assert_near(
-        np.array([step.log_probability for step in generation.steps]), scores[0, :count].numpy(), layers=2
-    )
-    for number, sequence in enumerate(reference.sequences):  # every hypothesis is a path through the tree
-        length = int((reference.beam_indices[number] >= 0).sum())
-        end = find_path(generation, sequence[start : start + length].tolist())
-        assert_near(generation.nodes[end].score, float(scores[number, :length].sum()), layers=2)
-    first = [node for node in generation.nodes if node.index == 0]
-    likeliest = reference.scores[0][0].topk(2 * 3)  # transformers compares two candidates for each beam
-    assert [node.token for node in first] == likeliest.indices.tolist()
-    assert_near([node.score for node in first], likeliest.values.tolist(), layers=2)
-    for step in range(1, len(generation.steps)):
-        parents = {node.parent for node in generation.nodes if node.index == step}
-        assert 1 <= len(parents) <= 3  # what was not followed has no children
-        assert len([node for node in generation.nodes if node.index == step]) >= 2 * 3
-
-
-def check_tree(generation: Generation) -> None:
-    for node in generation.nodes:
-        before = 0.0 if node.parent is None else generation.nodes[node.parent].score
-        assert_near(node.score, before + node.log_probability, layers=2)
-    for step in range(len(generation.steps)):
-        level = [node for node in generation.nodes if node.index == step]
-        assert [node.beam for node in level] == list(range(len(level)))
-        assert [node.score for node in level] == sorted((node.score for node in level), reverse=True)
-        assert len(level) >= min(3, len(level)) > 0
-
-
-def find_path(generation: Generation, words: list[int]) -> int:
-    """The node at which these words end."""
-    place: int | None = None
-    for step, word in enumerate(words):
-        nodes = enumerate(generation.nodes)
-        place = next(i for i, n in nodes if (n.index, n.parent, n.token) == (step, place, word))
-    assert place is not None
-    return place
-
-
-def test_words_that_were_drawn_are_those_of_the_seed() -> None:
-    model = make("GPT-2")
-    state = torch.get_rng_state()
-    subject = load(model)
-    first = subject.record(PROMPT, decode=SAMPLING)
-    assert torch.equal(torch.get_rng_state(), state), "the generator of the caller is left alone"
-    torch.manual_seed(11)
-    reference = generate_eager(model, max_new_tokens=7, do_sample=True, top_k=12, temperature=0.8)
-    assert words_of(first) == reference.sequences[0, len(PROMPT) :].tolist()
-    for step, scores in zip(first.generation.steps, reference.scores, strict=True):
-        logarithms = scores[0].log_softmax(-1)  # after temperature and top-k
-        assert_near(step.log_probability, float(logarithms[step.token]), layers=2)
-    assert words_of(subject.record(PROMPT, decode=SAMPLING)) == words_of(first)
-
-
-def test_steps_carry_the_likeliest_words() -> None:
-    model = make("GPT-2")
-    recording = load(model).record(PROMPT, decode=GREEDY)
-    ids = list(PROMPT)
-    for step in recording.generation.steps:
-        with torch.no_grad():
-            logarithms = model(torch.tensor([ids])).logits[0, -1].log_softmax(-1)
-        best = logarithms.topk(3)
-        assert [each.token for each in step.alternatives] == best.indices.tolist()
-        assert_near([each.log_probability for each in step.alternatives], best.values.tolist(), layers=2)
-        assert_near(step.log_probability, float(logarithms[step.token]), layers=2)
-        ids.append(step.token)
-
-
-def test_an_end_is_not_read_but_told() -> None:
-    model = make("Llama")
-    settings = GenerationSettings(max_new_tokens=7, forbidden=(2,))
-    words = words_of(load(model).record(PROMPT, decode=settings))
-    model.generation_config.eos_token_id = words[1]
-    assert words[1] not in (*PROMPT, words[0])
-    recording = load(model).record(PROMPT, decode=settings)
-    assert words_of(recording) == words[:2]
-    assert recording.source.ids.tolist() == [*PROMPT, words[0]]
-    assert recording.maps[0].shape == (4, 6, 6)
 
 
 def test_a_prompt_may_end_in_the_end_token() -> None:

@@ -1,12 +1,14 @@
-"""Background transfers: in order, with a limit on memory, and no failure is lost."""
+"""Transfers from a GPU: every kind of number, in order, with a limit on memory, and no failure is lost."""
 
 import queue
 import threading
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 
+import numpy as np
 import pytest
+import torch
 
-from glassformer.recorders.statistics.transfer import MOST_HELD, TransferPool
+from glassformer.recorders.statistics.transfer import MOST_HELD, PackedTransfer, TransferPool
 
 
 def test_all_is_fetched() -> None:
@@ -93,3 +95,34 @@ def test_who_is_interrupted_while_waiting_has_called_off_all_that_did_not_begin(
         waiting()
     pool.close()
     assert done == []
+
+
+def test_a_transfer_copies_every_kind_of_number() -> None:
+    tensors = {
+        "flags": torch.tensor([True, False, True]),
+        "singles": torch.randn(3, 5)[:, ::2],
+        "nothing": torch.zeros(2, 0),
+        "doubles": torch.randn(2, 2).double(),
+        "whole": torch.arange(3, dtype=torch.int32),
+        "one": torch.tensor(7, dtype=torch.int64),
+    }
+    arrays = PackedTransfer(tensors).read()
+    assert arrays.keys() == tensors.keys()
+    for name, tensor in tensors.items():
+        assert arrays[name].dtype == tensor.numpy().dtype
+        assert np.array_equal(arrays[name], tensor.numpy()), name
+
+
+@pytest.mark.gpu
+def test_a_transfer_waits_for_its_own_work_alone() -> None:
+    large = torch.randn(8192, 8192, device="cuda")
+    (large @ large).sum().item()  # whatever the first product needs is there
+    transfer = PackedTransfer({"wanted": torch.arange(1000, device="cuda")})
+    later = large
+    for _ in range(200):  # a second or so of work
+        later = (later @ large).clamp(-1, 1)
+    done = torch.cuda.Event()
+    done.record()
+    assert np.array_equal(transfer.read()["wanted"], np.arange(1000))
+    assert not done.query()
+    assert torch.isfinite(later).all()

@@ -1,4 +1,4 @@
-"""A new edit is one file: it runs on our networks, through the attention interface and off it."""
+"""What an edit is: a new one is one file, and runs on our networks and those of transformers."""
 
 import importlib.util
 import pickle
@@ -52,7 +52,11 @@ class Fade(Edit):
         text = "fades by {slope} in layer {layer}"
         return message("toy.fade", default=text, slope=self.slope, layer=self.layer)
 '''
+
+
 IDS = [7, 9, 11, 6, 8, 12]
+
+
 SHAPE = {"vocab_size": 30, "n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 32}
 
 
@@ -132,14 +136,6 @@ def test_edits_are_made_by_the_address_of_a_map() -> None:
     assert ScaleScores.at(place, 2.0) == ScaleScores(2.0, "decoder", "cross", 3)
 
 
-def test_the_former_order_of_scale_scores_still_works() -> None:
-    with pytest.warns(DeprecationWarning, match="layer=3"):
-        assert ScaleScores(2.0, 3) == ScaleScores(2.0, layer=3)  # type: ignore[arg-type]
-    with pytest.warns(DeprecationWarning, match="layer=3"):
-        old = ScaleScores(2.0, 3, "decoder", "self")  # type: ignore[arg-type]
-    assert old == ScaleScores(2.0, "decoder", "self", 3)
-
-
 @pytest.mark.parametrize(
     ("edit", "english", "chinese"),
     [
@@ -158,3 +154,21 @@ def test_edits_are_described_in_every_language(edit: Edit, english: str, chinese
     assert english in edit.as_message().text("en")
     assert chinese in edit.as_message().text("zh")
     assert pickle.loads(pickle.dumps(edit)) == edit
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: AblateHead("decoder", "self", -1, 0),
+        lambda: AblateHead("decoder", "self", 0, True),
+        lambda: AblateHead("decoder", "self", 0, 0, "median"),  # type: ignore[arg-type]
+        lambda: CutEdge("decoder", "self", 0, 0, 1, -2),
+        lambda: ScaleScores(float("nan")),
+        lambda: ScaleScores(1e40),  # beyond what single precision holds
+        lambda: ScaleScores(-(10**400)),
+        lambda: FirstLayers(0),
+    ],
+)
+def test_an_edit_that_cannot_be_is_refused(make: Any) -> None:
+    with pytest.raises(InputError):
+        make()

@@ -1,0 +1,41 @@
+"""Tokens of transformers' `generate` as they are chosen."""
+
+import threading
+
+import pytest
+
+import glassformer as gf
+from glassformer.loaded.opening import load
+from glassformer.tasks.answers import stream_answer
+from live_models import DECODERS, TEXTS, TOKENIZER, TRANSLATORS, make
+
+
+@pytest.mark.parametrize("kind", [*DECODERS, *TRANSLATORS])
+def test_tokens_are_streamed_as_they_are_chosen(kind: str) -> None:
+    network = make(kind).train()
+    model = load(network, TOKENIZER)
+    settings = gf.GenerationSettings(max_new_tokens=6)
+    prompt = model.read_prompt(TEXTS[0])
+    [[wanted]] = model.generate([prompt], settings)
+    pieces = list(model.stream(prompt, settings))
+    assert [token for piece in pieces for token in piece] == list(wanted.ids)
+    assert len(pieces) == len(wanted.ids)
+    capability = "generates" if kind in DECODERS else "translates"
+    verb = {"generates": gf.generate, "translates": gf.translate}[capability]
+    [text] = verb(model, TEXTS[:1], settings=settings)
+    assert "".join(stream_answer(model, TEXTS[0], settings)).strip() == text.strip()
+    assert network.training
+
+
+def test_a_stream_can_be_closed_and_tells_what_went_wrong() -> None:
+    network = make("GPT2LMHeadModel")
+    model = load(network, TOKENIZER)
+    threads = threading.active_count()
+    tokens = model.stream([5, 6], gf.GenerationSettings(max_new_tokens=20, min_new_tokens=20))
+    assert len(next(tokens)) == 1  # type: ignore[arg-type]
+    tokens.close()  # type: ignore[attr-defined]
+    assert threading.active_count() == threads
+    network.forward = None  # type: ignore[assignment]
+    with pytest.raises(TypeError):
+        list(model.stream([5, 6], gf.GenerationSettings(max_new_tokens=3)))
+    assert threading.active_count() == threads

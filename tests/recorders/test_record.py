@@ -1,0 +1,115 @@
+"""`record`: evidence, edits and refusals, whatever runs the network."""
+
+import numpy as np
+import pytest
+import torch
+
+from glassformer.errors import InputError
+from glassformer.loaded.opening import load
+from glassformer.messages import Message, message
+from glassformer.model.generation_settings import GenerationSettings
+from glassformer.place import Place
+from glassformer.recorders.edits import Edit, Scores, Weights
+from glassformer.rounding import rounding
+from glassformer.text.builders import build_words
+from our_networks import TEXT, WORDS, build, state_of
+from tolerances import assert_near, largest
+
+
+def test_recording_is_deterministic_and_without_dropout() -> None:
+    network = build().train()
+    subject = load(network, WORDS)
+    one, two = subject.record(TEXT, "le chat"), subject.record(TEXT, "le chat")
+    for first, second in zip(one.maps, two.maps, strict=True):
+        np.testing.assert_array_equal(first.weights(), second.weights())
+        assert_near(first.weights().sum(-1), 1, layers=2)
+
+
+def test_evidence_says_which_model_and_how() -> None:
+    network = build()
+    subject = load(network, WORDS, name="tiny")
+    recording = subject.record(TEXT, "le chat", want=("weights", "scores"))
+    evidence = recording.evidence
+    assert (evidence.model, str(evidence.kernel), evidence.dtype, evidence.exact) == (
+        "tiny",
+        "explicit",
+        "float32",
+        True,
+    )
+    assert evidence.largest_error is not None
+    sharpest = max(largest(each.scores()) for each in recording.maps)
+    assert evidence.largest_error < rounding(layers=2, summands=network.config.width, scores=sharpest)
+    assert str(evidence.reference) == "the explicit path (weights of 7 tokens)"
+    assert evidence.versions["torch"] == torch.__version__
+    assert len(evidence.model_hash) == 64
+    assert load(build(), WORDS).record(TEXT, "le chat").evidence.model_hash == evidence.model_hash
+
+
+class Halve(Edit):
+    """An edit after the softmax: half of everything."""
+
+    changes = frozenset({"weights"})
+
+    def change_weights(self, weights: Weights) -> None:
+        for head in range(weights.heads):
+            weights.replace(head, weights.rows(head) / 2)
+
+    def as_message(self) -> Message:
+        return message("toy.halve", default="every weight halved")
+
+
+class Cut(Edit):
+    """An edit before the softmax: nobody sees the first key of the source."""
+
+    changes = frozenset({"scores"})
+
+    def touches(self, place: Place) -> bool:
+        return place == ("encoder", "self", 0, None)
+
+    def change_scores(self, scores: Scores) -> None:
+        scores.hide(key=0)
+
+    def as_message(self) -> Message:
+        return message("toy.cut", default="the first source token cut off")
+
+
+def test_edits_act_and_are_stamped() -> None:
+    network = build()
+    subject = load(network, WORDS)
+    before = state_of(network)
+    plain = subject.record(TEXT, "le chat")
+    halved = subject.record(TEXT, "le chat", edits=[Halve()])
+    assert_near(halved.maps[0].weights(), plain.maps[0].weights() / 2)
+    assert tuple(map(str, halved.evidence.edits)) == ("every weight halved",)
+    assert str(halved.maps[0].relaxed) == "every weight halved"
+    cut = subject.record(TEXT, "le chat", edits=[Cut()], want=("weights", "scores"))
+    first = cut.maps[0]
+    assert first.weights()[:, :, 0].max() == 0
+    assert first.statistics.allowed.max() == 6
+    assert first.relaxed is None
+    assert_near(first.weights().sum(-1), 1, layers=2)
+    assert cut.maps[1].statistics.allowed.max() == 7
+    assert state_of(network) == before
+    assert cut.evidence.largest_error == plain.evidence.largest_error  # the check is of the unedited model
+
+
+def test_bad_input_is_refused_in_words() -> None:
+    subject = load(build(), WORDS)
+    with pytest.raises(InputError, match=r"21 tokens, but this network has positions for 20"):
+        subject.record("cat " * 20, "le")
+    with pytest.raises(InputError, match=r"21 tokens, but this network has positions for 20"):
+        subject.record("cat", "le " * 20)
+    with pytest.raises(InputError, match="Does the tokenizer belong"):
+        load(build(), build_words([*"abcdefghijklmnop"])).record("o p")
+    with pytest.raises(InputError, match="Does the tokenizer belong"):
+        load(build(), build_words([*"abcdefghijklmnop"])).record("a", "p")
+    with pytest.raises(InputError, match="nothing to decode"):
+        subject.record(TEXT, "le", decode=GenerationSettings())
+    with pytest.raises(InputError, match="one stack and no target side"):
+        load(build(shape="decoder"), WORDS).record(TEXT, "le")
+    with pytest.raises(InputError, match=r"\(encoder\) cannot generate"):
+        load(build(shape="encoder"), WORDS).record(TEXT, decode=GenerationSettings())
+    with pytest.raises(InputError, match="segments"):
+        load(build(shape="encoder", segments=1), WORDS).record(TEXT, second_text="cat")
+    with pytest.raises(InputError, match="start_id"):
+        load(build(start_id=None), WORDS).record(TEXT, "le")
