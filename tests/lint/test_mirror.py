@@ -8,7 +8,19 @@ ROOT = Path(__file__).parent.parent.parent
 SOURCES = ROOT / "src" / "glassformer"
 
 # Packages in which every file has its test file, those of their sub-packages too.
-PACKAGES = {"bundle", "metrics", "model", "recording", "render", "text", "walk", "weights"}
+PACKAGES = {
+    "bundle",
+    "loaded",
+    "metrics",
+    "model",
+    "recorders",
+    "recording",
+    "render",
+    "tasks",
+    "text",
+    "walk",
+    "weights",
+}
 
 pytestmark = pytest.mark.lint
 

@@ -21,7 +21,6 @@ TOY = '''
 """Attention that fades with distance, and one head whose weights are halved."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 
@@ -32,8 +31,6 @@ from glassformer.recorders.edits import Edit, Scores, Weights
 
 @dataclass(frozen=True, slots=True)
 class Fade(Edit):
-    changes: ClassVar[frozenset[str]] = frozenset({"scores", "weights"})
-
     layer: int
     slope: float
     halved: int
@@ -97,8 +94,6 @@ def test_a_new_edit_is_one_file(executor: str, tmp_path: Path) -> None:
 
 def test_what_is_added_is_scaled_by_a_later_edit() -> None:
     class Add(Edit):
-        changes = frozenset({"scores"})
-
         def change_scores(self, scores: Any) -> None:
             scores.add(torch.arange(scores.shape[3]) * 0.5)
 
