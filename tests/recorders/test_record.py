@@ -48,8 +48,6 @@ def test_evidence_says_which_model_and_how() -> None:
 class Halve(Edit):
     """An edit after the softmax: half of everything."""
 
-    changes = frozenset({"weights"})
-
     def change_weights(self, weights: Weights) -> None:
         for head in range(weights.heads):
             weights.replace(head, weights.rows(head) / 2)
@@ -60,8 +58,6 @@ class Halve(Edit):
 
 class Cut(Edit):
     """An edit before the softmax: nobody sees the first key of the source."""
-
-    changes = frozenset({"scores"})
 
     def touches(self, place: Place) -> bool:
         return place == ("encoder", "self", 0, None)

@@ -118,7 +118,7 @@ def test_a_foreign_tokenizer_is_refused(tokenizer: Any) -> None:
             "has 1 numbers, and there are 2",
         ),
         ({"input_ids": torch.tensor([[7]]), "attention_mask": torch.tensor([[0]])}, {}, "hides every token"),
-        ([7], {"decode": "greedy"}, r"`decode` is 'greedy'; give GenerationSettings"),
+        ([7], {"decode": "greedy"}, "'greedy' does not say how to generate; give GenerationSettings"),
     ],
 )
 def test_bad_requests_are_said_in_a_sentence(inputs: Any, words: dict[str, Any], message: str) -> None:
