@@ -2,13 +2,18 @@
 
 import json
 import re
+from dataclasses import replace
+from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from glassformer import bundle
 from glassformer.api.client import InProcessClient
 from glassformer.api.frames import decode
+from glassformer.api.library import SHIPPED
 from glassformer.errors import InputError
 from glassformer.messages import known_languages, read_catalogue
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
@@ -49,17 +54,21 @@ def name_tokens(recording: Recording, texts: list[str]) -> Recording:
 
 def test_a_file_has_the_templates_of_its_messages_and_no_others() -> None:
     answers = read_answers(html.render(invent_decoder()))
-    codes = {
-        code
-        for path, body in answers.items()
-        if body[:1] in (b"{", b"[") and not path.startswith("messages/")
-        for code in re.findall(r'"code": ?"([^"]*)"', body.decode())
-    }
-    assert any(code.startswith("metrics.") for code in codes)
+    messages: list[dict[str, Any]] = []
+
+    def collect(table: dict[str, Any]) -> dict[str, Any]:
+        messages.extend([table] if "code" in table else [])
+        return table
+
+    for path, body in answers.items():
+        if body[:1] in (b"{", b"[") and not path.startswith("messages/"):
+            json.loads(body, object_hook=collect)
+    assert any(each["code"].startswith("metrics.") for each in messages)
     for language in known_languages():
         entries = json.loads(answers[f"messages/{language}"])["entries"]
         catalogue = read_catalogue(language)
-        assert {code for code in entries if not code.startswith("list.")} == codes & set(catalogue)
+        told = {each["code"] for each in messages if language not in each}  # others bring their text along
+        assert {code for code in entries if not code.startswith("list.")} == told & set(catalogue)
         assert all(entries[code] == catalogue[code] for code in entries)
         assert len(entries) < len(catalogue) / 2
 
@@ -73,10 +82,15 @@ def test_answers_are_those_of_the_server() -> None:
     assert np.abs(shown - recording.maps[1].weights()).max() < 0.005
     with InProcessClient(recording) as client:
         score = json.loads(client.get(f"recordings/{client.id}/scores/entropy?over=head").content)
-    mine = json.loads(
-        next(body for path, body in answers.items() if path.endswith("/scores/entropy?over=head"))
-    )
-    assert [part["values"] for part in mine["parts"]] == [part["values"] for part in score["parts"]]
+    for exact, close in ((True, 0.0), (False, 5e-5)):
+        found = read_answers(html.render(recording, exact=exact)) if exact else answers
+        mine = json.loads(
+            next(body for path, body in found.items() if path.endswith("/scores/entropy?over=head"))
+        )
+        for own, sent in zip(mine.pop("parts"), score["parts"], strict=True):
+            np.testing.assert_allclose(own.pop("values"), sent["values"], rtol=close, atol=0)
+            assert own == {name: value for name, value in sent.items() if name != "values"}
+        assert mine == {name: value for name, value in score.items() if name != "parts"}
 
 
 def test_exact_weights_are_exact() -> None:
@@ -107,6 +121,14 @@ def test_size_is_at_most_one_and_two_fifths_of_a_byte_a_weight(layers: int, leng
     stamp = Evidence("noise", "0" * 12, "eager", "float32", True)
     page = html.render(Recording("noise", stamp, tokens, maps=tuple(maps)))
     assert len(page) <= 1.4 * layers * 12 * length * length + 300_000
+
+
+@pytest.mark.parametrize("name", ["01-red-car", "02-animal-street", "03-fox"])
+def test_a_shipped_recording_takes_at_most_300_kb_beside_its_weights(name: str) -> None:
+    """Without its trace; the first two generated a text, with all beams."""
+    recording = replace(bundle.open(SHIPPED / f"{name}.bundle"), trace={})
+    weights = sum(prod(each.shape) for each in recording.maps)
+    assert len(html.render(recording)) <= 1.4 * weights + 300_000
 
 
 def test_statistics_are_light_beside_approximate_weights_and_exact_beside_exact_ones() -> None:

@@ -9,14 +9,13 @@ security policy allows one script by its hash: tokens cannot inject code.
 
 import base64
 import json
-import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
@@ -46,7 +45,8 @@ SMALL = 4096  # bytes of a response that shares a block with others, so that the
 
 _STYLE = "html,body{margin:0;height:100%}[data-glassformer-file]{display:block;height:100%}"
 _KIND = "application/x-glassformer"
-_CODE = re.compile(rb'"code": ?"([\w.]+)"')  # of a message in JSON
+_DIGITS = 5  # of the numbers of scores and outputs beside approximate weights
+_TRANSLATED = ("en", "zh")  # languages that some responses hold the text of a message in
 
 
 def export(
@@ -114,7 +114,13 @@ def _take(path: str, response: "Response") -> bool:
 
 
 def _lighten(path: str, body: bytes) -> bytes:
-    """Statistics beside approximate weights: only what is drawn, in half precision."""
+    """Beside approximate weights: statistics that are drawn, in half precision; other numbers rounded.
+
+    Those of the walk are not: the page computes with them.
+    """
+    if _is_json(body) and not path.endswith("/walk"):
+        rounded = json.loads(body, parse_float=lambda number: float(f"{float(number):.{_DIGITS}g}"))
+        return json.dumps(rounded, ensure_ascii=False, separators=(",", ":")).encode()
     if not path.endswith("/statistics"):
         return body
     frame = decode(body)
@@ -158,12 +164,22 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
 
 def _list_messages(bodies: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
     """The templates of the messages in these responses, in each language; "list." has the words of lists."""
-    codes = {code.decode() for body in bodies if body[:1] in (b"{", b"[") for code in _CODE.findall(body)}
+    found = [json.loads(body) for body in bodies if _is_json(body)]
     for language in known_languages():
-        catalogue = read_catalogue(language)
+        codes, catalogue = set(_find_codes(found, language)), read_catalogue(language)
         entries = {code: catalogue[code] for code in catalogue if code in codes or code.startswith("list.")}
         answer = {"language": language, "entries": entries}
         yield f"messages/{language}", json.dumps(answer, ensure_ascii=False).encode()
+
+
+def _find_codes(value: Any, language: str) -> Iterator[str]:
+    """The codes of messages whose text in this language is not beside them."""
+    if isinstance(value, dict) and language in _TRANSLATED and value.keys() >= {"code", language}:
+        return
+    if isinstance(value, dict) and isinstance(value.get("code"), str):
+        yield value["code"]
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _find_codes(each, language)
 
 
 def _list_rolled(recording: Recording, here: str) -> Iterator[str]:
@@ -206,7 +222,11 @@ def _list_scores(here: str) -> Iterator[str]:
 
 def _is_small(body: bytes) -> bool:
     """JSON and small frames."""
-    return not body.startswith(MAGIC) or len(body) <= SMALL
+    return _is_json(body) or len(body) <= SMALL
+
+
+def _is_json(body: bytes) -> bool:
+    return not body.startswith(MAGIC)
 
 
 def _pack(path: str, body: bytes) -> bytes:
@@ -214,9 +234,18 @@ def _pack(path: str, body: bytes) -> bytes:
 
 
 def _pack_together(bodies: dict[str, bytes]) -> bytes:
-    """Many responses in one block: a line that says how long each of them is, then one after the other."""
-    line = json.dumps([[path, len(body)] for path, body in bodies.items()], ensure_ascii=True)
-    return _block("-many", b"".join((line.encode(), b"\n", *bodies.values())), 9)
+    """Many responses in one block: a line that says how long each of them is, then one after the other.
+
+    Those of a kind stand together, which compresses better: JSON, then frames by their names.
+    """
+
+    def kind(path: str) -> tuple[bool, bool, str]:
+        frame = not _is_json(bodies[path])
+        return frame, path.startswith("recordings"), path.rpartition("/")[2] if frame else ""
+
+    paths = sorted(bodies, key=kind)
+    line = json.dumps([[path, len(bodies[path])] for path in paths], ensure_ascii=True)
+    return _block("-many", b"".join((line.encode(), b"\n", *(bodies[path] for path in paths))), 9)
 
 
 def _block(rest: str, data: bytes, level: int = 1) -> bytes:
