@@ -7,17 +7,16 @@ Out:  text on a stream.
 import sys
 import time
 from datetime import timedelta
-from typing import TextIO
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-from rich.table import Column
+from typing import TYPE_CHECKING, TextIO
 
 from glassformer.messages import Message, message
 
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
 BAR = 24  # characters of the progress bar; fewer in a narrow terminal
 SECONDS = 30.0  # between plain lines, where there is no terminal
-PERIOD = 300.0  # seconds over which the speed is measured
+SMOOTHING = 0.8  # of the speed
 
 
 class Display:
@@ -25,59 +24,72 @@ class Display:
 
     def __init__(self, steps: int, stream: TextIO | None = None, *, silent: bool = False) -> None:
         self.steps = steps
+        self.stream = sys.stderr if stream is None else stream
         self.silent = silent
-        stream = sys.stderr if stream is None else stream
-        self.console = Console(
-            file=stream, force_terminal=stream.isatty(), force_jupyter=False, emoji=False, highlight=False
-        )
-        line = Column(no_wrap=True, overflow="ellipsis")
-        self.progress = Progress(
-            BarColumn(BAR),
-            TextColumn("{task.description}", markup=False, table_column=line),
-            console=self.console,
-            refresh_per_second=5,
-            speed_estimate_period=PERIOD,
-            redirect_stdout=False,  # it may be a file
-        )
-        self.progress.add_task("", total=steps)
-        self.progress.add_task("", total=None, visible=False)  # tokens, for their speed
+        self.bar = _open_bar(self.stream, steps) if self.stream.isatty() and not silent else None
         self._shown: float | None = None  # when a plain line was last written
+        self._mark: tuple[float, int, int] | None = None  # time, step and tokens at the last report
+        self._speed = 0.0  # tokens a second
+        self._pace = 0.0  # steps a second
 
     def show(self, step: int, tokens: int, loss: float, rate: float) -> None:
         """The state after a step; `tokens` are all that were read so far, padding not counted."""
         if self.silent:
             return
-        bar, read = self.progress.tasks
-        self.progress.update(bar.id, completed=step)
-        self.progress.update(read.id, completed=tokens)
+        now = time.monotonic()
+        self._measure(now, step, tokens)
         parts = [message("training.progress.step", step=step, steps=self.steps)]
         parts.append(message("training.progress.loss", loss=loss, rate=rate))
-        if read.speed is not None and bar.time_remaining is not None:
-            left = str(timedelta(seconds=bar.time_remaining))
-            parts.append(message("training.progress.speed", speed=shorten(read.speed), left=left))
-        if self.console.is_interactive:
-            self.progress.update(bar.id, description="  ".join(map(str, parts)))
-            self.progress.start()
-            return
-        now = time.monotonic()
-        if self._shown is None or now - self._shown >= SECONDS or step == self.steps:
+        if self._pace:
+            left = str(timedelta(seconds=round((self.steps - step) / self._pace)))
+            parts.append(message("training.progress.speed", speed=shorten(self._speed), left=left))
+        if self.bar is not None:
+            self.bar.update(self.bar.task_ids[0], completed=step, description="  ".join(map(str, parts)))
+            self.bar.start()
+        elif self._shown is None or now - self._shown >= SECONDS or step == self.steps:
             self._shown = now
             self.note(", ".join(map(str, parts)))
 
     def note(self, text: Message | str) -> None:
         """Write a line above the progress bar."""
-        if not self.silent:
-            self.console.print(str(text), markup=False, soft_wrap=True)
+        if self.bar is not None:
+            self.bar.console.print(str(text), markup=False, soft_wrap=True)
+        elif not self.silent:
+            print(text, file=self.stream, flush=True)
 
     def pause(self) -> None:
         """Measure the speed anew: what follows (an evaluation) takes no steps."""
-        for task in self.progress.tasks:
-            self.progress.reset(task.id, completed=int(task.completed))
+        self._mark = None
 
     def close(self) -> None:
         """Leave the bar as it stands."""
-        if self.progress.live.is_started:
-            self.progress.stop()
+        if self.bar is not None:
+            self.bar.stop()
+
+    def _measure(self, now: float, step: int, tokens: int) -> None:
+        if self._mark is not None and now > self._mark[0]:
+            past, last_step, last_tokens = self._mark
+            keep = SMOOTHING if self._pace else 0.0
+            self._speed = keep * self._speed + (1 - keep) * (tokens - last_tokens) / (now - past)
+            self._pace = keep * self._pace + (1 - keep) * (step - last_step) / (now - past)
+        self._mark = now, step, tokens
+
+
+def _open_bar(stream: TextIO, steps: int) -> "Progress | None":
+    """A bar that moves; None for a terminal that cannot move its cursor."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.table import Column
+
+    console = Console(file=stream, force_terminal=True, force_jupyter=False, emoji=False, highlight=False)
+    if not console.is_interactive:
+        return None
+    line = Column(no_wrap=True, overflow="ellipsis")
+    text = TextColumn("{task.description}", markup=False, table_column=line)
+    # stdout is not redirected to the console: it may be a file
+    bar = Progress(BarColumn(BAR), text, console=console, refresh_per_second=5, redirect_stdout=False)
+    bar.add_task("", total=steps)
+    return bar
 
 
 def shorten(number: float) -> str:
