@@ -50,6 +50,11 @@ MOVED = {
             "MonitorSettings": "training.settings:MonitorSettings",
             "TrainSettings": "training.settings:TrainSettings",
         },
+        "glassformer.workbench.playground.playing": {"play": "lessons.run:run_topic"},
+        "glassformer.workbench.playground.topics": {
+            "find_topic": "lessons.topics:find_topic",
+            "read_parameters": "lessons.topics:read_parameters",
+        },
     }.items()
 }
 

@@ -24,12 +24,12 @@ from glassformer.messages import Message, message
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.jobs import Entry, JobStore
 from glassformer.workbench.models import Model, ModelCatalog
-from glassformer.workbench.playground import ask, describe_task
 from glassformer.workbench.presets import list_presets
 from glassformer.workbench.process import WorkerProcess
 from glassformer.workbench.reporter import hide_path
 from glassformer.workbench.requests import check_request
 from glassformer.workbench.settings import GIGABYTE, WorkbenchSettings
+from glassformer.workbench.topics import ask, describe_task
 
 Add = Callable[[Path, JobRequest], str]  # takes a finished bundle into the library and gives its id
 

@@ -13,7 +13,7 @@ from glassformer.lessons.run import run_topic
 from glassformer.lessons.schema import TopicResult
 from glassformer.lessons.topics import find_topic, read_parameters
 from glassformer.messages import literal
-from glassformer.workbench import LocalWorkbench, playground
+from glassformer.workbench import LocalWorkbench, topics
 
 pytestmark = pytest.mark.slow
 
@@ -126,13 +126,11 @@ def test_the_time_of_a_play_begins_when_the_worker_does(monkeypatch: pytest.Monk
                 }
             return {"say": word, "job": self.job if word == "progress" else "another"}
 
-    clock = itertools.count(step=playground.MAX_SECONDS - 1.0)  # what every look at it takes
-    monkeypatch.setattr(
-        playground, "time", type("Clock", (), {"monotonic": staticmethod(lambda: next(clock))})
-    )
+    clock = itertools.count(step=topics.MAX_SECONDS - 1.0)  # what every look at it takes
+    monkeypatch.setattr(topics, "time", type("Clock", (), {"monotonic": staticmethod(lambda: next(clock))}))
 
     def ask(*words: str) -> None:
-        playground.ask(SlowWorker(*words), find_topic("lookup"), {}, [], lambda: False)  # type: ignore[arg-type]
+        topics.ask(SlowWorker(*words), find_topic("lookup"), {}, [], lambda: False)  # type: ignore[arg-type]
 
     with pytest.raises(ApiError, match="Heard"):
         ask("starting", "starting", "starting", "progress", "failed")
