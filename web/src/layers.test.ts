@@ -50,6 +50,17 @@ const pairs = Object.entries(sources)
   .filter(([path]) => !/\.test\.tsx?$|^\.\/testing\/|\.d\.ts$/.test(path))
   .flatMap(([path, text]) => importsOf(nameOf(path), text).map((to) => [nameOf(path), to] as const));
 
+/** What marks may know: they draw, so no source, no selection, no words. */
+const DRAWING = /^(marks|core\/maths)\/|^core\/(csv|formats|generation|heat|heat_camera|weight_bytes)$/;
+const SHAPES = /^import type \{[^}]*\} from "\.\.\/api\/types";$/gm; // of what is drawn
+const THEME = 'import type { Theme } from "../core/view";';
+
+/** Imports of a mark that are not drawing. */
+function notDrawing(name: string, text: string): string[] {
+  const rest = text.replace(SHAPES, "").replace(THEME, "");
+  return importsOf(name, rest).filter((to) => !DRAWING.test(to));
+}
+
 describe("layers", () => {
   test("every folder has its place", () => {
     const folders = new Set(Object.keys(sources).map((path) => nameOf(path).split("/")));
@@ -85,4 +96,22 @@ describe("layers", () => {
     ["marks/bars", "core/view"],
     ["main", "shell/mount"],
   ])("%s may import %s", (from, to) => expect(objection(from, to)).toBeNull());
+
+  test("marks draw and do nothing else", () => {
+    const marks = Object.entries(sources).filter(([path]) => /^\.\/marks\/(?!.*\.test)/.test(path));
+    expect(marks.length).toBeGreaterThan(20);
+    const found = marks.flatMap(([path, text]) =>
+      notDrawing(nameOf(path), text).map((to) => `${path} → ${to}`),
+    );
+    expect(found).toEqual([]);
+    expect(marks.filter(([, text]) => /\bfetch\(|XMLHttpRequest|EventSource/.test(text))).toEqual([]);
+  });
+
+  test.each([
+    ['import { words } from "../i18n/focus";'],
+    ['import type { RecordingSource } from "../core/source";'],
+    ['import type { Stage, Theme } from "../core/view";'],
+    ['import { chooseMap } from "../core/maps";'],
+    ['import { tensor } from "../api/frames";'],
+  ])("a mark must not %s", (text) => expect(notDrawing("marks/bars", text).length).toBe(1));
 });

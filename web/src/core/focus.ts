@@ -58,6 +58,23 @@ export function focusToken(
   }
 }
 
+/** The hidden states of the stack that was chosen; without a choice of the one whose map is in focus. */
+export function chosenHidden({ source, selection }: Stage, wanted: string | null): HiddenDescription {
+  const { hidden } = source.description;
+  const stack = wanted ?? chooseMap(source.description, selection.get())?.stack;
+  return hidden.find((each) => each.stack === stack) ?? hidden[0]!;
+}
+
+/** Stacks to choose from, in words. */
+export function stackNames(
+  stage: Stage,
+  stacks: readonly string[],
+): { label: () => string; options: { value: string; text: () => string }[] } {
+  const say = () => words(stage.language);
+  const options = stacks.map((stack) => ({ value: stack, text: () => say().stackName(stack) }));
+  return { label: () => say().stack, options };
+}
+
 /** Text to the clipboard; says whether it got there. */
 export async function copyText(stage: Stage, text: string): Promise<void> {
   const say = words(stage.language);

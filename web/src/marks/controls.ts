@@ -63,6 +63,15 @@ export function choice<Value extends string>(
   };
 }
 
+/** The same; null where there is nothing to choose. */
+export function choiceOfSeveral(
+  { label, options }: { readonly label: Text; readonly options: readonly Option<string>[] },
+  value: string,
+  chosen: (value: string) => void,
+): Control<string> | null {
+  return options.length < 2 ? null : choice(label, options, value, chosen);
+}
+
 /** One of many, in a list; groups where there are several. */
 export function list<Value extends string>(
   label: Text,

@@ -5,14 +5,19 @@
  * Out:  elements; `follow` brings them up to date.
  */
 
-import type { Options } from "../core/options";
 import { type Control, choice, list, type Option } from "./controls";
 import type { Text } from "./make";
+
+/** Options as the URL writes them: core/options. */
+interface OptionTexts<O> {
+  text(name: keyof O): string;
+  setText(name: keyof O, text?: string): void;
+}
 
 export class OptionControls<O extends object> {
   private readonly followers: (() => void)[] = [];
 
-  constructor(private readonly options: Options<O>) {}
+  constructor(private readonly options: OptionTexts<O>) {}
 
   /** One of a few, side by side; `usual`: what an option that is not chosen stands for. */
   choice(

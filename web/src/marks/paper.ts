@@ -5,7 +5,6 @@
  * Out:  one SVG file that needs no style sheet, script or font from elsewhere.
  */
 
-import type { EvidenceDescription } from "../api/types";
 import { figure } from "../core/formats";
 import type { Theme } from "../core/view";
 
@@ -82,11 +81,6 @@ export function label(
     `<text x="${figure(x)}" y="${figure(y)}" font-size="${look.size ?? 12}" fill="${look.fill}"${anchor}${weight}` +
     ` xml:space="preserve">${escapeText(text)}</text>`
   );
-}
-
-/** The last line of every caption: where the numbers come from. */
-export function evidenceLine(evidence: EvidenceDescription): string {
-  return evidence.line;
 }
 
 export function sheet({ width, height, body, title, caption, theme }: Sheet): string {

@@ -3,8 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { SideName } from "../api/types";
 import type { RecordingSource } from "../core/source";
-
-const BLOCK = 512;
+import { SideTokens } from "../data/side_tokens";
 
 /** What a token looks like; its number until that is known. */
 export function useToken(source: RecordingSource, side: SideName, token: number | null): string {
@@ -28,8 +27,7 @@ export function useToken(source: RecordingSource, side: SideName, token: number 
 }
 
 export async function shownToken(source: RecordingSource, side: SideName, token: number): Promise<string> {
-  const count = (side === "source" ? source.description.source : source.description.target)?.count ?? 0;
-  const start = Math.floor(token / BLOCK) * BLOCK;
-  const slice = await source.tokens(side, [start, Math.min(start + BLOCK, count)]);
-  return slice.shown[token - slice.start] ?? `#${token}`;
+  const tokens = new SideTokens(source, side);
+  await tokens.load(token, token + 1);
+  return tokens.get(token) ?? `#${token}`;
 }

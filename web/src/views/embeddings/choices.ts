@@ -6,9 +6,9 @@
  */
 
 import type { HiddenDescription } from "../../api/types";
+import { chosenHidden } from "../../core/focus";
 import { integer, type Options, oneOf, optional, type Schema, text } from "../../core/options";
 import type { Stage } from "../../core/view";
-import { chosenHidden } from "../../marks/stacks";
 
 export const MOST = 2000; // points
 

@@ -7,14 +7,14 @@
 
 import { digits, exact } from "../../core/formats";
 import { nearestTokens } from "../../core/maths/nearest";
+import type { SideTokens } from "../../data/side_tokens";
 import type { States } from "../../data/states";
-import type { TokenLine } from "../../data/token_line";
 import { make } from "../../marks/make";
 import type { words } from "./words";
 
 const NEAREST = 10;
 
-export function makeContext(tokens: TokenLine, token: number): HTMLElement {
+export function makeContext(tokens: SideTokens, token: number): HTMLElement {
   const [before, shown, after] = tokens.context(token);
   const number = make("small", {}, ` (${token})`);
   return make(
@@ -29,7 +29,7 @@ export function makeContext(tokens: TokenLine, token: number): HTMLElement {
 
 /** What stands beside the cloud; `start` is the token of the first state. */
 export async function makeNeighbourhood(
-  tokens: TokenLine,
+  tokens: SideTokens,
   states: States,
   token: number,
   start: number,

@@ -11,8 +11,8 @@ import { count, percent } from "../../core/formats";
 import type { Projection } from "../../core/maths/projection";
 import { procrustes, type Turn, turnPoints, UNTURNED } from "../../core/maths/turn";
 import type { Setting } from "../../core/recording_view";
+import { SideTokens } from "../../data/side_tokens";
 import { Projections } from "../../data/states";
-import { TokenLine } from "../../data/token_line";
 import { spell } from "../../marks/cells";
 import { pick, sequential } from "../../marks/colours";
 import { draw, make, write } from "../../marks/make";
@@ -47,7 +47,7 @@ export class Points {
   private readonly preparing; // the next layer
   private readonly naming; // the token in focus and its neighbours
   private hidden: HiddenDescription;
-  private tokens: TokenLine;
+  private tokens: SideTokens;
   private projections: Projections;
   private projection: Projection | null = null;
   private turn: Turn = UNTURNED;
@@ -272,8 +272,8 @@ export class Points {
     return new Projections(this.hidden, start, Math.min(MOST, this.hidden.tokens - start));
   }
 
-  private line(): TokenLine {
-    return new TokenLine(
+  private line(): SideTokens {
+    return new SideTokens(
       this.stage.source,
       this.hidden.side,
       () => this.cloud.redraw(),

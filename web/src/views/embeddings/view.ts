@@ -6,16 +6,15 @@
  */
 
 import type { HiddenDescription } from "../../api/types";
-import { captionOf } from "../../core/focus";
+import { captionOf, stackNames } from "../../core/focus";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import { inBoth, liveWords } from "../../i18n/core";
 import { words as focusWords } from "../../i18n/focus";
-import { button, type Control, slider, whole } from "../../marks/controls";
+import { button, type Control, choiceOfSeveral, slider, whole } from "../../marks/controls";
 import { make, relabel, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
 import { inks, sheet } from "../../marks/paper";
-import { stackChoice } from "../../marks/stacks";
 import { type Choices, choicesOf, type EmbeddingsOptions, MOST, options } from "./choices";
 import { Player } from "./player";
 import { Points } from "./points";
@@ -92,7 +91,8 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
     const controls = make(
       "div",
       { class: "controls" },
-      stackChoice(stage, stacks, this.hidden.stack, (stack) => options.set({ stack }))?.element,
+      choiceOfSeveral(stackNames(stage, stacks), this.hidden.stack, (stack) => options.set({ stack }))
+        ?.element,
       this.controls.choice("as", () => say.as, {
         points: () => say.points,
         distributions: () => say.distributions,

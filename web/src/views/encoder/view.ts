@@ -7,23 +7,22 @@
  */
 
 import type { HiddenDescription } from "../../api/types";
-import { captionOf, focusToken, tokenInFocus } from "../../core/focus";
+import { captionOf, chosenHidden, focusToken, stackNames, tokenInFocus } from "../../core/focus";
 import { count, digits, exact } from "../../core/formats";
 import { flag, integer, oneOf, optional, type Schema, text } from "../../core/options";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
+import { SideTokens } from "../../data/side_tokens";
 import { readActivations } from "../../data/states";
-import { TokenLine } from "../../data/token_line";
 import { inBoth, liveWords } from "../../i18n/core";
 import { words as focusWords } from "../../i18n/focus";
 import { type ColourScale, colourScale, drawCells, drawColourBar, spell } from "../../marks/cells";
-import { type Control, whole } from "../../marks/controls";
+import { type Control, choiceOfSeveral, whole } from "../../marks/controls";
 import { draw, make, relabel, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
 import { figure, inks, label, SCREEN, sheet } from "../../marks/paper";
 import { drawProfile, type Level, summarise } from "../../marks/profile";
 import { reach } from "../../marks/sparkline";
-import { chosenHidden, stackChoice } from "../../marks/stacks";
 import { type Cell, Field, type Shown } from "./field";
 import { words } from "./words";
 
@@ -68,7 +67,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   private readonly profile = make("div", { class: "profile" });
   private readonly neuronControl: Control<number>;
   private hidden: HiddenDescription;
-  private tokens: TokenLine;
+  private tokens: SideTokens;
   private values: Float32Array | null = null; // (layer, token)
   private levels: readonly Level[] = [];
   private scale: ColourScale;
@@ -187,7 +186,8 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     const controls = make(
       "div",
       { class: "controls" },
-      stackChoice(stage, stacks, this.hidden.stack, (stack) => options.set({ stack }))?.element,
+      choiceOfSeveral(stackNames(stage, stacks), this.hidden.stack, (stack) => options.set({ stack }))
+        ?.element,
       this.controls.choice("by", () => say.by, {
         norm: () => say.norm,
         change: () => say.change,
@@ -289,7 +289,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
         return scale.css(sum / (to - from));
       },
       label: (token) => tokens.shown(token),
-      special: (token) => tokens.special(token),
+      special: (token) => tokens.isSpecial(token),
     };
   }
 
@@ -330,8 +330,8 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     return this.values[layer * this.hidden.tokens + token] ?? null;
   }
 
-  private line(): TokenLine {
-    return new TokenLine(
+  private line(): SideTokens {
+    return new SideTokens(
       this.stage.source,
       this.hidden.side,
       () => !this.tasks.over && this.redraw(),

@@ -6,6 +6,7 @@
  */
 
 import type { MapDescription, TokenSlice } from "../../api/types";
+import { stackNames } from "../../core/focus";
 import { chooseMap } from "../../core/maps";
 import { findStreams, mix } from "../../core/maths/rollout";
 import { placeOf } from "../../core/place";
@@ -14,8 +15,8 @@ import type { TableData } from "../../core/view";
 import { readAxis, readMatrix } from "../../data/weights";
 import type { Grid } from "../../marks/bands";
 import { Columns, type Place } from "../../marks/columns";
+import { choiceOfSeveral } from "../../marks/controls";
 import { make, relabel, write } from "../../marks/make";
-import { stackChoice } from "../../marks/stacks";
 import { layGrid, nameLayers, nodeAt, paintFlow } from "./drawing";
 import { writePicture } from "./picture";
 import { canFlow, stacksOf, whyNot } from "./stacks";
@@ -70,7 +71,9 @@ class FlowView extends MountedView<Words, object> {
     this.columns.element.addEventListener("pointermove", (event) => this.pointNode(event));
     this.columns.window.append(this.canvas);
     const stacks = [...this.stacks.keys()];
-    this.choice = stackChoice(stage, stacks, this.wantedStack(), (stack) => this.setStack(stack));
+    this.choice = choiceOfSeveral(stackNames(stage, stacks), this.wantedStack(), (stack) =>
+      this.setStack(stack),
+    );
     const chooser = this.choice && make("div", { class: "flow-stacks" }, this.choice.element);
     stage.element.replaceChildren(
       make(

@@ -8,11 +8,11 @@
 import type { MapDescription, SideName } from "../../api/types";
 import { axisOf } from "../../core/maps";
 import type { RecordingSource } from "../../core/source";
-import { TokenStore } from "../../data/token_store";
+import { SideTokens } from "../../data/side_tokens";
 import type { Axis } from "../../marks/heat_axes";
 
 /** An axis that can also say which of its tokens are special. */
-type MapAxis = Axis & { readonly tokens: TokenStore };
+type MapAxis = Axis & { readonly tokens: SideTokens };
 
 export interface Axes {
   readonly query: MapAxis;
@@ -20,7 +20,7 @@ export interface Axes {
 }
 
 export class AxisTokens {
-  private readonly stores = new Map<SideName, TokenStore>();
+  private readonly stores = new Map<SideName, SideTokens>();
 
   constructor(
     private readonly source: RecordingSource,
@@ -39,8 +39,7 @@ export class AxisTokens {
     const [side, start, count] = axisOf(map, which);
     let tokens = this.stores.get(side);
     if (tokens === undefined) {
-      const all = this.source.description[side]?.count ?? 0;
-      tokens = new TokenStore(this.source, side, all, this.arrived, () => {});
+      tokens = new SideTokens(this.source, side, this.arrived);
       this.stores.set(side, tokens);
     }
     return { tokens, start, count };

@@ -9,7 +9,7 @@
 import { captionOf, mapName } from "../../core/focus";
 import { digits, exact } from "../../core/formats";
 import type { Kept, Stage, TableData } from "../../core/view";
-import { TokenLine } from "../../data/token_line";
+import { SideTokens } from "../../data/side_tokens";
 import { spell } from "../../marks/cells";
 import { button, choice, slider } from "../../marks/controls";
 import { drawHistogram } from "../../marks/histogram";
@@ -32,7 +32,7 @@ export class Multiplier implements InsidePanel {
   private readonly state = make("p", { class: "note", role: "status" });
   private readonly result = make("div", { class: "result" });
   private readonly control: ReturnType<typeof slider>;
-  private readonly tokens: { query: TokenLine; key: TokenLine };
+  private readonly tokens: { query: SideTokens; key: SideTokens };
   private readonly runButton: HTMLButtonElement;
   private row: ScoredRow | null = null;
   private rerun: Rerun | null = null;
@@ -50,8 +50,8 @@ export class Multiplier implements InsidePanel {
     const redraw = () => this.draw();
     const fail = (error: unknown) => this.fail(error);
     this.tokens = {
-      query: new TokenLine(stage.source, map.query_side, redraw, fail),
-      key: new TokenLine(stage.source, map.key_side, redraw, fail),
+      query: new SideTokens(stage.source, map.query_side, redraw, fail),
+      key: new SideTokens(stage.source, map.key_side, redraw, fail),
     };
     this.factor = this.chosenFactor();
     this.control = slider(

@@ -10,7 +10,7 @@ import type { MapDescription } from "../../api/types";
 import { captionOf, mapName } from "../../core/focus";
 import { digits, exact } from "../../core/formats";
 import type { Stage, TableData } from "../../core/view";
-import { TokenLine } from "../../data/token_line";
+import { SideTokens } from "../../data/side_tokens";
 import { spell } from "../../marks/cells";
 import { button, choice, whole } from "../../marks/controls";
 import { draw, make, write } from "../../marks/make";
@@ -29,7 +29,7 @@ export class Products implements InsidePanel {
   private readonly verdict = make("p", { class: "verdict", role: "status" });
   private readonly grid: ValueGrid;
   private readonly inputs: { query: ReturnType<typeof whole>; key: ReturnType<typeof whole> };
-  private readonly tokens: { query: TokenLine; key: TokenLine };
+  private readonly tokens: { query: SideTokens; key: SideTokens };
   private readonly map: MapDescription;
   private pair: Pair | null = null;
   private shown = "";
@@ -44,8 +44,8 @@ export class Products implements InsidePanel {
     const { map } = this;
     const fail = (error: unknown) => this.fail(error);
     this.tokens = {
-      query: new TokenLine(stage.source, map.query_side, () => this.draw(), fail),
-      key: new TokenLine(stage.source, map.key_side, () => this.draw(), fail),
+      query: new SideTokens(stage.source, map.query_side, () => this.draw(), fail),
+      key: new SideTokens(stage.source, map.key_side, () => this.draw(), fail),
     };
     const bounds = (start: number, count: number) => ({
       minimum: start,

@@ -9,7 +9,7 @@ import type { SideName } from "../../api/types";
 import { captionOf, focusToken, mapName, tokenInFocus } from "../../core/focus";
 import { count, digits, exact } from "../../core/formats";
 import type { Stage, TableData } from "../../core/view";
-import { TokenLine } from "../../data/token_line";
+import { SideTokens } from "../../data/side_tokens";
 import { type ColourScale, colourScale } from "../../marks/cells";
 import { wantsDarkInk } from "../../marks/colours";
 import { list } from "../../marks/controls";
@@ -26,7 +26,7 @@ export class Values implements InsidePanel {
   readonly element = make("div", { class: "values" });
   private readonly about = make("p", { class: "note" });
   private readonly window: ValueGrid;
-  private readonly lines = new Map<SideName, TokenLine>();
+  private readonly lines = new Map<SideName, SideTokens>();
   private grid: Grid | null = null;
   private scale: ColourScale;
   private shown = "";
@@ -252,10 +252,10 @@ export class Values implements InsidePanel {
     return this.line(grid.keys.side).shown(grid.keys.start + column);
   }
 
-  private line(side: SideName): TokenLine {
+  private line(side: SideName): SideTokens {
     let line = this.lines.get(side);
     if (line === undefined) {
-      line = new TokenLine(
+      line = new SideTokens(
         this.stage.source,
         side,
         () => !this.ended && this.window.draw(),

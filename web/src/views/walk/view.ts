@@ -7,13 +7,13 @@
 
 import type { WalkPlan } from "../../api/types";
 import { samePlace } from "../../core/place";
+import { remounting } from "../../core/remounting";
 import type { Selection } from "../../core/selection";
 import { type RecordingSource, Refusal } from "../../core/source";
 import type { Kept, Stage, TableData, View } from "../../core/view";
 import { inBoth, introduce } from "../../i18n/core";
 import { make, write } from "../../marks/make";
 import { sheet } from "../../marks/paper";
-import { remounting } from "../../marks/remounting";
 import { Choosers } from "./choosers";
 import { Contents } from "./contents";
 import { type Drawn, headOf, type WalkContext, type WalkScene } from "./context";

@@ -6,7 +6,7 @@
  *       where the focus was. Both are built alike: a place is a path.
  */
 
-import type { Kept, Mounted, Stage, SubjectKind } from "../core/view";
+import type { Kept, Mounted, Stage, SubjectKind } from "./view";
 
 type Inner = Omit<Mounted, "restyle" | "keep"> & { keep?(): Kept | null };
 
