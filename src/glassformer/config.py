@@ -16,13 +16,8 @@ from glassformer.errors import ConfigurationError
 from glassformer.messages import Message, literal, message
 from glassformer.registry import suggestion
 
-LARGEST_COUNT = 2**31 - 1  # a typing error is refused before it takes all memory or all day
-LARGEST = {  # of single settings
-    "layers": 10_000,
-    "decoder_layers": 10_000,
-    "width": 1_000_000,
-    "heads": 1_000_000,
-}
+LARGEST_SIZE = 2**31 - 1  # a typing error is refused before it takes all memory or all day
+LARGEST_SIZES = {"layers": 10_000, "decoder_layers": 10_000, "width": 1_000_000, "heads": 1_000_000}
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
 Positions = Literal["sinusoidal", "sinusoidal-halves", "learned", "rotary", "relative", "none"]
@@ -41,9 +36,7 @@ class ModelConfig:
     vocabulary_size: int  # how many different tokens there are
     shape: Shape = "encoder-decoder"  # which stacks the network has (figure 1 of the paper: both)
     layers: int = 6  # blocks in the encoder, or in the decoder where it is alone
-    decoder_layers: int | None = (
-        None  # blocks in the decoder of an encoder-decoder; None: as many as `layers`
-    )
+    decoder_layers: int | None = None  # in the decoder of an encoder-decoder; None: as many as `layers`
     width: int = 512  # of the residual stream, d_model
     heads: int = 8
     feed_forward: int = 2048  # width inside the position-wise feed-forward network
@@ -100,9 +93,7 @@ class ModelConfig:
     @property
     def depth(self) -> dict[str, int]:
         """Blocks in each stack, by the stack's name."""
-        decoder = (
-            self.layers if self.decoder_layers is None or self.shape == "decoder" else self.decoder_layers
-        )
+        decoder = self.layers if self.shape == "decoder" else self.decoder_layers or self.layers
         depths = {"encoder": self.layers, "decoder": decoder}
         return {stack: depths[stack] for stack in depths if stack in self.shape}
 
@@ -127,8 +118,8 @@ class RecurrentConfig:
 
     def __post_init__(self) -> None:
         check_types(self)
-        _check_positive(self, ("vocabulary_size", "layers", "width", "embedding_width", "max_length"))
-        _check_share(self, ("dropout",))
+        _check_sizes(self, "vocabulary_size", "layers", "width", "embedding_width", "max_length")
+        check_shares(self, "dropout")
         _check_ids(self)
         if self.bidirectional and self.width % 2:
             raise ConfigurationError("config.odd_width", width=self.width)
@@ -201,21 +192,27 @@ def _name_type(hint: Any) -> Message:
     return message(f"config.types.{name}", default=name)
 
 
-def _check_positive(settings: Any, names: tuple[str, ...]) -> None:
-    for name in names:
+def check_least(settings: Any, **least: int) -> None:
+    """Refuse settings below their least value; None is allowed."""
+    for name, minimum in least.items():
         value = getattr(settings, name)
-        if value is not None and value < 1:
-            raise ConfigurationError("config.too_small", name=name, value=value)
-        most = LARGEST.get(name, LARGEST_COUNT)
+        if value is not None and not value >= minimum:  # NaN is refused, too
+            raise ConfigurationError("settings.too_small", name=name, value=value, least=minimum)
+
+
+def check_shares(settings: Any, *names: str) -> None:
+    """Refuse settings that are not at least 0 and below 1."""
+    for name in names:
+        if not 0 <= getattr(settings, name) < 1:
+            raise ConfigurationError("settings.not_a_share", name=name, value=getattr(settings, name))
+
+
+def _check_sizes(settings: Any, *names: str) -> None:
+    check_least(settings, **dict.fromkeys(names, 1))
+    for name in names:
+        value, most = getattr(settings, name), LARGEST_SIZES.get(name, LARGEST_SIZE)
         if value is not None and value > most:
-            raise ConfigurationError("config.too_large", name=name, value=value, most=most)
-
-
-def _check_share(settings: Any, names: tuple[str, ...]) -> None:
-    for name in names:
-        value = getattr(settings, name)
-        if not 0 <= value < 1:
-            raise ConfigurationError("config.no_share", name=name, value=value)
+            raise ConfigurationError("settings.too_large", name=name, value=value, most=most)
 
 
 def _check_ids(settings: Any) -> None:
@@ -228,8 +225,8 @@ def _check_ids(settings: Any) -> None:
 
 def _check_numbers(config: ModelConfig) -> None:
     sizes = ("vocabulary_size", "layers", "decoder_layers", "width", "heads", "feed_forward")
-    _check_positive(config, (*sizes, "embedding_width", "max_length", "best_keys"))
-    _check_share(config, ("dropout", "attention_dropout", "feed_forward_dropout"))
+    _check_sizes(config, *sizes, "embedding_width", "max_length", "best_keys")
+    check_shares(config, "dropout", "attention_dropout", "feed_forward_dropout")
     _check_ids(config)
     if config.segments < 0 or config.classes < 0:
         raise ConfigurationError("config.negative_count")

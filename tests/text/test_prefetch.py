@@ -43,7 +43,7 @@ def test_the_thread_ends_with_its_iterator() -> None:
 
     things = prefetch(endless(), 2)
     assert next(things) == 0
-    threads = [thread for thread in threading.enumerate() if thread.name == "prefetch"]
+    threads = [thread for thread in threading.enumerate() if thread.name.startswith("prefetch")]
     things.close()  # type: ignore[attr-defined]
     assert threads
     assert not any(thread.is_alive() for thread in threads)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from glassformer.config import check_types, read_settings
+from glassformer.config import check_least, check_types, read_settings
 from glassformer.errors import ConfigurationError
 
 # The names that transformers has for our settings, where both mean the same.
@@ -69,10 +69,8 @@ class GenerationSettings:
 
     def __post_init__(self) -> None:
         check_types(self)
-        for name in ("max_new_tokens", "beams", "n_best", "top_k"):
-            _check_minimum(name, getattr(self, name), 1)
-        for name in ("min_new_tokens", "no_repeat_ngram", "alternatives"):
-            _check_minimum(name, getattr(self, name), 0)
+        check_least(self, max_new_tokens=1, beams=1, n_best=1, top_k=1)
+        check_least(self, min_new_tokens=0, no_repeat_ngram=0, alternatives=0)
         for name in ("temperature", "repetition_penalty", "top_p"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise ConfigurationError("settings.not_positive", name=name, value=getattr(self, name))
@@ -155,11 +153,6 @@ def _differences(config: Any) -> dict[str, Any]:
     if not hasattr(config, "to_diff_dict"):
         raise ConfigurationError("model.generation.not_settings", kind=type(config).__name__)
     return dict(config.to_diff_dict())
-
-
-def _check_minimum(name: str, value: int | None, least: int) -> None:
-    if value is not None and value < least:
-        raise ConfigurationError("settings.too_small", name=name, value=value, least=least)
 
 
 def _check_combinations(settings: GenerationSettings) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from glassformer.config import ModelConfig, check_types, read_settings
+from glassformer.config import ModelConfig, check_least, check_shares, check_types, read_settings
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message, message
@@ -29,8 +29,6 @@ from glassformer.tasks.task import (
     Split,
     Task,
     TaskExamples,
-    check_least,
-    check_shares,
     find_device,
     require_transformer,
 )

@@ -11,10 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from glassformer.config import check_types, read_settings
+from glassformer.config import check_least, check_types, read_settings
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.messages import Message
-from glassformer.tasks.task import check_least
 from glassformer.text.files import OnError, Problems, find_format, read_lines
 from glassformer.text.readers import read_rows
 from glassformer.text.sequences import Ids, encode_texts

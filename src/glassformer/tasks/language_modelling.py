@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glassformer.config import ModelConfig
+from glassformer.config import ModelConfig, check_least, check_shares
 from glassformer.errors import ConfigurationError
 from glassformer.loaded.model import Decode
 from glassformer.model.loss import IGNORED
@@ -31,8 +31,6 @@ from glassformer.tasks.task import (
     Split,
     Task,
     TaskExamples,
-    check_least,
-    check_shares,
     require_transformer,
 )
 from glassformer.text.batches import Batch, Indices

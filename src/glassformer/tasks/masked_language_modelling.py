@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from glassformer.config import ModelConfig
+from glassformer.config import ModelConfig, check_least
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.model.generate import at_inference
@@ -33,7 +33,6 @@ from glassformer.tasks.task import (
     Network,
     Split,
     Task,
-    check_least,
     find_device,
     require_transformer,
 )

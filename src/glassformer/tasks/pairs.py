@@ -12,11 +12,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.config import check_types, read_settings
+from glassformer.config import check_least, check_shares, check_types, read_settings
 from glassformer.errors import ConfigurationError
 from glassformer.messages import Message, message
 from glassformer.tasks.corpus import find_path
-from glassformer.tasks.task import Split, TaskExamples, check_least, check_shares
+from glassformer.tasks.task import Split, TaskExamples
 from glassformer.text.batches import Indices
 from glassformer.text.files import OnError, Problems
 from glassformer.text.readers import Column, Row, read_parallel, read_rows

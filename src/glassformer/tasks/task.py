@@ -237,21 +237,6 @@ def known_settings(kind: type[Config], settings: Mapping[str, Any]) -> dict[str,
     return {name: value for name, value in settings.items() if name in names}
 
 
-def check_least(settings: Any, **least: int) -> None:
-    """Refuse settings below their least value; None is allowed."""
-    for name, minimum in least.items():
-        value = getattr(settings, name)
-        if value is not None and value < minimum:
-            raise ConfigurationError("settings.too_small", name=name, value=value, least=minimum)
-
-
-def check_shares(settings: Any, *names: str) -> None:
-    """Refuse settings that are not at least 0 and below 1."""
-    for name in names:
-        if not 0 <= getattr(settings, name) < 1:
-            raise ConfigurationError("settings.not_a_share", name=name, value=getattr(settings, name))
-
-
 def require_transformer(network: Network) -> Transformer:
     """The network, if it is a Transformer: recurrent ones can only translate."""
     if not isinstance(network, Transformer):

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glassformer.config import check_types
+from glassformer.config import check_least, check_types
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.text.prefetch import prefetch
 
@@ -34,9 +34,8 @@ class Batch:
     real: Tensor | None = None  # (B, S) True where a token is not padding; None: all are
     target: Tensor | None = None  # (B, T) what the decoder of an encoder-decoder reads
     segments: Tensor | None = None  # (B, S) 0 in the first text, 1 in the second; None: one text
-    places: Tensor | None = (
-        None  # (count,) where in labels.flatten() those that count stand; None: nearly everywhere
-    )
+    # (count,) where in labels.flatten() those that count stand; None: nearly everywhere
+    places: Tensor | None = None
     relation: Tensor | None = None  # (B,) 1 where two texts do not follow one another; None: not asked
 
     def to(self, device: torch.device | str) -> "Batch":
@@ -48,11 +47,8 @@ class Batch:
         return self._change(lambda part: part.pin_memory())
 
     def _change(self, change: Callable[[Tensor], Tensor]) -> "Batch":
-        changed: dict[str, Any] = {}
-        for field in fields(self):
-            part = getattr(self, field.name)
-            if isinstance(part, Tensor):
-                changed[field.name] = change(part)
+        parts = ((field.name, getattr(self, field.name)) for field in fields(self))
+        changed: dict[str, Any] = {name: change(part) for name, part in parts if isinstance(part, Tensor)}
         return replace(self, **changed)
 
 
@@ -93,10 +89,7 @@ class BatchSettings:
 
     def __post_init__(self) -> None:
         check_types(self)
-        for name, least in (("tokens", 1), ("rows", 1), ("prefetch", 0)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise ConfigurationError("settings.too_small", name=name, value=value, least=least)
+        check_least(self, tokens=1, rows=1, prefetch=0)
 
 
 def plan_batches(

@@ -83,9 +83,13 @@ class Tokenizer(ABC):
     def decode(self, ids: Iterable[int], *, special: bool = False) -> str:
         """Text again; special tokens are left out unless wanted."""
 
-    @abstractmethod
     def display(self, ids: Iterable[int]) -> tuple[str, ...]:
         """What to show for each id; an id that the vocabulary lacks is shown as its number."""
+        return tuple(map(self._display, ids))
+
+    @abstractmethod
+    def _display(self, token_id: int) -> str:
+        """What to show for one id."""
 
     @abstractmethod
     def find(self, piece: str) -> int | None:
@@ -172,9 +176,6 @@ class LibraryTokenizer(Tokenizer):
 
     def decode(self, ids: Iterable[int], *, special: bool = False) -> str:
         return self.library.decode(list(ids), skip_special_tokens=not special)
-
-    def display(self, ids: Iterable[int]) -> tuple[str, ...]:
-        return tuple(map(self._display, ids))
 
     def find(self, piece: str) -> int | None:
         return self.library.token_to_id(piece)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.text.display import Spelling, display, display_bytes, find_spelling
-from glassformer.text.tokenizer import ROLES, Encoding, Role, Tokenizer, check_text
+from glassformer.text.tokenizer import ROLES, Encoding, Tokenizer, check_text
 
 
 class TransformersTokenizer(Tokenizer):
@@ -17,14 +17,9 @@ class TransformersTokenizer(Tokenizer):
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
-        self.library = getattr(
-            tokenizer, "backend_tokenizer", None
-        )  # a fast one stands on the tokenizers library
-        roles: dict[Role, int] = {}
-        for role, (theirs, _) in ROLES.items():
-            token_id = getattr(tokenizer, f"{theirs}_id", None)
-            if token_id is not None:
-                roles[role] = int(token_id)
+        self.library = getattr(tokenizer, "backend_tokenizer", None)  # of a fast one
+        ids = {role: getattr(tokenizer, f"{theirs}_id", None) for role, (theirs, _) in ROLES.items()}
+        roles = {role: int(token_id) for role, token_id in ids.items() if token_id is not None}
         self.added = dict(tokenizer.added_tokens_decoder)  # by id
         self.spelling: Spelling = "bytes" if hasattr(tokenizer, "byte_decoder") else "spaces"
         if self.library is not None:
@@ -39,11 +34,8 @@ class TransformersTokenizer(Tokenizer):
         self, text: str, second_text: str | None = None, *, special: bool = True, target: bool = False
     ) -> Encoding:
         check_text(text, second_text)
-        pair = (
-            {"text_target": text, "text_pair_target": second_text}
-            if target
-            else {"text": text, "text_pair": second_text}
-        )
+        end = "_target" if target else ""
+        pair = {f"text{end}": text, f"text_pair{end}": second_text}
         found = self.tokenizer(**pair, add_special_tokens=special, return_token_type_ids=True, verbose=False)
         if self.library is not None:
             return self.read(found.encodings[0], text, second_text)
@@ -58,9 +50,6 @@ class TransformersTokenizer(Tokenizer):
 
     def decode(self, ids: Iterable[int], *, special: bool = False) -> str:
         return str(self.tokenizer.decode(list(ids), skip_special_tokens=not special))
-
-    def display(self, ids: Iterable[int]) -> tuple[str, ...]:
-        return tuple(map(self._display, ids))
 
     def find(self, piece: str) -> int | None:
         return self.tokenizer.get_vocab().get(piece)

@@ -20,7 +20,7 @@ from tokenizers import (
     trainers,
 )
 
-from glassformer.config import check_types
+from glassformer.config import check_least, check_types
 from glassformer.errors import ConfigurationError, GlassformerError, InputError
 from glassformer.text.builders import build_bytes, build_characters
 from glassformer.text.sequences import in_chunks
@@ -68,9 +68,7 @@ class VocabularySettings:
 
     def __post_init__(self) -> None:
         check_types(self)
-        for name in ("size", "least"):
-            if getattr(self, name) < 1:
-                raise ConfigurationError("settings.too_small", name=name, value=getattr(self, name), least=1)
+        check_least(self, size=1, least=1)
         if self.size > MAX_VOCABULARY:  # the library would allocate all of them
             raise ConfigurationError("settings.too_large", name="size", value=self.size, most=MAX_VOCABULARY)
 
@@ -133,33 +131,18 @@ def _outline(settings: VocabularySettings, unknown: str | None) -> Tokenizer:
 
 
 def _build_trainer(settings: VocabularySettings, special: list[AddedToken], unknown: str | None) -> Any:
+    common: dict[str, Any] = {
+        "vocab_size": settings.size, "special_tokens": special, "show_progress": False
+    }  # fmt: skip
     if settings.kind == "unigram":
-        return trainers.UnigramTrainer(
-            vocab_size=settings.size, special_tokens=special, unk_token=unknown, show_progress=False
-        )
+        return trainers.UnigramTrainer(unk_token=unknown, **common)
     if settings.kind == "wordpiece":
-        return trainers.WordPieceTrainer(
-            vocab_size=settings.size,
-            special_tokens=special,
-            min_frequency=settings.least,
-            show_progress=False,
-        )
+        return trainers.WordPieceTrainer(min_frequency=settings.least, **common)
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    if settings.size < len(alphabet) + len(special):
-        raise ConfigurationError(
-            "text.size_for_bytes",
-            size=settings.size,
-            bytes=len(alphabet),
-            special=len(special),
-            least=len(alphabet) + len(special),
-        )
-    return trainers.BpeTrainer(
-        vocab_size=settings.size,
-        special_tokens=special,
-        initial_alphabet=sorted(alphabet),
-        min_frequency=settings.least,
-        show_progress=False,
-    )
+    counts = {"bytes": len(alphabet), "special": len(special), "least": len(alphabet) + len(special)}
+    if settings.size < counts["least"]:
+        raise ConfigurationError("text.size_for_bytes", size=settings.size, **counts)
+    return trainers.BpeTrainer(initial_alphabet=sorted(alphabet), min_frequency=settings.least, **common)
 
 
 def _train(library: Any, texts: Iterable[str], trainer: Any) -> None:

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from glassformer.config import check_types
+from glassformer.config import check_least, check_types
 from glassformer.errors import ConfigurationError
 
 Schedule = Literal["inverse-sqrt", "cosine", "linear", "constant"]
@@ -57,10 +57,10 @@ class TrainSettings:
 
     def __post_init__(self) -> None:
         check_types(self)
-        for name in ("steps", "accumulate", "save_every", "evaluate_every", "log_every", "evaluate_limit"):
-            _check_minimum(self, name, 1)
-        for name in ("warmup", "decay", "clip", "average", "patience", "seed"):
-            _check_minimum(self, name, 0)
+        check_least(
+            self, steps=1, accumulate=1, save_every=1, evaluate_every=1, log_every=1, evaluate_limit=1
+        )
+        check_least(self, warmup=0, decay=0, clip=0, average=0, patience=0, seed=0)
         for name in ("beta1", "beta2", "ema"):
             _check(self, name, 0 <= getattr(self, name) < 1, "settings.not_a_share")
         if self.seed > MAX_SEED:
@@ -92,19 +92,11 @@ class MonitorSettings:
 
     def __post_init__(self) -> None:
         check_types(self)
-        _check_minimum(self, "every", 0)
-        for name in ("texts", "tokens"):
-            _check_minimum(self, name, 1)
+        check_least(self, every=0, texts=1, tokens=1)
         for name in ("collapse", "dead", "identical"):
             _check(self, name, 0 <= getattr(self, name) <= 1, "settings.not_in_unit")
         for name in ("explode", "spike"):
             _check(self, name, getattr(self, name) > 0, "settings.not_positive")
-
-
-def _check_minimum(settings: object, name: str, least: int) -> None:
-    value = getattr(settings, name)
-    if value is not None and not value >= least:
-        raise ConfigurationError("settings.too_small", name=name, value=value, least=least)
 
 
 def _check(settings: object, name: str, fulfilled: bool, code: str) -> None:
