@@ -113,3 +113,7 @@ def test_a_loaded_model_is_returned_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         gf.record(model, "the", device="cpu")
     assert error.value.message.code == "loaded.device_of_live_network"
+    for given in ({"tokenizer": model.tokenizer}, {"name": "another"}):
+        with pytest.raises(InputError) as error:
+            load(model, **given)
+        assert error.value.message.code == "loaded.already_loaded"

@@ -35,6 +35,8 @@ def test_only_what_is_wanted_is_kept() -> None:
         ({"edits": "zero"}, "`edits` is 'zero'"),
         ({"edits": AblateHead("decoder", "self", 0, 0)}, "give a list of edits, also for a single one"),
         ({"edits": [None]}, "None is not an edit"),
+        ({"kernel": "quick"}, "kernel = 'quick' is not known; use 'exact', 'fast'"),
+        ({"keep": "x.glass"}, "`keep` is of type str"),
     ],
 )
 def test_requests_that_are_no_lists_are_said(words: dict[str, Any], message: str) -> None:

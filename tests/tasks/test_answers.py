@@ -15,6 +15,7 @@ from glassformer.tasks.language_modelling import generate
 from glassformer.tasks.masked_language_modelling import fill
 from glassformer.tasks.translation import translate
 from glassformer.weights.checkpoint import save_checkpoint
+from live_models import TOKENIZER, make
 
 School: TypeAlias = Any  # the fixture of conftest.py
 MARIAN = {"positions": "sinusoidal-halves", "output_bias": True, "decoder_layers": 1}
@@ -68,3 +69,33 @@ def test_many_texts_are_answered_in_order_whatever_their_lengths(translator: Nat
     settings = GenerationSettings(max_new_tokens=5, beams=2)
     together = list(translate(translator, texts, settings=settings))
     assert together == [translate(translator, [text], settings=settings)[0] for text in texts]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_is_not_a_list_of_texts_is_refused_before_anything_runs(
+    translator: NativeModel, stream: bool
+) -> None:
+    for texts, code in (("the cat", "text.one_text"), (None, "tasks.not_texts"), (3, "tasks.not_texts")):
+        with pytest.raises(InputError) as error:
+            translate(translator, texts, stream=stream)
+        assert error.value.message.code == code
+    with pytest.raises(InputError) as error:
+        translate(translator, ["the cat"], target_language="xx", stream=stream)
+    assert "xx" in str(error.value)
+
+
+def test_what_is_not_a_text_is_named_by_its_number(translator: NativeModel) -> None:
+    with pytest.raises(InputError) as error:
+        translate(translator, ["the cat", 3])
+    assert error.value.message.code == "tasks.not_a_text"
+    assert error.value.message.parameters["number"] == 2
+
+
+def test_unknown_ways_are_refused() -> None:
+    with pytest.raises(InputError) as error:
+        classify(make("BertForSequenceClassification"), ["the"], tokenizer=TOKENIZER, long="end")
+    assert error.value.message.code == "tasks.classification.unknown_long"
+    for best in (0, "many"):
+        with pytest.raises(InputError) as error:
+            fill(make("BertForMaskedLM"), ["the [MASK]"], tokenizer=TOKENIZER, best=best)
+        assert error.value.message.code == "tasks.no_guesses"
