@@ -7,7 +7,7 @@ Out:  `LoadedModel`. Verbs, recorders, the command line and the worker take it, 
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 
 import torch
 from torch import Tensor, nn
@@ -28,6 +28,7 @@ from glassformer.text.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from glassformer.recording import Recording
 
+Result = TypeVar("Result")
 Capability = Literal[
     "records",  # has attention that can be recorded
     "reads_text",  # has a tokenizer
@@ -199,7 +200,7 @@ class LoadedModel(ABC):
         keep: Any = None,
     ) -> "Recording":
         """Run the network once on a text and record it: `glassformer.record` with this model."""
-        import glassformer
+        import glassformer  # the recorders stand above this package
 
         return glassformer.record(
             self,
@@ -224,11 +225,13 @@ class LoadedModel(ABC):
             return [*named, *ids]
         if target_language is not None:
             raise InputError("loaded.decoder_has_no_language", name=self.name)
-        if len(ids) > 1 and ids[-1] in self.end_ids:
-            ids.pop()  # the end of the prompt is not the end of the text
         if not ids and self.start_id is not None:
             ids = [self.start_id]
-        return ids
+        return ids[: self.find_prompt_end(ids)]
+
+    def find_prompt_end(self, ids: Sequence[int]) -> int:
+        """How many tokens of a prompt are continued: its end token is not the end of the text."""
+        return len(ids) - int(len(ids) > 1 and ids[-1] in self.end_ids)
 
     @abstractmethod
     def generate(
@@ -249,3 +252,8 @@ class LoadedModel(ABC):
     @abstractmethod
     def fill(self, rows: Sequence[Sequence[int]], gaps: Sequence[Sequence[int]]) -> list[Tensor]:
         """For each row of token ids the logits (gap, vocabulary) at the positions `gaps`."""
+
+
+def in_order(found: Mapping[int, Result]) -> list[Result]:
+    """Results by number, from batches in any order, as a list."""
+    return [found[number] for number in range(len(found))]

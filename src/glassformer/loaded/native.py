@@ -13,7 +13,7 @@ from torch import Tensor
 
 from glassformer.config import Head, ModelConfig, Shape
 from glassformer.errors import InputError
-from glassformer.loaded.model import Capability, LoadedModel
+from glassformer.loaded.model import Capability, LoadedModel, in_order
 from glassformer.model.generate import at_inference, generate, stream
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Hypothesis
@@ -111,14 +111,13 @@ class NativeModel(LoadedModel):
         self, prompts: Sequence[Sequence[int]], settings: GenerationSettings | None = None
     ) -> list[tuple[Hypothesis, ...]]:
         settings = settings or self.generation
-        answers: list[tuple[Hypothesis, ...]] = [()] * len(prompts)
+        found: dict[int, tuple[Hypothesis, ...]] = {}
         for places in _plan(prompts, BATCH_TOKENS // settings.beams):
             ids, real = pad_left([prompts[place] for place in places], self.network.config.padding_id)
             known = None if bool(real.all()) else real.to(self.device)
-            found = generate(self.network, ids.to(self.device), known, settings)
-            for place, generated in zip(places, found, strict=True):
-                answers[place] = generated.n_best
-        return answers
+            answers = generate(self.network, ids.to(self.device), known, settings)
+            found |= zip(places, (each.n_best for each in answers), strict=True)
+        return in_order(found)
 
     def stream(
         self, prompt: Sequence[int], settings: GenerationSettings | None = None
@@ -128,23 +127,22 @@ class NativeModel(LoadedModel):
             yield [node.token for node in nodes]
 
     def classify(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
-        found: list[list[float]] = [[]] * len(rows)
+        found: dict[int, list[float]] = {}
         network = self._require_transformer()
         with at_inference(network):
             for places, hidden, real in self._encode(network, rows):
-                chances = network.logits(hidden, real).float().softmax(-1).tolist()
-                for place, row in zip(places, chances, strict=True):
-                    found[place] = row
-        return found
+                chances = network.logits(hidden, real).float().softmax(-1)
+                found |= zip(places, chances.tolist(), strict=True)
+        return in_order(found)
 
     def fill(self, rows: Sequence[Sequence[int]], gaps: Sequence[Sequence[int]]) -> list[Tensor]:
-        found = [torch.zeros(0)] * len(rows)
+        found: dict[int, Tensor] = {}
         network = self._require_transformer()
         with at_inference(network):
             for places, hidden, _ in self._encode(network, rows):
                 for row, place in enumerate(places):
                     found[place] = network.logits(hidden[row, list(gaps[place])]).float().cpu()
-        return found
+        return in_order(found)
 
     def _require_transformer(self) -> Transformer:
         if not isinstance(self.network, Transformer):

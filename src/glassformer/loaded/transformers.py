@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from glassformer.config import Head, Shape
 from glassformer.errors import CheckpointError, ConfigurationError, InputError
-from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.model import LoadedModel, in_order
 from glassformer.loaded.streaming import Streamer, stream_tokens
 from glassformer.messages import Message, message
 from glassformer.model.generate import GREEDY
@@ -208,13 +208,12 @@ class TransformersModel(LoadedModel):
     ) -> list[tuple[Hypothesis, ...]]:
         if not self.can_generate:
             raise InputError("loaded.cannot_generate", name=self.name)
-        answers: list[tuple[Hypothesis, ...]] = [()] * len(prompts)
+        found: dict[int, tuple[Hypothesis, ...]] = {}
         beams = (settings or self.generation).beams
         for places in _group_by_length(prompts, max(1, BATCH_ROWS // beams)):
-            found = self._generate(self._tensor([prompts[place] for place in places]), settings)
-            for place, hypotheses in zip(places, found, strict=True):
-                answers[place] = hypotheses
-        return answers
+            answers = self._generate(self._tensor([prompts[place] for place in places]), settings)
+            found |= zip(places, answers, strict=True)
+        return in_order(found)
 
     def stream(
         self, prompt: Sequence[int], settings: GenerationSettings | None = None
@@ -226,24 +225,23 @@ class TransformersModel(LoadedModel):
         arguments = self.generation_arguments(settings, len(prompt)) | {"output_scores": False}
 
         def run(streamer: Streamer) -> None:
-            with evaluating(self.network), _seeded(settings):
+            with evaluating(self.network), seeded(settings):
                 self._model.generate(ids, attention_mask=torch.ones_like(ids), streamer=streamer, **arguments)
 
         yield from stream_tokens(run)
 
     def classify(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
-        found: list[list[float]] = [[]] * len(rows)
+        found: dict[int, list[float]] = {}
         for places, logits in self._run(rows):
-            for place, row in zip(places, logits.float().softmax(-1).tolist(), strict=True):
-                found[place] = row
-        return found
+            found |= zip(places, logits.float().softmax(-1).tolist(), strict=True)
+        return in_order(found)
 
     def fill(self, rows: Sequence[Sequence[int]], gaps: Sequence[Sequence[int]]) -> list[Tensor]:
-        found = [torch.zeros(0)] * len(rows)
+        found: dict[int, Tensor] = {}
         for places, logits in self._run(rows):
             for place, row in zip(places, logits, strict=True):
                 found[place] = row[list(gaps[place])].float().cpu()
-        return found
+        return in_order(found)
 
     def _run(self, rows: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Tensor]]:
         """Rows of the same length together, without any padding: which ones, and their logits."""
@@ -256,7 +254,7 @@ class TransformersModel(LoadedModel):
         """Answers to prompts (row, token) of one length."""
         arguments = self.generation_arguments(settings, ids.shape[1])
         mask = torch.ones_like(ids)
-        with evaluating(self.network), _seeded(settings):
+        with evaluating(self.network), seeded(settings):
             result = self._model.generate(ids, attention_mask=mask, **arguments)
             beams = getattr(result, "beam_indices", None)
             logarithms = self._model.compute_transition_scores(
@@ -324,7 +322,7 @@ def evaluating(network: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def _seeded(settings: GenerationSettings | None) -> Iterator[None]:
+def seeded(settings: GenerationSettings | None) -> Iterator[None]:
     """Draw the same tokens again where a seed was given; the random state is as before afterwards."""
     if settings is None or not settings.sample or settings.seed is None:
         yield

@@ -14,6 +14,7 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import ROOT, Choice, Generated, Node
 from glassformer.recording import Alternative, Generation, Output, Step
 
+ALTERNATIVES = 5  # kept for each generated token by default
 LIKELIEST = 10  # outputs kept for each position
 
 _POSITIONS = 1024  # whose logits are converted to float32 at once: all of a long text would take gigabytes
@@ -41,7 +42,7 @@ def read_generation(generated: Generated, settings: GenerationSettings, show: Sh
     alternatives = best.alternatives or ((),) * len(best.ids)
     rows = zip(best.ids, show(best.ids), best.log_probabilities, alternatives, strict=True)
     steps = tuple(
-        Step(index, token, text, logarithm, _alternatives(choices, show))
+        Step(index, token, text, logarithm, read_alternatives(choices, show))
         for index, (token, text, logarithm, choices) in enumerate(rows)
     )
     if settings.beams == 1:
@@ -57,14 +58,15 @@ def _tree(nodes: Sequence[Node], show: Show) -> tuple[Step, ...]:
     for node, text in zip(nodes, texts, strict=True):
         rank = ranks[node.step] = ranks.get(node.step, -1) + 1
         parent = None if node.parent == ROOT else places[node.parent]
-        choices = _alternatives(node.alternatives, show)
+        choices = read_alternatives(node.alternatives, show)
         steps.append(
             Step(node.step, node.token, text, node.log_probability, choices, rank, parent, node.total)
         )
     return tuple(steps)
 
 
-def _alternatives(choices: Sequence[Choice], show: Show) -> tuple[Alternative, ...]:
+def read_alternatives(choices: Sequence[Choice], show: Show) -> tuple[Alternative, ...]:
+    """Other choices at a step, with their texts."""
     texts = show([choice.token for choice in choices])
     return tuple(
         Alternative(choice.token, text, choice.log_probability)

@@ -24,6 +24,7 @@ from glassformer.text.tokenizer import Encoding
 
 WANTS = ("statistics", "weights", "scores", "queries", "keys", "values", "hidden", "output")
 TRACES = ("trace", "parameters")  # for models with the capability "traces"
+LARGEST_MAPS = 8 << 30  # bytes of matrices that one recording may form
 USUAL = ("weights", "output")  # what is kept by default; statistics always are
 
 
@@ -65,6 +66,13 @@ class Recorder(Protocol):
 
     def run(self, request: Request) -> Run:
         """One pass over one text, after generating it where that is asked for."""
+
+
+def check_size(code: str, tokens: int, heads: int, layers: int) -> None:
+    """Refuse matrices that no memory holds, with a code that says what to do, before they are formed."""
+    size = 4 * heads * tokens**2 * layers
+    if size > LARGEST_MAPS:
+        raise InputError(code, tokens=tokens, size=size / 2**30, limit=LARGEST_MAPS >> 30)
 
 
 def check_want(want: Collection[str]) -> frozenset[str]:

@@ -13,18 +13,16 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from glassformer.bundle import BundleWriter
 from glassformer.errors import RecordingError
 from glassformer.recorders.statistics.transfer import copy_in_pieces
 from glassformer.recording import Recording
-
-if TYPE_CHECKING:
-    from glassformer.bundle import BundleWriter
 
 Array = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
@@ -63,7 +61,7 @@ def store_temporarily(name: str, tensor: Tensor) -> Array:  # noqa: ARG001 - an 
     return array
 
 
-def store_in_bundle(writer: "BundleWriter") -> ArrayStore:
+def store_in_bundle(writer: BundleWriter) -> ArrayStore:
     """In the bundle of the recording: large arrays are written there at once."""
 
     def store(name: str, tensor: Tensor) -> Array:
@@ -90,8 +88,6 @@ class Destination:
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        from glassformer.bundle import BundleWriter  # recording alone does not need it
-
         self.path = path
         self.writer: BundleWriter | None = None
         BundleWriter(path, arrays=0).discard()  # fails before the work where the path cannot be written
@@ -100,10 +96,7 @@ class Destination:
         """An `ArrayStore`: large arrays of a long text go into the bundle."""
         if 4 * tensor.numel() < LARGE or max(tensor.shape) <= LONGEST_DENSE:
             return store_temporarily(name, tensor)
-        if self.writer is None:
-            from glassformer.bundle import BundleWriter
-
-            self.writer = BundleWriter(self.path)
+        self.writer = self.writer or BundleWriter(self.path)
         return store_in_bundle(self.writer)(name, tensor)
 
     def finish(self, recording: Recording) -> None:

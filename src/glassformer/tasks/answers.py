@@ -59,12 +59,9 @@ def answer(
         for prompt in prompts:
             number += 1
             check_length(model, prompt, number)
-        filled = [place for place, prompt in enumerate(prompts) if prompt]
-        answers: list[tuple[Hypothesis, ...]] = [()] * len(prompts)
-        found = model.generate([prompts[place] for place in filled], settings)
-        for place, hypotheses in zip(filled, found, strict=True):
-            answers[place] = hypotheses
-        yield from zip(prompts, answers, strict=True)
+        answers = iter(model.generate([prompt for prompt in prompts if prompt], settings))
+        for prompt in prompts:
+            yield prompt, next(answers) if prompt else ()
 
 
 def answer_texts(

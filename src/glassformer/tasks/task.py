@@ -22,9 +22,9 @@ from torch import Tensor, nn
 
 from glassformer.config import ModelConfig, RecurrentConfig, read_settings
 from glassformer.errors import ConfigurationError
+from glassformer.loaded.native import Network as Network
 from glassformer.messages import Message
 from glassformer.model.generate import at_inference
-from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.registry import Registry
 from glassformer.text.batches import Batch, BatchSettings, Collate, Examples, Indices, Loader
@@ -32,7 +32,6 @@ from glassformer.text.opening import open_tokenizer
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.text.vocabulary import Style, VocabularySettings, train_vocabulary
 
-Network = Transformer | RecurrentTranslator
 Config = ModelConfig | RecurrentConfig
 Split = str  # "train", "dev", "test", or whatever the files are called
 

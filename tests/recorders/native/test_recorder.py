@@ -14,7 +14,6 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.edits import AblateHead
-from glassformer.recorders.native import recorder as ours
 from glassformer.recorders.request import WANTS
 from glassformer.recording import Recording
 from our_networks import TEXT, WORDS, build, build_recurrent, names, state_of, watch
@@ -190,7 +189,8 @@ def test_the_self_check_sees_a_path_that_differs(monkeypatch: pytest.MonkeyPatch
 
 def test_maps_that_no_memory_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = load(build(shape="decoder"), WORDS)
-    monkeypatch.setattr(ours, "LARGEST_MAPS", 4 * 2 * 7 * 7)  # bytes of one layer's weights
+    one_layer = 4 * 2 * 7 * 7  # bytes of its weights
+    monkeypatch.setattr("glassformer.recorders.request.LARGEST_MAPS", one_layer)
     assert subject.record(TEXT, want=()).maps
     with pytest.raises(InputError, match="leave weights and scores out"):
         subject.record(TEXT)

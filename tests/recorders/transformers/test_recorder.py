@@ -24,7 +24,7 @@ def test_a_subject_says_what_it_is() -> None:
 
 
 def test_matrices_that_no_memory_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glassformer.recorders.transformers.recorder.LARGEST_MAPS", 4 * 4 * 20 * 20 * 2)
+    monkeypatch.setattr("glassformer.recorders.request.LARGEST_MAPS", 4 * 4 * 20 * 20 * 2)
     subject = load(make_gpt2())
     subject.record(ids_of(20))
     with pytest.raises(InputError, match=r"Matrices of 21 tokens would take .* let the fast kernel run"):

@@ -31,18 +31,16 @@ from glassformer.recorders.native.edits import applying_edits
 from glassformer.recorders.native.measured_attention import KERNELS, can_measure
 from glassformer.recorders.native.tracing import check_traceable, complete_want, read_parameters
 from glassformer.recorders.native.windows import Watch
-from glassformer.recorders.outputs import read_classes, read_generation, read_words
+from glassformer.recorders.outputs import ALTERNATIVES, read_classes, read_generation, read_words
 from glassformer.recorders.preserve import exclusive
-from glassformer.recorders.request import Request, Run
+from glassformer.recorders.request import Request, Run, check_size
 from glassformer.recorders.store import LONGEST_DENSE
 from glassformer.recorders.transformers.selfcheck import tolerance_of
 from glassformer.recording import Generation, Output, Tokens
 from glassformer.text.tokenizer import Encoding
 
-ALTERNATIVES = 5  # kept for each generated token by default
 CHECKED_TOKENS = 16  # of a text, for the self-check
 SHORT = 256  # tokens, whose matrices and float64 statistics cost next to nothing
-LARGEST_MAPS = 8 << 30  # bytes of maps that one recording may form
 
 
 class NativeRecorder:
@@ -102,19 +100,17 @@ class NativeRecorder:
             for side in (source, written):
                 if side is not None:
                     self.network.check_length(len(side))
-        heads, depth = (
-            (config.heads, sum(config.depth.values())) if isinstance(config, ModelConfig) else (1, 1)
-        )
-        relative = isinstance(config, ModelConfig) and config.positions == "relative"
+        heads, depth, relative = 1, 1, False
+        if isinstance(config, ModelConfig):
+            heads, depth = config.heads, sum(config.depth.values())
+            relative = config.positions == "relative"
         fast = watch.maker is not None and watch.kernel == "fast"
         if fast and not relative:
             return
         longest = max(len(source), len(written) if written is not None else 0)
         kept = depth if not fast and {"weights", "scores"} & set(want) else 1
-        size = 4 * heads * longest * longest * kept
-        if size > LARGEST_MAPS:
-            code = "record.large_matrices_of_layers" if kept > 1 else "record.large_matrices"
-            raise InputError(code, tokens=longest, size=size / 2**30, limit=LARGEST_MAPS >> 30)
+        code = "record.large_matrices_of_layers" if kept > 1 else "record.large_matrices"
+        check_size(code, longest, heads, kept)
 
     # What the network writes
 
@@ -133,9 +129,7 @@ class NativeRecorder:
             return source, written, generation
         if request.decode is None:
             return source, None, None
-        ids = source.ids
-        if len(ids) > 1 and ids[-1] == self.network.config.end_id:
-            ids = ids[:-1]  # the end of the prompt is not the end of the text
+        ids = source.ids[: self.model.find_prompt_end(source.ids)]
         words, generation = self._generate(ids, request)
         return self.reader.recognise((*ids, *words), target=False), None, generation
 
@@ -165,7 +159,7 @@ class NativeRecorder:
             return logits[0]
 
     def _tensor(self, numbers: Sequence[int]) -> Tensor:
-        return torch.tensor([numbers], device=next(self.network.parameters()).device)
+        return torch.tensor([numbers], device=self.model.device)
 
     def _segments(self, source: Encoding) -> Tensor | None:
         config = self.network.config

@@ -22,11 +22,13 @@ from torch import Tensor
 
 from glassformer.errors import InputError, RecordingError
 from glassformer.loaded.reading import as_array
+from glassformer.loaded.transformers import seeded
 from glassformer.messages import Message, message
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.place import Place
 from glassformer.recorders.call import Call, Masks
 from glassformer.recorders.edits.active import ActiveEdits
+from glassformer.recorders.outputs import ALTERNATIVES
 from glassformer.recorders.preserve import preserving_state
 from glassformer.recorders.statistics.measure import attend_and_measure
 from glassformer.recorders.transformers.inputs import InputBuilder, ModelInputs
@@ -36,7 +38,6 @@ from glassformer.recorders.transformers.search import Search
 from glassformer.recording import AttentionMap, Generation
 from glassformer.rounding import HALVES
 
-ALTERNATIVES = 5  # kept for each token by default
 TOLERANCE = 1e-3  # how far steps may differ from one pass
 HALF_TOLERANCE = 2e-2  # the same in half precision, where the kernels of one row and of many differ
 ONE_PASS = message("recorders.notes.one_pass")
@@ -120,9 +121,7 @@ def generate(
         settings["use_cache"] = False
     with ExitStack() as contexts:
         contexts.enter_context(inside)
-        if settings["do_sample"] and decode is not None and decode.seed is not None:
-            contexts.enter_context(torch.random.fork_rng())
-            torch.manual_seed(decode.seed)
+        contexts.enter_context(seeded(decode))
         contexts.enter_context(builder.explaining_lookups())
         result = model.generate(**given.tensors, **settings, logits_processor=search.processors())
     rows = search.finish(result)
@@ -251,13 +250,15 @@ def _method(settings: dict[str, Any]) -> str:
 def _open_end(builder: InputBuilder, given: ModelInputs) -> ModelInputs:
     """A prompt without its end token: the end of the prompt is not the end of the text."""
     ids = given.tensors.get("input_ids")
-    if builder.translates or ids is None or ids.shape[1] < 2 or int(ids[0, -1]) not in builder.loaded.end_ids:
+    if builder.translates or ids is None:
         return given
-    count = ids.shape[1]
+    count, end = ids.shape[1], builder.loaded.find_prompt_end(ids[0].tolist())
+    if end == count:
+        return given
     tensors = {
-        name: each[:, :-1] if each.shape[1:] == (count,) else each for name, each in given.tensors.items()
+        name: each[:, :end] if each.shape[1:] == (count,) else each for name, each in given.tensors.items()
     }
-    return ModelInputs(tensors, None if given.source is None else given.source.take(slice(count - 1)))
+    return ModelInputs(tensors, None if given.source is None else given.source.take(slice(end)))
 
 
 def _append(builder: InputBuilder, given: ModelInputs, prompt: Tensor, tokens: Sequence[int]) -> ModelInputs:

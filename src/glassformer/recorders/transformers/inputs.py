@@ -77,19 +77,17 @@ class InputBuilder:
         tensors: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         if any(encoding.segments) and "token_type_ids" in self.names:
             tensors["token_type_ids"] = self.tensor(as_array(encoding.segments))
+        source = as_tokens("source", encoding, numbers)
         if target is None:
-            return ModelInputs(tensors, as_tokens("source", encoding, numbers))
+            return ModelInputs(tensors, source)
         written = as_array(target.ids)
         self._check(written, "target")
         tensors["decoder_input_ids"] = self.tensor(written)
-        source = as_tokens("source", encoding, numbers)
         return ModelInputs(tensors, source, as_tokens("target", target, written))
 
     def build_from_mapping(self, inputs: Mapping[str, Any]) -> ModelInputs:
         """The model's own inputs, a batch of one."""
-        tensors: dict[str, Any] = {}
-        for name, value in inputs.items():
-            tensors[name] = _as_tensor(name, value).to(self.loaded.device)
+        tensors = {name: _as_tensor(name, value).to(self.loaded.device) for name, value in inputs.items()}
         self._check_names(tensors)
         source, target = (self._name_ids(tensors.get(name)) for name in ("input_ids", "decoder_input_ids"))
         return ModelInputs(
@@ -102,25 +100,17 @@ class InputBuilder:
         """Refuse inputs of which the model takes none, and masks that do not fit their tokens."""
         if not self.names & tensors.keys():
             known = next((name for name in ("input_ids", *LABELS) if name in self.names), "input_ids")
-            raise InputError(
-                "record.inputs.unknown_names",
-                name=self.loaded.name,
-                seen=tuple(map(str, tensors)),
-                known=known,
-            )
+            seen = tuple(map(str, tensors))
+            raise InputError("record.inputs.unknown_names", name=self.loaded.name, seen=seen, known=known)
         for side in ("", "decoder_"):
             ids, mask = tensors.get(f"{side}input_ids"), tensors.get(f"{side}attention_mask")
             if ids is None or mask is None or mask.dim() != 2:
                 continue
+            name, count = f"{side}attention_mask", mask.shape[1]
             if mask.shape != ids.shape:
-                raise InputError(
-                    "loaded.reading.unequal_lengths",
-                    input=f"{side}attention_mask",
-                    count=mask.shape[1],
-                    ids=ids.shape[-1],
-                )
+                raise InputError("loaded.reading.unequal_lengths", input=name, count=count, ids=ids.shape[-1])
             if not bool(mask.any()):
-                raise InputError("record.inputs.all_masked", input=f"{side}attention_mask")
+                raise InputError("record.inputs.all_masked", input=name)
 
     def complete(self, given: ModelInputs) -> Mapping[str, Any]:
         """Inputs that the model can run on: without a target a decoder reads start tokens."""

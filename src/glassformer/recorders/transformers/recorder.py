@@ -21,7 +21,7 @@ from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.edits.edit import check_generation, needs_numbered_queries
 from glassformer.recorders.maps import UNVERIFIED, Axes, MapMaker
 from glassformer.recorders.preserve import preserving_state
-from glassformer.recorders.request import Request, Run
+from glassformer.recorders.request import Request, Run, check_size
 from glassformer.recorders.store import LONGEST_DENSE
 from glassformer.recorders.transformers.edits import check_first_layers, run_first_layers
 from glassformer.recorders.transformers.generation import GeneratedText, generate, watch
@@ -40,7 +40,6 @@ from glassformer.recorders.transformers.selfcheck import (
 from glassformer.recorders.transformers.softmaxes import check_reports, editing_reports
 from glassformer.recording import AttentionMap
 
-LARGEST_MAPS = 8 << 30  # bytes of matrices that one recording may form
 KERNELS = {
     "exact": message("recorders.kernels.eager"),
     "fast": message("recorders.kernels.blocks"),
@@ -201,10 +200,8 @@ class TransformersRecorder:
         """Refuse matrices that no memory holds before the model tries to form them."""
         heads = getattr(self.builder.config.get_text_config(), "num_attention_heads", 1)
         layers = sum(verdict.layers.values()) if {"weights", "scores"} & want else 1
-        size = 4 * (heads if isinstance(heads, int) else 1) * given.length**2 * layers
-        if size > LARGEST_MAPS:
-            code = "record.large_matrices_or_fast" if verdict.routed else "record.large_matrices"
-            raise InputError(code, tokens=given.length, size=size / 2**30, limit=LARGEST_MAPS >> 30)
+        code = "record.large_matrices_or_fast" if verdict.routed else "record.large_matrices"
+        check_size(code, given.length, heads if isinstance(heads, int) else 1, layers)
 
     # What comes out
 

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from glassformer.errors import RecordingError
-from glassformer.recorders.outputs import Show
+from glassformer.model.hypotheses import Choice
+from glassformer.recorders.outputs import Show, read_alternatives
 from glassformer.recording import Alternative, Generation, Step
 
 Path = tuple[int, ...]  # the tokens of a hypothesis
@@ -123,15 +124,8 @@ class Search:
 
     def _alternatives(self, logarithms: Tensor, show: Show) -> tuple[Alternative, ...]:
         values, tokens = logarithms.topk(min(self.alternatives, len(logarithms)))
-        chosen = [
-            (int(token), float(value))
-            for value, token in zip(values, tokens, strict=True)
-            if value > -torch.inf
-        ]
-        texts = show([token for token, _ in chosen])
-        return tuple(
-            Alternative(token, text, value) for (token, value), text in zip(chosen, texts, strict=True)
-        )
+        choices = map(Choice, tokens.tolist(), values.tolist())
+        return read_alternatives([each for each in choices if each.log_probability > -torch.inf], show)
 
     def _logarithms(self, path: Path) -> Tensor:
         """The log-probabilities (vocabulary,) of the next token, after all logits processors."""
