@@ -1,4 +1,4 @@
-"""The demo: a tiny translator that learns a phrase book in seconds, so that its attention has a meaning.
+"""The demo: a tiny translator that is trained in seconds, so that its attention has a meaning.
 
 In:   a seed; the sentences are made up here.
 Out:  a network and its tokenizer, ready to be recorded.

@@ -1,4 +1,4 @@
-"""Models for topics that want learnt numbers: opened as jobs open them, chosen by what they are made of.
+"""Models for topics that want trained weights, chosen by what they are made of.
 
 In:   the names and folders of models that are here, in order of preference.
 Out:  the first that fits.
@@ -17,23 +17,23 @@ Open = Callable[[str, str], LoadedModel]  # by name and folder
 
 
 def open_model(name: str, folder: str) -> LoadedModel:
-    """As a job opens it, once for each question."""
+    """Open a model as `load` does."""
     return load(folder, name=name)
 
 
 class Zoo:
-    """Models of one folder; only Transformers of the house can be looked into."""
+    """Shipped models; topics read the weights of this project's own Transformers only."""
 
     def __init__(self, candidates: Sequence[tuple[str, str]] = (), open: Open = open_model) -> None:
         self.candidates = candidates
         self.open = open
 
     def find(self, fits: Callable[[Transformer], bool], what: str) -> LoadedModel:
-        """The first whose network fits; `what` is the code of the text that says what is needed."""
+        """The first whose network fits; `what` is the code of a message that says what is needed."""
         for name, folder in self.candidates:
             try:
                 model = self.open(name, folder)
-            except GlassformerError:  # one that cannot be opened is no reason to look no further
+            except GlassformerError:  # the next one may open
                 continue
             network = find_transformer(model)
             if network is not None and fits(network):

@@ -1,22 +1,22 @@
 /**
- * Bars that lie: a label, a bar, a number; several of one label stand together.
+ * Horizontal bars: a label, a bar, a number; the bars of one label stand together.
  *
  * In:   PlayBars; negative values go to the left of the zero line.
- * Out:  Drawn, with a place for each bar.
+ * Out:  Drawn, with a cell for each bar.
  */
 
 import type { PlayBars } from "../../api/types";
 import { digits } from "../../core/formats";
 import { draw } from "../../marks/make";
 import {
-  alike,
+  beginFigure,
   colourOf,
   type Drawn,
-  drawLegend,
   type Look,
-  lengthOf,
+  sameDecimals,
   short,
   shorten,
+  textWidth,
   write,
 } from "./drawing";
 
@@ -26,31 +26,21 @@ const GAP = 8;
 export function drawBars(figure: PlayBars, look: Look): Drawn {
   const { series, labels } = figure;
   const many = series.length;
-  const element = draw("g", { class: "bars-figure" });
-  let top = 0;
-  if (many > 1) {
-    const legend = drawLegend(
-      series.map(({ name }) => name),
-      series.map(({ dashed }) => dashed),
-      look,
-    );
-    element.append(legend.element);
-    top = legend.height + 4;
-  }
+  const { element, top: begin } = beginFigure("bars-figure", series, look);
   const heading = [figure.label_title && look.text(figure.label_title), look.text(figure.value_title)];
-  const longest = Math.max(...labels.map((label) => lengthOf(label)), lengthOf(heading[0] ?? "", 11), 24);
+  const longest = Math.max(...labels.map((label) => textWidth(label)), textWidth(heading[0] ?? "", 11), 24);
   const left = Math.ceil(Math.min(longest, look.width * 0.4)) + 8;
   const right = look.width - 56;
   const values = series.flatMap((each) => each.values.filter((value) => value !== null));
   const high = figure.high ?? Math.max(...values, 1e-12);
   const low = Math.min(0, ...values);
-  const spell = alike(values);
+  const spell = sameDecimals(values);
   const across = (value: number) => left + ((value - low) / (high - low || 1)) * (right - left);
   element.append(
-    write(heading[0] ?? "", left - 8, top + 12, { fill: look.inks.faint, size: 11, anchor: "end" }),
-    write(heading[1] ?? "", left, top + 12, { fill: look.inks.faint, size: 11 }),
+    write(heading[0] ?? "", left - 8, begin + 12, { fill: look.inks.faint, size: 11, anchor: "end" }),
+    write(heading[1] ?? "", left, begin + 12, { fill: look.inks.faint, size: 11 }),
   );
-  top += 20;
+  const top = begin + 20;
   const tall = many * BAR + GAP;
   labels.forEach((label, row) => {
     const y = top + row * tall;

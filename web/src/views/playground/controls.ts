@@ -1,32 +1,29 @@
 /**
- * The controls of a topic, made from its parameters. The first is the one to play with, and is drawn large.
+ * The controls of a topic, made from its parameters. The first one is drawn large.
  *
  * In:   a topic, its settings, what to do when one changes.
- * Out:  an element; `set` shows other settings and hides what does nothing now, `limit` shortens sliders to what
- *       the text and the model have, and names their places.
+ * Out:  an element; `set` shows other settings and hides controls without effect, `limit` shortens sliders to what
+ *       the text and the model have, and labels their values.
  */
 
 import type { PlayParameter, PlayRange, PlayTopic } from "../../api/types";
 import { round } from "../../core/formats";
 import type { Message } from "../../core/messages";
-import { choice, list, slider, tick, whole } from "../../marks/controls";
+import { type Control, choice, list, type Slide, slider, tick, whole } from "../../marks/controls";
 import { make } from "../../marks/make";
-import { lengthOf } from "./drawing";
+import { textWidth } from "./drawing";
 import { applies, type Settings } from "./settings";
 
-const SEGMENTS = 460; // pixels for choices side by side; more become a list
-
+const SEGMENTS = 460; // pixels for choices side by side; wider ones become a list
 const MANY = 200; // values of a slider; more are typed
 
-interface Knob {
-  readonly element: HTMLElement;
-  set(value: string): void;
+interface TopicControl extends Control<string> {
   limit?(range: PlayRange): void;
 }
 
 export class TopicControls {
   readonly element: HTMLElement;
-  private readonly knobs: readonly (readonly [PlayParameter, Knob])[];
+  private readonly controls: readonly (readonly [PlayParameter, TopicControl])[];
 
   constructor(
     topic: PlayTopic,
@@ -34,41 +31,42 @@ export class TopicControls {
     text: (said: Message) => string,
     changed: ((name: string, value: string) => void) | null, // null: nothing can be changed here
   ) {
-    this.knobs = topic.parameters.map((parameter, at) => {
-      const knob = makeKnob(parameter, settings[parameter.name]!, text, (value) =>
+    this.controls = topic.parameters.map((parameter, at) => {
+      const control = makeControl(parameter, settings[parameter.name]!, text, (value) =>
         changed?.(parameter.name, value),
       );
-      knob.element.classList.toggle("main", at === 0);
-      knob.element.dataset.parameter = parameter.name;
-      return [parameter, knob] as const;
+      control.element.classList.toggle("main", at === 0);
+      control.element.dataset.parameter = parameter.name;
+      return [parameter, control] as const;
     });
-    const elements = this.knobs.map(([, knob]) => knob.element);
+    const elements = this.controls.map(([, control]) => control.element);
     this.element = make("fieldset", { class: "play-controls", disabled: changed === null }, ...elements);
     this.set(settings);
   }
 
   set(settings: Settings): void {
-    for (const [parameter, knob] of this.knobs) {
-      knob.set(settings[parameter.name]!);
-      knob.element.hidden = !applies(parameter, settings);
+    for (const [parameter, control] of this.controls) {
+      control.set(settings[parameter.name]!);
+      control.element.hidden = !applies(parameter, settings);
     }
   }
 
   limit(ranges: Readonly<Record<string, PlayRange>>): void {
-    for (const [{ name }, knob] of this.knobs) {
+    for (const [{ name }, control] of this.controls) {
       const range = ranges[name];
-      if (range) knob.limit?.(range);
+      if (range) control.limit?.(range);
     }
   }
 }
 
-function makeKnob(
+function makeControl(
   parameter: PlayParameter,
   value: string,
   text: (said: Message) => string,
   changed: (value: string) => void,
-): Knob {
+): TopicControl {
   const label = text(parameter.label);
+  const { minimum, maximum, step } = parameter;
   switch (parameter.kind) {
     case "flag": {
       const control = tick(label, value === "true", (now) => changed(String(now)));
@@ -76,84 +74,58 @@ function makeKnob(
     }
     case "choice": {
       const options = parameter.choices.map((each) => ({ value: each.value, text: text(each.label) }));
-      const length = options.reduce((sum, option) => sum + lengthOf(option.text, 13) + 20, 0);
-      return length <= SEGMENTS
+      const width = options.reduce((sum, option) => sum + textWidth(option.text, 13) + 20, 0);
+      return width <= SEGMENTS
         ? choice(label, options, value, changed)
         : list(label, [{ label: null, options }], value, changed);
     }
-    case "integer":
-      if ((parameter.maximum ?? 0) - (parameter.minimum ?? 0) > MANY)
-        return numberField(parameter, label, value, changed);
-      return makeSlider(parameter, label, value, changed);
-    case "number":
-      return makeSlider(parameter, label, value, changed);
     case "text":
-      return textField(parameter, label, value, changed);
+      return makeTextField(label, value, parameter.max_length, changed);
+    default: {
+      const ends = { minimum: minimum ?? 0, maximum: maximum ?? 100, value: Number(value) };
+      const integer = parameter.kind === "integer";
+      if (!integer || ends.maximum - ends.minimum <= MANY)
+        return makeSlider({ ...ends, label, step: step ?? (integer ? 1 : "any") }, changed);
+      const control = whole(label, ends, (now) => changed(String(now))); // a seed
+      return { element: control.element, set: (now) => control.set(Number(now)) };
+    }
   }
 }
 
-function makeSlider(
-  parameter: PlayParameter,
-  label: string,
-  value: string,
-  changed: (value: string) => void,
-): Knob {
-  let names: readonly string[] = [];
-  let wish = Number(value); // kept for a longer text
-  const control = slider(
-    {
-      label,
-      minimum: parameter.minimum ?? 0,
-      maximum: parameter.maximum ?? 100,
-      step: parameter.step ?? (parameter.kind === "integer" ? 1 : "any"),
-      value: wish,
-      text: (now) => (names[now] === undefined ? round(now) : `${round(now)}: ${names[now]}`),
-    },
-    (now) => {
-      wish = now;
-      changed(String(now));
-    },
-  );
+/** A slider whose end and labels may change with the text and the model. */
+function makeSlider(slide: Omit<Slide, "text">, changed: (value: string) => void): TopicControl {
+  let labels: readonly string[] = [];
+  let wanted = slide.value; // also beyond the end: a longer text may follow
+  const format = (now: number) => (labels[now] === undefined ? round(now) : `${round(now)}: ${labels[now]}`);
+  const control = slider({ ...slide, text: format }, (now) => {
+    wanted = now;
+    changed(String(now));
+  });
   const { element, input } = control;
-  const show = () => control.set(Math.min(wish, Number(input.max)));
+  const show = () => control.set(Math.min(wanted, Number(input.max)));
   return {
     element,
     set(now) {
-      wish = Number(now);
+      wanted = Number(now);
       show();
     },
-    limit({ maximum, labels }) {
-      input.max = String(maximum);
-      names = labels;
+    limit(range) {
+      input.max = String(range.maximum);
+      labels = range.labels;
       show();
     },
   };
 }
 
-/** A seed: one of so many that a slider would not do. */
-function numberField(
-  parameter: PlayParameter,
+function makeTextField(
   label: string,
   value: string,
+  maxlength: number | null,
   changed: (value: string) => void,
-): Knob {
-  const control = whole(
-    label,
-    { minimum: parameter.minimum ?? 0, maximum: parameter.maximum ?? 0, value: Number(value) },
-    (now) => changed(String(now)),
-  );
-  return { element: control.element, set: (now) => control.set(Number(now)) };
-}
-
-function textField(
-  parameter: PlayParameter,
-  label: string,
-  value: string,
-  changed: (value: string) => void,
-): Knob {
+): TopicControl {
   const input = make("input", {
     type: "text",
-    maxlength: parameter.max_length,
+    maxlength,
     spellcheck: "false",
     dir: "auto",
     onchange: (): void => changed(input.value),

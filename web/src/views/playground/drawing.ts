@@ -1,8 +1,8 @@
 /**
- * What every drawer of the playground shares: the look of a figure, and places one can point at.
+ * What all figures of the playground share: texts, colours, a legend, and cells to point at.
  *
- * In:   a figure of the server's answer, a width, inks.
- * Out:  an SVG group with its height, and a grid of places with a sentence for each: for pointer and arrow keys.
+ * In:   a figure of a result, a width, colours.
+ * Out:  an SVG group with its height, and a grid of cells with a text for each, for pointer and arrow keys.
  */
 
 import { digits, fixed } from "../../core/formats";
@@ -16,11 +16,11 @@ export interface Look {
   readonly width: number;
   readonly inks: Inks;
   readonly theme: Theme;
-  readonly none: string; // what is said of a place without a number
+  readonly none: string; // the text of a cell without a number
   text(said: Message): string; // in the page's language
 }
 
-/** One place of a figure: where it is, and what stands there. */
+/** One cell of a figure: where it is, and its text. */
 export interface Spot {
   readonly x: number;
   readonly y: number;
@@ -32,32 +32,32 @@ export interface Spot {
 export interface Drawn {
   readonly element: SVGGElement;
   readonly height: number;
-  readonly rows: number; // of places
+  readonly rows: number; // of cells
   readonly columns: number;
   spot(row: number, column: number): Spot | null;
-  /** The place under a point, or nearest to it. */
+  /** The cell under a point, or the nearest one. */
   at(x: number, y: number): readonly [row: number, column: number] | null;
 }
 
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[\u{1f300}-\u{1faff}]/u;
 const BROAD = /[<>=+~@%mwMW…]/;
 
-/** About how long a text is in pixels: wide scripts count as squares. */
-export function lengthOf(text: string, size = 12): number {
+/** The width of a text in pixels, estimated: wide scripts count as squares. */
+export function textWidth(text: string, size = 12): number {
   let sum = 0;
   for (const letter of text) sum += size * (WIDE.test(letter) ? 1 : BROAD.test(letter) ? 0.88 : 0.64);
   return sum;
 }
 
-/** Whether letters are squares that can stand below one another, as in Chinese. */
+/** Whether letters are squares that can be stacked, as in Chinese. */
 export function isWide(text: string): boolean {
   return WIDE.test(text);
 }
 
 const PLACES = 4; // after the point, at most
 
-/** Numbers that stand below one another: all with as many places as the smallest needs for two digits, at least one. */
-export function alike(values: readonly (number | null)[]): (value: number | null) => string {
+/** A format for a column of numbers: as many decimals as the smallest needs for two digits, at least one. */
+export function sameDecimals(values: readonly (number | null)[]): (value: number | null) => string {
   const sizes = values.filter((value) => value !== null && value !== 0).map((value) => Math.abs(value!));
   const least = Math.min(...sizes);
   const whole = sizes.every(Number.isInteger);
@@ -72,9 +72,9 @@ export function alike(values: readonly (number | null)[]): (value: number | null
 
 /** As much of a text as fits. */
 export function shorten(text: string, room: number, size = 12): string {
-  if (lengthOf(text, size) <= room) return text;
+  if (textWidth(text, size) <= room) return text;
   const letters = [...text];
-  while (letters.length > 1 && lengthOf(`${letters.join("")}…`, size) > room) letters.pop();
+  while (letters.length > 1 && textWidth(`${letters.join("")}…`, size) > room) letters.pop();
   return `${letters.join("")}…`;
 }
 
@@ -114,17 +114,29 @@ export function colourOf(index: number, count: number, look: Look): string {
   return count === 1 ? look.inks.accent : headColour(index, look.theme);
 }
 
+/** The group of a figure, with a legend where it has several series; `top` is where the rest begins. */
+export function beginFigure(
+  name: string,
+  series: readonly { readonly name: Message; readonly dashed?: boolean }[],
+  look: Look,
+): { readonly element: SVGGElement; readonly top: number } {
+  const element = draw("g", { class: name });
+  if (series.length < 2) return { element, top: 0 };
+  const legend = drawLegend(series, look);
+  element.append(legend.element);
+  return { element, top: legend.height };
+}
+
 /** Names with their colours, in as many lines as they need. */
 export function drawLegend(
-  names: readonly Message[],
-  dashed: readonly boolean[],
+  series: readonly { readonly name: Message; readonly dashed?: boolean }[],
   look: Look,
 ): { readonly element: SVGGElement; readonly height: number } {
   const element = draw("g", { class: "legend" });
   let [x, y, bottom] = [0, 0, 0];
-  names.forEach((name, index) => {
+  series.forEach(({ name, dashed }, index) => {
     const text = look.text(name);
-    const length = 30 + lengthOf(text) + 12;
+    const length = 30 + textWidth(text) + 12;
     const lines = wrap(text, (11 / 12) * (look.width - 30)); // counted at 11 px, written at 12
     if (x > 0 && x + length > look.width) {
       [x, y] = [0, bottom + 20];
@@ -137,9 +149,9 @@ export function drawLegend(
         x2: x + 22,
         y1: y + 8,
         y2: y + 8,
-        stroke: colourOf(index, names.length, look),
+        stroke: colourOf(index, series.length, look),
         "stroke-width": 4,
-        "stroke-dasharray": dashed[index] ? "4 3" : null,
+        "stroke-dasharray": dashed ? "4 3" : null,
       }),
       ...lines.map((line, at) => write(line, x + 28, y + 12 + 16 * at, { fill: look.inks.soft })),
     );

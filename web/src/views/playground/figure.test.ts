@@ -3,11 +3,11 @@ import type { PlayLines, PlayMatrix, PlayNumbers, PlayTable } from "../../api/ty
 import { formatMessage, type Message } from "../../core/messages";
 import { inks } from "../../marks/paper";
 import { figures, word } from "../../testing/playground";
-import { alike, drawLegend } from "./drawing";
-import { drawForPicture, FigureElement, figureRows, lookOf, neighbours, wideOnes } from "./figure";
+import { drawLegend, sameDecimals } from "./drawing";
+import { drawForSaving, FigureElement, figureRows, lookOf, mostSideBySide, takesWholeRow } from "./figure";
 import { drawLines } from "./lines";
 import { makeNumbers, makeTable } from "./listing";
-import { brief, drawMatrix, pose } from "./matrix";
+import { brief, drawMatrix, labelDirection } from "./matrix";
 
 const english = { language: "en", theme: "light", text: (said: Message) => formatMessage(said, {}) } as const;
 const look = { ...lookOf(english, inks("light"), 480), none: "masked" };
@@ -17,7 +17,7 @@ describe("every kind of figure", () => {
   test.each(figures.map((figure) => [figure.kind, figure] as const))(
     "%s is drawn and listed",
     (_, figure) => {
-      const drawn = drawForPicture(figure, look);
+      const drawn = drawForSaving(figure, look);
       expect(drawn.height).toBeGreaterThan(20);
       expect(drawn.element.outerHTML).not.toMatch(/NaN|undefined|null/);
       const rows = figureRows(figure, (said) => `中${text(said)}`);
@@ -34,11 +34,11 @@ describe("every kind of figure", () => {
 
 test("figures share rows by their size; a curve alone takes a whole one", () => {
   const [matrix, bars, lines, , , numbers] = figures as unknown as [never, never, never, never, never, never];
-  expect(wideOnes([matrix, bars, numbers, lines], 2)).toEqual([false, false, true, true]);
-  expect(wideOnes([matrix, bars, lines], 2)).toEqual([false, false, true]);
-  expect(wideOnes([lines, matrix], 1)).toEqual([false, false]);
-  expect(neighbours([matrix, bars, numbers, lines])).toBe(2);
-  expect(neighbours([matrix, matrix, matrix, matrix])).toBe(2);
+  expect(takesWholeRow([matrix, bars, numbers, lines], 2)).toEqual([false, false, true, true]);
+  expect(takesWholeRow([matrix, bars, lines], 2)).toEqual([false, false, true]);
+  expect(takesWholeRow([lines, matrix], 1)).toEqual([false, false]);
+  expect(mostSideBySide([matrix, bars, numbers, lines])).toBe(2);
+  expect(mostSideBySide([matrix, matrix, matrix, matrix])).toBe(2);
 });
 
 describe("a matrix", () => {
@@ -70,10 +70,10 @@ describe("a matrix", () => {
 
 describe("names of columns", () => {
   test("lie where they fit, stand in Chinese, are turned else: each by itself", () => {
-    expect(pose("I", 20)).toBe("lying");
-    expect(pose("because", 20)).toBe("turned");
-    expect(pose("爱", 20)).toBe("lying");
-    expect(pose("我爱你", 20)).toBe("standing");
+    expect(labelDirection("I", 20)).toBe("horizontal");
+    expect(labelDirection("because", 20)).toBe("rotated");
+    expect(labelDirection("爱", 20)).toBe("horizontal");
+    expect(labelDirection("我爱你", 20)).toBe("stacked");
   });
 
   test("letters that stand are never on their side", () => {
@@ -97,12 +97,12 @@ describe("names of columns", () => {
 });
 
 test("numbers that stand below one another have the same places", () => {
-  const spell = alike([0.4643, 0.0085, 0, null]);
+  const spell = sameDecimals([0.4643, 0.0085, 0, null]);
   expect([0.4643, 0.0085, 0, null].map(spell)).toEqual(["0.4643", "0.0085", "0", "–"]);
-  expect([33.16, 8.13, 11].map(alike([33.16, 8.13, 11]))).toEqual(["33.2", "8.1", "11.0"]);
-  expect([50.4, 11.6].map(alike([50.4, 11.6]))).toEqual(["50.4", "11.6"]);
-  expect([7, 12345].map(alike([7, 12345]))).toEqual(["7", "12\u202f345"]);
-  expect([0.2, -1.6e-7].map(alike([0.2, -1.6e-7]))).toEqual(["0.2000", "−1.6e−7"]);
+  expect([33.16, 8.13, 11].map(sameDecimals([33.16, 8.13, 11]))).toEqual(["33.2", "8.1", "11.0"]);
+  expect([50.4, 11.6].map(sameDecimals([50.4, 11.6]))).toEqual(["50.4", "11.6"]);
+  expect([7, 12345].map(sameDecimals([7, 12345]))).toEqual(["7", "12\u202f345"]);
+  expect([0.2, -1.6e-7].map(sameDecimals([0.2, -1.6e-7]))).toEqual(["0.2000", "−1.6e−7"]);
   const table = figures[4] as PlayTable;
   const rows = [
     ["a", 33.16],
@@ -208,9 +208,9 @@ test("arrow keys move from number to number and say them", () => {
 
 test("a legend says names in full, however narrow the figure is", () => {
   const names = ["recurrent with a fixed C (0.9 M weights)", "Transformer (10 M weights)"];
-  const said = names.map(word);
+  const series = names.map((name) => ({ name: word(name) }));
   const at = (width: number) => {
-    const { element, height } = drawLegend(said, [], { ...look, width });
+    const { element, height } = drawLegend(series, { ...look, width });
     const lines = [...element.querySelectorAll("text")];
     const places = lines.map((line) => Number(line.getAttribute("y")));
     expect(lines.map((line) => line.textContent).join(" ")).toBe(names.join(" "));

@@ -1,8 +1,8 @@
 /**
- * One figure on the page: heading, drawing, and a line that says what the pointer or the arrow keys are on.
+ * One figure on the page: heading, drawing, and a line with the cell under the pointer or chosen by arrow keys.
  *
- * In:   a figure of the answer.
- * Out:  an element that keeps its place in focus when other numbers come; the same drawing for pictures; table rows.
+ * In:   a figure of a result.
+ * Out:  an element that keeps its cell when the numbers change; the same drawing for saved pictures; table rows.
  */
 
 import type { PlayFigure } from "../../api/types";
@@ -13,7 +13,7 @@ import { type Inks, SCREEN } from "../../marks/paper";
 import { drawBars } from "./bars";
 import type { Drawn, Look } from "./drawing";
 import { drawLines } from "./lines";
-import { drawNumbers, drawTable, makeNumbers, makeTable, spellEntry } from "./listing";
+import { drawNumbers, drawTable, formatEntry, makeNumbers, makeTable } from "./listing";
 import { drawMatrix } from "./matrix";
 import { drawPoints } from "./points";
 import { words } from "./words";
@@ -49,14 +49,14 @@ function drawFigure(figure: PlayFigure, look: Look): Drawn | null {
 }
 
 /** A figure for a saved picture, with its height. */
-export function drawForPicture(figure: PlayFigure, look: Look): { element: SVGGElement; height: number } {
+export function drawForSaving(figure: PlayFigure, look: Look): { element: SVGGElement; height: number } {
   if (figure.kind === "table") return drawTable(figure, look);
   if (figure.kind === "numbers") return drawNumbers(figure, look);
   return drawFigure(figure, look)!;
 }
 
-/** How many figures in a row could stand side by side, at most. */
-export function neighbours(figures: readonly PlayFigure[]): number {
+/** The largest number of figures that can stand side by side. */
+export function mostSideBySide(figures: readonly PlayFigure[]): number {
   let [most, run] = [0, 0];
   for (const figure of figures) {
     run = isWide(figure) ? 0 : run + 1;
@@ -65,8 +65,8 @@ export function neighbours(figures: readonly PlayFigure[]): number {
   return most === 4 ? 2 : most; // two and two
 }
 
-/** Which figures take a whole row: wide ones, and curves and bars that would stand alone in it. */
-export function wideOnes(figures: readonly PlayFigure[], columns: number): readonly boolean[] {
+/** Which figures take a whole row: wide ones, and lines and bars that would be alone in it. */
+export function takesWholeRow(figures: readonly PlayFigure[], columns: number): readonly boolean[] {
   const wide = figures.map(isWide);
   let start = 0;
   for (let at = 0; at <= figures.length; at++) {
@@ -232,9 +232,9 @@ export function figureRows(figure: PlayFigure, text: (said: Message) => string):
           .map(
             (entry, place): Row => [
               title,
-              spellEntry(row[0] ?? null, text),
+              formatEntry(row[0] ?? null, text),
               text(figure.columns[place + 1]!),
-              typeof entry === "number" ? entry : spellEntry(entry, text),
+              typeof entry === "number" ? entry : formatEntry(entry, text),
             ],
           ),
       );

@@ -2,14 +2,14 @@
  * Curves over one axis, straight or logarithmic, with a dot for each measured point where there are few.
  *
  * In:   PlayLines; a point without a value is a gap.
- * Out:  Drawn, with a place for each point.
+ * Out:  Drawn, with a cell for each point.
  */
 
 import type { PlayLines, PlaySeries } from "../../api/types";
 import { digits, round } from "../../core/formats";
 import { ticks } from "../../core/maths/scale";
 import { draw } from "../../marks/make";
-import { colourOf, type Drawn, drawLegend, type Look, short, write } from "./drawing";
+import { beginFigure, colourOf, type Drawn, type Look, short, write } from "./drawing";
 
 const TALL = 232; // of the plot
 const DOTS = 40;
@@ -43,19 +43,9 @@ function axis(
 
 export function drawLines(figure: PlayLines, look: Look): Drawn {
   const { series, x } = figure;
-  const element = draw("g", { class: "lines-figure" });
-  let top = 0;
-  if (series.length > 1) {
-    const legend = drawLegend(
-      series.map(({ name }) => name),
-      series.map(({ dashed }) => dashed),
-      look,
-    );
-    element.append(legend.element);
-    top = legend.height;
-  }
-  element.append(write(`↑ ${look.text(figure.y_title)}`, 0, top + 12, { fill: look.inks.faint, size: 11 }));
-  top += 24;
+  const { element, top: begin } = beginFigure("lines-figure", series, look);
+  element.append(write(`↑ ${look.text(figure.y_title)}`, 0, begin + 12, { fill: look.inks.faint, size: 11 }));
+  const top = begin + 24;
   const [left, right, bottom] = [52, look.width - 20, top + TALL];
   const values = series.flatMap((each) => each.values.filter((value) => value !== null));
   const across = axis(x, [left, right], figure.x_scale, look.width < 420 ? 4 : 8, x);
@@ -97,7 +87,7 @@ export function drawLines(figure: PlayLines, look: Look): Drawn {
   const height = (value: number) => (figure.y_scale === "log" && value <= 0 ? bottom : up.place(value));
   series.forEach((each, index) => {
     const colour = colourOf(index, series.length, look);
-    const below = series.slice(index + 1).filter((other) => lieTogether(each, other, height)).length;
+    const below = series.slice(index + 1).filter((other) => overlap(each, other, height)).length;
     element.append(
       draw("path", {
         d: path(each.values, x, across.place, height),
@@ -165,8 +155,8 @@ function drawFrame(
   }
 }
 
-/** Whether two curves are one to the eye. */
-function lieTogether(one: PlaySeries, other: PlaySeries, height: (value: number) => number): boolean {
+/** Whether two curves look like one. */
+function overlap(one: PlaySeries, other: PlaySeries, height: (value: number) => number): boolean {
   return one.values.every((value, at) => {
     const against = other.values[at] ?? null;
     if (value === null || against === null) return value === against;

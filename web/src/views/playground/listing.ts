@@ -9,34 +9,34 @@ import type { PlayNumbers, PlayTable } from "../../api/types";
 import { digits, exact } from "../../core/formats";
 import type { Message } from "../../core/messages";
 import { draw, make } from "../../marks/make";
-import { alike, type Look, lengthOf, shorten, write } from "./drawing";
+import { type Look, sameDecimals, shorten, textWidth, write } from "./drawing";
 
 type Format = (said: Message) => string;
 type Entry = PlayTable["rows"][number][number];
 
-export function spellEntry(entry: Entry, text: Format): string {
+export function formatEntry(entry: Entry, text: Format): string {
   if (entry === null) return "–";
   if (typeof entry === "number") return digits(entry);
   return typeof entry === "string" ? entry : text(entry);
 }
 
-/** How each column spells its entries: numbers of one column alike. */
-function spellColumns(figure: PlayTable, text: Format): ((entry: Entry) => string)[] {
+/** A format for each column: its numbers have the same decimals. */
+function columnFormats(figure: PlayTable, text: Format): ((entry: Entry) => string)[] {
   return figure.columns.map((_, place) => {
     const entries = figure.rows.map((row) => row[place] ?? null);
-    const spell = alike(entries.filter((entry) => typeof entry === "number"));
-    return (entry) => (typeof entry === "number" ? spell(entry) : spellEntry(entry, text));
+    const spell = sameDecimals(entries.filter((entry) => typeof entry === "number"));
+    return (entry) => (typeof entry === "number" ? spell(entry) : formatEntry(entry, text));
   });
 }
 
 /** A number with its unit; degrees belong to the number. */
-function spellValue(value: number | null, unit: string | null): string {
+function formatValue(value: number | null, unit: string | null): string {
   return unit === "°" ? `${digits(value)}°` : digits(value);
 }
 
 export function makeTable(figure: PlayTable, text: Format): HTMLElement {
   const numeric = (place: number) => figure.rows.some((row) => typeof row[place] === "number");
-  const spell = spellColumns(figure, text);
+  const spell = columnFormats(figure, text);
   const rows = figure.rows.map((row, at) =>
     make(
       "tr",
@@ -90,7 +90,7 @@ export function makeNumbers(figure: PlayNumbers, text: Format): HTMLElement {
         make(
           "dd",
           { title: exact(value) },
-          spellValue(value, unit),
+          formatValue(value, unit),
           unit && unit !== "°" ? make("span", {}, unit) : null,
         ),
       ),
@@ -102,13 +102,13 @@ const ROW = 22;
 
 /** A table in a saved picture. */
 export function drawTable(figure: PlayTable, look: Look): { element: SVGGElement; height: number } {
-  const spell = spellColumns(figure, look.text);
+  const spell = columnFormats(figure, look.text);
   const cells = [
     figure.columns.map(look.text),
     ...figure.rows.map((row) => row.map((entry, place) => spell[place]!(entry))),
   ];
   const lengths = figure.columns.map((_, place) =>
-    Math.max(...cells.map((row) => lengthOf(row[place] ?? "") + 20)),
+    Math.max(...cells.map((row) => textWidth(row[place] ?? "") + 20)),
   );
   const whole = lengths.reduce((sum, length) => sum + length, 0);
   const share = Math.min(1, look.width / whole);
@@ -148,7 +148,7 @@ export function drawNumbers(figure: PlayNumbers, look: Look): { element: SVGGEle
     element.append(
       write(look.text(name), 0, at * ROW + 15, { fill: look.inks.soft }),
       write(
-        `${spellValue(value, unit)}${unit && unit !== "°" ? ` ${unit}` : ""}`,
+        `${formatValue(value, unit)}${unit && unit !== "°" ? ` ${unit}` : ""}`,
         look.width,
         at * ROW + 15,
         {

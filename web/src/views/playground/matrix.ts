@@ -2,7 +2,7 @@
  * A matrix: coloured cells with their numbers where there is room, labels on both sides, a colour bar below.
  *
  * In:   PlayMatrix; a cell without a number is crossed out.
- * Out:  Drawn, with a place for each cell.
+ * Out:  Drawn, with a cell for each number.
  */
 
 import type { PlayMatrix } from "../../api/types";
@@ -10,7 +10,7 @@ import { digits, fixed } from "../../core/formats";
 import { type ColourScale, colourScale, drawCells, drawColourBar } from "../../marks/cells";
 import { wantsDarkInk } from "../../marks/colours";
 import { draw } from "../../marks/make";
-import { type Drawn, isWide, type Look, lengthOf, shorten, write } from "./drawing";
+import { type Drawn, isWide, type Look, shorten, textWidth, write } from "./drawing";
 
 const LARGEST = 56; // a cell
 const DARK = "#14161c";
@@ -25,23 +25,23 @@ interface Plan {
 }
 
 const SIZE = 11; // letters of labels
-const LONGEST = 88; // pixels of a label that does not lie
-const LINE = 12; // from letter to letter of one that stands
+const LONGEST = 88; // pixels of a label that is not horizontal
+const LINE = 12; // from letter to letter of a stacked one
 
-/** How a column's name is written: lying where it fits, letters below one another in Chinese, else turned. */
-export function pose(label: string, room: number): "lying" | "standing" | "turned" {
-  if (lengthOf(label, SIZE) <= room) return "lying";
-  return [...label].every(isWide) ? "standing" : "turned";
+/** How a column's label is written: horizontally where it fits, Chinese with its letters stacked, else rotated. */
+export function labelDirection(label: string, room: number): "horizontal" | "stacked" | "rotated" {
+  if (textWidth(label, SIZE) <= room) return "horizontal";
+  return [...label].every(isWide) ? "stacked" : "rotated";
 }
 
-function heightOf(label: string, room: number): number {
-  switch (pose(label, room)) {
-    case "lying":
+function labelHeight(label: string, room: number): number {
+  switch (labelDirection(label, room)) {
+    case "horizontal":
       return LINE;
-    case "standing":
+    case "stacked":
       return Math.min([...label].length * LINE, LONGEST);
-    case "turned":
-      return Math.min(lengthOf(label, SIZE), LONGEST) + 4;
+    case "rotated":
+      return Math.min(textWidth(label, SIZE), LONGEST) + 4;
   }
 }
 
@@ -60,7 +60,7 @@ export function drawMatrix(figure: PlayMatrix, look: Look): Drawn {
   const body = draw("g", { transform: `translate(${left} ${top})` });
   body.append(
     drawCells({ rows, columns, wide, tall, scale, none: look.inks.ground, value }),
-    drawNothing(figure, plan, look),
+    crossOut(figure, plan, look),
     ...writeNumbers(figure, plan, scale),
     draw("rect", {
       width: columns * wide,
@@ -123,7 +123,7 @@ function nameOf(figure: PlayMatrix, axis: "rows" | "columns", at: number, look: 
 function planOf(figure: PlayMatrix, look: Look): Plan {
   const [rows, columns] = [figure.values.length, Math.max(1, figure.values[0]?.length ?? 0)];
   const room = Math.min(120, look.width * 0.3);
-  const longest = Math.max(0, ...figure.rows.labels.map((label) => lengthOf(label, 11)));
+  const longest = Math.max(0, ...figure.rows.labels.map((label) => textWidth(label, 11)));
   const left = Math.ceil(Math.min(room, longest) + 8);
   const wide = Math.min(LARGEST, (look.width - left - 1) / columns);
   const square = rows === columns || (rows <= 12 && columns <= 24);
@@ -132,9 +132,9 @@ function planOf(figure: PlayMatrix, look: Look): Plan {
     : Math.max(3, Math.min(24, wide * 2, 380 / rows));
   const names = figure.columns.labels;
   const numeric = names.every((label) => /^-?\d+$/.test(label));
-  const widest = Math.max(1, ...names.map((label) => lengthOf(label, SIZE)));
+  const widest = Math.max(1, ...names.map((label) => textWidth(label, SIZE)));
   const every = Math.max(1, Math.ceil((numeric ? widest + 6 : LINE) / wide));
-  const head = Math.max(LINE, ...names.map((label) => heightOf(label, every * wide - 2)));
+  const head = Math.max(LINE, ...names.map((label) => labelHeight(label, every * wide - 2)));
   const top = (figure.columns.title || figure.rows.title ? 18 : 0) + head + 6;
   return { left, top, wide, tall: Math.max(tall, 3), every };
 }
@@ -160,12 +160,12 @@ function labels(figure: PlayMatrix, plan: Plan, look: Look): SVGTextElement[] {
   figure.columns.labels.forEach((label, column) => {
     if (column % every !== 0) return;
     const x = left + (column + 0.5) * wide;
-    const how = pose(label, every * wide - 2);
-    if (how === "turned") {
+    const how = labelDirection(label, every * wide - 2);
+    if (how === "rotated") {
       found.push(write(shorten(label, LONGEST, SIZE), x + 4, top - 6, { fill, size: SIZE, turn: -90 }));
       return;
     }
-    const lines = how === "lying" ? [label] : [...shorten(label, LONGEST - LINE, SIZE)];
+    const lines = how === "horizontal" ? [label] : [...shorten(label, LONGEST - LINE, SIZE)];
     lines.forEach((line, at) => {
       const y = top - 6 - (lines.length - 1 - at) * LINE;
       found.push(write(line, x, y, { fill, size: SIZE, anchor: "middle" }));
@@ -175,7 +175,7 @@ function labels(figure: PlayMatrix, plan: Plan, look: Look): SVGTextElement[] {
 }
 
 /** A stroke through every cell that has no number. */
-function drawNothing(figure: PlayMatrix, { wide, tall }: Plan, look: Look): SVGPathElement {
+function crossOut(figure: PlayMatrix, { wide, tall }: Plan, look: Look): SVGPathElement {
   const strokes: string[] = [];
   figure.values.forEach((row, at) => {
     row.forEach((value, column) => {

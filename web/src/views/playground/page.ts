@@ -12,10 +12,10 @@ import { make } from "../../marks/make";
 import { TopicControls } from "./controls";
 import type { FigureElement } from "./figure";
 import type { Settings } from "./settings";
-import { Training, type TrainingActs } from "./training";
+import { Training, type TrainingHandlers } from "./training";
 import { words } from "./words";
 
-export interface TopicActs extends TrainingActs {
+export interface TopicHandlers extends TrainingHandlers {
   readonly changed: ((name: string, value: string) => void) | null; // null: nothing can be changed here
   again(): void;
 }
@@ -37,12 +37,12 @@ export function makePage(
   topic: PlayTopic,
   settings: Settings,
   stage: Stage<"none">,
-  acts: TopicActs,
+  handlers: TopicHandlers,
 ): TopicPage {
   const say = words(stage.language);
   const text = (said: Message) => stage.text(said);
-  const controls = new TopicControls(topic, settings, text, acts.changed);
-  const training = topic.streams ? new Training(stage, topic, acts) : null;
+  const controls = new TopicControls(topic, settings, text, handlers.changed);
+  const training = topic.streams ? new Training(stage, topic, handlers) : null;
   const found = make("p", { class: "play-found", "aria-live": "polite" });
   const state = make("span", { class: "play-state", role: "status" });
   const trouble = make("p", { class: "play-trouble", role: "alert", hidden: true });
@@ -50,7 +50,12 @@ export function makePage(
   const evidence = make("span");
   const again = make(
     "button",
-    { type: "button", class: "button quiet small", hidden: acts.changed === null, onclick: acts.again },
+    {
+      type: "button",
+      class: "button quiet small",
+      hidden: handlers.changed === null,
+      onclick: handlers.again,
+    },
     say.computeAgain,
   );
   const head = make(
@@ -68,7 +73,7 @@ export function makePage(
       make("dd", {}, text(topic.see)),
     ),
   );
-  const whyNot = acts.changed === null ? make("p", { class: "play-hint" }, say.onlyDefaults) : null;
+  const whyNot = handlers.changed === null ? make("p", { class: "play-hint" }, say.onlyDefaults) : null;
   const desk = make(
     "div",
     { class: "play-desk" },

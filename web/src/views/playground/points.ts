@@ -2,14 +2,14 @@
  * Arrows in a plane, from the origin.
  *
  * In:   PlayPoints.
- * Out:  Drawn: a square with circles for distance, and a place for each arrow.
+ * Out:  Drawn: a square with circles for distance, and a cell for each arrow.
  */
 
 import type { PlayPoints } from "../../api/types";
 import { digits, round } from "../../core/formats";
 import { linear } from "../../core/maths/scale";
 import { draw } from "../../marks/make";
-import { colourOf, type Drawn, drawLegend, type Look, short, shorten, write } from "./drawing";
+import { beginFigure, colourOf, type Drawn, type Look, short, shorten, write } from "./drawing";
 
 const LARGEST = 420;
 const PADDING = 40; // for labels at the sides
@@ -17,17 +17,8 @@ const EDGE = 16; // above and below
 
 export function drawPoints(figure: PlayPoints, look: Look): Drawn {
   const { arrows, groups, reach } = figure;
-  const element = draw("g", { class: "points-figure" });
-  let top = 0;
-  if (groups.length > 1) {
-    const legend = drawLegend(
-      groups,
-      groups.map(() => false),
-      look,
-    );
-    element.append(legend.element);
-    top = legend.height + 4;
-  }
+  const series = groups.map((name) => ({ name }));
+  const { element, top } = beginFigure("points-figure", series, look);
   const side = Math.min(LARGEST, look.width);
   const across = linear([-reach, reach], [PADDING, side - PADDING]);
   const tall = side - 2 * PADDING + 2 * EDGE; // the same unit on both axes

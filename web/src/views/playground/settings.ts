@@ -1,8 +1,8 @@
 /**
- * The settings of a topic: read from the selection, made possible, and written back.
+ * The settings of a topic: read from the selection, made valid, and written back.
  *
  * In:   options "playground.topic" and "playground.<parameter>".
- * Out:  one value for each parameter; what differs from the topic's own is what the server is asked and a link states.
+ * Out:  one value for each parameter; requests and links contain those that differ from the defaults.
  */
 
 import type { PlayParameter, PlayTopic, PlayValue } from "../../api/types";
@@ -17,17 +17,17 @@ export function chosenTopic(topics: readonly PlayTopic[], options: Selection["op
   return topics.find(({ name }) => name === options[`${PREFIX}topic`]) ?? topics[0] ?? null;
 }
 
-/** A value for each parameter, as text. What a link states and the parameter cannot be is the topic's own. */
+/** A value for each parameter, as text; the default where a link says nothing or something impossible. */
 export function readSettings(topic: PlayTopic, options: Selection["options"]): Settings {
   return Object.fromEntries(
     topic.parameters.map((parameter) => [
       parameter.name,
-      possible(parameter, options[PREFIX + parameter.name]) ?? String(parameter.default),
+      validValue(parameter, options[PREFIX + parameter.name]) ?? String(parameter.default),
     ]),
   );
 }
 
-export function possible(parameter: PlayParameter, wish: string | undefined): string | null {
+export function validValue(parameter: PlayParameter, wish: string | undefined): string | null {
   if (wish === undefined) return null;
   switch (parameter.kind) {
     case "flag":
@@ -46,13 +46,13 @@ export function possible(parameter: PlayParameter, wish: string | undefined): st
   }
 }
 
-/** Whether a parameter does anything with these settings. */
+/** Whether a parameter has an effect with these settings. */
 export function applies(parameter: PlayParameter, settings: Settings): boolean {
   return Object.entries(parameter.needs).every(([name, values]) => values.includes(settings[name] ?? ""));
 }
 
-/** What the server is asked: only what differs, and only what does something. */
-export function question(topic: PlayTopic, settings: Settings): Settings {
+/** What the server is asked: settings that differ from the defaults and have an effect. */
+export function changedSettings(topic: PlayTopic, settings: Settings): Settings {
   const found: Record<string, string> = {};
   for (const parameter of topic.parameters) {
     const value = settings[parameter.name]!;
@@ -61,13 +61,13 @@ export function question(topic: PlayTopic, settings: Settings): Settings {
   return found;
 }
 
-/** A question as text, to see whether it is the same. */
-export function spellQuestion(topic: PlayTopic, settings: Settings): string {
-  return JSON.stringify([topic.name, question(topic, settings)]);
+/** A request as text, to compare it with another. */
+export function requestKey(topic: PlayTopic, settings: Settings): string {
+  return JSON.stringify([topic.name, changedSettings(topic, settings)]);
 }
 
-/** Every setting that does something, by name: the server then computes, also what ships. */
-export function everything(topic: PlayTopic, settings: Settings): Settings {
+/** Every setting that has an effect: the server then computes, also where a result ships. */
+export function allSettings(topic: PlayTopic, settings: Settings): Settings {
   const used = topic.parameters.filter((parameter) => applies(parameter, settings));
   return Object.fromEntries(used.map(({ name }) => [name, settings[name]!]));
 }
@@ -86,7 +86,7 @@ export function withSettings(
 }
 
 /** A setting in words. */
-export function spellSetting(
+export function formatSetting(
   parameter: PlayParameter,
   value: PlayValue,
   text: (said: Message) => string,

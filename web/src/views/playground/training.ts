@@ -1,8 +1,8 @@
 /**
- * Training live: a button that starts and stops it, and what its steps say put into the figures.
+ * Live training: a button that starts and stops it, and figures that change with each step.
  *
- * In:   the rerunner's `play`; the play shown before, if one came: its figures are filled.
- * Out:  plays on the way (the curve grows, the output changes), and the last one from the server.
+ * In:   the rerunner's `play`; the result shown before, if there is one: its figures are filled.
+ * Out:  results along the way (the curve grows, the output changes), and the last one from the server.
  */
 
 import type { PlayFigure, PlayLines, PlayMatrix, PlayResult, PlayStep, PlayTopic } from "../../api/types";
@@ -10,19 +10,19 @@ import { digits } from "../../core/formats";
 import { Refusal } from "../../core/source";
 import type { Rerunner, Stage } from "../../core/view";
 import { make, write } from "../../marks/make";
-import { question, type Settings, spellQuestion } from "./settings";
+import { changedSettings, requestKey, type Settings } from "./settings";
 import { words } from "./words";
 
-export interface TrainingActs {
+export interface TrainingHandlers {
   /** What is shown now, and what the controls say. */
   now(): { readonly play: PlayResult | null; readonly settings: Settings };
-  /** It starts: nothing else is waited for. */
+  /** It starts: other requests are aborted. */
   begin(): void;
   show(play: PlayResult): void;
   explain(error: unknown): string;
 }
 
-/** A training under way, or ended: it goes on while the page is drawn anew in another language. */
+/** A training, running or ended: it goes on while the page is drawn again in another language. */
 export class TrainingRun {
   readonly asked: string;
   readonly steps: PlayStep[] = [];
@@ -30,7 +30,7 @@ export class TrainingRun {
   last: PlayResult | null = null; // what the server found in the end
   error: unknown = null;
   private readonly controller = new AbortController();
-  private told: (() => void) | null = null;
+  private listener: (() => void) | null = null;
 
   constructor(
     play: NonNullable<Rerunner["play"]>,
@@ -39,12 +39,12 @@ export class TrainingRun {
     readonly first: PlayResult | null, // whose figures the steps fill
   ) {
     const { signal } = this.controller;
-    this.asked = spellQuestion(topic, settings);
-    const hear = (step: PlayStep) => {
+    this.asked = requestKey(topic, settings);
+    const onStep = (step: PlayStep) => {
       this.steps.push(step);
-      this.told?.();
+      this.listener?.();
     };
-    play(topic.name, question(topic, settings), hear, signal)
+    play(topic.name, changedSettings(topic, settings), onStep, signal)
       .then(
         (last) => {
           this.state = signal.aborted ? "stopped" : "done";
@@ -56,17 +56,17 @@ export class TrainingRun {
           this.error = error;
         },
       )
-      .finally(() => this.told?.());
+      .finally(() => this.listener?.());
   }
 
-  /** The figures as they are by now; null: there are none yet. */
+  /** The figures after the steps so far; null: there are none yet. */
   get play(): PlayResult | null {
     if (this.state === "done") return this.last;
     return this.first && this.steps.length > 0 ? withSteps(this.first, this.steps) : null;
   }
 
-  show(told: (() => void) | null): void {
-    this.told = told;
+  listen(listener: (() => void) | null): void {
+    this.listener = listener;
   }
 
   stop(): void {
@@ -79,12 +79,12 @@ export class Training {
   private readonly button = make("button", { type: "button", class: "button primary" });
   private readonly state = make("span", { class: "play-state" });
   private run: TrainingRun | null = null;
-  private drawing = 0;
+  private frame = 0;
 
   constructor(
     private readonly stage: Stage<"none">,
     private readonly topic: PlayTopic,
-    private readonly acts: TrainingActs,
+    private readonly handlers: TrainingHandlers,
   ) {
     const say = words(stage.language);
     this.element = make("div", { class: "play-training" }, this.button, this.state);
@@ -100,41 +100,41 @@ export class Training {
     this.run?.stop();
   }
 
-  /** Hand the run on to the page that follows. */
+  /** Hand the run over to the next page. */
   leave(): TrainingRun | null {
     const { run } = this;
-    cancelAnimationFrame(this.drawing);
+    cancelAnimationFrame(this.frame);
     this.run = null;
-    run?.show(null);
+    run?.listen(null);
     return run;
   }
 
   private start(): void {
-    const { play: before, settings } = this.acts.now();
+    const { play: before, settings } = this.handlers.now();
     const play = this.stage.rerunner?.play;
     if (!play) return;
     const first = before && hasShape(before, this.topic, settings) ? before : null;
-    this.acts.begin();
+    this.handlers.begin();
     this.follow(new TrainingRun(play, this.topic, settings, first));
   }
 
   follow(run: TrainingRun): void {
     this.run = run;
-    run.show(() => this.hear(run));
-    this.tell(run);
+    run.listen(() => this.changed(run));
+    this.draw(run);
   }
 
   /** At most one drawing a frame, however fast steps come. */
-  private hear(run: TrainingRun): void {
-    cancelAnimationFrame(this.drawing);
-    if (run.state === "running") this.drawing = requestAnimationFrame(() => this.tell(run));
+  private changed(run: TrainingRun): void {
+    cancelAnimationFrame(this.frame);
+    if (run.state === "running") this.frame = requestAnimationFrame(() => this.draw(run));
     else {
-      this.tell(run);
+      this.draw(run);
       if (run.state === "done") this.stage.announce(this.state.textContent ?? "");
     }
   }
 
-  private tell(run: TrainingRun): void {
+  private draw(run: TrainingRun): void {
     const say = words(this.stage.language);
     const { state, steps, play, error } = run;
     const last = steps.at(-1);
@@ -143,20 +143,20 @@ export class Training {
       write(this.state, last ? say.training(last.step, digits(last.loss)) : say.waiting);
     else if (state === "done") write(this.state, say.trained(last?.step ?? 0));
     else if (state === "stopped") write(this.state, say.stopped(last?.step ?? 0));
-    else if (error instanceof Refusal) write(this.state, this.acts.explain(error));
+    else if (error instanceof Refusal) write(this.state, this.handlers.explain(error));
     else this.stage.fail(error);
-    if (play) this.acts.show(play);
+    if (play) this.handlers.show(play);
   }
 }
 
-/** Choices decide what is drawn, numbers only what stands there. */
+/** Whether a result has the figures of these settings: choices decide which are drawn, numbers only their values. */
 function hasShape(play: PlayResult, topic: PlayTopic, settings: Settings): boolean {
   return topic.parameters.every(
     ({ kind, name }) => kind !== "choice" || String(play.parameters[name]) === settings[name],
   );
 }
 
-/** A play with the steps so far in its figure "loss" and the last output in its figure "output". */
+/** A result with the steps so far in its figure "loss" and the last output in its figure "output". */
 export function withSteps(play: PlayResult, steps: readonly PlayStep[]): PlayResult {
   const last = steps.at(-1);
   if (!last) return play;

@@ -1,7 +1,7 @@
 /**
  * The playground: small pages, each with one thing to change and one thing to see. It needs no recording.
  *
- * In:   topics and answers of the server, the settings in the URL.
+ * In:   topics and results of the server, the settings in the URL.
  * Out:  a list of topics, the controls of one, its figures, and one sentence why it matters.
  */
 
@@ -14,21 +14,21 @@ import { Refusal } from "../../core/source";
 import type { Kept, Stage, TableData, View } from "../../core/view";
 import { introduce } from "../../i18n/core";
 import { make, write } from "../../marks/make";
-import { FigureElement, figureRows, neighbours, wideOnes } from "./figure";
+import { explainError, isBusy, showError } from "./errors";
+import { FigureElement, figureRows, mostSideBySide, takesWholeRow } from "./figure";
 import { makePage, type TopicPage } from "./page";
-import { printTopic } from "./report";
+import { drawTopic } from "./picture";
 import {
+  allSettings,
+  changedSettings,
   chosenTopic,
-  everything,
-  question,
   readSettings,
+  requestKey,
   type Settings,
-  spellQuestion,
   withSettings,
 } from "./settings";
 import { TopicList } from "./topics";
 import type { TrainingRun } from "./training";
-import { explainTrouble, isBusy, showTrouble } from "./trouble";
 import { words } from "./words";
 
 export const view: View<"none"> = {
@@ -50,10 +50,10 @@ const COLUMN = 360; // the narrowest figure beside another
 const WIDEST = 960;
 const GAP = 32;
 
-/** What goes on in another language or theme. */
+/** What is kept when the view is mounted again in another language or theme. */
 interface KeptPlay extends Kept {
   readonly settings: ReadonlyMap<string, Settings>;
-  readonly asked: string; // the last question, and what was answered
+  readonly asked: string; // the last request, and its result
   readonly play: PlayResult | null;
   readonly training: TrainingRun | null;
 }
@@ -63,19 +63,19 @@ class PlaygroundView {
   private readonly list: TopicList;
   private readonly page = make("section", { class: "play-page" });
   private readonly root: HTMLElement;
-  private readonly kept: Map<string, Settings>; // of topics one comes back to
+  private readonly kept: Map<string, Settings>; // of each topic that was open
   private before: KeptPlay | undefined; // until the first topic is open
   private topics: readonly PlayTopic[] = [];
   private topic: PlayTopic | null = null;
   private parts: TopicPage | null = null;
-  private wish: Settings = {}; // what the controls say, ahead of the address
+  private wish: Settings = {}; // of the controls; the URL follows
   private timer = 0;
   private asking: AbortController | null = null;
-  private waiting: AbortController | null = null; // for a model that runs
-  private coming: Promise<unknown> = Promise.resolve();
-  private asked = ""; // the last question
+  private waiting: AbortController | null = null; // until a running model has ended
+  private loading: Promise<unknown> = Promise.resolve();
+  private asked = ""; // the last request
   private play: PlayResult | null = null;
-  private gone = false;
+  private unmounted = false;
 
   constructor(private readonly stage: Stage<"none">) {
     this.say = words(stage.language);
@@ -84,25 +84,22 @@ class PlaygroundView {
     this.list = new TopicList(this.say.topics, (topic) => this.choose(topic));
     this.root = make("div", { class: "playground-view" }, this.list.element, this.page);
     stage.element.replaceChildren(this.root);
-    if (!stage.playground) this.refuse(this.say.noServer);
-    else this.coming = this.load();
+    if (!stage.playground) this.showUnavailable();
+    else this.loading = this.load();
   }
 
   private async load(): Promise<void> {
     try {
       this.topics = await this.stage.playground!.topics();
     } catch (error) {
-      if (this.gone) return;
+      if (this.unmounted) return;
       const missing = error instanceof Refusal && (error.status === 404 || error.status === 409);
-      if (missing) this.refuse(this.say.noServer);
+      if (missing) this.showUnavailable();
       else this.stage.fail(error);
       return;
     }
-    if (this.gone) return;
-    if (this.topics.length === 0) {
-      this.refuse(this.say.noServer);
-      return;
-    }
+    if (this.unmounted) return;
+    if (this.topics.length === 0) return this.showUnavailable();
     this.list.fill(this.topics, (said) => this.stage.text(said));
     this.update();
   }
@@ -116,7 +113,7 @@ class PlaygroundView {
     else if (this.timer === 0) this.wish = settings;
     this.parts?.controls.set(this.wish);
     this.kept.set(topic.name, this.wish);
-    if (this.timer === 0) this.coming = this.ask(topic, settings);
+    if (this.timer === 0) this.loading = this.ask(topic, settings);
   }
 
   resize(): void {
@@ -134,18 +131,18 @@ class PlaygroundView {
   }
 
   unmount(): void {
-    this.gone = true;
+    this.unmounted = true;
     window.clearTimeout(this.timer);
-    this.drop();
+    this.abort();
     this.parts?.training?.stop();
-    this.before?.stop?.(); // nobody came to follow it
+    this.before?.stop?.(); // no other page followed it
     this.stage.element.replaceChildren();
   }
 
   async picture(): Promise<string> {
     await this.settled();
     const { topic, play, wish } = this;
-    return printTopic({ topic, play, settings: wish, evidence: this.evidence() }, this.stage, this.say.title);
+    return drawTopic({ topic, play, settings: wish, evidence: this.evidence() }, this.stage, this.say.title);
   }
 
   async table(): Promise<TableData> {
@@ -158,10 +155,10 @@ class PlaygroundView {
     };
   }
 
-  /** What is on its way is here; the list of topics brings a first question with it. */
+  /** Wait for every request; the list of topics is followed by a first one. */
   private async settled(): Promise<void> {
-    for (let last: unknown = null; last !== this.coming; ) {
-      last = this.coming;
+    for (let last: unknown = null; last !== this.loading; ) {
+      last = this.loading;
       await last;
     }
   }
@@ -184,11 +181,11 @@ class PlaygroundView {
     this.parts = makePage(topic, settings, this.stage, {
       changed: this.stage.rerunner ? (name, value) => this.change(name, value) : null,
       now: () => ({ play: this.play, settings: this.wish }),
-      begin: () => this.giveWay(topic),
-      show: (play) => this.arrive(play),
-      explain: (error) => explainTrouble(error, this.stage.language),
+      begin: () => this.beginTraining(topic),
+      show: (play) => this.showResult(play),
+      explain: (error) => explainError(error, this.stage.language),
       again: () => {
-        this.coming = this.ask(topic, this.wish, true);
+        this.loading = this.ask(topic, this.wish, true);
       },
     });
     this.page.replaceChildren(...this.parts.elements);
@@ -196,21 +193,21 @@ class PlaygroundView {
     this.resume(topic);
   }
 
-  /** Show again what was shown, and follow what is being trained, where it is of these settings. */
+  /** Show the result again, and follow the training, if they belong to these settings. */
   private resume(topic: PlayTopic): void {
     const { before } = this;
     this.before = undefined;
-    if (!before || before.asked !== spellQuestion(topic, this.wish)) {
+    if (!before || before.asked !== requestKey(topic, this.wish)) {
       before?.stop?.();
       return;
     }
     const { play, training } = before;
     if (play || training) this.asked = before.asked;
-    if (play) this.arrive(play);
+    if (play) this.showResult(play);
     if (training?.asked === before.asked) this.parts?.training?.follow(training);
   }
 
-  /** A control was moved: the address follows when it rests. */
+  /** A control was moved: the URL follows after a pause. */
   private change(name: string, value: string): void {
     this.wish = { ...this.wish, [name]: value };
     this.parts?.controls.set(this.wish);
@@ -228,30 +225,30 @@ class PlaygroundView {
     if (selection.get() === before) this.update(); // back where it was
   }
 
-  /** Training brings its own answer: what is asked is not waited for, what was refused is forgotten. */
-  private giveWay(topic: PlayTopic): void {
-    this.drop();
-    this.asked = spellQuestion(topic, this.wish);
+  /** Training brings its own result: abort the request, and hide an error. */
+  private beginTraining(topic: PlayTopic): void {
+    this.abort();
+    this.asked = requestKey(topic, this.wish);
     this.root.classList.remove("asking");
     write(this.parts!.state, "");
     this.parts!.trouble.hidden = true;
   }
 
-  private drop(): void {
+  private abort(): void {
     this.asking?.abort();
     this.waiting?.abort();
     this.asking = null;
   }
 
   private async ask(topic: PlayTopic, settings: Settings, anew = false): Promise<void> {
-    const asked = spellQuestion(topic, settings);
-    if (asked === this.asked && !anew) return this.coming as Promise<void>;
+    const asked = requestKey(topic, settings);
+    if (asked === this.asked && !anew) return this.loading as Promise<void>;
     this.asked = asked;
     if (topic.measured && !this.stage.rerunner) {
       write(this.parts!.found, this.say.measured);
       return;
     }
-    this.drop();
+    this.abort();
     const mine = new AbortController();
     this.asking = mine;
     const { state } = this.parts!;
@@ -259,16 +256,16 @@ class PlaygroundView {
     const slow = window.setTimeout(() => write(state, this.say.computing), PATIENCE);
     const slower = window.setTimeout(() => write(state, this.say.starting), LONG);
     try {
-      const words = anew ? everything(topic, settings) : question(topic, settings);
+      const words = anew ? allSettings(topic, settings) : changedSettings(topic, settings);
       const play = await this.stage.playground!.ask(topic.name, words, mine.signal, anew);
-      if (mine.signal.aborted || this.gone) return;
+      if (mine.signal.aborted || this.unmounted) return;
       write(state, "");
-      this.arrive(play);
+      this.showResult(play);
     } catch (error) {
-      if (mine.signal.aborted || this.gone) return;
+      if (mine.signal.aborted || this.unmounted) return;
       this.asked = "";
-      this.complain(error, () => {
-        this.coming = this.ask(topic, this.wish, anew);
+      this.showFailure(error, () => {
+        this.loading = this.ask(topic, this.wish, anew);
       });
     } finally {
       window.clearTimeout(slow);
@@ -280,7 +277,7 @@ class PlaygroundView {
     }
   }
 
-  private arrive(play: PlayResult): void {
+  private showResult(play: PlayResult): void {
     this.play = play;
     write(this.parts!.found, this.stage.text(play.found));
     write(this.parts!.evidence, this.evidence());
@@ -295,9 +292,9 @@ class PlaygroundView {
     if (!parts || !play) return;
     const whole = Math.max(240, parts.figures.clientWidth || 720);
     const fitting = Math.floor((whole + GAP) / (COLUMN + GAP));
-    const columns = Math.max(1, Math.min(fitting, neighbours(play.figures), 3));
+    const columns = Math.max(1, Math.min(fitting, mostSideBySide(play.figures), 3));
     const narrow = Math.floor((whole - (columns - 1) * GAP) / columns);
-    const wide = wideOnes(play.figures, columns);
+    const wide = takesWholeRow(play.figures, columns);
     const elements = play.figures.map((figure, at) => {
       const key = `${figure.id} ${figure.kind}`;
       const element = parts.shown.get(key) ?? new FigureElement(figure, this.stage);
@@ -308,7 +305,7 @@ class PlaygroundView {
     parts.figures.style.setProperty("--columns", String(columns));
     const now = [...parts.figures.children];
     if (now.length !== elements.length || elements.some((element, at) => element !== now[at]))
-      parts.figures.replaceChildren(...elements); // others keep the focus where it is
+      parts.figures.replaceChildren(...elements); // otherwise the focus stays where it is
   }
 
   private evidence(): string {
@@ -319,8 +316,8 @@ class PlaygroundView {
     return this.play.model ? this.say.computed(this.play.model, seconds) : this.say.computedPlain(seconds);
   }
 
-  /** Say why not. Where a model is in the way, it is asked again when that is done. */
-  private complain(error: unknown, askAgain: () => void): void {
+  /** Say why there is no result. While a model runs, ask again when it has ended. */
+  private showFailure(error: unknown, askAgain: () => void): void {
     const { language, rerunner } = this.stage;
     const parts = this.parts!;
     const free = isBusy(error) ? rerunner?.whenFree : undefined;
@@ -330,15 +327,15 @@ class PlaygroundView {
       void free(waiting.signal).then(() => waiting.signal.aborted || askAgain());
     }
     write(parts.state, "");
-    parts.figures.classList.add("stale"); // they are those of other settings
+    parts.figures.classList.add("stale"); // of other settings
     write(parts.found, "");
-    const sentence = free ? this.say.waitsForModel : explainTrouble(error, language);
-    if (showTrouble(parts.trouble, sentence, this.say.tryAgain, askAgain)) this.stage.announce(sentence);
+    const sentence = free ? this.say.waitsForModel : explainError(error, language);
+    if (showError(parts.trouble, sentence, this.say.tryAgain, askAgain)) this.stage.announce(sentence);
   }
 
-  private refuse(sentence: string): void {
+  private showUnavailable(): void {
     this.page.replaceChildren(
-      make("p", { class: "play-refusal" }, sentence),
+      make("p", { class: "play-refusal" }, this.say.noServer),
       make("p", { class: "play-refusal" }, this.say.noServerHint),
     );
   }

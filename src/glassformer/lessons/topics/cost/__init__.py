@@ -1,4 +1,4 @@
-"""n²·d, measured: attention, its projections and a recurrent layer on longer and longer texts, here and now.
+"""n²·d, measured: attention, its projections and a recurrent layer on longer and longer texts.
 
 In:   the width.
 Out:  seconds by length, how much a doubling costs, and the table of complexity, steps and path length.

@@ -1,6 +1,6 @@
 """BLEU by the length of the source: measured once by benchmarks/lengths.py, shown here with date and method.
 
-In:   lengths.json beside this file; without it the page says that nobody has measured yet.
+In:   lengths.json beside this file; without it the page says that nothing was measured yet.
 Out:  a curve for each network. Nothing is computed here: translating hundreds of sentences takes minutes.
 """
 

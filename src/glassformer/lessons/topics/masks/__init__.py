@@ -64,7 +64,7 @@ def pad(text: str, length: int) -> list[str]:
 
 
 def see(real: Tensor, kind: str) -> Tensor:
-    """What each query may see (query, key), as the house's networks have it."""
+    """What each query may see (query, key), as in this project's networks."""
     length = real.shape[1]
     mask = combine(
         real if kind in ("padding", "both") else None, causal=kind in ("causal", "both"), queries=length

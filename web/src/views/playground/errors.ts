@@ -1,8 +1,8 @@
 /**
- * Why there is no answer: the sentence, and a button that asks again.
+ * Why there is no result: a sentence, and a button that tries again.
  *
- * In:   an error, the place for it.
- * Out:  words on the page.
+ * In:   an error, the element to show it in.
+ * Out:  the text on the page.
  */
 
 import type { Language } from "../../api/types";
@@ -11,12 +11,12 @@ import { Refusal } from "../../core/source";
 import { make } from "../../marks/make";
 import { words } from "./words";
 
-/** Whether there will be an answer as soon as somebody else has theirs. */
+/** Whether the server refused because a model runs: there will be a result later. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Refusal && error.code === "busy";
 }
 
-export function explainTrouble(error: unknown, language: Language): string {
+export function explainError(error: unknown, language: Language): string {
   if (error instanceof Refusal) {
     if (error.code === "not_in_file" || error.code === "no_workbench") return words(language).onlyDefaults;
     return explain(error, language);
@@ -24,8 +24,8 @@ export function explainTrouble(error: unknown, language: Language): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Shows it; false where it stands there already: whoever is on the button stays there. */
-export function showTrouble(place: HTMLElement, sentence: string, again: string, ask: () => void): boolean {
+/** Show it; false where it is shown already, so that the button keeps the focus. */
+export function showError(place: HTMLElement, sentence: string, again: string, ask: () => void): boolean {
   if (!place.hidden && place.firstChild?.textContent === sentence) return false;
   place.hidden = false;
   place.replaceChildren(

@@ -1,5 +1,5 @@
 /**
- * A topic on paper: its figures one below the other, with the question, the settings and what was found.
+ * A topic as a saved picture: its figures below one another, with the question, the settings and the result.
  *
  * In:   what is shown.
  * Out:  a standalone SVG.
@@ -9,8 +9,8 @@ import type { PlayResult, PlayTopic } from "../../api/types";
 import type { Stage } from "../../core/view";
 import { spell } from "../../marks/cells";
 import { inks, label, sheet, wrap } from "../../marks/paper";
-import { drawForPicture, lookOf } from "./figure";
-import { type Settings, spellSetting } from "./settings";
+import { drawForSaving, lookOf } from "./figure";
+import { formatSetting, type Settings } from "./settings";
 
 const WIDTH = 640;
 
@@ -21,13 +21,13 @@ export interface Shown {
   readonly evidence: string;
 }
 
-export function printTopic(shown: Shown, stage: Stage<"none">, title: string): string {
+export function drawTopic(shown: Shown, stage: Stage<"none">, title: string): string {
   const { topic, play, settings, evidence } = shown;
   const look = lookOf(stage, inks(stage.theme), WIDTH);
   const { text } = look;
   let [body, height] = ["", 0];
   for (const figure of play?.figures ?? []) {
-    const drawn = drawForPicture(figure, look);
+    const drawn = drawForSaving(figure, look);
     body += label(text(figure.title), 0, height + 14, { fill: look.inks.ink, size: 13, weight: 600 });
     body += `<g transform="translate(0 ${height + 26})">${spell(drawn.element)}</g>`;
     height += drawn.height + 26;
@@ -37,7 +37,7 @@ export function printTopic(shown: Shown, stage: Stage<"none">, title: string): s
     }
     height += 20;
   }
-  const chosen = topic?.parameters.map((each) => spellSetting(each, settings[each.name] ?? "", text));
+  const chosen = topic?.parameters.map((each) => formatSetting(each, settings[each.name] ?? "", text));
   const lines = [
     topic ? text(topic.question) : "",
     chosen?.join(" · ") ?? "",
