@@ -63,7 +63,7 @@ export default defineConfig({
             { name: "page", test: /src\/(main\.ts|views\/(overview|heatmap)\/view\.ts)$/, priority: 3 },
             { name: "more", test: /src\/views\/(?!walk|playground)\w+\/view\.ts$/, priority: 1 },
             {
-              name: (id) => /views\/(\w+)\//.exec(id)?.[1] ?? null,
+              name: (id) => /src\/views\/(\w+)\//.exec(id)?.[1] ?? null,
               test: /src\/views\/(walk|playground)\/view\.ts$/,
             },
             { name: "walk-and-playground", test: /src\/marks\/remounting\.ts$/, priority: 2 },

@@ -6,11 +6,19 @@
  */
 
 import type { HiddenDescription, Language, MapDescription, SideName } from "../api/types";
+import { inBoth } from "../i18n/core";
 import { words } from "../i18n/focus";
 import { chooseMap } from "./maps";
 import { placeOf } from "./place";
 import type { Selection } from "./selection";
-import type { Stage } from "./view";
+import type { Stage, View } from "./view";
+
+/** Whether there are attention maps, or why a view of them has nothing to show. */
+export const hasMaps: View["fits"] = ({ now: { description } }) =>
+  description.maps.length > 0 || inBoth(words, (word) => word.noMaps);
+
+export const hasHidden: View["fits"] = ({ now: { description } }) =>
+  description.hidden.length > 0 || inBoth(words, (word) => word.noHidden);
 
 export function mapName(map: MapDescription, language: Language): string {
   const say = words(language);
@@ -21,6 +29,29 @@ export function mapName(map: MapDescription, language: Language): string {
 /** The chosen head's number; null for an average. */
 export function headNumber(map: MapDescription, head: Selection["head"]): number | null {
   return typeof head === "number" ? Math.max(0, Math.min(map.heads - 1, head)) : null;
+}
+
+/** The map, head, query and key in focus; an average has no vectors, so its first head stands in. */
+export interface Focus {
+  readonly map: MapDescription;
+  readonly head: number | null;
+  readonly oneHead: number;
+  readonly query: number; // row of the map
+  readonly key: number | null; // column, where one is chosen
+}
+
+export function focusOf(stage: Stage): Focus {
+  const selection = stage.selection.get();
+  const map = chooseMap(stage.source.description, selection)!;
+  const head = headNumber(map, selection.head);
+  const query = selection.query === null ? map.queries - 1 : selection.query - map.query_start;
+  return {
+    map,
+    head,
+    oneHead: head ?? 0,
+    query: Math.max(0, Math.min(map.queries - 1, query)),
+    key: selection.key === null ? null : Math.max(0, Math.min(map.keys - 1, selection.key - map.key_start)),
+  };
 }
 
 /** The last lines of a saved picture: which model, and how its numbers were made. */

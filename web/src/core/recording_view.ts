@@ -7,14 +7,18 @@
 
 import type { Language } from "../api/types";
 import { introduce, liveWords } from "../i18n/core";
+import { words as nameWords } from "../i18n/focus";
 import { Options } from "./options";
 import { Tasks } from "./tasks";
 import type { Mounted, Stage, View } from "./view";
 
+export type Names = ReturnType<typeof nameWords>;
+
 /** What a view is mounted with. */
 export interface Setting<Words extends object, O extends object> {
   readonly stage: Stage;
-  readonly say: Words; // always in the language of the moment
+  readonly say: Words; // always in the language of the moment, as are
+  readonly names: Names; // of maps, stacks, columns
   readonly options: Options<O>;
   readonly tasks: Tasks;
 }
@@ -23,12 +27,14 @@ export interface Setting<Words extends object, O extends object> {
 export abstract class MountedView<Words extends object, O extends object> implements Setting<Words, O> {
   readonly stage: Stage;
   readonly say: Words;
+  readonly names: Names;
   readonly options: Options<O>;
   readonly tasks: Tasks;
 
-  constructor({ stage, say, options, tasks }: Setting<Words, O>) {
+  constructor({ stage, say, names, options, tasks }: Setting<Words, O>) {
     this.stage = stage;
     this.say = say;
+    this.names = names;
     this.options = options;
     this.tasks = tasks;
   }
@@ -56,7 +62,9 @@ export function recordingView<
     mount(stage) {
       const tasks = new Tasks(stage);
       const options = new Options(declared.name, declared.options, stage.selection);
-      const mounted = mount({ stage, say: liveWords(words, () => stage.language), options, tasks });
+      const language = (): Language => stage.language;
+      const [say, names] = [liveWords(words, language), liveWords(nameWords, language)];
+      const mounted = mount({ stage, say, names, options, tasks });
       const finish = mounted.unmount?.bind(mounted);
       return Object.assign(mounted, {
         unmount() {

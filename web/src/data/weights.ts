@@ -6,7 +6,7 @@
  */
 
 import { asFloats, byteTable, tensor } from "../api/frames";
-import type { MapDescription, TokenSlice } from "../api/types";
+import type { MapDescription, SideName, TokenSlice } from "../api/types";
 import { axisOf, type Head } from "../core/maps";
 import type { Precision, Range, RecordingSource } from "../core/source";
 import { type Block, sumByByte, toBytes } from "../core/weight_bytes";
@@ -79,6 +79,12 @@ export async function readMatrix(
   const frame =
     head === "model" ? await source.average(map.stack, map.kind) : await source.weights(map, { head }, as);
   return asFloats(tensor(frame, "weights"));
+}
+
+/** The last tokens of a side. */
+export function readLast(source: RecordingSource, side: SideName, most: number): Promise<TokenSlice> {
+  const count = source.description[side]?.count ?? 0;
+  return source.tokens(side, [Math.max(0, count - most), count]);
 }
 
 /** The tokens of one axis of a map. */

@@ -16,4 +16,28 @@ export const words = {
   tokensOf: (first: string, last: string, count: string) => `tokens ${first}–${last} of ${count}`,
   copied: "Copied.",
   notCopied: "The clipboard is not open to this page; use Save instead.",
+  noMaps: "This recording has no attention maps. Record again with `want` weights.",
+  noHidden: "This recording has no hidden states. Record again with `want` hidden.",
+  position: "position",
+  token: "token",
+  stackColumn: "stack",
+  kindColumn: "attention",
+  layerColumn: "layer",
+  headColumn: "head",
+  families: (family: string) =>
+    (
+      ({
+        sparsity: "Sparsity",
+        entropy: "Entropy",
+        distance: "Distance",
+        positions: "Positions",
+        repeats: "Repeats",
+        similarity: "Similarity of heads",
+        sinks: "Sinks",
+        alignment: "Alignment",
+        words: "Words",
+        linkage: "Linkage",
+        dependencies: "Dependencies",
+      }) as Readonly<Record<string, string>>
+    )[family] ?? family,
 };

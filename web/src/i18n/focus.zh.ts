@@ -18,4 +18,28 @@ export const words: SameWords<typeof en.words> = {
   tokensOf: (first: string, last: string, count: string) => `第 ${first}–${last} 个词元，共 ${count} 个`,
   copied: "已复制。",
   notCopied: "此页面无法使用剪贴板，请改用保存。",
+  noMaps: "这份记录没有注意力图。请在记录时把 weights 加入 `want`。",
+  noHidden: "这份记录没有隐藏状态。请在记录时把 hidden 加入 `want`。",
+  position: "位置",
+  token: "词元",
+  stackColumn: "网络部分",
+  kindColumn: "注意力类型",
+  layerColumn: "层",
+  headColumn: "头",
+  families: (family: string) =>
+    (
+      ({
+        sparsity: "稀疏度",
+        entropy: "熵",
+        distance: "距离",
+        positions: "位置",
+        repeats: "重复",
+        similarity: "头的相似度",
+        sinks: "注意力汇聚",
+        alignment: "词对齐",
+        words: "词",
+        linkage: "联系",
+        dependencies: "依存关系",
+      }) as Readonly<Record<string, string>>
+    )[family] ?? family,
 };

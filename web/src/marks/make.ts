@@ -36,6 +36,17 @@ export function draw<Tag extends keyof SVGElementTagNameMap>(
   return element;
 }
 
+/** A picture of so many pixels, with its name for screen readers. */
+export function drawChart(
+  width: number,
+  height: number,
+  label: string,
+  ...children: readonly Child[]
+): SVGSVGElement {
+  const look = { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label };
+  return draw("svg", look, ...children);
+}
+
 /** A text node's words, changed only if they differ. */
 export function write(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;

@@ -241,10 +241,11 @@ describe("the threshold τ", () => {
         asked.push([over, given]);
         return new Promise<never>(() => {});
       };
+      const own = { ...source, score, within: () => own };
       await open(
         {
           ...recordings(),
-          open: async () => ({ ...source, score, within: () => ({ ...source, score }) }) as never,
+          open: async () => own as never,
           metrics: async () => [{ ...metric, parameters, needs: "statistics", range: [0, null] }] as never,
         },
         [],

@@ -72,7 +72,7 @@ export class Points {
     const legend = draw("svg", { width: 260, height: 16, "aria-hidden": "true" });
     legend.append(this.drawPositionBar(SCREEN));
     this.element.prepend(this.cloud.element);
-    this.element.append(make("div", { class: "line" }, legend, this.state));
+    this.element.append(make("div", { class: "line drawn-bar" }, legend, this.state));
   }
 
   /** The first token shown. */

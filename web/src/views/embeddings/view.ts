@@ -6,11 +6,9 @@
  */
 
 import type { HiddenDescription } from "../../api/types";
-import { captionOf, stackNames } from "../../core/focus";
+import { captionOf, hasHidden, stackNames } from "../../core/focus";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
-import { inBoth, liveWords } from "../../i18n/core";
-import { words as focusWords } from "../../i18n/focus";
 import { button, type Control, choiceOfSeveral, slider, whole } from "../../marks/controls";
 import { make, relabel, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
@@ -26,14 +24,13 @@ export const view = recordingView({
   order: 60,
   words,
   options,
-  fits: ({ now: { description } }) => description.hidden.length > 0 || inBoth(words, (word) => word.noHidden),
+  fits: hasHidden,
   mount: (setting) => new EmbeddingsView(setting),
 });
 
 type Words = ReturnType<typeof words>;
 
 class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
-  private readonly sayFocus = liveWords(focusWords, () => this.stage.language);
   private readonly controls = new OptionControls(this.options);
   private readonly spreading = this.tasks.asker();
   private readonly points: Points;
@@ -90,7 +87,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
     const stacks = stage.source.description.hidden.map(({ stack }) => stack);
     const controls = make(
       "div",
-      { class: "controls" },
+      { class: "drawn-bar" },
       choiceOfSeveral(stackNames(stage, stacks), this.hidden.stack, (stack) => options.set({ stack }))
         ?.element,
       this.controls.choice("as", () => say.as, {
@@ -102,7 +99,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
     );
     const layers = make(
       "div",
-      { class: "controls" },
+      { class: "drawn-bar" },
       button(
         () => say.input,
         () => this.goLayer(0),
@@ -117,7 +114,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
     const { element, side } = this.points;
     const body = make("div", { class: "body" }, element, this.spread.element, side);
     stage.element.replaceChildren(
-      make("div", { class: "embeddings-view" }, controls, layers, this.note, body),
+      make("div", { class: "embeddings-view drawn" }, controls, layers, this.note, body),
     );
   }
 
@@ -169,7 +166,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
     await this.coming;
     const { theme } = this.stage;
     const drawn = await (this.asPoints() ? this.points : this.spread).spell(inks(theme));
-    const title = `${this.say.title} · ${this.sayFocus.stackName(this.hidden.stack)} · ${this.layerName(this.choices.layer)}`;
+    const title = `${this.say.title} · ${this.names.stackName(this.hidden.stack)} · ${this.layerName(this.choices.layer)}`;
     const caption = captionOf(this.stage, this.note.textContent ?? "", this.points.range());
     return sheet({ ...drawn, title, caption, theme });
   }
@@ -182,7 +179,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
     const rows = await this.points.rows();
     return {
       caption: `${say.title}: ${this.layerName(choices.layer)}, ${say[choices.by]}`,
-      columns: [say.columnPosition, say.columnToken, say.columnX, say.columnY],
+      columns: [this.names.position, this.names.token, say.columnX, say.columnY],
       rows,
       ...(rows.length < hidden.tokens ? { more: hidden.tokens - rows.length } : {}),
     };
@@ -219,6 +216,6 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
 
   private layerName(layer: number): string {
     if (layer === 0) return this.say.input;
-    return layer === this.hidden.layers - 1 ? this.say.output : this.sayFocus.afterLayers(layer);
+    return layer === this.hidden.layers - 1 ? this.say.output : this.names.afterLayers(layer);
   }
 }

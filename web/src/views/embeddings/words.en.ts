@@ -4,7 +4,6 @@ export const words = {
   title: "Embeddings",
   about:
     "Tokens as points: input embeddings, output embeddings and every layer in between, on a plane or as distributions.",
-  noHidden: "This recording has no hidden states. Record again with `want` hidden.",
   as: "Show as",
   points: "Points",
   distributions: "Distributions",
@@ -36,8 +35,6 @@ export const words = {
   allLayers: "All layers",
   moments: (count: string, mean: string, deviation: string) =>
     `${count} numbers, mean ${mean}, deviation ${deviation}`,
-  columnToken: "token",
-  columnPosition: "position",
   columnX: "x",
   columnY: "y",
   one: "A single token is a single point.",

@@ -6,7 +6,6 @@ import type * as en from "./words.en";
 export const words: SameWords<typeof en.words> = {
   title: "词嵌入",
   about: "把词元画成点：输入词嵌入、输出词嵌入以及中间每一层，可看平面投影或分布。",
-  noHidden: "这份记录没有隐藏状态。请在记录时把 hidden 加入 `want`。",
   as: "显示为",
   points: "散点",
   distributions: "分布",
@@ -36,8 +35,6 @@ export const words: SameWords<typeof en.words> = {
   allLayers: "所有层",
   moments: (count: string, mean: string, deviation: string) =>
     `共 ${count} 个数，均值 ${mean}，标准差 ${deviation}`,
-  columnToken: "词元",
-  columnPosition: "位置",
   columnX: "x",
   columnY: "y",
   one: "单个词元只有一个点。",

@@ -7,15 +7,13 @@
  */
 
 import type { HiddenDescription } from "../../api/types";
-import { captionOf, chosenHidden, focusToken, stackNames, tokenInFocus } from "../../core/focus";
+import { captionOf, chosenHidden, focusToken, hasHidden, stackNames, tokenInFocus } from "../../core/focus";
 import { count, digits, exact } from "../../core/formats";
 import { flag, integer, oneOf, optional, type Schema, text } from "../../core/options";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import { SideTokens } from "../../data/side_tokens";
 import { readActivations } from "../../data/states";
-import { inBoth, liveWords } from "../../i18n/core";
-import { words as focusWords } from "../../i18n/focus";
 import { type ColourScale, colourScale, drawCells, drawColourBar, spell } from "../../marks/cells";
 import { type Control, choiceOfSeveral, whole } from "../../marks/controls";
 import { draw, make, relabel, write } from "../../marks/make";
@@ -50,14 +48,13 @@ export const view = recordingView({
   order: 50,
   words,
   options,
-  fits: ({ now: { description } }) => description.hidden.length > 0 || inBoth(words, (word) => word.noHidden),
+  fits: hasHidden,
   mount: (setting) => new EncoderView(setting),
 });
 
 type Words = ReturnType<typeof words>;
 
 class EncoderView extends MountedView<Words, EncoderOptions> {
-  private readonly sayFocus = liveWords(focusWords, () => this.stage.language);
   private readonly loading = this.tasks.asker();
   private readonly controls = new OptionControls(this.options);
   private readonly field: Field;
@@ -155,11 +152,11 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
       width: left + layers * wide,
       height: bottom + 76,
       body,
-      title: `${this.sayFocus.stackName(this.hidden.stack)} · ${this.byWords()}`,
+      title: `${this.names.stackName(this.hidden.stack)} · ${this.byWords()}`,
       caption: captionOf(
         this.stage,
         this.means(),
-        this.sayFocus.tokensOf(count(first), count(last - 1), count(tokens)),
+        this.names.tokensOf(count(first), count(last - 1), count(tokens)),
       ),
       theme,
     });
@@ -175,7 +172,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
       ...layers.map((layer) => this.value(layer, token)),
     ]);
     const names = layers.map((layer) => this.say.columnLayer(layer));
-    const columns = [this.say.columnPosition, this.say.columnToken, ...names];
+    const columns = [this.names.position, this.names.token, ...names];
     const more = this.hidden.tokens - most;
     return { caption: `${this.say.title}: ${this.byWords()}`, columns, rows, ...(more > 0 ? { more } : {}) };
   }
@@ -185,7 +182,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     const stacks = stage.source.description.hidden.map(({ stack }) => stack);
     const controls = make(
       "div",
-      { class: "controls" },
+      { class: "drawn-bar" },
       choiceOfSeveral(stackNames(stage, stacks), this.hidden.stack, (stack) => options.set({ stack }))
         ?.element,
       this.controls.choice("by", () => say.by, {
@@ -210,9 +207,9 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     stage.element.replaceChildren(
       make(
         "div",
-        { class: "encoder-view" },
+        { class: "encoder-view drawn" },
         controls,
-        make("div", { class: "line" }, this.bar, this.meaning),
+        make("div", { class: "line drawn-bar" }, this.bar, this.meaning),
         this.readout,
         make("div", { class: "body" }, left, beside),
       ),
@@ -322,7 +319,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   private sentence({ token, layer }: Cell): string {
     const value = this.value(layer, token);
     const words = value === null ? this.say.undefined : digits(value);
-    return this.say.readout(this.tokens.shown(token), String(token), this.sayFocus.afterLayers(layer), words);
+    return this.say.readout(this.tokens.shown(token), String(token), this.names.afterLayers(layer), words);
   }
 
   private value(layer: number, token: number): number | null {

@@ -3,7 +3,6 @@
 export const words = {
   title: "Encoder",
   about: "Every token after every layer, coloured by how strongly it is activated.",
-  noHidden: "This recording has no hidden states. Record again with `want` hidden.",
   by: "Colour by",
   norm: "Norm",
   normMeans: "The length of a token's hidden state.",
@@ -26,7 +25,5 @@ export const words = {
   undefined: "undefined",
   loading: "Loading activations …",
   whole: "whole text, mean of neighbouring tokens",
-  columnToken: "token",
-  columnPosition: "position",
   columnLayer: (layer: number) => `layer ${layer}`,
 };

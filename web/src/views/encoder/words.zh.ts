@@ -6,7 +6,6 @@ import type * as en from "./words.en";
 export const words: SameWords<typeof en.words> = {
   title: "编码器",
   about: "每个词元经过每一层之后的状态，颜色表示激活强度。",
-  noHidden: "这份记录没有隐藏状态。请在记录时把 hidden 加入 `want`。",
   by: "着色依据",
   norm: "范数",
   normMeans: "词元隐藏状态向量的长度。",
@@ -29,7 +28,5 @@ export const words: SameWords<typeof en.words> = {
   undefined: "未定义",
   loading: "正在载入激活值……",
   whole: "全文（相邻词元取平均）",
-  columnToken: "词元",
-  columnPosition: "位置",
   columnLayer: (layer: number) => `第 ${layer} 层`,
 };

@@ -78,8 +78,8 @@ class FlowView extends MountedView<Words, object> {
     stage.element.replaceChildren(
       make(
         "div",
-        { class: "flow" },
-        make("div", { class: "flow-bar" }, chooser, this.readout),
+        { class: "flow drawn" },
+        make("div", { class: "flow-bar drawn-bar" }, chooser, this.readout),
         this.heads,
         this.columns.element,
         this.note,
@@ -263,8 +263,8 @@ class FlowView extends MountedView<Words, object> {
       caption:
         shown === null ? word.loading : word.caption(this.tokenName(shown.token), shown.token + this.start),
       columns: [
-        word.columnPosition,
-        word.columnToken,
+        this.names.position,
+        this.names.token,
         ...planes.map((_, plane) => (plane === 0 ? word.columnInput : word.columnPlane(plane - 1))),
       ],
       rows: Array.from({ length: this.count }, (_, row) => [

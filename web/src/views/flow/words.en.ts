@@ -25,8 +25,6 @@ export const words = {
     `The text has ${count} tokens; rollout multiplies whole matrices and is drawn up to ${most}. Record a part of the text.`,
   caption: (token: string, index: number) =>
     `Rollout of ${token} (${index}): the width of a band is the share of its information that goes that way.`,
-  columnPosition: "position",
-  columnToken: "token",
   columnPlane: (layer: number) => `after layer ${layer}`,
   columnInput: "input",
 };

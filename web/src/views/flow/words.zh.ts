@@ -27,8 +27,6 @@ export const words: SameWords<typeof en.words> = {
     `文本有 ${count} 个词元；展开要做整个矩阵的乘法，最多画 ${most} 个。请只记录文本的一部分。`,
   caption: (token: string, index: number) =>
     `${token}（${index}）的注意力展开：带的宽度表示经由此处的信息份额。`,
-  columnPosition: "位置",
-  columnToken: "词元",
   columnPlane: (layer: number) => `第 ${layer} 层之后`,
   columnInput: "输入",
 };

@@ -10,7 +10,7 @@ import { findMasks, probability } from "../../core/generation";
 import type { TableData } from "../../core/view";
 import { type Bar, Bars } from "../../marks/bars";
 import { make, write } from "../../marks/make";
-import type { Drawing, GenerationContext, GenerationPanel } from "./panel";
+import type { Drawing, GenerationPanel, GenerationSetting } from "./panel";
 import { Text } from "./text";
 
 export class Output implements GenerationPanel {
@@ -21,11 +21,11 @@ export class Output implements GenerationPanel {
   private readonly button: HTMLButtonElement;
 
   constructor(
-    private readonly context: GenerationContext,
+    private readonly setting: GenerationSetting,
     private readonly output: OutputDescription,
     private readonly mask: ((text: string) => void) | null, // run again with this text
   ) {
-    const { word, stage } = context;
+    const { say: word, stage } = setting;
     const { description } = stage.source;
     this.bars = new Bars(() => word.choicesName);
     this.button = make("button", {
@@ -50,7 +50,7 @@ export class Output implements GenerationPanel {
     }
     const side: SideName = output.stack === "decoder" && description.target !== null ? "target" : "source";
     const name = (): string => (description.shape === "encoder" ? word.positions : word.nextWord);
-    this.text = new Text(context, side, name, (token) => stage.selection.set({ query: token }));
+    this.text = new Text(setting, side, name, (token) => stage.selection.set({ query: token }));
     const looked = make(
       "section",
       { class: "generation-looked" },
@@ -71,12 +71,12 @@ export class Output implements GenerationPanel {
     const position = this.position(slice);
     this.text!.passage.mark(position);
     this.button.hidden = this.mask === null || this.masked(slice, position) === null;
-    write(this.button, this.context.word.maskIt(slice.shown[position - slice.start] ?? ""));
+    write(this.button, this.setting.say.maskIt(slice.shown[position - slice.start] ?? ""));
   }
 
   /** The token whose prediction is shown: chosen, else the first mask, else the last. */
   private position(slice: TokenSlice): number {
-    const { query } = this.context.stage.selection.get();
+    const { query } = this.setting.stage.selection.get();
     const count = this.output.positions.length;
     if (query !== null && query < count) return query;
     return findMasks(slice)[0] ?? count - 1;
@@ -85,7 +85,7 @@ export class Output implements GenerationPanel {
   /** The text with one token masked; null where the token is no part of the text. */
   private masked(slice: TokenSlice, position: number): string | null {
     const index = position - slice.start;
-    const { text } = this.context.stage.source.description.source;
+    const { text } = this.setting.stage.source.description.source;
     const span = slice.offsets?.[index];
     const masks = findMasks(slice);
     if (text === null || span === undefined || slice.special[index] || span[0] === span[1]) return null;
@@ -102,7 +102,7 @@ export class Output implements GenerationPanel {
   }
 
   chances(): { title: string; bars: Bar[] } {
-    const { word, stage } = this.context;
+    const { say: word, stage } = this.setting;
     const slice = this.text?.slice;
     const position = slice ? this.position(slice) : 0;
     const choices = this.output.positions[position] ?? [];
@@ -126,11 +126,11 @@ export class Output implements GenerationPanel {
   }
 
   table(): TableData {
-    const { word } = this.context;
+    const { say: word, names } = this.setting;
     const slice = this.text?.slice;
     return {
       caption: this.output.kind === "classes" ? word.classes : word.positions,
-      columns: [word.columnPosition, word.columnToken, word.columnRank, word.columnChoice, word.columnShare],
+      columns: [names.position, names.token, word.columnRank, word.columnChoice, word.columnShare],
       rows: this.output.positions.flatMap((choices, position) =>
         choices.map((choice, rank) => [
           position,
@@ -144,8 +144,4 @@ export class Output implements GenerationPanel {
   }
 
   zoom(): void {}
-
-  unmount(): void {
-    this.text?.close();
-  }
 }

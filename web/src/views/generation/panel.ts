@@ -1,10 +1,25 @@
 /** What stands below the form of generation: the steps of a text, or a distribution. */
 
-import type { Stage, TableData } from "../../core/view";
+import { flag, integer, optional, type Schema } from "../../core/options";
+import type { Setting } from "../../core/recording_view";
+import type { TableData } from "../../core/view";
 import type { Bar } from "../../marks/bars";
 import type { words } from "./words";
 
-export type Wording = ReturnType<typeof words>;
+export interface GenerationOptions {
+  readonly node: number | null; // a hypothesis that was not kept
+  readonly step: number; // where the text does not say which row wrote which word
+  readonly predict: boolean; // set by others: start at once
+}
+
+export const options: Schema<GenerationOptions> = {
+  node: optional(integer(0)),
+  step: integer(0),
+  predict: flag(),
+};
+
+/** What the view and its panels are made with. */
+export type GenerationSetting = Setting<ReturnType<typeof words>, GenerationOptions>;
 
 /** A drawing for a saved picture, under its title. */
 export interface Drawing {
@@ -25,12 +40,4 @@ export interface GenerationPanel {
   caption(): string;
   table(): TableData;
   zoom(direction: -1 | 0 | 1): void;
-  unmount(): void;
-}
-
-/** What panels share: where they are, their words, and a way to say that a promise failed. */
-export interface GenerationContext {
-  readonly stage: Stage;
-  readonly word: Wording;
-  failed(error: unknown): void;
 }

@@ -9,10 +9,7 @@ import type { Description, MapDescription, SideName, StepDescription } from "../
 import { keptPath, mapOfStep } from "../../core/generation";
 import { chooseMap } from "../../core/maps";
 import { placeOf } from "../../core/place";
-import type { Stage } from "../../core/view";
-
-const NODE_OPTION = "generation.node"; // a hypothesis that was not kept
-const STEP_OPTION = "generation.step"; // where the text does not say which row wrote which word
+import type { GenerationSetting } from "./panel";
 
 export class Place {
   readonly steps: readonly StepDescription[];
@@ -23,7 +20,12 @@ export class Place {
   private readonly description: Description;
   private readonly stack: string;
 
-  constructor(private readonly stage: Stage) {
+  private readonly stage;
+  private readonly options;
+
+  constructor({ stage, options }: GenerationSetting) {
+    this.stage = stage;
+    this.options = options;
     this.description = stage.source.description;
     const { generation, target, maps } = this.description;
     this.steps = generation?.steps ?? [];
@@ -39,13 +41,13 @@ export class Place {
 
   /** The step of the selection, from 0. */
   step(): number {
-    const { query, step, options } = this.stage.selection.get();
+    const { query, step } = this.stage.selection.get();
     const map = this.map();
-    let found = Number(options[STEP_OPTION] ?? 0);
+    let found = this.options.now.step;
     if (map !== null && map.step !== null) found = step ?? 0;
     else if (this.first !== null)
       found = map?.stack === this.stack && query !== null ? query - this.first : 0;
-    return Number.isFinite(found) ? Math.max(0, Math.min(this.steps.length - 1, found)) : 0;
+    return Math.max(0, Math.min(this.steps.length - 1, found));
   }
 
   /** The position whose row wrote a step's word. */
@@ -54,16 +56,15 @@ export class Place {
   }
 
   goTo(step: number): void {
-    const { selection } = this.stage;
-    const { [NODE_OPTION]: _node, [STEP_OPTION]: _step, ...options } = selection.get().options;
+    const none = { node: null, step: 0 };
     const map = this.map();
-    if (map !== null && map.step !== null) selection.set({ step, options });
-    else if (this.first === null) selection.set({ options: { ...options, [STEP_OPTION]: String(step) } });
+    if (map !== null && map.step !== null) this.options.set(none, { step });
+    else if (this.first === null) this.options.set({ node: null, step });
     else {
       const fitting =
         map?.stack === this.stack ? map : (this.mapOf("cross", step) ?? this.mapOf("self", step));
       const turn = fitting === null ? {} : { place: placeOf(fitting) };
-      selection.set({ ...turn, query: this.first + step, options });
+      this.options.set(none, { ...turn, query: this.first + step });
     }
   }
 
@@ -82,14 +83,14 @@ export class Place {
 
   /** The node of the tree that is looked at; null where there is no tree. */
   node(): number | null {
-    const wanted = Number(this.stage.selection.get().options[NODE_OPTION] ?? Number.NaN);
-    if (Number.isInteger(wanted) && this.nodes[wanted] !== undefined) return wanted;
+    const { node } = this.options.now;
+    if (node !== null && this.nodes[node] !== undefined) return node;
     return this.kept[this.step()] ?? null;
   }
 
   chooseNode(node: number): void {
     const on = this.kept.indexOf(node);
     if (on >= 0) this.goTo(on);
-    else this.stage.selection.option(NODE_OPTION, String(node));
+    else this.options.set({ node });
   }
 }

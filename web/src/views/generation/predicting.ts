@@ -14,7 +14,7 @@ import { Run } from "../../data/run";
 import { make } from "../../marks/make";
 import { Words } from "../../marks/word_row";
 import { Decoding, type DecodingText, type Predicts } from "./decoding";
-import type { GenerationContext } from "./panel";
+import type { GenerationSetting } from "./panel";
 
 /** What a recording's model can predict. */
 export function predictsOf({ description }: RecordingSource): Predicts {
@@ -35,11 +35,11 @@ export class Predicting {
   private run: Run | null = null; // the last one
 
   constructor(
-    private readonly context: GenerationContext,
+    private readonly setting: GenerationSetting,
     private readonly rerunner: Rerunner,
     kept: KeptPredicting | undefined,
   ) {
-    const { word, stage } = context;
+    const { say: word, stage } = setting;
     this.form = new Decoding({
       word,
       predicts: predictsOf(stage.source),
@@ -69,7 +69,7 @@ export class Predicting {
     const { rerunner } = this;
     const known = rerunner.again(decode === null ? {} : { decode });
     if (known === null) {
-      this.form.say(() => this.context.word.noRequest);
+      this.form.say(() => this.setting.say.noRequest);
       return;
     }
     this.run?.show(null);
@@ -87,7 +87,7 @@ export class Predicting {
 
   /** How far it is, or how it ended. */
   private tell({ state, job, error }: Run): void {
-    const { word, stage } = this.context;
+    const { say: word, stage } = this.setting;
     this.form.setBusy(state === "running");
     if (state === "running") {
       if (job !== null) this.form.tell(job);

@@ -5,20 +5,21 @@
  * Out:  a panel that follows the step of the selection, and can walk through all of them.
  */
 
-import type { StepDescription } from "../../api/types";
+import type { MapDescription, StepDescription } from "../../api/types";
 import { chance } from "../../core/formats";
 import { choicesOf, findFirst, pathTo, probability, scoreText } from "../../core/generation";
-import { chooseHead } from "../../core/maps";
+import { chooseHead, type Head } from "../../core/maps";
 import type { TableData } from "../../core/view";
 import { readRow } from "../../data/weights";
 import { type Bar, Bars } from "../../marks/bars";
 import { make, relabel, write } from "../../marks/make";
 import { Tree } from "../../marks/tree";
 import { Words } from "../../marks/word_row";
-import type { Drawing, GenerationContext, GenerationPanel } from "./panel";
+import type { Drawing, GenerationPanel, GenerationSetting } from "./panel";
 import { Place } from "./place";
 import { Text } from "./text";
 
+const nothing = (): void => {};
 const BEAT = 900; // milliseconds a step when playing
 
 export class Steps implements GenerationPanel {
@@ -36,13 +37,12 @@ export class Steps implements GenerationPanel {
   private readonly layer = make("span", { class: "generation-layer" });
   private readonly path = make("p", { class: "generation-path", dir: "auto" });
   private readonly note: HTMLElement;
-  private timer: ReturnType<typeof setInterval> | undefined;
-  private asked = 0;
-  private gone = false;
+  private readonly asking;
 
-  constructor(private readonly context: GenerationContext) {
-    const { word, stage } = context;
-    this.place = new Place(stage);
+  constructor(private readonly setting: GenerationSetting) {
+    const { say: word, stage, tasks } = setting;
+    this.asking = tasks.asker();
+    this.place = new Place(setting);
     this.note = make("p", { class: "generation-note", hidden: true }, () => word.noText);
     const { place } = this;
     this.written = new Words(
@@ -61,31 +61,21 @@ export class Steps implements GenerationPanel {
     });
     this.slider.addEventListener("input", () => place.goTo(this.slider.valueAsNumber));
     const play = { type: "button", class: "button small generation-play", onclick: () => this.togglePlay() };
-    this.play = make("button", play, () => (this.timer === undefined ? word.play : word.pause));
+    this.play = make("button", play, () => (tasks.waits("play") ? word.pause : word.play));
     const translated = stage.source.description.target !== null;
     const own = new Text(
-      context,
+      setting,
       place.side,
       () => (translated ? word.earlier : word.text),
       (token) => this.chooseToken(token),
     );
-    this.texts = translated
-      ? [
-          new Text(
-            context,
-            "source",
-            () => word.source,
-            () => {},
-          ),
-          own,
-        ]
-      : [own];
+    this.texts = translated ? [new Text(setting, "source", () => word.source, nothing), own] : [own];
     this.element = this.build();
     this.open(own);
   }
 
   private build(): HTMLElement {
-    const { word } = this.context;
+    const { say: word } = this.setting;
     const { steps, nodes, kept } = this.place;
     const transport = make("div", { class: "generation-transport" }, this.play, this.slider, this.where);
     const texts = this.texts.map((text) => text.element);
@@ -132,7 +122,7 @@ export class Steps implements GenerationPanel {
       });
     }
     queueMicrotask(() => {
-      if (!this.gone) this.place.turnToWriter();
+      if (!this.setting.tasks.over) this.place.turnToWriter();
     });
   }
 
@@ -145,7 +135,7 @@ export class Steps implements GenerationPanel {
   }
 
   follow(): void {
-    const { word } = this.context;
+    const { say: word } = this.setting;
     const { place } = this;
     const at = place.step();
     const { step, dropped } = this.shown();
@@ -170,15 +160,14 @@ export class Steps implements GenerationPanel {
     this.tree.mark(node);
     const value = scoreText(nodes[node]!, 3);
     const texts = pathTo(nodes, node).map((place) => nodes[place]!.text);
-    this.path.replaceChildren(make("b", {}, this.context.word.soFar(value)), " ", texts.join(" "));
+    this.path.replaceChildren(make("b", {}, this.setting.say.soFar(value)), " ", texts.join(" "));
   }
 
   /** Colour the texts by the attention of the step. */
   private showAttention(step: number): void {
-    const { word, stage, failed } = this.context;
-    const asked = ++this.asked;
+    const { say: word, stage } = this.setting;
     const position = this.place.position(step);
-    const layers: string[] = [];
+    const rows: { text: Text; map: MapDescription; head: Head; row: number }[] = [];
     for (const text of this.texts) {
       const own = text === this.texts.at(-1);
       const map = this.place.mapOf(own ? "self" : "cross", step);
@@ -187,31 +176,37 @@ export class Steps implements GenerationPanel {
         text.passage.mark(position + 1);
         if (step > 0) text.passage.reveal(position + 1, false);
       }
-      text.say("");
-      if (map === null || position === null) {
-        text.passage.colour(null, 1);
-        continue;
-      }
-      const row = map.step === null ? position - map.query_start : map.queries - 1;
-      if (row < 0 || row >= map.queries) {
-        text.passage.colour(null, 1);
-        text.say(word.noRow);
-        continue;
-      }
-      const head = chooseHead(map, stage.selection.get().head);
-      layers.push(word.layerHead(map.layer, typeof head === "number" ? word.head(head) : word[head]));
-      readRow(stage.source, map, head, row).then((weights) => {
-        if (!this.gone && asked === this.asked) text.colour(weights, map.key_start);
-      }, failed);
+      const row =
+        map === null || position === null
+          ? -1
+          : map.step === null
+            ? position - map.query_start
+            : map.queries - 1;
+      const there = map !== null && row >= 0 && row < map.queries;
+      text.say(there || map === null || position === null ? "" : word.noRow);
+      if (there) rows.push({ text, map, head: chooseHead(map, stage.selection.get().head), row });
+      else text.passage.colour(null, 1);
     }
-    write(this.layer, layers[0] ?? "");
+    this.asking.ask(
+      null,
+      (source) => Promise.all(rows.map(({ map, head, row }) => readRow(source, map, head, row))),
+      (weights) => {
+        rows.forEach(({ text, map }, at) => {
+          text.colour(weights[at]!, map.key_start);
+        });
+      },
+    );
+    const names = rows.map(({ map, head }) =>
+      word.layerHead(map.layer, typeof head === "number" ? word.head(head) : word[head]),
+    );
+    write(this.layer, names[0] ?? "");
   }
 
   private chooseNode(node: number): void {
     const { nodes } = this.place;
     const { text, index } = nodes[node]!;
     this.place.chooseNode(node);
-    this.context.stage.announce(this.context.word.node(text, index + 1, scoreText(nodes[node]!, 2)));
+    this.setting.stage.announce(this.setting.say.node(text, index + 1, scoreText(nodes[node]!, 2)));
   }
 
   /** A word of the text: the step that wrote it. */
@@ -222,24 +217,25 @@ export class Steps implements GenerationPanel {
   }
 
   private togglePlay(): void {
-    if (this.timer !== undefined) {
-      this.pause();
-      return;
-    }
     const { place } = this;
-    if (place.step() + 1 >= place.steps.length) place.goTo(0);
-    this.timer = setInterval(() => {
-      const next = place.step() + 1;
-      if (next < place.steps.length) place.goTo(next);
-      if (next + 1 >= place.steps.length) this.pause();
-    }, BEAT);
+    const { tasks } = this.setting;
+    if (tasks.waits("play")) tasks.cancel("play");
+    else {
+      if (place.step() + 1 >= place.steps.length) place.goTo(0);
+      this.playOn();
+    }
     relabel(this.play);
   }
 
-  private pause(): void {
-    clearInterval(this.timer);
-    this.timer = undefined;
-    relabel(this.play);
+  /** One step more after a while, until the last. */
+  private playOn(): void {
+    const { place } = this;
+    this.setting.tasks.later("play", BEAT, () => {
+      const next = place.step() + 1;
+      if (next < place.steps.length) place.goTo(next);
+      if (next + 1 < place.steps.length) this.playOn();
+      relabel(this.play);
+    });
   }
 
   zoom(direction: -1 | 0 | 1): void {
@@ -253,25 +249,25 @@ export class Steps implements GenerationPanel {
       share: probability(choice),
       chosen: choice.chosen,
     }));
-    return { title: this.context.word.choices(step.index + 1), bars };
+    return { title: this.setting.say.choices(step.index + 1), bars };
   }
 
   drawings(): { above: Drawing[]; below: Drawing[] } {
-    const { word, stage } = this.context;
+    const { say: word, stage } = this.setting;
     const above = this.shown().dropped ? [] : this.texts.map((text) => text.drawing());
     const tree = { title: word.tree, ...this.tree.picture(stage.theme) };
     return { above, below: this.place.nodes.length > 0 ? [tree] : [] };
   }
 
   caption(): string {
-    const { word, stage } = this.context;
+    const { say: word, stage } = this.setting;
     const { step } = this.shown();
     const method = word.captionMethod(stage.source.description.generation!.method);
     return `${method} ${word.captionStep(step.index + 1, step.text, chance(probability(step)))} ${this.layer.textContent}`;
   }
 
   table(): TableData {
-    const { word } = this.context;
+    const { say: word } = this.setting;
     return {
       caption: word.written,
       columns: [
@@ -293,11 +289,5 @@ export class Steps implements GenerationPanel {
         ]),
       ),
     };
-  }
-
-  unmount(): void {
-    this.gone = true;
-    clearInterval(this.timer);
-    for (const text of this.texts) text.close();
   }
 }

@@ -7,10 +7,11 @@
 
 import type { SideName, TokenSlice } from "../../api/types";
 import type { Theme } from "../../core/view";
+import { readLast } from "../../data/weights";
 import { make, write } from "../../marks/make";
 import { inks } from "../../marks/paper";
 import { Passage } from "../../marks/passage";
-import type { Drawing, GenerationContext } from "./panel";
+import type { Drawing, GenerationSetting } from "./panel";
 
 const MOST = 2000; // tokens shown
 
@@ -19,15 +20,14 @@ export class Text {
   readonly passage: Passage;
   slice: TokenSlice | null = null;
   private readonly note = make("p", { class: "generation-note", hidden: true });
-  private gone = false;
 
   constructor(
-    private readonly context: GenerationContext,
+    private readonly setting: GenerationSetting,
     readonly side: SideName,
     private readonly name: () => string,
     choose: (token: number) => void,
   ) {
-    const theme = (): Theme => context.stage.theme;
+    const theme = (): Theme => setting.stage.theme;
     this.passage = new Passage({ label: name, theme, choose, point: () => {} });
     this.element = make(
       "div",
@@ -39,15 +39,17 @@ export class Text {
   }
 
   open(ready: (slice: TokenSlice) => void): void {
-    const { source } = this.context.stage;
-    const side = this.side === "source" ? source.description.source : source.description.target;
-    const count = side?.count ?? 0;
-    source.tokens(this.side, [Math.max(0, count - MOST), count]).then((slice) => {
-      if (this.gone) return;
-      this.slice = slice;
-      this.passage.setTokens(slice, side?.text ?? null, count);
-      ready(slice);
-    }, this.context.failed);
+    const { stage, tasks } = this.setting;
+    const side = stage.source.description[this.side];
+    tasks.asker().ask(
+      null,
+      (source) => readLast(source, this.side, MOST),
+      (slice) => {
+        this.slice = slice;
+        this.passage.setTokens(slice, side?.text ?? null, side?.count ?? 0);
+        ready(slice);
+      },
+    );
   }
 
   /** Colour by weights of the keys from `start` on; the darkest is the largest. */
@@ -68,10 +70,6 @@ export class Text {
   }
 
   drawing(): Drawing {
-    return { title: this.name(), ...this.passage.picture(inks(this.context.stage.theme)) };
-  }
-
-  close(): void {
-    this.gone = true;
+    return { title: this.name(), ...this.passage.picture(inks(this.setting.stage.theme)) };
   }
 }

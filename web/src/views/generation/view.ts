@@ -5,57 +5,54 @@
  * Out:  a form, words as they come, and below them the steps of the text or the model's distributions.
  */
 
-import type { Kept, Mounted, Stage, TableData, View } from "../../core/view";
-import { introduce, liveWords } from "../../i18n/core";
+import { MountedView, recordingView } from "../../core/recording_view";
+import type { Kept, TableData } from "../../core/view";
 import { writeBars } from "../../marks/bars";
 import { make, relabel } from "../../marks/make";
 import { inks, label, sheet } from "../../marks/paper";
 import { Output } from "./output";
-import type { Drawing, GenerationContext, GenerationPanel } from "./panel";
+import {
+  type Drawing,
+  type GenerationOptions,
+  type GenerationPanel,
+  type GenerationSetting,
+  options,
+} from "./panel";
 import { type KeptPredicting, Predicting, predictsOf } from "./predicting";
 import { Steps } from "./steps";
 import { words } from "./words";
 
-const PREDICT_OPTION = "generation.predict"; // set by others: start at once
 const BARS = 480; // pixels, in a picture
 
-export const view: View = {
+export const view = recordingView({
   name: "generation",
   order: 100,
-  ...introduce(words),
-  needs: "recording",
-  panel: true,
-  transport: true,
-  options: {},
+  words,
+  options,
   fits: () => true,
-  mount: (stage) => new GenerationView(stage),
-};
+  mount: (setting) => new GenerationView(setting),
+});
 
 interface KeptGeneration extends Kept {
   readonly predicting: KeptPredicting | undefined;
 }
 
-class GenerationView implements Mounted {
-  private readonly context: GenerationContext;
+class GenerationView extends MountedView<ReturnType<typeof words>, GenerationOptions> {
   private readonly predicting: Predicting | null;
   private readonly panel: GenerationPanel | null;
-  private gone = false;
 
-  constructor(private readonly stage: Stage) {
-    const word = liveWords(words, () => stage.language);
-    const failed = (error: unknown) => {
-      if (!this.gone) stage.fail(error);
-    };
-    this.context = { stage, word, failed };
+  constructor(setting: GenerationSetting) {
+    super(setting);
+    const { stage, say: word } = this;
     const { rerunner } = stage;
     const kept = stage.kept as KeptGeneration | undefined;
     const known = rerunner !== null && rerunner.again({}) !== null;
-    this.predicting = known ? new Predicting(this.context, rerunner, kept?.predicting) : null;
-    this.panel = this.makePanel();
+    this.predicting = known ? new Predicting(setting, rerunner, kept?.predicting) : null;
+    this.panel = this.makePanel(setting);
     const why = (): string => (rerunner === null ? word.noRerunner : word.noRequest);
     const root = make(
       "div",
-      { class: "generation", "data-still": stage.reducedMotion },
+      { class: "generation drawn", "data-still": stage.reducedMotion },
       this.predicting?.form.element ?? make("p", { class: "generation-note" }, why),
       this.predicting?.live,
       this.panel?.element ?? make("p", { class: "generation-note" }, () => word.nothing),
@@ -64,22 +61,21 @@ class GenerationView implements Mounted {
     this.update();
   }
 
-  private makePanel(): GenerationPanel | null {
+  private makePanel(setting: GenerationSetting): GenerationPanel | null {
     const { generation, output } = this.stage.source.description;
-    if (generation !== null && generation.steps.length > 0) return new Steps(this.context);
+    if (generation !== null && generation.steps.length > 0) return new Steps(setting);
     if (output === null || output.positions.length === 0) return null;
     const { predicting } = this;
     const masks = predictsOf(this.stage.source) === "masks" && predicting !== null;
-    return new Output(this.context, output, masks ? (text) => predicting.start({ text }) : null);
+    return new Output(setting, output, masks ? (text) => predicting.start({ text }) : null);
   }
 
   update(): void {
     this.panel?.follow();
-    const { selection } = this.stage;
-    if (selection.get().options[PREDICT_OPTION] === undefined) return;
+    if (!this.options.now.predict) return;
     queueMicrotask(() => {
-      selection.option(PREDICT_OPTION, null);
-      if (!this.gone) this.predicting?.start();
+      this.options.set({ predict: false });
+      if (!this.tasks.over) this.predicting?.start();
     });
   }
 
@@ -112,14 +108,14 @@ class GenerationView implements Mounted {
       width: Math.max(BARS, ...drawings.map((drawing) => drawing.width ?? 0)),
       height,
       body: body.join(""),
-      title: `${this.context.word.title} · ${description.model}`,
+      title: `${this.say.title} · ${description.model}`,
       caption: [[description.model, panel?.caption()].filter(Boolean).join(" · "), description.evidence.line],
       theme: stage.theme,
     });
   }
 
   async table(): Promise<TableData> {
-    return this.panel?.table() ?? { caption: this.context.word.nothing, columns: [], rows: [] };
+    return this.panel?.table() ?? { caption: this.say.nothing, columns: [], rows: [] };
   }
 
   keep(): KeptGeneration {
@@ -128,9 +124,6 @@ class GenerationView implements Mounted {
   }
 
   unmount(): void {
-    this.gone = true;
     this.predicting?.unmount();
-    this.panel?.unmount();
-    this.stage.element.replaceChildren();
   }
 }

@@ -70,6 +70,4 @@ export const words = {
   columnShare: "probability",
   columnRank: "rank",
   columnChoice: "could have come",
-  columnPosition: "position",
-  columnToken: "token",
 };

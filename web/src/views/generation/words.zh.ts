@@ -71,6 +71,4 @@ export const words: SameWords<typeof en.words> = {
   columnShare: "概率",
   columnRank: "名次",
   columnChoice: "可能出现的词",
-  columnPosition: "位置",
-  columnToken: "词元",
 };

@@ -56,8 +56,8 @@ export class Desk {
       this.pinned.element,
       this.hint,
     );
-    const bar = make("div", { class: "heat-bar" }, this.heading, scale, this.pool, leave);
-    this.element = make("div", { class: "heat" }, bar, make("div", { class: "heat-body" }, area, side));
+    const bar = make("div", { class: "heat-bar drawn-bar" }, this.heading, scale, this.pool, leave);
+    this.element = make("div", { class: "heat drawn" }, bar, make("div", { class: "heat-body" }, area, side));
     this.pinned.element.hidden = true;
   }
 

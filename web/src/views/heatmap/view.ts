@@ -6,6 +6,7 @@
  *       (src/heatmap/; cells, axes and gestures are marks).
  */
 
+import { hasMaps } from "../../core/focus";
 import type { Camera } from "../../core/heat";
 import { chooseHead, chooseMap, selectedRows } from "../../core/maps";
 import { samePlace } from "../../core/place";
@@ -14,7 +15,6 @@ import type { Selection } from "../../core/selection";
 import type { TableData } from "../../core/view";
 import { fetchNeighbours } from "../../data/heat_neighbours";
 import { openSupply, type Scale } from "../../data/heat_supply";
-import { inBoth } from "../../i18n/core";
 import { sequential } from "../../marks/colours";
 import { ARROWS, listen, ZOOMS } from "../../marks/heat_gestures";
 import type { Cell } from "../../marks/heat_overlay";
@@ -36,7 +36,7 @@ export const view = recordingView({
   order: 20,
   words,
   options,
-  fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (say) => say.noMaps),
+  fits: hasMaps,
   mount: (setting) => new Heatmap(setting),
 });
 
@@ -310,7 +310,7 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
 
   async picture(): Promise<string> {
     const { shown, say, stage } = this;
-    if (shown === null) throw new Error(say.noMaps);
+    if (shown === null) throw new Error(this.names.noMaps);
     const { box, camera } = this.lens;
     const scene = sceneOf(shown, this.lens, stage.theme, 1);
     const looked = { shown, scene, box, camera, scale: this.scale(), measure: this.plot.measure() };
@@ -318,7 +318,7 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
   }
 
   async table(): Promise<TableData> {
-    if (this.shown === null) return { caption: this.say.noMaps, columns: [], rows: [] };
+    if (this.shown === null) return { caption: this.names.noMaps, columns: [], rows: [] };
     return tabulate(this.shown, this.selected(), this.lens.camera, this.say);
   }
 

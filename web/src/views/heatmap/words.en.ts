@@ -56,5 +56,4 @@ export const words = {
   scaleCaption: (which: string, left: string) => `Colour: ${which}, square-root scale${left}.`,
   leftCaption: (what: string) => `, ${what} left out`,
   tableCaption: (map: string) => `Attention weights of ${map}, around the selection`,
-  noMaps: "This recording holds no attention maps. Record it with weights or statistics.",
 };

@@ -56,5 +56,4 @@ export const words: SameWords<typeof en.words> = {
   scaleCaption: (which: string, left: string) => `颜色：${which}，平方根标尺${left}。`,
   leftCaption: (what: string) => `，不计入${what}`,
   tableCaption: (map: string) => `${map}的注意力权重（选中位置附近）`,
-  noMaps: "这份记录中没有注意力图。请连同权重或统计量一起记录。",
 };

@@ -6,78 +6,49 @@
  */
 
 import type { Distribution } from "../../api/types";
-import { captionOf, mapName } from "../../core/focus";
+import { captionOf, focusOf, mapName } from "../../core/focus";
 import { count, digits, exact } from "../../core/formats";
-import { type DistributionOf, Refusal } from "../../core/source";
-import type { Stage, TableData } from "../../core/view";
+import { writePlace } from "../../core/place";
+import type { TableData } from "../../core/view";
+import { DISTRIBUTIONS, type DistributionName, notKept, readDistribution } from "../../data/layer_arrays";
 import { spell } from "../../marks/cells";
-import { choice } from "../../marks/controls";
 import { binAt, drawHistogram, type HistogramLook } from "../../marks/histogram";
-import { draw, make, write } from "../../marks/make";
+import { drawChart, make, write } from "../../marks/make";
 import { type Inks, inks, label, SCREEN, wrap } from "../../marks/paper";
-import { type Drawing, type Focus, focusOf, type InsidePanel, isAbort, type Words } from "./panel";
-
-interface Entry {
-  readonly name: string;
-  readonly title: string;
-  readonly kept: boolean;
-  readonly want: string; // what to keep when running again
-  ask(signal: AbortSignal): Promise<Distribution>;
-}
+import { type Drawing, InsidePanel, type InsideSetting } from "./panel";
 
 const BINS = 64;
 const HEIGHT = 168;
 
-export class Distributions implements InsidePanel {
+export class Distributions extends InsidePanel {
   readonly element = make("div", { class: "distributions" });
   private readonly figures = make("div", { class: "figures" });
   private readonly found = new Map<string, Distribution | string>();
-  private shown = "";
-  private round: AbortController | null = null;
-  private coming: Promise<unknown> = Promise.resolve();
+  private readonly loading = this.tasks.asker();
 
-  constructor(
-    private readonly stage: Stage,
-    private readonly say: Words,
-  ) {
-    const log = choice(
-      say.countScale,
-      [
-        { value: "linear", text: say.linear },
-        { value: "log", text: say.logarithmic },
-      ],
-      this.log() ? "log" : "linear",
-      (value) => stage.selection.option("inside.counts", value === "log" ? "log" : null),
-    );
-    this.element.append(make("div", { class: "controls" }, log.element), this.figures);
+  constructor(setting: InsideSetting) {
+    super(setting);
+    const { countScale, linear, logarithmic } = this.say;
+    const log = this.controls.choice("counts", countScale, { linear, log: logarithmic });
+    this.element.append(make("div", { class: "drawn-bar" }, log), this.figures);
     this.update();
   }
 
   update(): void {
     const focus = focusOf(this.stage);
-    const key = `${focus.map.index} ${focus.head}`;
-    if (key === this.shown) {
-      this.draw();
-      return;
-    }
-    this.shown = key;
-    this.round?.abort();
-    const round = new AbortController();
-    this.round = round;
-    this.found.clear();
-    this.coming = Promise.all(
-      this.entries(focus)
-        .filter(({ kept }) => kept)
-        .map((entry) =>
-          entry.ask(round.signal).then(
-            (distribution) => this.arrive(entry.name, distribution, round),
-            (error: unknown) => {
-              if (isAbort(error) || round.signal.aborted) return;
-              if (error instanceof Refusal) this.arrive(entry.name, error.sentence, round);
-              else this.stage.fail(error);
-            },
-          ),
-        ),
+    this.loading.ask(
+      `${writePlace(focus.map)} ${focus.head}`,
+      (source, signal) => {
+        this.found.clear();
+        const load = async (name: DistributionName): Promise<void> => {
+          const found = await readDistribution(source, name, focus, BINS);
+          if (signal.aborted) return;
+          this.found.set(name, found);
+          this.draw();
+        };
+        return Promise.all(DISTRIBUTIONS.filter((name) => this.notKept(name) === null).map(load));
+      },
+      () => {},
     );
     this.draw();
   }
@@ -86,22 +57,17 @@ export class Distributions implements InsidePanel {
     this.draw();
   }
 
-  unmount(): void {
-    this.round?.abort();
-  }
-
   async picture(): Promise<Drawing> {
-    await this.coming;
+    await this.loading.coming;
     const ink = inks(this.stage.theme);
     const focus = focusOf(this.stage);
-    const entries = this.entries(focus).filter(({ name }) => typeof this.found.get(name) === "object");
+    const shown = this.shown();
     const [wide, tall, columns] = [320, HEIGHT + 84, 2];
     let body = "";
-    entries.forEach((entry, at) => {
-      const distribution = this.found.get(entry.name) as Distribution;
+    shown.forEach(([name, distribution], at) => {
       const plot = drawHistogram(distribution, this.look(wide - 16, ink));
       body += `<g transform="translate(${(at % columns) * wide} ${Math.floor(at / columns) * tall})">`;
-      body += label(entry.title, 0, 12, { fill: ink.ink, size: 12, weight: 600 });
+      body += label(this.title(name), 0, 12, { fill: ink.ink, size: 12, weight: 600 });
       body += `<g transform="translate(0 18)">${spell(plot)}</g>`;
       wrap(this.moments(distribution), wide - 16).forEach((line, row) => {
         body += label(line, 0, HEIGHT + 32 + row * 14, { fill: ink.soft, size: 11 });
@@ -110,7 +76,7 @@ export class Distributions implements InsidePanel {
     });
     return {
       width: columns * wide,
-      height: Math.ceil(entries.length / columns) * tall,
+      height: Math.ceil(shown.length / columns) * tall,
       body,
       title: `${this.say.distributions} · ${mapName(focus.map, this.stage.language)}`,
       lines: captionOf(this.stage),
@@ -118,15 +84,10 @@ export class Distributions implements InsidePanel {
   }
 
   async table(): Promise<TableData> {
-    await this.coming;
-    const rows: (string | number | null)[][] = [];
-    for (const entry of this.entries(focusOf(this.stage))) {
-      const found = this.found.get(entry.name);
-      if (typeof found !== "object") continue;
-      found.counts.forEach((value, at) => {
-        rows.push([entry.title, found.edges[at]!, found.edges[at + 1]!, value]);
-      });
-    }
+    await this.loading.coming;
+    const rows = this.shown().flatMap(([name, { counts, edges }]) =>
+      counts.map((value, at) => [this.title(name), edges[at]!, edges[at + 1]!, value]),
+    );
     return {
       caption: this.say.distributions,
       columns: [this.say.array, "≥", "<", this.say.countScale],
@@ -134,16 +95,9 @@ export class Distributions implements InsidePanel {
     };
   }
 
-  private arrive(name: string, found: Distribution | string, round: AbortController): void {
-    if (round.signal.aborted) return;
-    this.found.set(name, found);
-    this.draw();
-  }
-
   private draw(): void {
-    const focus = focusOf(this.stage);
     const width = this.figureWidth();
-    this.figures.replaceChildren(...this.entries(focus).map((entry) => this.figure(entry, width)));
+    this.figures.replaceChildren(...DISTRIBUTIONS.map((name) => this.figure(name, width)));
   }
 
   private figureWidth(): number {
@@ -152,22 +106,18 @@ export class Distributions implements InsidePanel {
     return Math.floor((across - (columns - 1) * 24) / columns);
   }
 
-  private figure(entry: Entry, width: number): HTMLElement {
-    const figure = make("figure", { "data-of": entry.name }, make("h2", {}, entry.title));
-    const found = this.found.get(entry.name);
-    if (!entry.kept || typeof found === "string") {
+  private figure(name: DistributionName, width: number): HTMLElement {
+    const title = this.title(name);
+    const figure = make("figure", { "data-of": name }, make("h2", {}, title));
+    const found = this.found.get(name);
+    const want = this.notKept(name);
+    if (want !== null || typeof found === "string") {
       figure.append(
-        make("p", { class: "none" }, typeof found === "string" ? found : this.say.notKept(entry.want)),
+        make("p", { class: "none" }, typeof found === "string" ? found : this.say.notKept(want!)),
       );
       return figure;
     }
-    const svg = draw("svg", {
-      width,
-      height: HEIGHT,
-      viewBox: `0 0 ${width} ${HEIGHT}`,
-      role: "img",
-      "aria-label": entry.title,
-    });
+    const svg = drawChart(width, HEIGHT, title);
     const caption = make("figcaption");
     figure.append(svg, caption);
     if (found === undefined) {
@@ -188,7 +138,7 @@ export class Distributions implements InsidePanel {
   }
 
   private look(width: number, ink: Inks): HistogramLook {
-    return { width, height: HEIGHT, inks: ink, log: this.log() };
+    return { width, height: HEIGHT, inks: ink, log: this.options.now.counts };
   }
 
   private moments(found: Distribution): string {
@@ -202,37 +152,19 @@ export class Distributions implements InsidePanel {
     return parts.join("; ");
   }
 
-  private entries({ map, head }: Focus): readonly Entry[] {
-    const { source } = this.stage;
-    const hidden = source.description.hidden.find(({ stack }) => stack === map.stack);
-    const place = { map, bins: BINS, ...(head === null ? {} : { head }) };
-    const of = (name: DistributionOf, title: string, kept: boolean, want: string): Entry => ({
-      name,
-      title,
-      kept,
-      want,
-      ask: (signal) => source.distribution(name, place, signal),
-    });
-    const states = (name: string, title: string, layer: number): Entry => ({
-      name,
-      title,
-      kept: hidden !== undefined && layer < hidden.layers,
-      want: "hidden",
-      ask: (signal) => source.distribution("hidden", { stack: map.stack, layer, bins: BINS }, signal),
-    });
-    return [
-      states("hidden", this.say.hidden, map.layer),
-      of("queries", this.say.queries, map.has_queries, "queries"),
-      of("keys", this.say.keys, map.has_keys, "keys"),
-      of("values", this.say.valueVectors, map.has_values, "values"),
-      of("scores_unscaled", this.say.scores_unscaled, map.has_scores, "scores"),
-      of("scores", this.say.scores, map.has_scores, "scores"),
-      of("attention", this.say.attention, map.has_weights, "weights"),
-      states("hiddenAfter", this.say.hiddenAfter, map.layer + 1),
-    ];
+  private title(name: DistributionName): string {
+    return name === "values" ? this.say.valueVectors : this.say[name];
   }
 
-  private log(): boolean {
-    return this.stage.selection.get().options["inside.counts"] === "log";
+  private notKept(name: DistributionName): string | null {
+    return notKept(name, focusOf(this.stage), this.stage.source);
+  }
+
+  /** What is here, in order. */
+  private shown(): (readonly [DistributionName, Distribution])[] {
+    return DISTRIBUTIONS.flatMap((name) => {
+      const found = this.found.get(name);
+      return typeof found === "object" ? [[name, found] as const] : [];
+    });
   }
 }

@@ -6,27 +6,29 @@
  * Out:  weights before and after side by side, entropy, score distributions and outputs of the re-run.
  */
 
-import { captionOf, mapName } from "../../core/focus";
-import { digits, exact } from "../../core/formats";
-import type { Kept, Stage, TableData } from "../../core/view";
+import type { SideName } from "../../api/types";
+import { captionOf, type Focus, focusOf, mapName } from "../../core/focus";
+import { digits } from "../../core/formats";
+import { entropyOf, rescale } from "../../core/maths/softmax";
+import type { Kept, TableData } from "../../core/view";
+import { compare, type Rerun } from "../../data/comparison";
+import { readScoredRow, type ScoredRow } from "../../data/pair";
 import { SideTokens } from "../../data/side_tokens";
 import { spell } from "../../marks/cells";
-import { button, choice, slider } from "../../marks/controls";
+import { button, slider } from "../../marks/controls";
 import { drawHistogram } from "../../marks/histogram";
-import { draw, make, write } from "../../marks/make";
+import { drawChart, make, write } from "../../marks/make";
 import { type Inks, inks, label, SCREEN } from "../../marks/paper";
 import { drawHeaviest, type Series } from "./pairs";
-import { type Drawing, type Focus, focusOf, type InsidePanel, isAbort, type Words } from "./panel";
-import { makeReport, RERUN_INK } from "./report";
-import { compare, type Rerun } from "./rerun";
+import { type Drawing, InsidePanel, type InsideSetting } from "./panel";
+import { makeChange, makeReport, RERUN_INK, rerunLook } from "./report";
 import { type Asked, runScaled, sentenceOf, whyNot } from "./scaled_run";
-import { measureRow, readScoredRow, rescaleRow, type ScoredRow } from "./scored_row";
 
-export class Multiplier implements InsidePanel {
+export class Multiplier extends InsidePanel {
   readonly element = make("div", { class: "multiplier" });
   private readonly effective = make("p", { class: "note" });
   private readonly live = make("section", { class: "live" });
-  private readonly chart = draw("svg", { role: "img" });
+  private chart = drawChart(0, 0, "");
   private readonly figures = make("dl");
   private readonly again = make("section", { class: "again" });
   private readonly state = make("p", { class: "note", role: "status" });
@@ -36,24 +38,20 @@ export class Multiplier implements InsidePanel {
   private readonly runButton: HTMLButtonElement;
   private row: ScoredRow | null = null;
   private rerun: Rerun | null = null;
-  private shown = "";
   private factor: number;
-  private coming: Promise<void> = Promise.resolve();
   private asked: Asked | null = null;
-  private ended = false;
+  private readonly loading = this.tasks.asker();
+  private readonly comparing = this.tasks.asker((error) =>
+    write(this.state, sentenceOf(error, this.stage.language)),
+  );
 
-  constructor(
-    private readonly stage: Stage,
-    private readonly say: Words,
-  ) {
+  constructor(setting: InsideSetting) {
+    super(setting);
+    const { stage, say, options, tasks } = this;
     const { map } = focusOf(stage);
-    const redraw = () => this.draw();
-    const fail = (error: unknown) => this.fail(error);
-    this.tokens = {
-      query: new SideTokens(stage.source, map.query_side, redraw, fail),
-      key: new SideTokens(stage.source, map.key_side, redraw, fail),
-    };
-    this.factor = this.chosenFactor();
+    const line = (side: SideName) => new SideTokens(stage.source, side, () => this.draw(), tasks.fail);
+    this.tokens = { query: line(map.query_side), key: line(map.key_side) };
+    this.factor = options.now.factor;
     this.control = slider(
       {
         label: say.factor,
@@ -67,28 +65,18 @@ export class Multiplier implements InsidePanel {
         this.factor = value;
         this.draw();
       },
-      (value) => {
-        stage.selection.option("inside.factor", value === 1 ? null : String(value));
+      (factor) => {
+        options.set({ factor });
         this.run();
       },
     );
-    const scope = choice(
-      say.scope,
-      [
-        { value: "layer", text: say.thisLayer },
-        { value: "all", text: say.everyLayer },
-      ],
-      this.everywhere() ? "all" : "layer",
-      (value) => {
-        stage.selection.option("inside.scope", value === "all" ? "all" : null);
-        this.run();
-      },
-    );
+    const scope = this.controls.choice("scope", say.scope, { layer: say.thisLayer, all: say.everyLayer });
+    scope.addEventListener("change", () => this.run());
     this.runButton = button(say.runAgain, () => this.run());
     this.live.append(make("h2", {}, say.live), this.figures, this.chart);
     this.again.append(make("h2", {}, say.rerunTitle), this.state, this.runButton, this.result);
     this.element.append(
-      make("div", { class: "controls" }, this.control.element, scope.element),
+      make("div", { class: "drawn-bar" }, this.control.element, scope),
       this.effective,
       make("div", { class: "both" }, this.live, this.again),
     );
@@ -103,20 +91,25 @@ export class Multiplier implements InsidePanel {
 
   update(): void {
     const focus = focusOf(this.stage);
-    if (this.chosenFactor() !== this.factor) {
-      this.factor = this.chosenFactor();
-      this.control.set(this.factor);
+    const { factor } = this.options.now;
+    if (factor !== this.factor) {
+      this.factor = factor;
+      this.control.set(factor);
     }
     if (!focus.map.has_scores || !focus.map.has_weights) {
       write(this.effective, this.say.noScores);
       this.live.hidden = true;
       return;
     }
-    const key = `${focus.map.index} ${focus.oneHead} ${focus.query}`;
-    if (key !== this.shown) {
-      this.shown = key;
-      this.coming = this.load(focus, key);
-    }
+    this.loading.ask(
+      `${focus.oneHead} ${focus.query}`,
+      (source) => readScoredRow(source, focus),
+      (row) => {
+        this.row = row;
+        this.draw();
+        if (this.rerun !== null) this.look(this.rerun.id, this.rerun.factor, this.rerun.everywhere);
+      },
+    );
     this.draw();
   }
 
@@ -124,21 +117,20 @@ export class Multiplier implements InsidePanel {
     this.draw();
   }
 
-  keep(): Kept | null {
+  override keep(): Kept | null {
     const { asked } = this;
     this.asked = null;
     asked?.run.show(null);
     return asked;
   }
 
-  unmount(): void {
-    this.ended = true;
+  override unmount(): void {
     this.asked?.run.show(null);
     this.asked?.stop?.();
   }
 
   async picture(): Promise<Drawing> {
-    await this.coming;
+    await this.loading.coming;
     const ink = inks(this.stage.theme);
     const focus = focusOf(this.stage);
     const width = 560;
@@ -150,15 +142,8 @@ export class Multiplier implements InsidePanel {
       y += 18;
     }
     if (this.rerun !== null) {
-      const plot = drawHistogram(this.rerun.before, {
-        width,
-        height: 180,
-        inks: ink,
-        log: false,
-        outline: this.rerun.after,
-        outlineInk: RERUN_INK,
-        axis: this.say.scoreAxis,
-      });
+      const look = rerunLook(this.rerun.after, this.say, ink);
+      const plot = drawHistogram(this.rerun.before, { ...look, width, height: 180 });
       body += `<g transform="translate(0 ${y})">${spell(plot)}</g>`;
       y += 190;
     }
@@ -176,7 +161,7 @@ export class Multiplier implements InsidePanel {
   }
 
   async table(): Promise<TableData> {
-    await this.coming;
+    await this.loading.coming;
     const { map } = focusOf(this.stage);
     const series = this.series(SCREEN);
     await this.tokens.key.load(map.key_start, map.key_start + map.keys);
@@ -191,20 +176,8 @@ export class Multiplier implements InsidePanel {
     };
   }
 
-  private async load(focus: Focus, name: string): Promise<void> {
-    try {
-      const row = await readScoredRow(this.stage.source, focus);
-      if (this.ended || this.shown !== name) return;
-      this.row = row;
-      this.draw();
-      if (this.rerun !== null) await this.look(this.rerun.id, this.rerun.factor, this.rerun.everywhere);
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-
   private draw(): void {
-    if (this.ended || this.row === null) return;
+    if (this.tasks.over || this.row === null) return;
     const focus = focusOf(this.stage);
     const scale = focus.map.scale;
     const factor = digits(this.factor, 3);
@@ -212,34 +185,36 @@ export class Multiplier implements InsidePanel {
       scale === null ? "" : `${this.say.effective(digits(scale), factor, digits(scale * this.factor))}. `;
     const query = this.tokens.query.shown(focus.map.query_start + focus.query);
     write(this.effective, `${this.say.query}: ${query}. ${product}${this.say.liveAbout(factor)}`);
-    this.figures.replaceChildren(
-      ...this.measures().flatMap(([name, before, after]) => [
-        make("dt", {}, name),
-        make(
-          "dd",
-          { title: `${exact(before)} → ${exact(after)}` },
-          digits(before),
-          make("span", {}, "→"),
-          make("b", {}, digits(after)),
-        ),
-      ]),
-    );
+    this.figures.replaceChildren(...this.measures().flatMap((each) => makeChange(...each)));
     const width = Math.max(260, this.live.clientWidth || 480);
     const { group, height } = this.pairs(width, SCREEN);
-    this.chart.setAttribute("width", String(width));
-    this.chart.setAttribute("height", String(height));
-    this.chart.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.chart.setAttribute("aria-label", this.say.pictureRow(query, factor));
-    this.chart.replaceChildren(group);
+    const chart = drawChart(width, height, this.say.pictureRow(query, factor), group);
+    this.chart.replaceWith(chart);
+    this.chart = chart;
   }
 
+  /** Entropy, spread and peak: a name, the number before, the number after. */
   private measures(): [string, number, number][] {
-    return this.row === null ? [] : measureRow(this.row, this.factor, this.say);
+    if (this.row === null) return [];
+    const { say } = this;
+    const { weights } = this.row;
+    const after = this.rescaled(this.row, this.factor);
+    const [one, other] = [entropyOf(weights), entropyOf(after)];
+    return [
+      [say.entropy, one, other],
+      [say.spread, Math.exp(one), Math.exp(other)],
+      [say.peak, Math.max(...weights), Math.max(...after)],
+    ];
+  }
+
+  /** The weights that softmax gives to scores times a factor. */
+  private rescaled({ scores, weights }: ScoredRow, factor: number): ReturnType<typeof rescale> {
+    return rescale(scores, weights, factor);
   }
 
   private series(ink: Inks): Series[] {
     if (this.row === null) return [];
-    const after = rescaleRow(this.row, this.factor);
+    const after = this.rescaled(this.row, this.factor);
     const all: Series[] = [
       { name: this.say.before, weights: this.row.weights, ink: ink.faint },
       { name: this.say.after, weights: after, ink: ink.accent },
@@ -270,7 +245,7 @@ export class Multiplier implements InsidePanel {
 
   /** Run the model again with this multiplier; an older run is given up. */
   private run(): void {
-    const asked = runScaled(this.stage, this.factor, this.everywhere());
+    const asked = runScaled(this.stage, this.factor, this.options.now.scope);
     if (asked === null) return;
     this.asked?.run.show(null);
     this.asked?.stop?.();
@@ -287,35 +262,38 @@ export class Multiplier implements InsidePanel {
   private tell({ run, factor, everywhere }: Asked): void {
     const { say, stage } = this;
     if (run.state === "running") write(this.state, say.running(say.stageName(run.job?.stage ?? "queued")));
-    else if (run.state === "done") void this.coming.then(() => this.look(run.result!, factor, everywhere));
+    else if (run.state === "done")
+      void this.loading.coming.then(() => this.look(run.result!, factor, everywhere));
     else if (run.state === "failed") write(this.state, sentenceOf(run.error, stage.language));
     else write(this.state, say.rerunHint); // cancelled: as if nobody had asked
   }
 
-  private async look(id: string, factor: number, everywhere: boolean): Promise<void> {
+  private look(id: string, factor: number, everywhere: boolean): void {
     const { stage } = this;
-    if (stage.rerunner === null) return;
+    const { rerunner } = stage;
+    if (rerunner === null || this.tasks.over) return;
     const focus = focusOf(stage);
-    let rerun: Rerun;
-    try {
-      const after = await stage.rerunner.open(id);
-      rerun = await compare(stage.source, after, focus, { id, factor, everywhere });
-    } catch (error) {
-      if (!isAbort(error) && !this.ended) write(this.state, sentenceOf(error, stage.language));
-      return;
-    }
-    const now = this.asked?.run;
-    if (this.ended || now?.state === "running" || (now?.result ?? id) !== id) return; // another is waited for
-    this.rerun = rerun;
-    this.showRerun(rerun, focus);
-    this.draw();
-    stage.announce(this.state.textContent ?? "");
+    this.comparing.ask(
+      null,
+      async (source, signal) => {
+        const after = (await rerunner.open(id)).within(signal);
+        return compare(source, after, focus, { id, factor, everywhere });
+      },
+      (rerun) => {
+        const now = this.asked?.run;
+        if (now?.state === "running" || (now?.result ?? id) !== id) return; // another is waited for
+        this.rerun = rerun;
+        this.showRerun(rerun, focus);
+        this.draw();
+        stage.announce(this.state.textContent ?? "");
+      },
+    );
   }
 
   private showRerun(rerun: Rerun, focus: Focus): void {
     const { say } = this;
     if (this.row !== null && rerun.row !== null) {
-      const alone = rescaleRow(this.row, rerun.factor);
+      const alone = this.rescaled(this.row, rerun.factor);
       const difference = Math.max(...alone.map((weight, key) => Math.abs(weight - rerun.row![key]!)));
       const same = !rerun.everywhere || focus.map.layer === 0;
       write(this.state, (same ? say.confirmed : say.inputsChanged)(digits(difference, 2)));
@@ -323,18 +301,5 @@ export class Multiplier implements InsidePanel {
     }
     const width = Math.max(260, this.again.clientWidth || 420);
     this.result.replaceChildren(...makeReport(rerun, width, say, () => this.stage.rerunner?.go(rerun.id)));
-  }
-
-  private chosenFactor(): number {
-    const wish = Number(this.stage.selection.get().options["inside.factor"] ?? 1);
-    return Number.isFinite(wish) ? Math.max(0, Math.min(4, wish)) : 1;
-  }
-
-  private everywhere(): boolean {
-    return this.stage.selection.get().options["inside.scope"] === "all";
-  }
-
-  private fail(error: unknown): void {
-    if (!this.ended && !isAbort(error)) this.stage.fail(error);
   }
 }

@@ -6,6 +6,7 @@
  */
 
 import { digits } from "../../core/formats";
+import { strongest } from "../../core/maths/strongest";
 import { draw } from "../../marks/make";
 import type { Inks } from "../../marks/paper";
 
@@ -21,11 +22,8 @@ const TOP = 26;
 
 /** The keys that are heaviest in any of the rows, in the order of the text. */
 function heaviest(rows: readonly ArrayLike<number>[], most: number): number[] {
-  const count = rows[0]?.length ?? 0;
   const peak = (key: number) => Math.max(...rows.map((row) => row[key]!));
-  const keys = Array.from({ length: count }, (_, key) => key).filter((key) => peak(key) > 0);
-  keys.sort((one, other) => peak(other) - peak(one));
-  return keys.slice(0, most).sort((one, other) => one - other);
+  return [...strongest(rows[0]?.length ?? 0, peak, most)].sort((one, other) => one - other);
 }
 
 function pairsHeight(keys: number, series: number): number {

@@ -1,15 +1,40 @@
 /**
- * What the panels of the inside view share: the map and head they look at, and what a panel can do.
+ * What the panels of the inside view share: their options, and what a panel can do.
  *
- * In:   the stage.
- * Out:  InsidePanel, Focus.
+ * In:   a setting of their own: its tasks end with the panel.
+ * Out:  InsidePanel.
  */
 
-import type { MapDescription } from "../../api/types";
-import { headNumber } from "../../core/focus";
-import { chooseMap } from "../../core/maps";
-import type { Kept, Stage, TableData } from "../../core/view";
+import { flag, oneOf, real, type Schema } from "../../core/options";
+import { MountedView, type Setting } from "../../core/recording_view";
+import type { Kept, TableData } from "../../core/view";
+import { ARRAYS, type ArrayName } from "../../data/layer_arrays";
+import { OptionControls } from "../../marks/option_controls";
 import type { words } from "./words";
+
+export const PANELS = ["distributions", "values", "products", "multiplier"] as const;
+export type PanelName = (typeof PANELS)[number];
+
+export interface InsideOptions {
+  readonly part: PanelName;
+  readonly counts: boolean; // of distributions, on a logarithmic scale
+  readonly array: ArrayName; // whose values are shown
+  readonly order: boolean; // dimensions by the size of their products
+  readonly factor: number; // of the scores
+  readonly scope: boolean; // the factor holds in every layer
+}
+
+export const options: Schema<InsideOptions> = {
+  part: oneOf(PANELS, "distributions"),
+  counts: flag(false, "log", "linear"),
+  array: oneOf(ARRAYS, "hidden"),
+  order: flag(false, "size", "order"),
+  factor: real(1, 0, 4),
+  scope: flag(false, "all", "layer"),
+};
+
+export type Words = ReturnType<typeof words>;
+export type InsideSetting = Setting<Words, InsideOptions>;
 
 /** A drawing for a picture: its body, and lines for the caption. */
 export interface Drawing {
@@ -20,43 +45,15 @@ export interface Drawing {
   readonly lines: readonly string[];
 }
 
-export interface InsidePanel {
-  readonly element: HTMLElement;
-  update(): void;
-  resize(): void;
-  picture(): Promise<Drawing>;
-  table(): Promise<TableData>;
+export abstract class InsidePanel extends MountedView<Words, InsideOptions> {
+  abstract readonly element: HTMLElement;
+  protected readonly controls = new OptionControls(this.options);
+
+  abstract update(): void;
+  abstract resize(): void;
+  abstract picture(): Promise<Drawing>;
+  abstract table(): Promise<TableData>;
   /** What goes on when the view is mounted anew; given to the same panel as `stage.kept`. */
   keep?(): Kept | null;
-  unmount(): void;
-}
-
-export type Words = ReturnType<typeof words>;
-
-/** The map and head in focus; an average has no vectors, so its first head stands in. */
-export interface Focus {
-  readonly map: MapDescription;
-  readonly head: number | null;
-  readonly oneHead: number;
-  readonly query: number; // row of the map
-  readonly key: number | null; // column, where one is chosen
-}
-
-export function focusOf(stage: Stage): Focus {
-  const selection = stage.selection.get();
-  const map = chooseMap(stage.source.description, selection)!;
-  const head = headNumber(map, selection.head);
-  const query = selection.query === null ? map.queries - 1 : selection.query - map.query_start;
-  return {
-    map,
-    head,
-    oneHead: head ?? 0,
-    query: Math.max(0, Math.min(map.queries - 1, query)),
-    key: selection.key === null ? null : Math.max(0, Math.min(map.keys - 1, selection.key - map.key_start)),
-  };
-}
-
-/** Whether an error only says that nobody waits any more. */
-export function isAbort(error: unknown): boolean {
-  return error instanceof DOMException && error.name === "AbortError";
+  unmount?(): void;
 }

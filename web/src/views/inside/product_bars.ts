@@ -7,10 +7,10 @@
 
 import { digits, exact, figure, round } from "../../core/formats";
 import { linear } from "../../core/maths/scale";
+import type { Pair } from "../../data/pair";
 import { draw } from "../../marks/make";
 import type { Inks } from "../../marks/paper";
 import { reach } from "../../marks/sparkline";
-import type { Pair } from "./score";
 
 export const HEIGHT = 240;
 const [TOP, BOTTOM, LEFT] = [10, HEIGHT - 26, 48];

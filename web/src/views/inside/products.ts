@@ -5,26 +5,26 @@
  * Out:  bars of the products, their running sum, and the way on: × scale = score → weight; checked against the recording.
  */
 
-import { asFloats, tensor } from "../../api/frames";
-import type { MapDescription } from "../../api/types";
-import { captionOf, mapName } from "../../core/focus";
+import type { MapDescription, SideName } from "../../api/types";
+import { captionOf, type Focus, focusOf, mapName } from "../../core/focus";
 import { digits, exact } from "../../core/formats";
-import type { Stage, TableData } from "../../core/view";
+import type { TableData } from "../../core/view";
+import { matches, type Pair, peakOf, readPair } from "../../data/pair";
 import { SideTokens } from "../../data/side_tokens";
+import { readRow } from "../../data/weights";
 import { spell } from "../../marks/cells";
-import { button, choice, whole } from "../../marks/controls";
-import { draw, make, write } from "../../marks/make";
-import { inks, label, SCREEN } from "../../marks/paper";
+import { button, whole } from "../../marks/controls";
+import { drawChart, make, write } from "../../marks/make";
+import { type Inks, inks, label, SCREEN } from "../../marks/paper";
 import { ValueGrid } from "../../marks/table";
-import { type Drawing, type Focus, focusOf, type InsidePanel, isAbort, type Words } from "./panel";
+import { type Drawing, InsidePanel, type InsideSetting } from "./panel";
 import { drawProducts, HEIGHT } from "./product_bars";
-import { matches, type Pair, peakOf, readPair } from "./score";
 
-export class Products implements InsidePanel {
+export class Products extends InsidePanel {
   readonly element = make("div", { class: "products" });
   private readonly note = make("p", { class: "note" });
-  private readonly names = { query: make("bdi"), key: make("bdi") };
-  private readonly chart = draw("svg", { role: "img", height: HEIGHT });
+  private readonly tokenNames = { query: make("bdi"), key: make("bdi") };
+  private chart = drawChart(0, HEIGHT, "");
   private readonly equation = make("div", { class: "equation" });
   private readonly verdict = make("p", { class: "verdict", role: "status" });
   private readonly grid: ValueGrid;
@@ -32,21 +32,16 @@ export class Products implements InsidePanel {
   private readonly tokens: { query: SideTokens; key: SideTokens };
   private readonly map: MapDescription;
   private pair: Pair | null = null;
-  private shown = "";
-  private coming: Promise<void> = Promise.resolve();
-  private ended = false;
+  private readonly loading = this.tasks.asker();
+  private readonly searching = this.tasks.asker();
 
-  constructor(
-    private readonly stage: Stage,
-    private readonly say: Words,
-  ) {
+  constructor(setting: InsideSetting) {
+    super(setting);
+    const { stage, say, tasks } = this;
     this.map = focusOf(stage).map;
     const { map } = this;
-    const fail = (error: unknown) => this.fail(error);
-    this.tokens = {
-      query: new SideTokens(stage.source, map.query_side, () => this.draw(), fail),
-      key: new SideTokens(stage.source, map.key_side, () => this.draw(), fail),
-    };
+    const line = (side: SideName) => new SideTokens(stage.source, side, () => this.draw(), tasks.fail);
+    this.tokens = { query: line(map.query_side), key: line(map.key_side) };
     const bounds = (start: number, count: number) => ({
       minimum: start,
       maximum: start + count - 1,
@@ -58,26 +53,18 @@ export class Products implements InsidePanel {
       ),
       key: whole(say.key, bounds(map.key_start, map.keys), (key) => stage.selection.set({ key })),
     };
-    const order = choice(
-      say.order,
-      [
-        { value: "order", text: say.inOrder },
-        { value: "size", text: say.bySize },
-      ],
-      this.bySize() ? "size" : "order",
-      (value) => stage.selection.option("inside.order", value === "size" ? "size" : null),
-    );
+    const order = this.controls.choice("order", say.order, { order: say.inOrder, size: say.bySize });
     this.grid = new ValueGrid(this.gridLook());
     this.element.append(
       make(
         "div",
-        { class: "controls" },
+        { class: "drawn-bar" },
         this.inputs.query.element,
-        this.names.query,
+        this.tokenNames.query,
         this.inputs.key.element,
-        this.names.key,
-        button(say.strongest, () => void this.goStrongest()),
-        order.element,
+        this.tokenNames.key,
+        button(say.strongest, () => this.goStrongest()),
+        order,
       ),
       this.note,
       this.chart,
@@ -95,29 +82,27 @@ export class Products implements InsidePanel {
       for (const part of [this.chart, this.equation, this.grid.element]) part.toggleAttribute("hidden", true);
       return;
     }
-    const key = `${focus.oneHead} ${focus.query} ${focus.key}`;
-    if (key === this.shown) {
-      this.draw();
-      return;
-    }
-    this.shown = key;
-    this.coming = this.load(focus, key);
+    this.loading.ask(
+      `${focus.oneHead} ${focus.query} ${focus.key}`,
+      (source) => readPair(source, focus),
+      (pair) => {
+        this.pair = pair;
+        this.draw();
+      },
+    );
+    this.draw();
   }
 
   resize(): void {
     this.draw();
   }
 
-  unmount(): void {
-    this.ended = true;
-  }
-
   async picture(): Promise<Drawing> {
-    await this.coming;
+    await this.loading.coming;
     const ink = inks(this.stage.theme);
     const focus = focusOf(this.stage);
     const width = 640;
-    let body = this.pair === null ? "" : spell(drawProducts(this.pair, this.bySize(), width, ink));
+    let body = this.pair === null ? "" : spell(this.bars(this.pair, width, ink));
     body += label(this.sentence(), 0, HEIGHT + 20, { fill: ink.ink, size: 12 });
     const names = `${this.tokens.query.shown(focus.map.query_start + focus.query)} → ${this.keyName(focus)}`;
     return {
@@ -130,7 +115,7 @@ export class Products implements InsidePanel {
   }
 
   async table(): Promise<TableData> {
-    await this.coming;
+    await this.loading.coming;
     const { pair } = this;
     return {
       caption: this.sentence(),
@@ -142,32 +127,20 @@ export class Products implements InsidePanel {
     };
   }
 
-  private async load(focus: Focus, name: string): Promise<void> {
-    try {
-      const found = await readPair(this.stage.source, focus);
-      if (this.ended || this.shown !== name) return;
-      this.pair = found;
-      this.draw();
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-
   private draw(): void {
-    if (this.ended) return;
+    if (this.tasks.over) return;
     const focus = focusOf(this.stage);
     const { map } = focus;
     write(this.note, focus.head === null ? this.say.oneHead(focus.oneHead) : this.say.productsAbout);
     this.inputs.query.set(map.query_start + focus.query);
-    write(this.names.query, this.tokens.query.shown(map.query_start + focus.query));
+    write(this.tokenNames.query, this.tokens.query.shown(map.query_start + focus.query));
     if (this.pair === null) return;
     this.inputs.key.set(map.key_start + (this.pair?.at ?? 0));
-    write(this.names.key, this.keyName(focus));
+    write(this.tokenNames.key, this.keyName(focus));
     const width = Math.max(280, this.element.clientWidth || 720);
-    this.chart.setAttribute("width", String(width));
-    this.chart.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
-    this.chart.setAttribute("aria-label", this.sentence());
-    this.chart.replaceChildren(drawProducts(this.pair, this.bySize(), width, SCREEN));
+    const chart = drawChart(width, HEIGHT, this.sentence(), this.bars(this.pair, width, SCREEN));
+    this.chart.replaceWith(chart);
+    this.chart = chart;
     this.grid.show(this.gridLook());
     this.showEquation(this.pair);
   }
@@ -233,18 +206,13 @@ export class Products implements InsidePanel {
     };
   }
 
-  private async goStrongest(): Promise<void> {
+  private goStrongest(): void {
     const { map, oneHead, query } = focusOf(this.stage);
-    try {
-      const frame = await this.stage.source.weights(
-        map,
-        { head: oneHead, queries: [query, query + 1] },
-        "float32",
-      );
-      this.stage.selection.set({ key: map.key_start + peakOf(asFloats(tensor(frame, "weights"))) });
-    } catch (error) {
-      this.fail(error);
-    }
+    this.searching.ask(
+      null,
+      (source) => readRow(source, map, oneHead, query),
+      (weights) => this.stage.selection.set({ key: map.key_start + peakOf(weights) }),
+    );
   }
 
   private keyName({ map }: Focus): string {
@@ -261,11 +229,7 @@ export class Products implements InsidePanel {
     return root ? this.say.rootNote(head_width) : this.say.multiplier;
   }
 
-  private bySize(): boolean {
-    return this.stage.selection.get().options["inside.order"] === "size";
-  }
-
-  private fail(error: unknown): void {
-    if (!this.ended && !isAbort(error)) this.stage.fail(error);
+  private bars(pair: Pair, width: number, ink: Inks): SVGGElement {
+    return drawProducts(pair, this.options.now.order, width, ink);
   }
 }

@@ -5,14 +5,14 @@
  * Out:  elements.
  */
 
-import type { Choice } from "../../api/types";
+import type { Choice, Distribution } from "../../api/types";
 import { digits, exact } from "../../core/formats";
+import type { Rerun } from "../../data/comparison";
 import { button } from "../../marks/controls";
 import { drawHistogram } from "../../marks/histogram";
-import { draw, make } from "../../marks/make";
-import { SCREEN } from "../../marks/paper";
+import { draw, drawChart, make } from "../../marks/make";
+import { type Inks, SCREEN } from "../../marks/paper";
 import type { Words } from "./panel";
-import type { Rerun } from "./rerun";
 
 export const RERUN_INK = "#c4622d";
 
@@ -21,37 +21,33 @@ const SHOWN = 5; // outputs
 
 export function makeReport(rerun: Rerun, width: number, say: Words, open: () => void): HTMLElement[] {
   const { before, after, entropyBefore, entropyAfter } = rerun;
-  const svg = draw("svg", {
-    width,
-    height: HEIGHT,
-    viewBox: `0 0 ${width} ${HEIGHT}`,
-    role: "img",
-    "aria-label": say.scoreAxis,
-  });
-  svg.append(
-    drawHistogram(before, {
-      width,
-      height: HEIGHT,
-      inks: SCREEN,
-      log: false,
-      fill: SCREEN.faint,
-      outline: after,
-      outlineInk: RERUN_INK,
-      axis: say.scoreAxis,
-    }),
-  );
-  const entropies = make(
-    "dd",
-    { title: `${exact(entropyBefore)} → ${exact(entropyAfter)}` },
-    digits(entropyBefore),
-    make("span", {}, "→"),
-    make("b", {}, digits(entropyAfter)),
-  );
+  const histogram = drawHistogram(before, { ...rerunLook(after, say, SCREEN), width, height: HEIGHT });
   return [
-    make("dl", {}, make("dt", {}, say.meanEntropy), entropies),
-    make("div", {}, makeKey(say), svg),
+    make("dl", {}, ...makeChange(say.meanEntropy, entropyBefore, entropyAfter)),
+    make("div", {}, makeKey(say), drawChart(width, HEIGHT, say.scoreAxis, histogram)),
     makeOutputs(rerun, say),
     button(say.openRerun, open),
+  ];
+}
+
+/** Scores before a re-run, with an outline of those after it. */
+export function rerunLook(after: Distribution, say: Words, ink: Inks) {
+  return {
+    inks: ink,
+    log: false,
+    fill: ink.faint,
+    outline: after,
+    outlineInk: RERUN_INK,
+    axis: say.scoreAxis,
+  };
+}
+
+/** A number before and after, in a list of terms. */
+export function makeChange(name: string, before: number | null, after: number | null): HTMLElement[] {
+  const title = `${exact(before)} → ${exact(after)}`;
+  return [
+    make("dt", {}, name),
+    make("dd", { title }, digits(before), make("span", {}, "→"), make("b", {}, digits(after))),
   ];
 }
 

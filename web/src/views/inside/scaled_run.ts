@@ -5,13 +5,13 @@
  * Out:  the run and what was asked of it; or why the model cannot run here.
  */
 
-import type { Language, Wanted } from "../../api/types";
+import type { EditRequest, Language, Wanted } from "../../api/types";
+import { focusOf } from "../../core/focus";
 import { explain } from "../../core/refusals";
 import { Refusal } from "../../core/source";
 import type { Kept, Stage } from "../../core/view";
 import { Run } from "../../data/run";
-import { focusOf, type Words } from "./panel";
-import { scaling } from "./rerun";
+import type { Words } from "./panel";
 
 const WANTED: readonly Wanted[] = ["weights", "scores", "output", "hidden"]; // what is compared
 
@@ -24,12 +24,14 @@ export interface Asked extends Kept {
 
 export function runScaled(stage: Stage, factor: number, everywhere: boolean): Asked | null {
   const { rerunner } = stage;
-  const focus = focusOf(stage);
-  const request = rerunner?.again({ edits: [scaling(focus, factor, everywhere)] });
+  const { map } = focusOf(stage);
+  const place = everywhere ? {} : { stack: map.stack, attention: map.kind, layer: map.layer };
+  const edit: EditRequest = { kind: "scale", factor, ...place };
+  const request = rerunner?.again({ edits: [edit] });
   if (!rerunner || !request) return null;
   const want = new Set([...(request.want ?? []), ...WANTED]);
   const run = new Run(rerunner, { ...request, want: [...want] });
-  return { run, map: focus.map.index, factor, everywhere, stop: () => run.stop() };
+  return { run, map: map.index, factor, everywhere, stop: () => run.stop() };
 }
 
 /** Why the model cannot run again here. */

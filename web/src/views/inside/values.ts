@@ -6,89 +6,83 @@
  */
 
 import type { SideName } from "../../api/types";
-import { captionOf, focusToken, mapName, tokenInFocus } from "../../core/focus";
+import { captionOf, focusOf, focusToken, mapName, tokenInFocus } from "../../core/focus";
 import { count, digits, exact } from "../../core/formats";
-import type { Stage, TableData } from "../../core/view";
+import { writePlace } from "../../core/place";
+import type { TableData } from "../../core/view";
+import { ARRAYS, type ArrayName, type Grid, missing, openArray, readReach } from "../../data/layer_arrays";
 import { SideTokens } from "../../data/side_tokens";
 import { type ColourScale, colourScale } from "../../marks/cells";
 import { wantsDarkInk } from "../../marks/colours";
-import { list } from "../../marks/controls";
 import { make, write } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
 import { ValueGrid } from "../../marks/table";
-import { ARRAYS, type ArrayName, type Grid, missing, openArray } from "./arrays";
-import { type Drawing, focusOf, type InsidePanel, isAbort, type Words } from "./panel";
+import { type Drawing, InsidePanel, type InsideSetting } from "./panel";
 
 const PICTURED = { rows: 24, columns: 10 };
 const TABLED = { rows: 200, columns: 64 };
 
-export class Values implements InsidePanel {
+export class Values extends InsidePanel {
   readonly element = make("div", { class: "values" });
   private readonly about = make("p", { class: "note" });
   private readonly window: ValueGrid;
   private readonly lines = new Map<SideName, SideTokens>();
+  private readonly loading = this.tasks.asker();
   private grid: Grid | null = null;
   private scale: ColourScale;
-  private shown = "";
-  private ended = false;
   private revealed: number | null = null;
 
-  constructor(
-    private readonly stage: Stage,
-    private readonly say: Words,
-  ) {
-    this.scale = colourScale([-1, 1], "diverging", false, stage.theme);
+  constructor(setting: InsideSetting) {
+    super(setting);
+    this.scale = colourScale([-1, 1], "diverging", false, this.stage.theme);
     this.window = new ValueGrid(this.look());
-    const options = ARRAYS.map((value) => ({ value, text: this.name(value) }));
-    const chooser = list(say.array, [{ label: null, options }], this.array(), (name) =>
-      stage.selection.option("inside.array", name === "hidden" ? null : name),
-    );
-    this.element.append(make("div", { class: "controls" }, chooser.element), this.about, this.window.element);
+    const values = ARRAYS.map((value) => ({ value, text: this.name(value) }));
+    const chooser = this.controls.list("array", this.say.array, [{ label: null, options: values }]);
+    this.element.append(make("div", { class: "drawn-bar" }, chooser), this.about, this.window.element);
     this.update();
   }
 
   update(): void {
-    const focus = focusOf(this.stage);
-    const name = this.array();
-    const key = `${name} ${focus.map.index} ${focus.head}`;
-    if (key !== this.shown) {
-      this.shown = key;
-      const why = missing(name, focus, this.stage.source);
-      this.window.element.hidden = why !== null;
-      if (why !== null) {
-        this.grid = null;
-        write(
-          this.about,
-          why === "kept" ? `${this.name(name)}: ${this.say.notKept(name)}` : this.say.tooMany(count(why)),
-        );
-        return;
-      }
-      const current = () => !this.ended && this.shown === key;
-      this.grid = openArray(
-        name,
-        focus,
-        this.stage.source,
-        () => current() && this.window.draw(),
-        (error) => current() && this.fail(error),
-      );
+    const { say, stage } = this;
+    const focus = focusOf(stage);
+    const name = this.options.now.array;
+    const why = missing(name, focus, stage.source);
+    this.window.element.hidden = why !== null;
+    if (why !== null) {
+      this.loading.stop();
+      this.grid = null;
       write(
         this.about,
-        this.say.valuesAbout(this.name(name), count(this.grid.rows), count(this.grid.columns)),
+        typeof why === "string" ? `${this.name(name)}: ${say.notKept(why)}` : say.tooMany(count(why)),
       );
-      void this.rescale(name, current);
+      return;
     }
+    this.loading.ask(
+      `${name} ${writePlace(focus.map)} ${focus.head}`,
+      (source) => {
+        const grid = openArray(name, focus, source, () => this.draw(), this.tasks.fail);
+        this.grid = grid;
+        write(this.about, say.valuesAbout(this.name(name), count(grid.rows), count(grid.columns)));
+        return readReach(source, name, focus);
+      },
+      (reach) => {
+        const kind = name === "attention" ? "sequential" : "diverging";
+        this.scale = colourScale(reach, kind, false, stage.theme);
+        this.window.draw();
+      },
+    );
     this.window.show(this.look());
     this.reveal();
+  }
+
+  private draw(): void {
+    if (!this.tasks.over) this.window.draw();
   }
 
   resize(): void {
     this.window.draw();
     this.revealed = null;
     this.reveal();
-  }
-
-  unmount(): void {
-    this.ended = true;
   }
 
   async picture(): Promise<Drawing> {
@@ -118,7 +112,7 @@ export class Values implements InsidePanel {
       width: left + PICTURED.columns * wide,
       height: 24 + data.rows.length * tall,
       body,
-      title: `${this.name(this.array())} · ${mapName(focus.map, this.stage.language)}`,
+      title: `${this.name(this.options.now.array)} · ${mapName(focus.map, this.stage.language)}`,
       lines: captionOf(this.stage, this.about.textContent ?? ""),
     };
   }
@@ -130,7 +124,7 @@ export class Values implements InsidePanel {
   /** The upper left part, once it is here. */
   private async read(most: { rows: number; columns: number }): Promise<TableData> {
     const { grid } = this;
-    const caption = this.name(this.array());
+    const caption = this.name(this.options.now.array);
     if (grid === null) return { caption, columns: [], rows: [] };
     const rows = Math.min(grid.rows, most.rows);
     const columns = Math.min(grid.columns, most.columns);
@@ -155,46 +149,11 @@ export class Values implements InsidePanel {
     };
   }
 
-  /** Colours from the whole array's ends. */
-  private async rescale(name: ArrayName, current: () => boolean): Promise<void> {
-    const { map, head } = focusOf(this.stage);
-    const place =
-      name === "hidden"
-        ? { stack: map.stack, layer: map.layer }
-        : { map, ...(head === null ? {} : { head }) };
-    try {
-      const { minimum, maximum, deviation, mean } = await this.stage.source.distribution(name, {
-        ...place,
-        bins: 8,
-      });
-      if (!current()) return;
-      // Four deviations: a few outliers must not take all the colour.
-      const reach = Math.min(
-        Math.max(Math.abs(minimum ?? 1), Math.abs(maximum ?? 1)),
-        Math.abs(mean ?? 0) + 4 * (deviation ?? 1),
-      );
-      const attention = name === "attention";
-      this.scale = colourScale(
-        attention ? [0, maximum ?? 1] : [-reach, reach],
-        attention ? "sequential" : "diverging",
-        false,
-        this.stage.theme,
-      );
-      this.window.draw();
-    } catch (error) {
-      if (current()) this.fail(error);
-    }
-  }
-
-  private fail(error: unknown): void {
-    if (!isAbort(error)) this.stage.fail(error);
-  }
-
   private look() {
     const { grid } = this;
     const narrow = (this.stage.element.clientWidth || 900) < 480;
     return {
-      label: this.name(this.array()),
+      label: this.name(this.options.now.array),
       corner: this.say.token,
       rows: grid?.rows ?? 1,
       columns: grid?.columns ?? 1,
@@ -255,12 +214,7 @@ export class Values implements InsidePanel {
   private line(side: SideName): SideTokens {
     let line = this.lines.get(side);
     if (line === undefined) {
-      line = new SideTokens(
-        this.stage.source,
-        side,
-        () => !this.ended && this.window.draw(),
-        (error) => this.fail(error),
-      );
+      line = new SideTokens(this.stage.source, side, () => this.draw(), this.tasks.fail);
       this.lines.set(side, line);
     }
     return line;
@@ -268,9 +222,5 @@ export class Values implements InsidePanel {
 
   private name(name: ArrayName): string {
     return name === "values" ? this.say.valueVectors : this.say[name];
-  }
-
-  private array(): ArrayName {
-    return ARRAYS.find((name) => name === this.stage.selection.get().options["inside.array"]) ?? "hidden";
   }
 }

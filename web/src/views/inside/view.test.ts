@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import type { Distribution, JobRequest } from "../../api/types";
 import type { Mounted, Rerunner } from "../../core/view";
+import { matches, multiplyPair } from "../../data/pair";
 import { frame, invent, makeMap, restyle, setStage, settle } from "../../testing/recording";
-import { matches, multiplyPair } from "./score";
 import { view } from "./view";
 
 const SCORES = [0.5, 2, -1];

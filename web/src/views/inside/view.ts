@@ -6,50 +6,44 @@
  * Out:  one of four panels, kept in the URL.
  */
 
-import { mapName } from "../../core/focus";
-import type { Mounted, Stage, View } from "../../core/view";
-import { inBoth, introduce, liveWords } from "../../i18n/core";
-import { words as focusWords } from "../../i18n/focus";
-import { type Control, choice } from "../../marks/controls";
+import { focusOf, hasMaps, mapName } from "../../core/focus";
+import { writePlace } from "../../core/place";
+import { recordingView } from "../../core/recording_view";
+import { Tasks } from "../../core/tasks";
+import type { Mounted } from "../../core/view";
 import { make, relabel, write } from "../../marks/make";
+import { OptionControls } from "../../marks/option_controls";
 import { sheet } from "../../marks/paper";
 import { Distributions } from "./distributions";
 import { Multiplier } from "./multiplier";
-import { focusOf, type InsidePanel, type Words } from "./panel";
+import { type InsidePanel, type InsideSetting, options } from "./panel";
 import { Products } from "./products";
 import { Values } from "./values";
 import { words } from "./words";
 
-const PANELS = ["distributions", "values", "products", "multiplier"] as const;
-type PanelName = (typeof PANELS)[number];
+const PANELS = { distributions: Distributions, values: Values, products: Products, multiplier: Multiplier };
 
-export const view: View = {
+export const view = recordingView({
   name: "inside",
   order: 90,
-  ...introduce(words),
-  needs: "recording",
-  panel: true,
-  transport: true,
-  options: {},
-  fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
-  mount: (stage) => mountInside(stage),
-};
+  words,
+  options,
+  fits: hasMaps,
+  mount: mountInside,
+});
 
-function mountInside(stage: Stage): Mounted {
-  const say = liveWords(words, () => stage.language);
+function mountInside({ stage, say, names, options }: InsideSetting): Mounted {
   const where = make("span", { class: "where" });
   const body = make("div", { class: "part" });
-  const chosen = (): PanelName =>
-    PANELS.find((name) => name === stage.selection.get().options["inside.part"]) ?? "distributions";
-  const options = PANELS.map((value) => ({ value, text: () => say[value] }));
-  const control: Control<PanelName> = choice(
-    () => say.part,
-    options,
-    chosen(),
-    (name) => stage.selection.option("inside.part", name === "distributions" ? null : name),
-  );
+  const controls = new OptionControls(options);
+  const parts = controls.choice("part", () => say.part, {
+    distributions: () => say.distributions,
+    values: () => say.values,
+    products: () => say.products,
+    multiplier: () => say.multiplier,
+  });
   stage.element.replaceChildren(
-    make("div", { class: "inside-view" }, make("div", { class: "controls" }, control.element, where), body),
+    make("div", { class: "inside-view drawn" }, make("div", { class: "drawn-bar" }, parts, where), body),
   );
   let shown = "";
   let panel: InsidePanel | null = null;
@@ -57,22 +51,27 @@ function mountInside(stage: Stage): Mounted {
 
   const place = () => {
     const { map, head } = focusOf(stage);
-    const names = focusWords(stage.language);
     return `${mapName(map, stage.language)} · ${head === null ? names.allHeads : names.head(head)}`;
   };
+  const leave = () => {
+    panel?.unmount?.();
+    panel?.tasks.end();
+  };
   const update = () => {
-    control.set(chosen());
+    const { part } = options.now;
+    controls.follow();
     write(where, place());
     // Products and multiplier hold the axes of a map: another map needs another panel.
-    const key = `${chosen()} ${chosen() === "products" || chosen() === "multiplier" ? focusOf(stage).map.index : ""}`;
-    if (key === shown) {
+    const held = part === "products" || part === "multiplier" ? writePlace(focusOf(stage).map) : "";
+    if (`${part} ${held}` === shown) {
       panel?.update();
       return;
     }
-    shown = key;
-    panel?.unmount();
-    if (chosen() !== "multiplier") kept?.stop?.(); // nobody would see what comes of it
-    panel = makePanel(chosen(), { ...stage, kept }, say);
+    shown = `${part} ${held}`;
+    leave();
+    if (part !== "multiplier") kept?.stop?.(); // nobody would see what comes of it
+    const own = { ...stage, kept };
+    panel = new PANELS[part]({ stage: own, say, names, options, tasks: new Tasks(own) });
     kept = undefined;
     body.replaceChildren(panel.element);
     panel.resize();
@@ -93,19 +92,6 @@ function mountInside(stage: Stage): Mounted {
     },
     table: () => panel!.table(),
     keep: () => panel?.keep?.() ?? null,
-    unmount() {
-      panel?.unmount();
-      stage.element.replaceChildren();
-    },
+    unmount: leave,
   };
-}
-
-function makePanel(name: PanelName, stage: Stage, say: Words): InsidePanel {
-  const makers = {
-    distributions: () => new Distributions(stage, say),
-    values: () => new Values(stage, say),
-    products: () => new Products(stage, say),
-    multiplier: () => new Multiplier(stage, say),
-  };
-  return makers[name]();
 }

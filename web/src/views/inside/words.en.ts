@@ -4,7 +4,6 @@ export const words = {
   title: "Inside",
   about:
     "The numbers inside one layer: hidden states, queries, keys, values, scores, weights, and the score multiplier.",
-  noMaps: "This recording has no attention maps to look into. Record again with attention.",
   part: "Show",
   distributions: "Distributions",
   values: "Values",

@@ -6,7 +6,6 @@ import type * as en from "./words.en";
 export const words: SameWords<typeof en.words> = {
   title: "内部",
   about: "一层内部的数值：隐藏状态、查询、键、值、分数、权重，以及分数乘数。",
-  noMaps: "这份记录没有可以查看的注意力图。请重新记录并保留注意力。",
   part: "显示",
   distributions: "分布",
   values: "数值",

@@ -50,7 +50,7 @@ export class Bar {
     );
     this.element = make(
       "div",
-      { class: "lines-bar" },
+      { class: "lines-bar drawn-bar" },
       this.heads.element,
       this.average,
       this.slider.element,

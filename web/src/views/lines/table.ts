@@ -6,6 +6,7 @@
  */
 
 import type { TokenSlice } from "../../api/types";
+import type { Names } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import type { Lines } from "../../marks/arcs";
 import type { Axis } from "../../marks/columns";
@@ -23,10 +24,11 @@ export function tabulateToken(
   heads: readonly number[],
   caption: string,
   word: ReturnType<typeof words>,
+  names: Names,
 ): TableData {
   return {
     caption,
-    columns: [word.columnPosition, word.columnToken, ...heads.map((head) => word.head(head))],
+    columns: [names.position, names.token, ...heads.map((head) => word.head(head))],
     rows: Array.from({ length: Math.min(count, MOST_ROWS) }, (_, row) => [
       row + start,
       shown[row] ?? "",
@@ -40,11 +42,12 @@ export function tabulateLines(
   lines: Lines,
   { query, key }: Tokens,
   word: ReturnType<typeof words>,
+  names: Names,
 ): TableData {
-  const { columnToken } = word;
+  const { token } = names;
   return {
     caption: word.tableStrongest,
-    columns: [word.columnQuery, columnToken, word.columnKey, columnToken, word.columnHead, word.columnWeight],
+    columns: [word.columnQuery, token, word.columnKey, token, word.columnHead, word.columnWeight],
     rows: Array.from({ length: lines.count }, (_, at) => {
       const back = lines.count - 1 - at; // the strongest comes last
       const [from, to] = [lines.query[back]!, lines.key[back]!];

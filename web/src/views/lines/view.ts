@@ -5,6 +5,7 @@
  * Out:  a canvas between two lists (src/lines/). Pointing at a token shows its lines alone, choosing it keeps them.
  */
 
+import { hasMaps } from "../../core/focus";
 import { count } from "../../core/formats";
 import { chooseMap, selectedRows } from "../../core/maps";
 import { writePlace } from "../../core/place";
@@ -44,7 +45,7 @@ export const view = recordingView({
 
 function fits({ now }: SubjectOf<"recording">) {
   const { maps } = now.description;
-  if (maps.length === 0) return inBoth(words, (word) => word.noMaps);
+  if (maps.length === 0) return hasMaps({ kind: "recording", now });
   const longest = Math.max(...maps.map((map) => Math.max(map.queries, map.keys)));
   if (longest > LONGEST) return inBoth(words, (word) => word.tooLong(count(longest), count(LONGEST)));
   return maps.some((map) => map.has_weights) || inBoth(words, (word) => word.noWeights);
@@ -84,7 +85,7 @@ class LinesView extends MountedView<Words, LinesOptions> {
     this.columns.window.append(this.base, this.front);
     const axes = make("div", { class: "lines-axes" }, this.axes.query, this.readout, this.axes.key);
     stage.element.replaceChildren(
-      make("div", { class: "lines" }, this.bar.element, axes, this.columns.element),
+      make("div", { class: "lines drawn" }, this.bar.element, axes, this.columns.element),
     );
     this.open();
   }
@@ -320,11 +321,19 @@ class LinesView extends MountedView<Words, LinesOptions> {
     if (focus !== null && weights !== null) {
       const axis = otherAxis(focus.axis);
       const caption = this.describe(focus);
-      return tabulateToken(weights, tokens[axis], looking.count(axis), looking.heads, caption, word);
+      return tabulateToken(
+        weights,
+        tokens[axis],
+        looking.count(axis),
+        looking.heads,
+        caption,
+        word,
+        this.names,
+      );
     }
     const { blocks, map } = looking;
     const { rows } = this.columns.view("query");
     await blocks.load(rows[0]);
-    return tabulateLines(this.gather(blocks.whole ? [0, map.queries] : rows, 1000), tokens, word);
+    return tabulateLines(this.gather(blocks.whole ? [0, map.queries] : rows, 1000), tokens, word, this.names);
   }
 }

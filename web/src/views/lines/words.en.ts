@@ -29,7 +29,6 @@ export const words = {
   noHeads: "No head is chosen.",
   loading: "Loading weights …",
   modelAverage: "Average of all layers",
-  noMaps: "This recording has no attention maps. Record with `want` weights.",
   noWeights:
     "No map of this recording has weights, so there are no lines to draw. Record with `want` weights, or queries and keys.",
   tooLong: (count: string, most: string) =>
@@ -44,8 +43,6 @@ export const words = {
   captionRows: (first: number, last: number, count: number) => `Tokens ${first}–${last} of ${count}.`,
   columnHead: "head",
   columnWeight: "weight",
-  columnToken: "token",
-  columnPosition: "position",
   columnQuery: "query",
   columnKey: "key",
   tableStrongest: "The strongest lines",

@@ -32,7 +32,6 @@ export const words: SameWords<typeof en.words> = {
   noHeads: "没有选中任何注意力头。",
   loading: "正在载入权重……",
   modelAverage: "所有层的平均",
-  noMaps: "这份记录没有注意力图。请在记录时把 weights 加入 `want`。",
   noWeights:
     "这份记录的注意力图都没有权重，无法画连线。请在记录时把 weights（或 queries 与 keys）加入 `want`。",
   tooLong: (count, most) => `文本有 ${count} 个词元，连线图最多画 ${most} 个。热力图可以显示任意长度的文本。`,
@@ -45,8 +44,6 @@ export const words: SameWords<typeof en.words> = {
   captionRows: (first, last, count) => `第 ${first}–${last} 个词元，共 ${count} 个。`,
   columnHead: "注意力头",
   columnWeight: "权重",
-  columnToken: "词元",
-  columnPosition: "位置",
   columnQuery: "查询",
   columnKey: "键",
   tableStrongest: "最强的连线",

@@ -6,6 +6,7 @@
  */
 
 import type { Language, MetricDescription } from "../../api/types";
+import type { Names } from "../../core/recording_view";
 import { tick } from "../../marks/controls";
 import { make } from "../../marks/make";
 import type { Choices } from "./choices";
@@ -15,6 +16,7 @@ export function makeChooser(
   choices: Choices,
   language: () => Language,
   say: ReturnType<typeof words>,
+  names: Names,
 ): HTMLElement {
   const extra = choices.offered.filter((metric) => !metric.panel && choices.allows(metric));
   const line = (metric: MetricDescription) => {
@@ -37,7 +39,7 @@ export function makeChooser(
     return make(
       "fieldset",
       {},
-      make("legend", {}, () => say.families(family)),
+      make("legend", {}, () => names.families(family)),
       ...members.map(line),
     );
   });

@@ -6,6 +6,7 @@
  */
 
 import type { Language, MetricDescription } from "../../api/types";
+import type { Names } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import { SCREEN } from "../../marks/paper";
 import { drawStrip, reach } from "../../marks/sparkline";
@@ -61,10 +62,11 @@ export function plainTable(
   metrics: readonly MetricDescription[],
   language: Language,
   say: ReturnType<typeof words>,
+  { stackColumn, kindColumn, layerColumn, headColumn }: Names,
 ): Pick<TableData, "columns" | "rows"> {
   const names = metrics.map((metric) => `${metric.label[language]} (${say.unit(metric.unit)})`);
   return {
-    columns: [say.columnStack, say.columnKind, say.columnLayer, say.columnHead, ...names],
+    columns: [stackColumn, kindColumn, layerColumn, headColumn, ...names],
     rows: rows.map((row) => [
       row.stack,
       row.kind,

@@ -33,11 +33,11 @@ export class Sparks {
     const held = this.statistics.get(map.index);
     if (held !== undefined && held !== "asked")
       holder.append(this.line(map, row.head, held.get(along)!, along));
-    else if (held === undefined) this.fetch(map);
+    else if (held === undefined) this.load(map);
     return holder;
   }
 
-  private fetch(map: MapDescription): void {
+  private load(map: MapDescription): void {
     this.statistics.set(map.index, "asked");
     readStatistics(this.stage.source, map, ALONG).then((statistics) => {
       this.statistics.set(map.index, statistics);

@@ -6,15 +6,13 @@
  */
 
 import type { MetricDescription } from "../../api/types";
-import { captionOf, copyText } from "../../core/focus";
+import { captionOf, copyText, hasMaps } from "../../core/focus";
 import { significant } from "../../core/formats";
 import { samePlace } from "../../core/place";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import { saveText } from "../../core/saving";
 import type { TableData } from "../../core/view";
 import { type Level, measure } from "../../data/measures";
-import { inBoth } from "../../i18n/core";
-import { words as focusWords } from "../../i18n/focus";
 import { button, type Control, choice, slider } from "../../marks/controls";
 import { make, relabel, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
@@ -36,7 +34,7 @@ export const view = recordingView({
   order: 80,
   words,
   options,
-  fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
+  fits: hasMaps,
   mount: (setting) => new NumbersView(setting),
 });
 
@@ -160,12 +158,12 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
       : [this.tau.element, this.relative.element];
     return make(
       "div",
-      { class: "numbers-view" },
-      make("div", { class: "controls" }, ...threshold, this.state),
+      { class: "numbers-view drawn" },
+      make("div", { class: "drawn-bar" }, ...threshold, this.state),
       this.cards,
       make(
         "div",
-        { class: "controls" },
+        { class: "drawn-bar" },
         this.controls.choice("level", () => say.level, levels),
         this.controls.list("along", () => say.along, [{ label: null, options: along }]),
         tools,
@@ -182,7 +180,7 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
           this.grids.legend,
         ),
       ),
-      makeChooser(choices, () => stage.language, say),
+      makeChooser(choices, () => stage.language, say, this.names),
     );
   }
 
@@ -258,7 +256,7 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
   }
 
   private plain(): Pick<TableData, "columns" | "rows"> {
-    return plainTable(this.sorted.rows(), this.choices.metrics, this.stage.language, this.say);
+    return plainTable(this.sorted.rows(), this.choices.metrics, this.stage.language, this.say, this.names);
   }
 
   private csv(): string {
@@ -271,7 +269,7 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
     if (row.layer === null) return say.wholeModel;
     const own = row.head === null ? say.rowLayer(row.layer) : say.rowHead(row.layer, row.head);
     if (!this.several) return own;
-    return `${focusWords(this.stage.language).familyName(row.stack ?? "", row.kind === "cross")} ${own}`;
+    return `${this.names.familyName(row.stack ?? "", row.kind === "cross")} ${own}`;
   }
 
   private tauWords(tau: number): string {

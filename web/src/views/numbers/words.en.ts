@@ -3,8 +3,6 @@
 export const words = {
   title: "Numbers",
   about: "What every head, layer and the whole model measure, with what each number means.",
-  noMaps:
-    "This recording has no attention maps, so there is nothing to measure. Record again with attention.",
   level: "For each",
   head: "Head",
   layer: "Layer",
@@ -25,18 +23,6 @@ export const words = {
   more: "More metrics",
   unit: (unit: string) => unit,
   slow: "reads every weight; takes longer on long texts",
-  families: (family: string) =>
-    ({
-      sparsity: "Sparsity",
-      entropy: "Entropy",
-      distance: "Distance",
-      positions: "Positions",
-      repeats: "Repeats",
-      sinks: "Sinks",
-      similarity: "Similarity of heads",
-      alignment: "Alignment",
-      dependencies: "Dependencies",
-    })[family] ?? family,
   grid: "Heads by",
   gridAbout: (metric: string) => `${metric} of every head. Arrow keys move to another head.`,
   layers: "Layer",
@@ -55,8 +41,4 @@ export const words = {
   notLevel: (level: string) => `This metric has no value for a ${level}.`,
   rowLayer: (layer: number) => `Layer ${layer}`,
   rowHead: (layer: number, head: number) => `L${layer} · H${head}`,
-  columnStack: "stack",
-  columnKind: "attention",
-  columnLayer: "layer",
-  columnHead: "head",
 };

@@ -6,7 +6,6 @@ import type * as en from "./words.en";
 export const words: SameWords<typeof en.words> = {
   title: "指标",
   about: "每个注意力头、每一层以及整个模型的可解释性指标，并说明每个数字的含义。",
-  noMaps: "这份记录没有注意力图，无从度量。请重新记录并保留注意力。",
   level: "统计单位",
   head: "注意力头",
   layer: "层",
@@ -35,18 +34,6 @@ export const words: SameWords<typeof en.words> = {
       cluster: "类",
     })[unit] ?? unit,
   slow: "需要读取全部权重，长文本耗时较长",
-  families: (family: string) =>
-    ({
-      sparsity: "稀疏度",
-      entropy: "熵",
-      distance: "距离",
-      positions: "位置",
-      repeats: "重复",
-      sinks: "注意力汇聚",
-      similarity: "头的相似度",
-      alignment: "词对齐",
-      dependencies: "依存关系",
-    })[family] ?? family,
   grid: "各头对比",
   gridAbout: (metric: string) => `每个注意力头的${metric}。方向键可移到其他头。`,
   layers: "层",
@@ -60,8 +47,4 @@ export const words: SameWords<typeof en.words> = {
   notLevel: (level: string) => `该指标没有针对${level}的值。`,
   rowLayer: (layer: number) => `第 ${layer} 层`,
   rowHead: (layer: number, head: number) => `${layer} 层 ${head} 头`,
-  columnStack: "网络部分",
-  columnKind: "注意力类型",
-  columnLayer: "层",
-  columnHead: "头",
 };

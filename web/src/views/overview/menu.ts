@@ -8,6 +8,7 @@
 import type { Language, MetricDescription } from "../../api/types";
 import { digits, significant } from "../../core/formats";
 import { type Option, type Options, oneOf, optional, type Schema, text } from "../../core/options";
+import type { Names } from "../../core/recording_view";
 import { choice, slider } from "../../marks/controls";
 import { make, type Text, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
@@ -73,12 +74,13 @@ type Words = ReturnType<typeof words>;
 export class Menu {
   readonly bar: HTMLElement; // above the pictures
   readonly looks: HTMLElement; // beside them
-  private readonly filter = make("div", { class: "over-filter" });
+  private readonly filter = make("div", { class: "over-filter drawn-bar" });
   private readonly counted = make("output", { class: "over-count" });
   private readonly controls: OptionControls<OverviewOptions>;
 
   constructor(
     private readonly say: Words,
+    private readonly names: Names,
     private readonly language: () => Language,
     private readonly metrics: readonly MetricDescription[],
     private readonly options: Options<OverviewOptions>,
@@ -91,7 +93,7 @@ export class Menu {
       high: () => say.highFirst,
       low: () => say.lowFirst,
     });
-    this.bar = make("div", { class: "over-bar" }, this.metricList(), order, this.filter);
+    this.bar = make("div", { class: "over-bar drawn-bar" }, this.metricList(), order, this.filter);
     const colours = { own: () => say.own, shared: () => say.shared };
     const pools = { mean: () => say.mean, max: () => say.max };
     this.looks = make(
@@ -157,7 +159,7 @@ export class Menu {
       families.set(metric.family, [...(families.get(metric.family) ?? []), metric]);
     }
     const groups = [...families].map(([family, members]) => ({
-      label: () => say.families(family),
+      label: () => this.names.families(family),
       options: members.map((each) => ({ value: each.name, text: () => each.label[this.language()] })),
     }));
     const none = { label: null, options: [{ value: "none", text: () => say.noMeasure }] };

@@ -7,6 +7,7 @@
 
 import type { Description, Language, MetricDescription } from "../../api/types";
 import { digits } from "../../core/formats";
+import type { Names } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import type { Grid } from "./grid";
 import type { Numbers } from "./numbers";
@@ -14,6 +15,7 @@ import type { words } from "./words";
 
 export interface Report {
   readonly say: ReturnType<typeof words>;
+  readonly names: Names;
   readonly language: Language;
   readonly heads: number;
   readonly metric: MetricDescription | null;
@@ -37,7 +39,7 @@ export function captionGallery(
   };
 }
 
-export function tabulate({ say, language, heads, metric }: Report, grid: Grid | null): TableData {
+export function tabulate({ say, names, language, heads, metric }: Report, grid: Grid | null): TableData {
   const label = metric === null ? [] : [metric.label[language]];
   const boxes = grid?.boxes.filter((box) => box.kept) ?? [];
   const rows = boxes.map(({ map, head, value }) => [
@@ -47,6 +49,6 @@ export function tabulate({ say, language, heads, metric }: Report, grid: Grid | 
     head,
     ...label.map(() => value),
   ]);
-  const columns = [say.stack, say.kind, say.layer, say.headColumn, ...label];
+  const columns = [names.stackColumn, names.kindColumn, names.layerColumn, names.headColumn, ...label];
   return { caption: say.tableCaption, columns, rows, more: heads - rows.length };
 }

@@ -6,13 +6,13 @@
  */
 
 import type { MapDescription, MetricDescription } from "../../api/types";
+import { hasMaps } from "../../core/focus";
 import { placeOf, samePlace } from "../../core/place";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
 import type { TableData } from "../../core/view";
 import { measure } from "../../data/measures";
 import { type HeadPictures, readThumbnails } from "../../data/thumbnails";
-import { inBoth } from "../../i18n/core";
 import { make, relabel, write } from "../../marks/make";
 import { Card, drawGallery, Flag, type Gallery, type HeadPlace, isAt } from "./gallery";
 import { type Box, type Grid, type Group, layGrid, neighbour } from "./grid";
@@ -30,7 +30,7 @@ export const view = recordingView({
   order: 10,
   words,
   options,
-  fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (word) => word.noMaps),
+  fits: hasMaps,
   mount: (setting) => new Overview(setting),
 });
 
@@ -76,7 +76,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
     this.space.append(this.titles);
     this.scroller.append(this.canvas, this.space, this.active);
     const pooled = maps.some((map) => Math.max(map.queries, map.keys) > BINS);
-    this.menu = new Menu(say, () => stage.language, this.metrics, options, pooled);
+    this.menu = new Menu(say, this.names, () => stage.language, this.metrics, options, pooled);
     const area = make("div", { class: "over-area" }, this.scroller);
     const causal = maps.some((map) => map.causal);
     const hints = (): string => `${say.axes} ${causal ? say.hidden : ""}`;
@@ -89,7 +89,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
       make("p", { class: "over-hint" }, hints),
     );
     const body = make("div", { class: "over-body" }, area, side);
-    stage.element.append(make("div", { class: "over" }, this.menu.bar, this.about, body));
+    stage.element.append(make("div", { class: "over drawn" }, this.menu.bar, this.about, body));
     this.flag = new Flag(area);
     this.listen();
     this.load();
@@ -329,13 +329,13 @@ class Overview extends MountedView<Words, OverviewOptions> {
   }
 
   private report(): Report {
-    const { say, stage, heads } = this;
-    return { say, language: stage.language, heads, metric: this.metric() };
+    const { say, names, stage, heads } = this;
+    return { say, names, language: stage.language, heads, metric: this.metric() };
   }
 
   async picture(): Promise<string> {
-    const { say, stage, numbers } = this;
-    if (this.pictures === null) throw new Error(say.noMaps);
+    const { stage, numbers } = this;
+    if (this.pictures === null) throw new Error(this.names.noMaps);
     const gallery = this.gallery(this.lay(1100, 900, 1));
     const words = captionGallery(
       this.report(),

@@ -40,26 +40,5 @@ export const words = {
   coloursOwn: "Colours: each head from 0 to its own largest weight, square-root scale.",
   coloursShared: "Colours: weights from 0 to 1, square-root scale.",
   tableCaption: "Attention heads",
-  stack: "stack",
-  kind: "attention",
-  layer: "layer",
-  headColumn: "head",
   empty: "No head passes the filter.",
-  noMaps: "This recording holds no attention maps. Record it with weights or statistics.",
-  families: (family: string) =>
-    (
-      ({
-        sparsity: "Sparsity",
-        entropy: "Entropy",
-        distance: "Distance",
-        positions: "Positions",
-        repeats: "Repeats",
-        similarity: "Similarity",
-        sinks: "Sinks",
-        alignment: "Alignment",
-        words: "Words",
-        linkage: "Linkage",
-        dependencies: "Dependencies",
-      }) as Readonly<Record<string, string>>
-    )[family] ?? family,
 };

@@ -41,26 +41,5 @@ export const words: SameWords<typeof en.words> = {
   coloursOwn: "颜色：每个头从 0 到它自己的最大权重，平方根标尺。",
   coloursShared: "颜色：权重从 0 到 1，平方根标尺。",
   tableCaption: "注意力头",
-  stack: "部分",
-  kind: "注意力",
-  layer: "层",
-  headColumn: "头",
   empty: "没有注意力头符合筛选条件。",
-  noMaps: "这份记录中没有注意力图。请连同权重或统计量一起记录。",
-  families: (family: string) =>
-    (
-      ({
-        sparsity: "稀疏度",
-        entropy: "熵",
-        distance: "距离",
-        positions: "位置",
-        repeats: "重复",
-        similarity: "相似度",
-        sinks: "汇聚点",
-        alignment: "对齐",
-        words: "词",
-        linkage: "联系",
-        dependencies: "依存",
-      }) as Readonly<Record<string, string>>
-    )[family] ?? family,
 };

@@ -34,7 +34,7 @@ export class Bar {
     this.paint();
     this.element = make(
       "div",
-      { class: "text-bar" },
+      { class: "text-bar drawn-bar" },
       this.modes.element,
       make("div", { class: "text-scale" }, "0", this.legend, this.largest),
     );

@@ -7,13 +7,13 @@
  */
 
 import type { SideName } from "../../api/types";
+import { hasMaps } from "../../core/focus";
 import { axisOf, chooseMap } from "../../core/maps";
 import { strongest } from "../../core/maths/strongest";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
 import type { TableData } from "../../core/view";
 import { readAxis, readColumn, readMass, readRow } from "../../data/weights";
-import { inBoth } from "../../i18n/core";
 import { make, relabel, write } from "../../marks/make";
 import { Bar } from "./bar";
 import { Pane } from "./pane";
@@ -27,7 +27,7 @@ export const view = recordingView({
   order: 40,
   words,
   options,
-  fits: ({ now: { description } }) => description.maps.length > 0 || inBoth(words, (say) => say.noMaps),
+  fits: hasMaps,
   mount: (setting) => new TextView(setting),
 });
 
@@ -41,7 +41,7 @@ class TextView extends MountedView<ReturnType<typeof words>, TextOptions> {
   private readonly body = make("div", { class: "text-body" });
   private panes: readonly Pane[] = [];
   private values: Float32Array | null = null; // for every token of the coloured axis
-  private readonly names = new Map<number, string>(); // of tokens beyond the window
+  private readonly farNames = new Map<number, string>(); // of tokens beyond the window
   private map;
 
   constructor(setting: Setting<ReturnType<typeof words>, TextOptions>) {
@@ -53,7 +53,7 @@ class TextView extends MountedView<ReturnType<typeof words>, TextOptions> {
       (show) => options.set({ show }),
     );
     stage.element.replaceChildren(
-      make("div", { class: "text" }, this.bar.element, this.note, this.readout, this.body),
+      make("div", { class: "text drawn" }, this.bar.element, this.note, this.readout, this.body),
     );
     this.map = chooseMap(stage.source.description, stage.selection.get())!;
     this.open();
@@ -241,7 +241,7 @@ class TextView extends MountedView<ReturnType<typeof words>, TextOptions> {
     const axis = this.coloured();
     const slice = this.paneOf(axis)?.slice;
     const [, start] = axisOf(map, axis);
-    this.names.clear();
+    this.farNames.clear();
     if (!slice || values === null) return;
     const far = strongest(values.length, (place) => values[place]!, BEST).filter(
       (place) => slice.shown[place + start - slice.start] === undefined,
@@ -251,7 +251,7 @@ class TextView extends MountedView<ReturnType<typeof words>, TextOptions> {
       null,
       (source) => Promise.all(far.map((place) => readAxis(source, map, axis, [place, place + 1]))),
       (parts) => {
-        for (const part of parts) this.names.set(part.start, part.shown[0] ?? "");
+        for (const part of parts) this.farNames.set(part.start, part.shown[0] ?? "");
         this.point(axis, null);
       },
     );
@@ -293,7 +293,7 @@ class TextView extends MountedView<ReturnType<typeof words>, TextOptions> {
         values: this.values,
         start: axisOf(this.map, axis)[1],
         chosen: chosen && { ...chosen, name: this.nameOf(chosen.axis, chosen.token) ?? "" },
-        nameOf: (token) => this.nameOf(axis, token) ?? this.names.get(token) ?? "…",
+        nameOf: (token) => this.nameOf(axis, token) ?? this.farNames.get(token) ?? "…",
       },
       this.say,
     );
@@ -313,8 +313,8 @@ class TextView extends MountedView<ReturnType<typeof words>, TextOptions> {
     return {
       caption: this.summary(),
       columns: [
-        say.columnPosition,
-        say.columnToken,
+        this.names.position,
+        this.names.token,
         this.mode() === "received" ? say.columnMass : say.columnWeight,
       ],
       rows: slice.shown.map((shown, index) => [slice.start + index, shown, values[index] ?? null]),

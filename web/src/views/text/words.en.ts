@@ -28,10 +28,7 @@ export const words = {
   head: (head: number) => `Head ${head}`,
   mean: "Average of the layer's heads",
   model: "Average of all layers",
-  noMaps: "This recording has no attention maps. Record with `want` weights.",
   captionScale: (maximum: string) => `Colour from 0 to ${maximum}.`,
-  columnPosition: "position",
-  columnToken: "token",
   columnWeight: "weight",
   columnMass: "attention received",
 };

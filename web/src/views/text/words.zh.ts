@@ -31,10 +31,7 @@ export const words: SameWords<typeof en.words> = {
   head: (head: number) => `注意力头 ${head}`,
   mean: "本层各头的平均",
   model: "所有层的平均",
-  noMaps: "这份记录没有注意力图。请在记录时把 weights 加入 `want`。",
   captionScale: (maximum: string) => `颜色从 0 到 ${maximum}。`,
-  columnPosition: "位置",
-  columnToken: "词元",
   columnWeight: "权重",
   columnMass: "得到的注意力",
 };

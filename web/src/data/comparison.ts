@@ -5,10 +5,11 @@
  * Out:  Rerun: the row, entropies, score distributions and outputs of both.
  */
 
-import { asFloats, tensor } from "../../api/frames";
-import type { Choice, Distribution, EditRequest, MapDescription } from "../../api/types";
-import type { RecordingSource } from "../../core/source";
-import type { Focus } from "./panel";
+import type { Choice, Distribution, MapDescription } from "../api/types";
+import type { Focus } from "../core/focus";
+import { samePlace } from "../core/place";
+import type { RecordingSource } from "../core/source";
+import { readRow } from "./weights";
 
 export interface Rerun {
   readonly id: string;
@@ -24,12 +25,6 @@ export interface Rerun {
   readonly classes: boolean;
 }
 
-/** Scores times a factor, in the layer in focus or everywhere. */
-export function scaling({ map }: Focus, factor: number, everywhere: boolean): EditRequest {
-  if (everywhere) return { kind: "scale", factor };
-  return { kind: "scale", factor, stack: map.stack, attention: map.kind, layer: map.layer };
-}
-
 export async function compare(
   before: RecordingSource,
   after: RecordingSource,
@@ -40,17 +35,17 @@ export async function compare(
   const other = sameMap(after.description.maps, map);
   const place = { head: oneHead, bins: 64 };
   const [one, two, entropyBefore, entropyAfter, row] = await Promise.all([
-    before.distribution("scores", { map: map, ...place }),
+    before.distribution("scores", { map, ...place }),
     after.distribution("scores", { map: other, ...place }),
     meanEntropy(before, map, oneHead),
     meanEntropy(after, other, oneHead),
     other.has_weights && other.queries === map.queries && other.keys === map.keys
-      ? after.weights(other, { head: oneHead, queries: [query, query + 1] }, "float32")
+      ? readRow(after, other, oneHead, query)
       : null,
   ]);
   return {
     ...run,
-    row: row === null ? null : asFloats(tensor(row, "weights")),
+    row,
     before: one,
     after: two,
     entropyBefore,
@@ -61,12 +56,8 @@ export async function compare(
   };
 }
 
-/** The map of the same place in another recording. */
-export function sameMap(maps: readonly MapDescription[], map: MapDescription): MapDescription {
-  const found = maps.find(
-    ({ stack, kind, layer, step }) =>
-      stack === map.stack && kind === map.kind && layer === map.layer && step === map.step,
-  );
+function sameMap(maps: readonly MapDescription[], map: MapDescription): MapDescription {
+  const found = maps.find((each) => samePlace(each, map));
   if (found === undefined) throw new Error(`The re-run has no map of ${map.name}.`);
   return found;
 }

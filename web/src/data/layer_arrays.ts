@@ -5,10 +5,10 @@
  * Out:  Grid: its size, what its rows are, and a value for each cell, or nothing until its block is here.
  */
 
-import { asFloats, tensor } from "../../api/frames";
-import type { SideName } from "../../api/types";
-import type { RecordingSource } from "../../core/source";
-import type { Focus } from "./panel";
+import { asFloats, tensor } from "../api/frames";
+import type { Distribution, SideName } from "../api/types";
+import type { Focus } from "../core/focus";
+import { type RecordingSource, Refusal } from "../core/source";
 
 export const ARRAYS = ["hidden", "queries", "keys", "values", "scores", "attention"] as const;
 export type ArrayName = (typeof ARRAYS)[number];
@@ -27,18 +27,56 @@ export interface Grid {
   value(row: number, column: number): number | null;
 }
 
-/** Why an array cannot be shown: it was not kept, or it is too large; null when it can. */
-export function missing(name: ArrayName, { map }: Focus, source: RecordingSource): "kept" | number | null {
+export const DISTRIBUTIONS = [
+  "hidden",
+  "queries",
+  "keys",
+  "values",
+  "scores_unscaled",
+  "scores",
+  "attention",
+  "hiddenAfter", // hidden states that leave the layer
+] as const;
+export type DistributionName = (typeof DISTRIBUTIONS)[number];
+
+/** What has to be kept for a distribution, where it was not; null where it was. */
+export function notKept(name: DistributionName, { map }: Focus, source: RecordingSource): string | null {
+  const layer = map.layer + (name === "hiddenAfter" ? 1 : 0);
   const hidden = source.description.hidden.find(({ stack }) => stack === map.stack);
-  const kept = {
-    hidden: hidden !== undefined,
-    queries: map.has_queries,
-    keys: map.has_keys,
-    values: map.has_values,
-    scores: map.has_scores,
-    attention: map.has_weights,
-  }[name];
-  if (!kept) return "kept";
+  const [kept, want] = {
+    hidden: [hidden !== undefined && layer < hidden.layers, "hidden"] as const,
+    queries: [map.has_queries, "queries"] as const,
+    keys: [map.has_keys, "keys"] as const,
+    values: [map.has_values, "values"] as const,
+    scores: [map.has_scores, "scores"] as const,
+    attention: [map.has_weights, "weights"] as const,
+  }[name === "hiddenAfter" ? "hidden" : name === "scores_unscaled" ? "scores" : name];
+  return kept ? null : want;
+}
+
+/** A distribution of one head or all, or the sentence that refuses it. */
+export async function readDistribution(
+  source: RecordingSource,
+  name: DistributionName,
+  { map, head }: Focus,
+  bins: number,
+): Promise<Distribution | string> {
+  const { stack, layer } = map;
+  try {
+    if (name === "hidden" || name === "hiddenAfter")
+      return await source.distribution("hidden", { stack, layer: layer + (name === "hidden" ? 0 : 1), bins });
+    return await source.distribution(name, { map, bins, ...(head === null ? {} : { head }) });
+  } catch (error) {
+    if (error instanceof Refusal) return error.sentence;
+    throw error;
+  }
+}
+
+/** Why an array cannot be shown: what has to be kept, or how large it is; null when it can. */
+export function missing(name: ArrayName, focus: Focus, source: RecordingSource): string | number | null {
+  const { map } = focus;
+  const want = notKept(name, focus, source);
+  if (want !== null) return want;
   const size = (name === "queries" ? map.queries : map.keys) * (map.head_width ?? 64);
   return ["queries", "keys", "values"].includes(name) && size > MOST ? size : null;
 }
@@ -89,6 +127,21 @@ export function openArray(
   }, failed);
   const value = (row: number, column: number) => held?.[row * width + column] ?? null;
   return { rows, columns, ...(name === "queries" ? whose : keys), keys: null, value };
+}
+
+/** From where to where the colours of an array go: its ends, or four deviations, so that a few outliers do not take all. */
+export async function readReach(
+  source: RecordingSource,
+  name: ArrayName,
+  focus: Focus,
+): Promise<readonly [number, number]> {
+  const found = await readDistribution(source, name, focus, 8);
+  if (typeof found === "string") return [-1, 1]; // the numbers themselves may still be there
+  const { minimum, maximum, deviation, mean } = found;
+  if (name === "attention") return [0, maximum ?? 1];
+  const ends = Math.max(Math.abs(minimum ?? 1), Math.abs(maximum ?? 1));
+  const reach = Math.min(ends, Math.abs(mean ?? 0) + 4 * (deviation ?? 1));
+  return [-reach, reach];
 }
 
 type Fetch = (top: number, bottom: number, left: number, right: number) => Promise<Float32Array>;

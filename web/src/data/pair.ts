@@ -5,9 +5,10 @@
  * Out:  Pair; whether its arithmetic is that of the recording.
  */
 
-import { asFloats, type Frame, tensor } from "../../api/frames";
-import type { RecordingSource } from "../../core/source";
-import type { Focus } from "./panel";
+import { asFloats, type Frame, tensor } from "../api/frames";
+import type { Focus } from "../core/focus";
+import type { RecordingSource } from "../core/source";
+import { readRow } from "./weights";
 
 const CLOSE = 2e-5; // of the larger: what rounding of float32 may leave
 
@@ -19,6 +20,11 @@ export interface Pair {
   readonly sum: number;
   readonly score: number | null; // as recorded; minus infinity where masked
   readonly weight: number | null;
+}
+
+export interface ScoredRow {
+  readonly scores: Float32Array;
+  readonly weights: Float32Array;
 }
 
 /** Products of two vectors and their sum, in double precision. */
@@ -39,24 +45,38 @@ export function matches(scaled: number, score: number, products: Float64Array, s
 /** The pair in focus; without a key, the one the query looks at most. */
 export async function readPair(source: RecordingSource, focus: Focus): Promise<Pair> {
   const { map, oneHead, query } = focus;
-  const row = [query, query + 1] as const;
   const [queries, keys, weights, scores] = await Promise.all([
     source.vectors(map, "queries", oneHead),
     source.vectors(map, "keys", oneHead),
-    map.has_weights ? source.weights(map, { head: oneHead, queries: row }, "float32") : null,
-    map.has_scores ? source.scores(map, { head: oneHead, queries: row }) : null,
+    map.has_weights ? readRow(source, map, oneHead, query) : null,
+    map.has_scores ? readScores(source, focus) : null,
   ]);
-  const weightRow = weights === null ? null : asFloats(tensor(weights, "weights"));
-  const at = focus.key ?? (weightRow === null ? 0 : peakOf(weightRow));
+  const at = focus.key ?? (weights === null ? 0 : peakOf(weights));
   const [one, other] = [vectorAt(queries, "queries", query), vectorAt(keys, "keys", at)];
+  const products = multiplyPair(one, other);
   return {
     at,
     query: one,
     key: other,
-    ...multiplyPair(one, other),
-    score: scores === null ? null : asFloats(tensor(scores, "scores"))[at]!,
-    weight: weightRow?.[at] ?? null,
+    ...products,
+    score: scores?.[at] ?? null,
+    weight: weights?.[at] ?? null,
   };
+}
+
+/** The scores and weights of the row in focus. */
+export async function readScoredRow(source: RecordingSource, focus: Focus): Promise<ScoredRow> {
+  const { map, oneHead, query } = focus;
+  const [scores, weights] = await Promise.all([
+    readScores(source, focus),
+    readRow(source, map, oneHead, query),
+  ]);
+  return { scores, weights };
+}
+
+async function readScores(source: RecordingSource, { map, oneHead, query }: Focus): Promise<Float32Array> {
+  const frame = await source.scores(map, { head: oneHead, queries: [query, query + 1] });
+  return asFloats(tensor(frame, "scores"));
 }
 
 /** The vector of one token, of an array (token, width). */

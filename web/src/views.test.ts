@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import { allViews } from "./all_views";
+import { type OptionTexts, readOptions, type Schema, writeOptions } from "./core/options";
+import { readSelection } from "./core/selection";
+
+const LESSONS = /\/(walk|playground)\//;
+const sources = Object.entries(
+  import.meta.glob<string>("./views/*/*.ts", { eager: true, query: "?raw", import: "default" }),
+).filter(([path]) => !LESSONS.test(path) && !path.endsWith(".test.ts"));
+
+/** Links as they have always been written, and what they mean. */
+const LINKS: Readonly<Record<string, readonly [link: string, values: object]>> = {
+  overview: [
+    "overview.metric=distance&overview.order=high&overview.pool=max&overview.colours=shared&overview.keep=at_most_0.5",
+    {
+      metric: "distance",
+      order: "high",
+      pool: "max",
+      colours: "shared",
+      keep: { way: "at_most", bound: 0.5 },
+    },
+  ],
+  heatmap: [
+    "heatmap.scale=row&heatmap.pool=max&heatmap.leave=special&heatmap.at=70.3_66.1_37&heatmap.renderer=canvas",
+    { scale: "row", pool: "max", leave: "special", at: "70.3_66.1_37", renderer: "canvas" },
+  ],
+  lines: [
+    "lines.heads=1:1,2&lines.threshold=0.0400&lines.scale=relative",
+    { heads: { of: "1", heads: [1, 2] }, threshold: 0.04, scale: true },
+  ],
+  text: ["text.show=in&text.queries=0&text.keys=1000", { show: "in", queries: 0, keys: 1000 }],
+  encoder: [
+    "encoder.stack=decoder&encoder.by=neuron&encoder.neuron=11&encoder.layer=0&encoder.scale=log",
+    { stack: "decoder", by: "neuron", neuron: 11, layer: 0, scale: true },
+  ],
+  embeddings: [
+    "embeddings.stack=decoder&embeddings.as=distributions&embeddings.by=umap&embeddings.layer=3&embeddings.from=20",
+    { stack: "decoder", as: "distributions", by: "umap", layer: 3, from: 20 },
+  ],
+  flow: ["", {}],
+  numbers: [
+    "numbers.tau=0.2&numbers.relative=1&numbers.level=layer&numbers.metrics=a,b&numbers.grid=x&numbers.along=peak&numbers.sort=-entropy",
+    {
+      tau: 0.2,
+      relative: true,
+      level: "layer",
+      metrics: ["a", "b"],
+      grid: "x",
+      along: "peak",
+      sort: { name: "entropy", down: true },
+    },
+  ],
+  inside: [
+    "inside.part=multiplier&inside.counts=log&inside.array=scores&inside.order=size&inside.factor=1.7&inside.scope=all",
+    { part: "multiplier", counts: true, array: "scores", order: true, factor: 1.7, scope: true },
+  ],
+  generation: [
+    "generation.node=5&generation.step=2&generation.predict=1",
+    { node: 5, step: 2, predict: true },
+  ],
+};
+
+type AnyOptions = Record<string, unknown>;
+const views = allViews
+  .filter(({ name }) => !LESSONS.test(`/${name}/`))
+  .map(({ name, options }) => ({ name, options: options as Schema<object> as Schema<AnyOptions> }));
+
+describe("options of views", () => {
+  test.each(views)(
+    "$name: a link means what it always meant, and is written again alike",
+    ({ name, options }) => {
+      const [link, values] = LINKS[name]!;
+      const texts = readSelection(link).options ?? {};
+      const read = readOptions(name, options, texts);
+      expect(read).toMatchObject(values);
+      expect(Object.keys(values).length).toBeGreaterThanOrEqual(Object.keys(options).length - 1); // "overview.way"
+      expect(writeOptions(name, options, {}, read)).toEqual(texts);
+    },
+  );
+
+  test.each(views)(
+    "$name: what is no value is the default, and defaults are not written",
+    ({ name, options }) => {
+      const usual = readOptions(name, options, {});
+      expect(writeOptions(name, options, {}, usual)).toEqual({});
+      const free = new Set(["stack", "metric", "grid", "metrics", "sort"]); // names that the recording has or has not
+      for (const [option, initial] of Object.entries(usual)) {
+        if (free.has(option)) continue;
+        for (const wrong of ["nonsense!", "-1", "NaN"]) {
+          const texts: OptionTexts = { [`${name}.${option}`]: wrong };
+          expect(readOptions(name, options, texts)[option], `${option}=${wrong}`).toEqual(initial);
+        }
+      }
+    },
+  );
+
+  test("are known of every view", () =>
+    expect(Object.keys(LINKS).sort()).toEqual(views.map((view) => view.name).sort()));
+});
+
+describe("files of views", () => {
+  test("there are some", () => expect(sources.length).toBeGreaterThan(80));
+
+  test.each(sources)("%s: options are read by their schema, and the source is asked in data/", (_, text) => {
+    expect(text).not.toMatch(/options\[|\.option\(|\.options\.get/);
+    expect(text).not.toMatch(/api\/frames"/);
+    const questions =
+      "tokens|thumbnails|weights|scores|average|tile|statistics|vectors|hidden|activations|distribution|flow|score";
+    expect(text).not.toMatch(
+      new RegExp(`\\b(source|before|after|round)\\.(${questions})\\(|(?<!\\.)\\bfetch\\(`),
+    );
+  });
+});
