@@ -4,6 +4,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -54,6 +55,27 @@ def test_links_lead_somewhere(document: Path) -> None:
     targets = [target.split("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", text)]
     for target in targets:
         assert not target or "://" in target or (document.parent / target).exists(), target
+
+
+@pytest.mark.lint
+def test_files_that_are_named_exist() -> None:
+    """Paths below one of our folders; decisions and the changelog also name files of their time."""
+    tops = ("benchmarks/", "docs/", "recipes/", "src/", "tests/", "web/")
+    for document in DOCUMENTS:
+        if document.parent.name == "decisions" or document.name == "CHANGELOG.md":
+            continue
+        prose = FENCE.sub("", document.read_text(encoding="utf-8"))
+        for path in re.findall(r"`([\w./-]+)`", prose):
+            if path.startswith(tops) and "NAME" not in path:
+                assert (ROOT / path).exists(), (document.name, path)
+
+
+def test_python_names_of_the_reference_exist() -> None:
+    reference = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    names = re.findall(r"^::: (\S+)$", reference, re.MULTILINE)
+    assert names
+    for name in names:
+        assert resolve_name(name) is not None, name
 
 
 def test_documents_agree_on_when_matrices_are_no_longer_kept() -> None:
