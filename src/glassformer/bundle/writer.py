@@ -215,13 +215,8 @@ def _give_name(file: BinaryIO, path: Path) -> None:
 
 def _identify(array: AnyArray) -> tuple[object, ...]:
     """Equal for two arrays that are the same view of the same memory."""
-    return (
-        array.__array_interface__["data"][0],
-        array.shape,
-        array.strides,
-        array.dtype.str,
-        array.nbytes == 0,
-    )
+    address = array.__array_interface__["data"][0]
+    return address, array.shape, array.strides, array.dtype.str, array.nbytes == 0
 
 
 def _round_up(size: int) -> int:

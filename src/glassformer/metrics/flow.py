@@ -47,15 +47,9 @@ def measure_flow(recording: Recording, *, query: Query = -1, residual: Residual 
         flows = np.array([[find_flow(layers, start, end) for end in range(count)] for start in chosen])
         real = maps[-1].statistics.rows[list(chosen)]
         labels = (tuple(maps[-1].query.texts[start] for start in chosen), maps[0].key.texts)
-        parts.append(
-            Part(
-                maps[-1].place,
-                ("query", "key"),
-                np.where(real[:, None], flows, np.nan),
-                undefined=() if real.all() else (message("metrics.padded_rows"),),
-                labels=labels,
-            )
-        )
+        shown = np.where(real[:, None], flows, np.nan)
+        undefined = () if real.all() else (message("metrics.padded_rows"),)
+        parts.append(Part(maps[-1].place, ("query", "key"), shown, undefined=undefined, labels=labels))
     return tuple(parts)
 
 

@@ -121,17 +121,9 @@ def join_tokens(tokens: Tokens, groups: Groups) -> Tokens:
         )
         texts.append(written if end > start + 1 and written else "".join(tokens.texts[start:end]))
     known: dict[str, int] = {}
-    ids = [known.setdefault(text.strip(), len(known)) for text in texts]
+    ids = np.array([known.setdefault(text.strip(), len(known)) for text in texts], dtype=np.int64)
     special = np.logical_and.reduceat(tokens.special, starts) if len(starts) else tokens.special
-    return Tokens(
-        tokens.side,
-        tuple(texts),
-        np.array(ids, dtype=np.int64),
-        offsets,
-        tokens.text,
-        special,
-        np.arange(len(ids)),
-    )
+    return Tokens(tokens.side, tuple(texts), ids, offsets, tokens.text, special, np.arange(len(ids)))
 
 
 def match_words(tokens: Tokens, words: Sequence[str]) -> Groups:

@@ -154,24 +154,11 @@ def _make_map(
 ) -> AttentionMap:
     query, key = (sides[side] for side in _name_sides(place, "target" in sides))
     if array.shape[1:] != (len(query), len(key)):
-        raise InputError(
-            "recording.from_arrays.wrong_tokens",
-            place=place,
-            shape=str(array.shape),
-            queries=len(query),
-            keys=len(key),
-        )
-    return AttentionMap(
-        place.stack,
-        place.layer,
-        place.kind,
-        query,
-        key,
-        _measure(place, array, precision, content, mask),
-        dense=array.astype(np.float32),
-        step=place.step,
-        dtype=precision,
-    )
+        lengths = {"queries": len(query), "keys": len(key)}
+        raise InputError("recording.from_arrays.wrong_tokens", place=place, shape=str(array.shape), **lengths)
+    statistics, dense = _measure(place, array, precision, content, mask), array.astype(np.float32)
+    stack, kind, layer, step = place
+    return AttentionMap(stack, layer, kind, query, key, statistics, dense, step=step, dtype=precision)
 
 
 def _measure(

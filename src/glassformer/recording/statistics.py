@@ -15,6 +15,7 @@ Conventions that everyone shares
 - Thumbnails and pyramids are pooled in squares of 2**level tokens (see pooling.py), all rows included.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -64,9 +65,7 @@ class HeadStatistics(Rebuilt):
     peak: Floats  # (head, query) the largest weight
     peak_key: Integers  # (head, query) its key
     above: Integers  # (head, query) weights greater than threshold
-    log_sum_exp: NDArray[
-        np.float64
-    ]  # (head, query) of the scores, sink included; NaN where scores were not seen
+    log_sum_exp: NDArray[np.float64]  # (head, query) of scores and sink; NaN where scores were not seen
     distance: Floats  # (head, query) NaN where it means nothing
     allowed: Integers  # (head, query) keys the mask allows; (query,) is accepted and shared by all heads
     mass: Floats  # (head, key) weight received from real rows
@@ -204,7 +203,6 @@ def measure(
     outcomes = np.concatenate([exact, *sink], axis=-1)
     logarithms = np.log(outcomes, out=np.zeros_like(outcomes), where=outcomes > 0)
     positions = np.abs(np.arange(queries)[:, None] + offset - np.arange(keys))  # (query, key)
-    level = thumbnail_level(queries, keys)
     return HeadStatistics(
         entropy=-(outcomes * logarithms).sum(axis=-1),
         peak=exact.max(axis=-1, initial=0.0),
@@ -214,8 +212,8 @@ def measure(
         distance=(exact * positions).sum(axis=-1),
         allowed=permitted.sum(axis=-1),
         mass=exact[:, real].sum(axis=1),
-        thumbnail_mean=np.stack([pool_mean(head, level) for head in exact]).astype(np.float32),
-        thumbnail_max=np.stack([pool_max(head, level) for head in exact]).astype(np.float32),
+        thumbnail_mean=_pool_heads(pool_mean, exact),
+        thumbnail_max=_pool_heads(pool_max, exact),
         rows=real,
         threshold=threshold,
     )
@@ -227,7 +225,6 @@ def measure_signed(values: Floats, rows: Booleans | None = None) -> HeadStatisti
     exact = values.astype(np.float64)  # (head, query, key)
     real = np.ones(queries, dtype=bool) if rows is None else np.asarray(rows)
     strongest = np.abs(exact).argmax(axis=-1) if keys else np.zeros((heads, queries), dtype=np.int64)
-    level = thumbnail_level(queries, keys)
     unknown = np.full((heads, queries), np.nan)
     return HeadStatistics(
         entropy=unknown,
@@ -238,11 +235,17 @@ def measure_signed(values: Floats, rows: Booleans | None = None) -> HeadStatisti
         distance=unknown,
         allowed=np.full(queries, keys),
         mass=exact[:, real].sum(axis=1),
-        thumbnail_mean=np.stack([pool_mean(head, level) for head in exact]).astype(np.float32),
-        thumbnail_max=np.stack([pool_extreme(head, level) for head in exact]).astype(np.float32),
+        thumbnail_mean=_pool_heads(pool_mean, exact),
+        thumbnail_max=_pool_heads(pool_extreme, exact),
         rows=real,
         content="signed",
     )
+
+
+def _pool_heads(pool: Callable[[Floats, int], Floats], values: Floats) -> NDArray[np.float32]:
+    """Thumbnails (head, query pixel, key pixel) of values (head, query, key)."""
+    level = thumbnail_level(*values.shape[1:])
+    return np.stack([pool(head, level) for head in values]).astype(np.float32)
 
 
 def _lies_within(values: AnyArray, least: float, largest: AnyArray | float) -> bool:

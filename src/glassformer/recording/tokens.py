@@ -4,7 +4,7 @@ In:   decoded pieces of text with ids, character offsets and word numbers; or a 
 Out:  Tokens, checked and read-only.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -36,9 +36,7 @@ class Tokens(Rebuilt):
     ids: NDArray[np.int64]  # (token,)
     offsets: NDArray[np.int64] | None = None  # (token, 2) first and one past the last character
     text: str | None = None
-    special: Booleans = field(
-        default_factory=lambda: np.zeros(0, dtype=bool)
-    )  # (token,) [CLS], </s> and the like
+    special: Booleans = field(default_factory=lambda: np.zeros(0, dtype=bool))  # (token,) [CLS], </s> …
     words: NDArray[np.int64] | None = None  # (token,) the word each token belongs to, -1 for none
 
     def __post_init__(self) -> None:
@@ -86,15 +84,9 @@ class Tokens(Rebuilt):
 
     def take(self, part: slice) -> "Tokens":
         """The tokens of a slice; offsets still point into the whole text."""
-        return Tokens(
-            self.side,
-            self.texts[part],
-            self.ids[part],
-            None if self.offsets is None else self.offsets[part],
-            self.text,
-            self.special[part],
-            None if self.words is None else self.words[part],
-        )
+        names = ("texts", "ids", "offsets", "special", "words")
+        there = {name: values for name in names if (values := getattr(self, name)) is not None}
+        return replace(self, **{name: values[part] for name, values in there.items()})
 
     def __repr__(self) -> str:
         shown = " ".join(self.texts[:6]) + (" …" if len(self) > 6 else "")

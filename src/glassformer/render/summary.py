@@ -38,14 +38,8 @@ def summarise(recording: Recording) -> dict[str, Any]:
         for each, part in zip(recording.maps, entropies, strict=True)
     ]
     output, evidence, generation = recording.output, recording.evidence, recording.generation
-    likely = (
-        []
-        if output is None
-        else [
-            {"text": text, "probability": share}
-            for text, share in zip(output.texts(-1), output.probabilities[-1].tolist(), strict=True)
-        ]
-    )
+    pairs = () if output is None else zip(output.texts(-1), output.probabilities[-1].tolist(), strict=True)
+    likely = [{"text": text, "probability": share} for text, share in pairs]
     stamp = {each.name: getattr(evidence, each.name) for each in fields(evidence)}
     return {
         "model": recording.model,

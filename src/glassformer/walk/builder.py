@@ -16,28 +16,17 @@ NOTHING = StepParameters()
 
 
 @dataclass(slots=True)
-class ChapterDraft:
-    """Where steps happen: a chapter in the making."""
-
-    id: str
-    kind: Part
-    stack: str | None = None
-    layer: int | None = None
-    steps: list[Step] = field(default_factory=list)
-
-
-@dataclass(slots=True)
 class PlanBuilder:
     """Writes steps into chapters."""
 
     arrays: Arrays
     missing: TranslatedMessage  # of steps that were not kept
     unobserved: TranslatedMessage  # of steps that no recording of this kind keeps
-    chapters: list[ChapterDraft] = field(default_factory=list)
+    chapters: list[Chapter] = field(default_factory=list)
 
     def open(self, id: str, kind: Part, stack: str | None = None, layer: int | None = None) -> None:
         """Begin a chapter."""
-        self.chapters.append(ChapterDraft(id, kind, stack, layer))
+        self.chapters.append(Chapter(id=id, kind=kind, stack=stack, layer=layer, steps=()))
 
     def write(
         self,
@@ -63,37 +52,33 @@ class PlanBuilder:
         reads = len(inputs) > 0 or operation in ("lookup", "waves")  # those count positions
         known = fits and reads and None not in shape.inputs and operation != "states"
         trace = arrays.recording.trace
-        place.steps.append(
-            Step(
-                id=f"{place.id}.{name}",
-                chapter=place.id,
-                stack=place.stack,
-                layer=place.layer,
-                kind=place.kind,
-                operation=operation,
-                inputs=tuple(inputs),
-                output=output,
-                axes=tuple(axes),
-                parameters=parameters,
-                numbers=numbers,
-                words=words,
-                shape=shape,
-                arithmetic=known and all(each in trace for each in parameters.names()),
-                missing=None if fits else self.missing,
-            )
+        step = Step(
+            id=f"{place.id}.{name}",
+            chapter=place.id,
+            stack=place.stack,
+            layer=place.layer,
+            kind=place.kind,
+            operation=operation,
+            inputs=tuple(inputs),
+            output=output,
+            axes=tuple(axes),
+            parameters=parameters,
+            numbers=numbers,
+            words=words,
+            shape=shape,
+            arithmetic=known and all(each in trace for each in parameters.names()),
+            missing=None if fits else self.missing,
         )
+        self.chapters[-1] = place.model_copy(update={"steps": (*place.steps, step)})
         return output
 
     def missing_step(self, name: str, output: str, axes: Sequence[Axis]) -> None:
         """A step that certainly happens, and that no recording of this kind shows."""
         self.write(name, "states", [], output, axes)
-        steps = self.chapters[-1].steps
-        steps[-1] = steps[-1].model_copy(update={"missing": self.unobserved})
+        *steps, last = self.chapters[-1].steps
+        unseen = last.model_copy(update={"missing": self.unobserved})
+        self.chapters[-1] = self.chapters[-1].model_copy(update={"steps": (*steps, unseen)})
 
     def close(self) -> tuple[Chapter, ...]:
         """All chapters that have steps."""
-        return tuple(
-            Chapter(id=each.id, kind=each.kind, stack=each.stack, layer=each.layer, steps=tuple(each.steps))
-            for each in self.chapters
-            if each.steps
-        )
+        return tuple(each for each in self.chapters if each.steps)

@@ -8,15 +8,7 @@ from collections.abc import Sequence
 
 from glassformer.walk.types import Block, BlockArrow, Chapter, Diagram, StackDescription, Step
 
-_KINDS = {
-    "embedding": "embedding",
-    "self": "attention",
-    "cross": "cross",
-    "feed_forward": "feed_forward",
-    "final": "norm",
-    "output": "output",
-    "states": "states",
-}
+_KINDS = {"self": "attention", "final": "norm"}  # of blocks that are not named as their chapters
 
 
 class _Draft:
@@ -28,17 +20,8 @@ class _Draft:
     def put(self, chapter: Chapter, step: Step, kind: str, name: str, *, causal: bool = False) -> str:
         """A block above the last one of its stack, joined to it by the stream."""
         stack = chapter.stack or ""
-        block = Block.model_validate(
-            {
-                "id": f"{chapter.id}.{name}",
-                "kind": kind,
-                "stack": chapter.stack,
-                "layer": chapter.layer,
-                "chapter": chapter.id,
-                "step": step.id,
-                "causal": causal,
-            }
-        )
+        where = {"stack": chapter.stack, "layer": chapter.layer, "chapter": chapter.id, "step": step.id}
+        block = Block.model_validate({"id": f"{chapter.id}.{name}", "kind": kind, "causal": causal, **where})
         self.blocks.append(block)
         if stack in self.last:
             self.join(self.last[stack], block.id, "stream")
@@ -63,7 +46,7 @@ def draw(chapters: Sequence[Chapter], stacks: Sequence[StackDescription]) -> Dia
             draft.put(chapter, steps["normed"], "norm", "norm")
         inner = next((step for name, step in steps.items() if name != "normed"), first)
         masked = chapter.kind == "self" and causal.get(chapter.stack or "", False)
-        block = draft.put(chapter, inner, _KINDS[chapter.kind], "block", causal=masked)
+        block = draft.put(chapter, inner, _KINDS.get(chapter.kind, chapter.kind), "block", causal=masked)
         if chapter.kind == "cross" and "encoder" in draft.last:
             draft.join(draft.last["encoder"], block, "memory")
         if "sum" in steps and chapter.kind != "embedding":

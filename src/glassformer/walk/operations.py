@@ -1,4 +1,4 @@
-"""The arithmetic of each operation, for one number at a time; that of attention is in looking.py.
+"""The arithmetic of each operation, for one number at a time; that of attention is in attention_cells.py.
 
 In:   a Cell.
 Out:  Working.

@@ -90,7 +90,6 @@ class Cell:
 
     def _share(self, array: AnyArray, head: int | None) -> int:
         """The head of an array that several heads may share."""
-        heads = (
-            self.step.shape.output[0] if self.step.shape.output and len(self.step.shape.output) == 3 else 1
-        )
+        shape = self.step.shape.output or ()
+        heads = shape[0] if len(shape) == 3 else 1
         return (head or 0) // max(1, heads // len(array)) if len(array) < heads else (head or 0)

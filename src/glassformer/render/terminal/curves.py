@@ -57,14 +57,9 @@ def draw_run(log: RunLog, *, columns: int = 80) -> str:
 def _describe(log: RunLog) -> Message:
     about = log.environment
     code = "render.runs.head" if about else "render.runs.head_without_environment"
-    return message(
-        code,
-        name=log.name,
-        state=name_state(log),
-        step=log.last_step,
-        parameters=about.get("parameters", 0),
-        device=about.get("device", "?"),
-    )
+    size, device = about.get("parameters", 0), about.get("device", "?")
+    state, step = name_state(log), log.last_step
+    return message(code, name=log.name, state=state, step=step, parameters=size, device=device)
 
 
 def draw_curve(curve: Curve, *, columns: int = 80, height: int = HEIGHT) -> str:
@@ -137,13 +132,8 @@ def _list_scores(log: RunLog, columns: int) -> str:
     for name in names:
         known = log.scalars[name].values[np.isfinite(log.scalars[name].values)]
         if len(known):
-            line = message(
-                "render.runs.score",
-                name=name,
-                now=float(known[-1]),
-                lowest=float(known.min()),
-                highest=float(known.max()),
-            )
+            now, lowest, highest = float(known[-1]), float(known.min()), float(known.max())
+            line = message("render.runs.score", name=name, now=now, lowest=lowest, highest=highest)
             lines.append(wrap(str(line), columns, hanging=2))
     return "\n".join(lines)
 
