@@ -10,9 +10,7 @@ from glassformer.recorders.maps import SHORTEST_PYRAMID
 from glassformer.recorders.statistics.measure import Measured, attend_and_measure
 from glassformer.recorders.statistics.raw import Wanted
 from glassformer.recorders.statistics.scoring import Scoring
-from glassformer.recording import (
-    pool_mean,
-)
+from glassformer.recording import pool_mean
 from measured_examples import Example, check, make_example
 from tolerances import assert_near
 
@@ -39,17 +37,18 @@ def test_gpu_equals_float64(kind: str, length: int, dtype: torch.dtype) -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode:UserWarning")  # torch calls it a prototype
 @pytest.mark.parametrize("pyramids", [(), (0, 1), range(4)])
 def test_measuring_waits_for_nothing(pyramids: Collection[int]) -> None:
-    """Whoever waited would keep the next layers from being queued, and their work from hiding the journey."""
+    """Waiting would keep the next layers from being queued, and the copies from overlapping with them."""
     chance = torch.Generator().manual_seed(0)
     states = [
         torch.randn(4, SHORTEST_PYRAMID, 64, generator=chance).to("cuda", torch.bfloat16) for _ in "qkv"
     ]
     scoring = Scoring(0.125, causal=True)
     attend_and_measure(*states, scoring, Wanted(pyramids=pyramids))  # kernels are compiled
-    torch.cuda.set_sync_debug_mode("error")
     try:
+        torch.cuda.set_sync_debug_mode("error")
         measured = attend_and_measure(*states, scoring, Wanted(pyramids=pyramids))
     finally:
         torch.cuda.set_sync_debug_mode("default")

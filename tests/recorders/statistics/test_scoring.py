@@ -3,9 +3,7 @@
 from dataclasses import fields, replace
 
 from glassformer.recorders.statistics.scoring import Scoring
-from glassformer.recording import (
-    Factors,
-)
+from glassformer.recording import Factors
 
 
 def test_scoring_knows_what_factors_know() -> None:
