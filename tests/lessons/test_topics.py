@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from glassformer.errors import ApiError, InputError
 from glassformer.lessons.models import Zoo
-from glassformer.lessons.run import Inputs, Result, run_topic
-from glassformer.lessons.schema import TopicResult, read_defaults
+from glassformer.lessons.run import run_topic
+from glassformer.lessons.schema import TopicResult
 from glassformer.lessons.topics import find_topic, lengths, read_parameters, read_topics
 from glassformer.loaded.opening import load
-from glassformer.messages import literal
 from tolerances import assert_near
 
 Array = NDArray[np.float64]
@@ -105,15 +104,6 @@ def test_topics_come_in_a_fixed_order() -> None:
 def test_what_cannot_be_is_refused_by_name(name: str, given: dict[str, str], part: str) -> None:
     with pytest.raises(ApiError, match=part):
         read_parameters(find_topic(name), given)
-
-
-def test_a_play_leaves_chance_as_it_was(run: Run) -> None:
-    torch.manual_seed(5)
-    expected = torch.rand(3)
-    torch.manual_seed(5)
-    run("order")
-    run("output", steps=1)
-    assert torch.equal(torch.rand(3), expected)
 
 
 # Look-up
@@ -549,58 +539,3 @@ def test_smoothed_targets_stop_short_of_certainty(run: Run) -> None:
     right = values(played, "output")[values(played, "target") == 1]
     assert (right < 0.9).all()  # the best there is: 1 − 0.3 + 0.3 / 6 = 0.75
     assert (right > 0.5).all()
-
-
-# Threads
-
-
-def test_a_topic_runs_on_one_thread_and_gives_the_others_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
-    before = torch.get_num_threads()
-
-    def look(inputs: Inputs) -> Result:
-        seen.append(torch.get_num_threads())
-        return Result(literal("One."), ())
-
-    monkeypatch.setattr("glassformer.lessons.topics.masks.compute", look)
-    torch.set_num_threads(2)
-    try:
-        run_topic("masks", {})
-        assert (seen, torch.get_num_threads()) == ([1], 2)
-    finally:
-        torch.set_num_threads(before)
-
-
-# What ships
-
-
-@pytest.mark.slow
-def test_what_ships_is_what_the_topics_give() -> None:
-    """After a change of a topic, its words or a model: python -m glassformer.workbench.lesson_defaults."""
-    from glassformer.workbench.lesson_defaults import compute_defaults
-
-    saved, now = read_defaults(), compute_defaults()
-    assert saved.topics == now.topics
-    assert saved.results.keys() == now.results.keys()
-    for name, played in now.results.items():
-        if name == "scaling":  # its sentence rounds what chance drew: the same numbers on any machine
-            assert str(saved.results[name].found) == str(played.found)
-        compare(saved.results[name].model_dump(), played.model_dump(), name)
-
-
-def compare(one: Any, other: Any, where: str) -> None:
-    """The same but for rounding, which differs between processors; sentences may round with it."""
-    assert type(one) is type(other), where
-    if isinstance(one, dict):
-        assert one.keys() == other.keys(), where
-        for key in one:
-            if key != "found":
-                compare(one[key], other[key], f"{where}.{key}")
-    elif isinstance(one, tuple | list):
-        assert len(one) == len(other), where
-        for number, (left, right) in enumerate(zip(one, other, strict=True)):
-            compare(left, right, f"{where}.{number}")
-    elif isinstance(one, float):
-        assert one == pytest.approx(other, rel=1e-3, abs=1e-4), where
-    else:
-        assert one == other, where

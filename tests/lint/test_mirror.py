@@ -10,6 +10,7 @@ SOURCES = ROOT / "src" / "glassformer"
 # Packages in which every file has its test file, those of their sub-packages too.
 PACKAGES = {
     "bundle",
+    "lessons",
     "loaded",
     "metrics",
     "model",
