@@ -55,6 +55,7 @@ class BeamSearch:
         self._store_finished(self.limits == 0)
 
     def advance(self) -> bool:
+        """Choose the next tokens; False, and nothing happens, where every source is finished."""
         if not self.rows:
             return False
         if self.tokens is not None:

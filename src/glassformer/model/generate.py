@@ -8,7 +8,6 @@ Out:  one `Generated` for each row, or the nodes of the search one step at a tim
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -69,25 +68,13 @@ def stream(
         yield nodes
 
 
-class Search(Protocol):
-    """A generation that is taken step by step."""
-
-    trace: SearchTrace
-
-    def advance(self) -> bool:
-        """Choose the next tokens; False, and nothing happens, where every row is finished."""
-
-    def results(self) -> list[Generated]:
-        """What came of each row."""
-
-
 def open_search(
     network: GenerationNetwork,
     ids: Tensor,
     real: Tensor | None,
     settings: GenerationSettings,
     prefix: Tensor | None,
-) -> Search:
+) -> "BeamSearch | SinglePathSearch":
     """Read the prompt; nothing is chosen yet."""
     start = read_prompt(network, ids, real, settings, prefix)
     return BeamSearch(start, settings) if settings.beams > 1 else SinglePathSearch(start, settings)
@@ -132,6 +119,7 @@ class SinglePathSearch:
         self._continue([place for place, limit in enumerate(start.limits) if limit > 0])
 
     def advance(self) -> bool:
+        """Choose the next tokens; False, and nothing happens, where every row is finished."""
         if not self.rows:
             return False
         if self.last is not None:

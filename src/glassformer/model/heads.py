@@ -105,11 +105,9 @@ def pool(hidden: Tensor, real: Tensor | None, how: Pooling) -> Tensor:
         real = torch.ones(hidden.shape[:2], dtype=torch.bool, device=hidden.device)
     match how:
         case "first":
-            first = real.long().argmax(1)  # (B,)
-            return hidden[torch.arange(len(hidden), device=hidden.device), first]
+            return hidden.take_along_dim(real.long().argmax(1)[:, None, None], 1)[:, 0]
         case "last":
-            last = real.shape[1] - 1 - real.flip(1).long().argmax(1)  # (B,)
-            return hidden[torch.arange(len(hidden), device=hidden.device), last]
+            return pool(hidden.flip(1), real.flip(1), "first")
         case "mean":
             counted = real[..., None].to(hidden.dtype)
             return (hidden * counted).sum(1) / counted.sum(1).clamp(min=1)

@@ -8,7 +8,7 @@ same plan and take turns in it, so that they all take the same number of steps.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -148,32 +148,24 @@ def _halve_largest(batches: list[Indices], multiple_of: int) -> list[Indices]:
     return batches
 
 
+@dataclass(eq=False)
 class Loader:
     """Batches for one process, epoch after epoch, from any position on."""
 
-    def __init__(
-        self,
-        examples: Examples,
-        collate: Collate,
-        settings: BatchSettings,
-        *,
-        seed: int = 0,
-        rank: int = 0,
-        world: int = 1,
-        accumulation: int = 1,
-        pinned: bool = False,
-    ) -> None:
-        """`accumulation` batches make one step, so an epoch is whole steps; `pinned`: for copies to a GPU."""
-        if not 0 <= rank < world:
-            raise ConfigurationError("text.unknown_rank", rank=rank, world=world, last=world - 1)
-        self.examples = examples
-        self.collate = collate
-        self.settings = settings
-        self.seed = seed
-        self.rank = rank
-        self.world = world
-        self.together = world * accumulation
-        self.pinned = pinned
+    examples: Examples
+    collate: Collate
+    settings: BatchSettings
+    _: KW_ONLY
+    seed: int = 0
+    rank: int = 0  # of this process among `world`
+    world: int = 1
+    accumulation: int = 1  # so many batches make one step, so an epoch is whole steps
+    pinned: bool = False  # for copies to a GPU
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.rank < self.world:
+            last = self.world - 1
+            raise ConfigurationError("text.unknown_rank", rank=self.rank, world=self.world, last=last)
         self._planned: tuple[int, list[Indices]] = (-1, [])
         self._length: int | None = None
 
@@ -188,7 +180,11 @@ class Loader:
         known, batches = self._planned
         if known != epoch:
             batches = plan_batches(
-                self.examples.lengths, self.settings, seed=self.seed, epoch=epoch, multiple_of=self.together
+                self.examples.lengths,
+                self.settings,
+                seed=self.seed,
+                epoch=epoch,
+                multiple_of=self.world * self.accumulation,
             )
             self._planned = epoch, batches
         return batches[self.rank :: self.world]
