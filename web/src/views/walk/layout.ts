@@ -6,8 +6,8 @@
  */
 
 import type { WalkStep } from "../../api/types";
-import type { Loaded, Panel } from "./loading";
 import { LABELS } from "./look";
+import type { Loaded, Panel } from "./panels";
 
 export interface Item {
   readonly panel: Panel;

@@ -6,8 +6,8 @@
  */
 
 import type { CellArithmetic, WalkStep } from "../../api/types";
-import type { Loaded, Panel } from "./loading";
 import type { Lit } from "./look";
+import type { Loaded, Panel } from "./panels";
 
 /** The part of a panel behind the cell (row, column) of the result; `head`: the one on the screen. */
 export function litOf(

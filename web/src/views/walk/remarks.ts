@@ -8,7 +8,7 @@
 import type { WalkStep } from "../../api/types";
 import { digits, percent } from "../../core/formats";
 import { make } from "../../marks/make";
-import type { Loaded } from "./loading";
+import type { Loaded } from "./panels";
 import type { WalkWords } from "./words";
 
 export function makeNotes({ operation, words }: WalkStep, loaded: Loaded, say: WalkWords): HTMLElement[] {

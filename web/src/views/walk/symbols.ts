@@ -8,7 +8,7 @@
 import type { WalkStep } from "../../api/types";
 import { digits } from "../../core/formats";
 import { make } from "../../marks/make";
-import type { Loaded, Panel } from "./loading";
+import type { Loaded, Panel } from "./panels";
 import { shapeText } from "./values";
 
 /** A letter with an index: W_Q. */

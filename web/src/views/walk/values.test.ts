@@ -1,15 +1,16 @@
 import { describe, expect, test } from "vitest";
+import { readTable } from "../../data/walk_arrays";
 import { frame } from "../../testing/recording";
 import { largest } from "./arithmetic";
 import { fitCell, rowHeight } from "./layout";
-import { brief, grid, limitOf, paint, place, readGrid } from "./values";
+import { brief, grid, limitOf, paint, place } from "./values";
 
 const two = frame({ values: { shape: [2, 3], data: Float32Array.from([1, 2, 3, 4, 5, 6]) } });
 
 describe("grids", () => {
   test("rows and columns, and turned", () => {
-    expect(readGrid(two)).toMatchObject({ rows: 2, columns: 3 });
-    const turned = readGrid(two, true);
+    expect(readTable(two)).toMatchObject({ rows: 2, columns: 3 });
+    const turned = readTable(two, true);
     expect(turned).toMatchObject({ rows: 3, columns: 2 });
     expect([...turned.values]).toEqual([1, 4, 2, 5, 3, 6]);
   });

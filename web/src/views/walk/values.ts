@@ -1,42 +1,22 @@
 /**
  * Tables of numbers with names for rows and columns: what the pictures of a step show.
  *
- * In:   frames of the trace.
+ * In:   tables of the trace.
  * Out:  Grid: rows × columns of numbers, with a colour range.
  */
 
-import { asFloats, type Frame, tensor } from "../../api/frames";
 import { digits, fixed } from "../../core/formats";
 import type { Theme } from "../../core/view";
+import type { Table } from "../../data/walk_arrays";
 import { diverging, sequential, wantsDarkInk } from "../../marks/colours";
 
 export type Naming = (index: number) => string;
 
-export interface Grid {
-  readonly rows: number;
-  readonly columns: number;
-  readonly values: Float32Array;
+export interface Grid extends Table {
   readonly row: Naming | null;
   readonly column: Naming | null;
   readonly signed: boolean; // colours run both ways from nothing
   readonly limit: number; // where colours end
-}
-
-/** The last two axes of a frame's values; axes before them are laid one below the other. */
-export function readGrid(
-  frame: Frame,
-  turned = false,
-): { rows: number; columns: number; values: Float32Array } {
-  const found = tensor(frame, "values");
-  const values = asFloats(found);
-  const columns = found.shape.at(-1) ?? 1;
-  const rows = columns === 0 ? 0 : values.length / columns;
-  if (!turned) return { rows, columns, values };
-  const swapped = new Float32Array(values.length);
-  for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column++)
-      swapped[column * rows + row] = values[row * columns + column]!;
-  return { rows: columns, columns: rows, values: swapped };
 }
 
 /** Where colours end: few outliers must not make everything else pale, so 1 % of large tables may lie beyond. */
@@ -54,7 +34,7 @@ export function limitOf(values: Float32Array): number {
 }
 
 export function grid(
-  table: { rows: number; columns: number; values: Float32Array },
+  table: Table,
   names: { row?: Naming | null; column?: Naming | null; share?: boolean } = {},
 ): Grid {
   return {

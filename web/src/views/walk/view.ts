@@ -11,6 +11,7 @@ import { remounting } from "../../core/remounting";
 import type { Selection } from "../../core/selection";
 import { type RecordingSource, Refusal } from "../../core/source";
 import type { Kept, Stage, TableData, View } from "../../core/view";
+import { canTrace, trace } from "../../data/walk_tracing";
 import { inBoth, introduce } from "../../i18n/core";
 import { make, write } from "../../marks/make";
 import { sheet } from "../../marks/paper";
@@ -26,7 +27,6 @@ import { makeScene } from "./scene";
 import { type Scene, stepsOf } from "./script";
 import { sentences, titles } from "./step_words";
 import { lower, rich } from "./symbols";
-import { canTrace, trace } from "./tracing";
 import { words } from "./words";
 import "./style.css";
 

@@ -5,9 +5,9 @@
  * Out:  a source that holds a trace, or null and why there is none. A run is made once for each recording.
  */
 
-import type { WalkPlan, Wanted } from "../../api/types";
-import { type RecordingSource, Refusal } from "../../core/source";
-import type { Rerunner, Stage } from "../../core/view";
+import type { WalkPlan, Wanted } from "../api/types";
+import { type RecordingSource, Refusal } from "../core/source";
+import type { Rerunner, Stage } from "../core/view";
 
 interface Made {
   readonly id: Promise<string>; // of the recording with every step

@@ -1,0 +1,229 @@
+/**
+ * The arrays of one step, ready to be drawn: inputs, learned parameters, the result.
+ *
+ * In:   a step and a head.
+ * Out:  panels with symbols, numbers and names; of a vocabulary only the words that matter at one position.
+ */
+
+import type { WalkAxis, WalkStep } from "../../api/types";
+import { count } from "../../core/formats";
+import { isTurned, readStep, type StepArrays, type Table } from "../../data/walk_arrays";
+import { headColour } from "../../marks/colours";
+import { headOf, rowOf, type WalkContext } from "./context";
+import { lastWord } from "./script";
+import { type Grid, grid, type Naming } from "./values";
+
+export interface Panel {
+  readonly name: string; // of the array
+  readonly symbol: string;
+  readonly role: "input" | "parameter" | "result";
+  readonly grid: Grid;
+  readonly turned: boolean; // rows are drawn as columns
+  readonly first: number; // the array's row (column, if turned) that is drawn first
+  readonly shape: readonly number[]; // of what the formula means; a vocabulary is shown in part
+  readonly whole: string; // the shape of all of it, where a part is shown
+  readonly bands?: readonly { from: number; to: number; colour: string; text: string }[];
+}
+
+export interface Loaded {
+  readonly panels: readonly Panel[]; // inputs and parameters in the order of the formula, then the result
+  readonly result: Panel;
+  readonly bias: Panel | null;
+  /** The column of the array that a drawn column of the result is. */
+  column(drawn: number): number;
+  drawn(column: number): number; // −1: not shown
+}
+
+const SYMBOLS: Readonly<Record<string, string>> = {
+  tokens: "E",
+  positions: "P",
+  segments: "G",
+  sum: "X′",
+  normed: "X̂",
+  norm: "X̂",
+  final: "X̂",
+  queries: "Q",
+  keys: "K",
+  values: "V",
+  queries_turned: "Q′",
+  keys_turned: "K′",
+  products: "QKᵀ",
+  biased: "S",
+  position_bias: "B",
+  scores: "S",
+  weights: "A",
+  mixed: "Z",
+  joined: "Z",
+  output: "Y",
+  inner: "H",
+  active: "f(H)",
+  logits: "logits",
+  probabilities: "p",
+  likeliest: "word",
+  pooled: "x",
+  classes: "c",
+};
+const LEARNED: Readonly<Record<string, string>> = {
+  queries: "W_Q",
+  keys: "W_K",
+  values: "W_V",
+  inner: "W_1",
+  logits: "Eᵀ",
+};
+
+/** A letter for an array; what follows an underscore is set lower. */
+function symbolOf(name: string, head: number | null, mark = ""): string {
+  const word = lastWord(name);
+  const embedding = name.includes("/embedding/");
+  const scaled = embedding ? "√d E" : "S";
+  const base = word === "scaled" ? scaled : embedding && word === "sum" ? "X" : (SYMBOLS[word] ?? "X");
+  return head === null ? base + mark : `${base}${mark}_${head}`;
+}
+
+function weightSymbol(step: WalkStep): string {
+  const word = lastWord(step.output);
+  if (word === "output") return step.kind === "feed_forward" ? "W_2" : "W_O";
+  return LEARNED[word] ?? "W";
+}
+
+/** Names for an axis. */
+function namesOf(context: WalkContext, axis: WalkAxis | undefined): Naming | null {
+  if (axis !== "source" && axis !== "target") return null;
+  const shown = context.tokens[axis]?.shown;
+  return (at) => shown?.[at] ?? String(at);
+}
+
+const SHARES = new Set(["weights", "probabilities"]);
+const KEYED = new Set(["products", "biased", "scores", "weights"]); // arrays whose columns are keys
+
+export async function load(context: WalkContext, step: WalkStep, signal: AbortSignal): Promise<Loaded> {
+  const { source, plan, stage } = context;
+  const row = rowOf(context, step.shape.output?.[0] ?? 1, true);
+  const arrays = await readStep(source, plan, step, { head: headOf(stage), row }, signal);
+  const { words } = arrays;
+  const said = new Map(
+    (source.description.output?.positions[row] ?? []).map((each) => [each.token, each.text]),
+  );
+  const wordName: Naming | null = words && ((at) => said.get(words[at]!) ?? `#${words[at]}`);
+  const inputs = step.inputs.flatMap((_, at) => inputPanel(context, step, arrays, at, wordName) ?? []);
+  const made = resultPanel(context, step, arrays, wordName);
+  const result = { ...made, symbol: freshen(made.symbol, inputs) };
+  const learned = (table: Table | null, name: string | null, symbol: string, turned = false) =>
+    table && {
+      name: name!,
+      symbol,
+      role: "parameter" as const,
+      grid: grid(table, table.rows === 1 ? {} : { column: wordName }),
+      turned,
+      first: arrays.firstColumn,
+      shape: [table.rows, step.shape.output?.at(-1) ?? 0],
+      whole: "",
+    };
+  const weight = learned(
+    arrays.weight,
+    step.parameters.weight,
+    weightSymbol(step),
+    step.parameters.transposed === true,
+  );
+  return {
+    panels: [...inputs, ...(weight ? [weight] : []), result],
+    result,
+    bias: learned(arrays.bias, step.parameters.bias, "b"),
+    column: (drawn) => words?.[drawn] ?? drawn,
+    drawn: (column) => words?.indexOf(column) ?? column,
+  };
+}
+
+/** A letter that no input has: other numbers are not called the same. */
+function freshen(symbol: string, inputs: readonly Panel[]): string {
+  const [base = "", below] = symbol.split("_");
+  const taken = inputs.some((panel) => panel.symbol === symbol);
+  return taken ? freshen(`${base}′${below === undefined ? "" : `_${below}`}`, inputs) : symbol;
+}
+
+function inputPanel(
+  context: WalkContext,
+  step: WalkStep,
+  { inputs, words }: StepArrays,
+  at: number,
+  wordName: Naming | null,
+): Panel | null {
+  const table = inputs[at];
+  const [name, shape] = [step.inputs[at]!, step.shape.inputs[at]];
+  if (!table || !shape) return null;
+  const turned = isTurned(step, at);
+  const last = lastWord(name);
+  const axes = step.axes.filter((axis) => axis !== "head");
+  const keys =
+    step.kind === "cross" ? "source" : step.axes.find((axis) => axis === "source" || axis === "target");
+  const mixed = step.operation === "mix" && at === 1; // its rows are the keys
+  const rows = mixed ? keys : turned ? axes[1] : axes.length > 1 ? axes[0] : undefined;
+  const rowNames = table.rows === 1 && shape.length < 2 ? null : namesOf(context, rows);
+  const keyed = KEYED.has(last) || (last === "scaled" && step.kind !== "embedding");
+  const spoken = words !== null && table.columns === words.length;
+  const columnNames = keyed ? namesOf(context, keys) : spoken ? wordName : null;
+  return {
+    name,
+    symbol: symbolOf(name, table.head, turned ? "ᵀ" : ""),
+    role: "input",
+    grid: grid(
+      table,
+      turned ? { column: rowNames } : { row: rowNames, column: columnNames, share: SHARES.has(last) },
+    ),
+    turned,
+    first: 0,
+    shape: [table.rows, turned ? table.columns : (shape.at(-1) ?? table.columns)],
+    whole: shape.length === 3 ? shape.map(count).join(" × ") : "",
+  };
+}
+
+function resultPanel(
+  context: WalkContext,
+  step: WalkStep,
+  { result: table }: StepArrays,
+  wordName: Naming | null,
+): Panel {
+  const shape = step.shape.output ?? [];
+  const axes = step.axes.filter((axis) => axis !== "head");
+  const single = axes.length < 2;
+  const names = single ? null : namesOf(context, axes[0]);
+  const ids = axes[0] === "source" || axes[0] === "target" ? context.tokens[axes[0]]?.ids : undefined;
+  const looked = step.operation === "lookup" && step.inputs[0]?.endsWith("/ids") === true;
+  const classes = axes.at(-1) === "class" ? className(context) : null;
+  return {
+    name: step.output,
+    symbol: symbolOf(step.output, table.head),
+    role: "result",
+    grid: grid(table, {
+      row: looked && names !== null ? (at) => `${ids?.[at] ?? ""} ${names(at)}` : names,
+      column: wordName ?? classes ?? (single ? null : namesOf(context, axes[1])),
+      share: SHARES.has(lastWord(step.output)),
+    }),
+    turned: false,
+    first: 0,
+    shape: [table.rows, shape.at(-1) ?? table.columns],
+    whole: shape.length === 3 ? shape.map(count).join(" × ") : "",
+    ...bandsOf(context, step),
+  };
+}
+
+/** Where the heads stand after they were joined. */
+function bandsOf({ stage, say }: WalkContext, { operation, shape }: WalkStep): Pick<Panel, "bands"> {
+  const before = shape.inputs[0];
+  if (operation !== "join" || before?.length !== 3) return {};
+  const [heads = 1, , width = 1] = before;
+  const bands = Array.from({ length: heads }, (_, head) => ({
+    from: head * width,
+    to: (head + 1) * width,
+    colour: headColour(head, stage.theme),
+    text: say.headBand(head),
+  }));
+  return { bands };
+}
+
+function className(context: WalkContext): Naming {
+  const known = new Map(
+    (context.source.description.output?.positions[0] ?? []).map((each) => [each.token, each.text]),
+  );
+  return (at) => known.get(at) ?? String(at);
+}
