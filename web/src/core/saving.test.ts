@@ -16,6 +16,12 @@ describe("files", () => {
     expect(csv(table)).toBe('\uFEFFtoken,weight\r\n"a,""b""\n",0.5\r\n\'=SUM(A1),-1\r\n,\r\n');
   });
 
+  test("CSV keeps numbers exact, and has no mark where it is copied", () => {
+    expect(csv({ columns: ["a"], rows: [[1 / 3], [Math.fround(0.1)]] }, "")).toBe(
+      "a\r\n0.3333333333333333\r\n0.1\r\n",
+    );
+  });
+
   test("what is pasted has one line a row, and runs no formulas", () => {
     expect(tabSeparated(table)).toBe('token\tweight\na,"b" \t0.5\n\'=SUM(A1)\t-1\n\t');
   });

@@ -6,6 +6,7 @@
  */
 
 import { harmless } from "./csv";
+import { exact } from "./formats";
 import { Refusal } from "./source";
 import type { TableData } from "./view";
 
@@ -65,13 +66,13 @@ export async function pngBlob(svg: string, ground: string): Promise<Blob> {
   }
 }
 
-/** RFC 4180, with a byte-order mark so that spreadsheets read it as UTF-8. */
-export function csv(table: TableData): string {
+/** RFC 4180 with exact numbers; a byte-order mark lets spreadsheets read a file as UTF-8. */
+export function csv(table: Pick<TableData, "columns" | "rows">, mark = "\uFEFF"): string {
   const cell = (value: string | number | null): string => {
-    const safe = harmless(value);
+    const safe = typeof value === "number" ? exact(value) : harmless(value);
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
-  return `\uFEFF${[table.columns, ...table.rows].map((row) => row.map(cell).join(",")).join("\r\n")}\r\n`;
+  return `${mark}${[table.columns, ...table.rows].map((row) => row.map(cell).join(",")).join("\r\n")}\r\n`;
 }
 
 /** For pasting into a spreadsheet. */

@@ -9,7 +9,7 @@ import { digits, significant } from "../core/formats";
 import { linear } from "../core/maths/scale";
 import type { Theme } from "../core/view";
 import { diverging, pick, sequential } from "./colours";
-import { draw } from "./make";
+import { draw, drawText } from "./make";
 import type { Inks } from "./paper";
 
 export interface ColourScale {
@@ -85,16 +85,9 @@ export function drawColourBar(scale: ColourScale, width: number, inks: Inks, tit
   ] as const;
   const alone = high - low <= 1.01 * leastReach(low);
   for (const [x, value, anchor] of alone ? places.slice(0, 1) : places) {
-    group.append(
-      draw(
-        "text",
-        { x, y: 23, fill: inks.soft, "font-size": 11, "text-anchor": anchor },
-        digits(significant(value, 3), 3),
-      ),
-    );
+    group.append(drawText(digits(significant(value, 3), 3), x, 23, inks.soft, anchor));
   }
-  if (title !== "")
-    group.append(draw("text", { x: width + 10, y: 9, fill: inks.soft, "font-size": 11 }, title));
+  if (title !== "") group.append(drawText(title, width + 10, 9, inks.soft));
   return group;
 }
 

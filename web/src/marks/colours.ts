@@ -92,6 +92,12 @@ export function wantsDarkInk(red: number, green: number, blue: number): boolean 
   return luminance(red, green, blue) > 0.18;
 }
 
+/** Ink that can be read on place 0 … 255 of a table. */
+export function inkOn(table: Uint8Array, place: number): "#14161a" | "#ffffff" {
+  const at = 3 * Math.round(place);
+  return wantsDarkInk(table[at]!, table[at + 1]!, table[at + 2]!) ? "#14161a" : "#ffffff";
+}
+
 /** Relative luminance (WCAG), 0 to 1. */
 export function luminance(red: number, green: number, blue: number): number {
   return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);

@@ -7,7 +7,7 @@
 
 import { digits } from "../core/formats";
 import type { ColourScale } from "./cells";
-import { draw } from "./make";
+import { draw, drawText } from "./make";
 import type { Inks } from "./paper";
 
 export interface HeadCell {
@@ -54,26 +54,26 @@ export function drawHeadGrid(cells: readonly HeadCell[], look: HeadGridLook): SV
 }
 
 function drawNames({ title, names, heads, cell, inks }: HeadGridLook): SVGElement[] {
-  const faint = { fill: inks.faint, "font-size": 10, "text-anchor": "end" };
+  const small = { "font-size": 10 };
   return [
-    draw("text", { x: 0, y: 12, fill: inks.ink, "font-size": 12, "font-weight": 600 }, title),
-    draw("text", { x: LEFT - 6, y: TOP - 6, ...faint }, names.layer),
-    draw("text", { x: LEFT + heads * cell, y: TOP - 18, ...faint }, names.head),
+    drawText(title, 0, 12, inks.ink, "start", { "font-size": 12, "font-weight": 600 }),
+    drawText(names.layer, LEFT - 6, TOP - 6, inks.faint, "end", small),
+    drawText(names.head, LEFT + heads * cell, TOP - 18, inks.faint, "end", small),
   ];
 }
 
 /** Heads above the columns and layers beside the rows, as many as there is room for. */
 function drawNumbers({ layers, heads, cell, inks }: HeadGridLook): SVGElement[] {
-  const soft = { fill: inks.soft, "font-size": 10 };
+  const small = { "font-size": 10 };
   const every = Math.max(1, Math.ceil(16 / cell));
   const numbers: SVGElement[] = [];
   for (let head = 0; head < heads; head += every) {
     const x = LEFT + (head + 0.5) * cell;
-    numbers.push(draw("text", { x, y: TOP - 6, ...soft, "text-anchor": "middle" }, head));
+    numbers.push(drawText(head, x, TOP - 6, inks.soft, "middle", small));
   }
   for (let row = 0; row < layers.length; row += every) {
     const y = TOP + (row + 0.5) * cell + 4;
-    numbers.push(draw("text", { x: LEFT - 6, y, ...soft, "text-anchor": "end" }, layers[row]!));
+    numbers.push(drawText(layers[row]!, LEFT - 6, y, inks.soft, "end", small));
   }
   return numbers;
 }

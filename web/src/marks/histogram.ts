@@ -8,8 +8,9 @@
 import type { Distribution } from "../api/types";
 import { digits, figure, round, count as spell } from "../core/formats";
 import { linear } from "../core/maths/scale";
-import { draw } from "./make";
+import { draw, drawText } from "./make";
 import type { Inks } from "./paper";
+import { reach } from "./sparkline";
 
 export interface HistogramLook {
   readonly width: number;
@@ -30,9 +31,7 @@ export function drawHistogram(distribution: Distribution, look: HistogramLook): 
   const group = draw("g", { class: "histogram" });
   const { width, height, inks } = look;
   const [left, right, top, bottom] = [MARGIN.left, width - MARGIN.right, MARGIN.top, height - MARGIN.bottom];
-  const domain =
-    look.domain ?? extent(look.outline === undefined ? [distribution] : [distribution, look.outline]);
-  const across = linear(domain, [left, right]);
+  const across = linear(domainOf(distribution, look), [left, right]);
   const density = densities(distribution);
   const second = look.outline === undefined ? [] : densities(look.outline);
   const most = Math.max(...density, ...second, 0);
@@ -45,11 +44,7 @@ export function drawHistogram(distribution: Distribution, look: HistogramLook): 
     const x = across(value);
     group.append(
       draw("line", { x1: x, x2: x, y1: bottom, y2: bottom + 4, stroke: inks.faint }),
-      draw(
-        "text",
-        { x, y: bottom + 16, fill: inks.soft, "font-size": 11, "text-anchor": "middle" },
-        round(value),
-      ),
+      drawText(round(value), x, bottom + 16, inks.soft, "middle"),
     );
   }
   const { edges } = distribution;
@@ -81,13 +76,7 @@ export function drawHistogram(distribution: Distribution, look: HistogramLook): 
   }
   group.append(draw("line", { x1: left, x2: right, y1: bottom + 0.5, y2: bottom + 0.5, stroke: inks.faint }));
   if (look.axis !== undefined) {
-    group.append(
-      draw(
-        "text",
-        { x: (left + right) / 2, y: height - 3, fill: inks.soft, "font-size": 11, "text-anchor": "middle" },
-        look.axis,
-      ),
-    );
+    group.append(drawText(look.axis, (left + right) / 2, height - 3, inks.soft, "middle"));
   }
   return group;
 }
@@ -98,62 +87,41 @@ export function binAt(
   look: HistogramLook,
   x: number,
 ): { low: number; high: number; count: number } | null {
-  const domain =
-    look.domain ?? extent(look.outline === undefined ? [distribution] : [distribution, look.outline]);
-  const value = linear(domain, [MARGIN.left, look.width - MARGIN.right]).back(x);
+  const value = linear(domainOf(distribution, look), [MARGIN.left, look.width - MARGIN.right]).back(x);
   const { edges, counts } = distribution;
-  for (let at = 0; at < counts.length; at++) {
-    const last = at === counts.length - 1;
-    if (value >= edges[at]! && (value < edges[at + 1]! || (last && value <= edges[at + 1]!))) {
-      return { low: edges[at]!, high: edges[at + 1]!, count: counts[at]! };
-    }
-  }
-  return null;
+  if (!(value >= edges[0]! && value <= edges.at(-1)!)) return null;
+  const at = Math.min(
+    counts.length - 1,
+    edges.findLastIndex((edge) => edge <= value),
+  );
+  return { low: edges[at]!, high: edges[at + 1]!, count: counts[at]! };
+}
+
+function domainOf(distribution: Distribution, { domain, outline }: HistogramLook): readonly [number, number] {
+  return domain ?? extent(outline === undefined ? [distribution] : [distribution, outline]);
 }
 
 /** A distribution of numbers we hold: `bins` equal bins between the least and the largest. */
 export function gather(values: ArrayLike<number>, bins: number): Distribution {
-  let [minimum, maximum, sum, finite] = [Infinity, -Infinity, 0, 0];
-  for (let at = 0; at < values.length; at++) {
-    const value = values[at]!;
-    if (!Number.isFinite(value)) continue;
-    minimum = Math.min(minimum, value);
-    maximum = Math.max(maximum, value);
-    sum += value;
-    finite++;
+  const finite = Array.from(values).filter(Number.isFinite);
+  const count = finite.length;
+  const left_out = values.length - count;
+  const found = reach(finite);
+  if (found === null) {
+    const none = { minimum: null, maximum: null, mean: null, deviation: null };
+    return { edges: [0, 1], counts: [0], count, left_out, ...none };
   }
-  if (finite === 0) {
-    return {
-      edges: [0, 1],
-      counts: [0],
-      count: 0,
-      minimum: null,
-      maximum: null,
-      mean: null,
-      deviation: null,
-      left_out: values.length,
-    };
-  }
-  const mean = sum / finite;
+  const [minimum, maximum] = found;
   const [low, high] = maximum > minimum ? [minimum, maximum] : [minimum - 0.5, maximum + 0.5];
+  const mean = finite.reduce((sum, value) => sum + value, 0) / count;
   const counts = new Array<number>(bins).fill(0);
   let squares = 0;
-  for (let at = 0; at < values.length; at++) {
-    const value = values[at]!;
-    if (!Number.isFinite(value)) continue;
+  for (const value of finite) {
     squares += (value - mean) ** 2;
     counts[Math.min(bins - 1, Math.floor(((value - low) / (high - low)) * bins))]!++;
   }
-  return {
-    edges: Array.from({ length: bins + 1 }, (_, at) => low + ((high - low) * at) / bins),
-    counts,
-    count: finite,
-    minimum,
-    maximum,
-    mean,
-    deviation: Math.sqrt(squares / finite),
-    left_out: values.length - finite,
-  };
+  const edges = Array.from({ length: bins + 1 }, (_, at) => low + ((high - low) * at) / bins);
+  return { edges, counts, count, left_out, minimum, maximum, mean, deviation: Math.sqrt(squares / count) };
 }
 
 export function extent(distributions: readonly Distribution[]): readonly [number, number] {
@@ -197,11 +165,7 @@ function countAxis(
     const y = at.up(mark / count / wide);
     group.append(
       draw("line", { x1: at.left, x2: at.right, y1: y, y2: y, stroke: inks.line }),
-      draw(
-        "text",
-        { x: at.left - 6, y: y + 4, fill: inks.soft, "font-size": 11, "text-anchor": "end" },
-        short(mark),
-      ),
+      drawText(short(mark), at.left - 6, y + 4, inks.soft, "end"),
     );
   }
   return group;

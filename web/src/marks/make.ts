@@ -47,6 +47,18 @@ export function drawChart(
   return draw("svg", look, ...children);
 }
 
+/** A line of text in an SVG, of 11 pixels where the look does not say otherwise. */
+export function drawText(
+  text: Child,
+  x: number,
+  y: number,
+  fill: string,
+  anchor: "start" | "middle" | "end" = "start",
+  look: Readonly<Record<string, Value>> = {},
+): SVGTextElement {
+  return draw("text", { x, y, fill, "font-size": 11, "text-anchor": anchor, ...look }, text);
+}
+
 /** A text node's words, changed only if they differ. */
 export function write(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;

@@ -7,7 +7,7 @@
 
 import type { TokenSlice } from "../api/types";
 import type { Theme } from "../core/view";
-import { pick, sequential, wantsDarkInk } from "./colours";
+import { inkOn, pick, sequential } from "./colours";
 import { make, type Text } from "./make";
 import { escapeText, figure } from "./paper";
 
@@ -21,8 +21,6 @@ export interface Piece {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach the page
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Co}\p{Cn}]/u;
-const DARK_INK = "#14161a";
-const LIGHT_INK = "#ffffff";
 
 /** Tokens as pieces of the text they were cut from. */
 export function cut(slice: TokenSlice, text: string | null): Piece[] {
@@ -138,9 +136,8 @@ export class Passage {
         span.style.removeProperty("color");
         return;
       }
-      const dark = wantsDarkInk(table[3 * place]!, table[3 * place + 1]!, table[3 * place + 2]!);
       span.style.setProperty("background-color", pick(table, place));
-      span.style.setProperty("color", dark ? DARK_INK : LIGHT_INK);
+      span.style.setProperty("color", inkOn(table, place));
     });
   }
 
@@ -180,7 +177,6 @@ export class Passage {
     let height = 0;
     const body = this.spans.map((span, index) => {
       const place = this.placeOf(index);
-      const dark = wantsDarkInk(table[3 * place]!, table[3 * place + 1]!, table[3 * place + 2]!);
       const chosen = this.chosen === this.start + index;
       const ring = chosen ? ` stroke="${look.accent}" stroke-width="2"` : "";
       const rectangles = [...span.getClientRects()];
@@ -193,15 +189,9 @@ export class Passage {
       });
       const first = rectangles[0];
       if (first === undefined) return "";
-      const ink =
-        place > 0
-          ? dark
-            ? DARK_INK
-            : LIGHT_INK
-          : span.classList.contains("passage-chip")
-            ? look.faint
-            : look.ink;
-      const small = span.classList.contains("passage-chip") ? 0.8 * size : size;
+      const chip = span.classList.contains("passage-chip");
+      const ink = place > 0 ? inkOn(table, place) : chip ? look.faint : look.ink;
+      const small = chip ? 0.8 * size : size;
       const y = first.top - box.top + first.height / 2 + 0.35 * small;
       const text =
         `<text x="${figure(first.left - box.left + first.width / 2)}" y="${figure(y)}" text-anchor="middle"` +

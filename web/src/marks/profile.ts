@@ -7,7 +7,7 @@
 
 import { figure, round } from "../core/formats";
 import { linear } from "../core/maths/scale";
-import { draw } from "./make";
+import { draw, drawText } from "./make";
 import type { Inks } from "./paper";
 import { reach } from "./sparkline";
 
@@ -78,17 +78,16 @@ export function drawProfile(
 }
 
 function drawAxes({ x, y }: Axes, layers: number, { width, height, inks }: ProfileLook): SVGElement[] {
-  const look = { fill: inks.soft, "font-size": 11 };
   const lines = y
     .ticks(4)
     .flatMap((value) => [
       draw("line", { x1: LEFT, x2: width - 10, y1: y(value), y2: y(value), stroke: inks.line }),
-      draw("text", { x: LEFT - 6, y: y(value) + 4, ...look, "text-anchor": "end" }, round(value)),
+      drawText(round(value), LEFT - 6, y(value) + 4, inks.soft, "end"),
     ]);
   const every = Math.max(1, Math.ceil(layers / 7));
   const names: SVGElement[] = [];
   for (let layer = 0; layer < layers; layer += every)
-    names.push(draw("text", { x: x(layer), y: height - 6, ...look, "text-anchor": "middle" }, layer));
+    names.push(drawText(layer, x(layer), height - 6, inks.soft, "middle"));
   return [...lines, ...names];
 }
 

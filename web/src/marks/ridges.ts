@@ -9,7 +9,7 @@ import type { Distribution } from "../api/types";
 import { figure, round } from "../core/formats";
 import { linear } from "../core/maths/scale";
 import { extent } from "./histogram";
-import { draw } from "./make";
+import { draw, drawText } from "./make";
 import type { Inks } from "./paper";
 
 export interface RidgeLook {
@@ -28,7 +28,7 @@ export function ridgesHeight(layers: number): number {
 }
 
 export function drawRidges(distributions: readonly (Distribution | null)[], look: RidgeLook): SVGGElement {
-  const { width, inks } = look;
+  const { width, inks, chosen: choice, axis } = look;
   const group = draw("g", { class: "ridges" });
   const here = distributions.filter((each): each is Distribution => each !== null);
   const across = linear(extent(here), [LEFT, width - 8]);
@@ -36,30 +36,14 @@ export function drawRidges(distributions: readonly (Distribution | null)[], look
   for (const value of across.ticks(5)) {
     group.append(
       draw("line", { x1: across(value), x2: across(value), y1: TALL / 2, y2: bottom, stroke: inks.line }),
-      draw(
-        "text",
-        { x: across(value), y: bottom + 15, fill: inks.soft, "font-size": 11, "text-anchor": "middle" },
-        round(value),
-      ),
+      drawText(round(value), across(value), bottom + 15, inks.soft, "middle"),
     );
   }
   distributions.forEach((distribution, layer) => {
     const base = TALL + (layer + 1) * STEP - 4;
-    const chosen = layer === look.chosen;
-    group.append(
-      draw(
-        "text",
-        {
-          x: LEFT - 8,
-          y: base,
-          fill: chosen ? inks.accent : inks.soft,
-          "font-size": 11,
-          "text-anchor": "end",
-          "font-weight": chosen ? 600 : 400,
-        },
-        layer,
-      ),
-    );
+    const chosen = layer === choice;
+    const look = { "font-weight": chosen ? 600 : 400 };
+    group.append(drawText(layer, LEFT - 8, base, chosen ? inks.accent : inks.soft, "end", look));
     if (distribution === null || distribution.count === 0) return;
     const { counts, edges } = distribution;
     const most = Math.max(...counts, 1);
@@ -80,12 +64,6 @@ export function drawRidges(distributions: readonly (Distribution | null)[], look
       }),
     );
   });
-  group.append(
-    draw(
-      "text",
-      { x: (LEFT + width) / 2, y: bottom + 31, fill: inks.soft, "font-size": 11, "text-anchor": "middle" },
-      look.axis,
-    ),
-  );
+  group.append(drawText(axis, (LEFT + width) / 2, bottom + 31, inks.soft, "middle"));
   return group;
 }

@@ -6,7 +6,7 @@
  */
 
 import type { Theme } from "../core/view";
-import { sequential } from "./colours";
+import { pick, sequential } from "./colours";
 import { inks } from "./paper";
 
 /** The largest number in each of `width` equal parts. */
@@ -34,8 +34,7 @@ export function paintStrip(
   const pooled = values === null ? new Float32Array(width) : pool(values, width);
   const most = pooled.reduce((one, other) => Math.max(one, other), 0);
   for (let x = 0; x < width; x++) {
-    const place = most > 0 ? Math.round((255 * pooled[x]!) / most) : 0;
-    context.fillStyle = `rgb(${table[3 * place]} ${table[3 * place + 1]} ${table[3 * place + 2]})`;
+    context.fillStyle = pick(table, most > 0 ? (255 * pooled[x]!) / most : 0);
     context.fillRect(x, 2, 1, height - 4);
   }
   context.strokeStyle = inks(theme).accent;
@@ -48,8 +47,7 @@ export function paintLegend(canvas: HTMLCanvasElement, theme: Theme): void {
   if (context === null) return;
   const table = sequential(theme);
   for (let x = 0; x < canvas.width; x++) {
-    const place = Math.round((255 * x) / (canvas.width - 1));
-    context.fillStyle = `rgb(${table[3 * place]} ${table[3 * place + 1]} ${table[3 * place + 2]})`;
+    context.fillStyle = pick(table, (255 * x) / (canvas.width - 1));
     context.fillRect(x, 0, 1, canvas.height);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { type Column, SortTable, sortRows, ValueGrid, writeCsv } from "./table";
+import { type Column, SortTable, sortRows, ValueGrid } from "./table";
 
 interface Row {
   readonly name: string;
@@ -63,21 +63,6 @@ describe("SortTable", () => {
     const table = new SortTable(look(many));
     expect(table.element.querySelectorAll("tr[data-row]").length).toBeLessThan(60);
     expect(table.element.querySelector("table")?.getAttribute("aria-rowcount")).toBe("5001");
-  });
-});
-
-describe("writeCsv", () => {
-  it("quotes what needs it, keeps numbers exact and runs no formulas", () => {
-    expect(
-      writeCsv(
-        ["a", "b"],
-        [
-          ['say "x", y', 1 / 3],
-          [null, Math.fround(0.1)],
-          ["=SUM(A1)", -2],
-        ],
-      ),
-    ).toBe(`a,b\r\n"say ""x"", y",0.3333333333333333\r\n,0.1\r\n'=SUM(A1),-2\r\n`);
   });
 });
 

@@ -5,7 +5,6 @@
  * Out:  elements that draw only what is in sight.
  */
 
-import { harmless } from "../core/csv";
 import { digits, exact } from "../core/formats";
 import { make, write } from "./make";
 
@@ -226,21 +225,6 @@ export function sortRows<Row>(
     if (typeof left === "number" && typeof right === "number") return turn * (left - right);
     return turn * String(left).localeCompare(String(right));
   });
-}
-
-/** Comma-separated values as every spreadsheet reads them; exact numbers. */
-export function writeCsv(
-  columns: readonly string[],
-  rows: readonly (readonly (string | number | null)[])[],
-): string {
-  const field = (value: string | number | null) => {
-    const text = typeof value === "number" ? exact(value) : harmless(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  return [columns, ...rows]
-    .map((row) => row.map(field).join(","))
-    .join("\r\n")
-    .concat("\r\n");
 }
 
 export interface GridLook {

@@ -10,14 +10,14 @@ import { captionOf, copyText, hasMaps } from "../../core/focus";
 import { significant } from "../../core/formats";
 import { samePlace } from "../../core/place";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
-import { saveText } from "../../core/saving";
+import { csv, saveText } from "../../core/saving";
 import type { TableData } from "../../core/view";
 import { type Level, measure } from "../../data/measures";
 import { button, type Control, choice, slider } from "../../marks/controls";
 import { make, relabel, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
 import { inks, sheet } from "../../marks/paper";
-import { SortTable, type TableLook, writeCsv } from "../../marks/table";
+import { SortTable, type TableLook } from "../../marks/table";
 import { makeCards, spellCards } from "./cards";
 import { ALONG, Choices, type NumbersOptions, options } from "./choices";
 import { makeChooser } from "./chooser";
@@ -260,8 +260,7 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
   }
 
   private csv(): string {
-    const { columns, rows } = this.plain();
-    return writeCsv(columns, rows);
+    return csv(this.plain(), "");
   }
 
   private place(row: MeasureRow): string {

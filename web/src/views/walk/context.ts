@@ -29,9 +29,9 @@ export interface Drawn {
 /** What is on the screen in one scene. */
 export interface WalkScene {
   readonly element: HTMLElement;
-  readonly ready: Promise<void>;
+  readonly ready?: Promise<void>; // when its numbers are here
   /** The selection changed, but not the scene. */
-  follow(): void;
+  follow?(): void;
   /** While the walk plays: one beat more; false when there is nothing more to show here. */
   beat?(): boolean;
   /** For a picture of the whole walk: show the end of what grows. */
@@ -40,7 +40,7 @@ export interface WalkScene {
   /** For a moving picture: the parts of what is too large for one. */
   pictures?(): readonly Drawn[];
   table(): TableData;
-  stop(): void;
+  stop?(): void;
 }
 
 /** The head in focus: an average is shown by its first head. */

@@ -149,27 +149,11 @@ export class Diagram {
 
   private block(block: WalkBlock, x: number, y: number, high: number): SVGGElement {
     const name = this.nameOf(block);
-    const open = () => this.go(block.step, block);
-    const node = draw(
-      "g",
-      {
-        class: "walk-block",
-        "data-kind": block.kind,
-        "data-block": block.id,
-        role: "button",
-        tabindex: 0,
-        transform: `translate(${x} ${y})`,
-        "aria-label": this.say.jump(
-          block.layer === null ? name : `${this.say.layerNumber(block.layer)}, ${name}`,
-        ),
-        onclick: open,
-        onkeydown: (event: KeyboardEvent) => {
-          if (event.key !== "Enter" && event.key !== " ") return;
-          event.preventDefault();
-          event.stopPropagation();
-          open();
-        },
-      },
+    const full = block.layer === null ? name : `${this.say.layerNumber(block.layer)}, ${name}`;
+    const node = this.button("walk-block", full, x, y, () => this.go(block.step, block));
+    node.dataset.kind = block.kind;
+    node.dataset.block = block.id;
+    node.append(
       draw("rect", { width: WIDE, height: high, rx: block.kind === "add" ? high / 2 : 4 }),
       draw("text", { x: WIDE / 2, y: high / 2 + 4, "text-anchor": "middle" }, name),
     );
@@ -178,52 +162,42 @@ export class Diagram {
   }
 
   private bar(stack: string, layer: number, x: number, y: number): SVGGElement {
-    const open = () => this.openLayer(stack, layer);
     const name = this.say.layerNumber(layer);
-    const node = draw(
-      "g",
-      {
-        class: "walk-bar",
-        role: "button",
-        tabindex: 0,
-        transform: `translate(${x} ${y})`,
-        "aria-label": this.say.jump(name),
-        onclick: open,
-        onkeydown: (event: KeyboardEvent) => {
-          if (event.key !== "Enter" && event.key !== " ") return;
-          event.preventDefault();
-          event.stopPropagation();
-          open();
-        },
-      },
-      draw("rect", { x: 12, width: WIDE - 24, height: BAR, rx: 3 }),
-      draw("title", {}, name),
-    );
+    const node = this.button("walk-bar", name, x, y, () => this.openLayer(stack, layer));
+    node.append(draw("rect", { x: 12, width: WIDE - 24, height: BAR, rx: 3 }), draw("title", {}, name));
     return node;
   }
 
+  private button(kind: string, name: string, x: number, y: number, press: () => void): SVGGElement {
+    return draw("g", {
+      class: kind,
+      role: "button",
+      tabindex: 0,
+      transform: `translate(${x} ${y})`,
+      "aria-label": this.say.jump(name),
+      onclick: press,
+      onkeydown: (event: KeyboardEvent) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        event.stopPropagation();
+        press();
+      },
+    });
+  }
+
   private nameOf({ kind, causal }: WalkBlock): string {
-    const { say } = this;
-    switch (kind) {
-      case "tokens":
-        return say.tokens;
-      case "embedding":
-        return say.embedding;
-      case "attention":
-        return causal ? say.maskedShort : say.attention;
-      case "cross":
-        return say.cross;
-      case "feed_forward":
-        return say.feedForward;
-      case "add":
-        return "+";
-      case "norm":
-        return say.norm;
-      case "output":
-        return say.output;
-      default:
-        return this.plan.recurrent ? say.cells : say.states;
-    }
+    const { say, plan } = this;
+    const names: Readonly<Record<string, string>> = {
+      tokens: say.tokens,
+      embedding: say.embedding,
+      attention: causal ? say.maskedShort : say.attention,
+      cross: say.cross,
+      feed_forward: say.feedForward,
+      add: "+",
+      norm: say.norm,
+      output: say.output,
+    };
+    return names[kind] ?? (plan.recurrent ? say.cells : say.states);
   }
 
   /** From below a sub-layer round it to where it is added. */

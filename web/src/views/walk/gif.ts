@@ -17,27 +17,28 @@ class Bytes {
   private data = new Uint8Array(1 << 16);
   private used = 0;
 
-  push(byte: number): void {
-    if (this.used === this.data.length) {
+  push(...bytes: readonly number[]): void {
+    if (this.used + bytes.length > this.data.length) {
       const more = new Uint8Array(2 * this.data.length);
       more.set(this.data);
       this.data = more;
     }
-    this.data[this.used++] = byte;
-  }
-
-  short(value: number): void {
-    this.push(value & 255);
-    this.push((value >> 8) & 255);
-  }
-
-  text(letters: string): void {
-    for (const letter of letters) this.push(letter.charCodeAt(0));
+    this.data.set(bytes, this.used);
+    this.used += bytes.length;
   }
 
   all(): Uint8Array<ArrayBuffer> {
     return this.data.slice(0, this.used);
   }
+}
+
+/** A number of two bytes. */
+function short(value: number): readonly [number, number] {
+  return [value & 255, (value >> 8) & 255];
+}
+
+function letters(text: string): number[] {
+  return [...text].map((letter) => letter.charCodeAt(0));
 }
 
 /** One frame after the other: of a long film only the bytes are kept. */
@@ -48,50 +49,24 @@ export class GifWriter {
     private readonly width: number,
     private readonly height: number,
   ) {
-    const { out } = this;
-    out.text("GIF89a");
-    out.short(width);
-    out.short(height);
-    out.push(0x70); // no colour table for all frames; eight bits a colour
-    out.push(0);
-    out.push(0);
-    out.push(0x21); // for ever
-    out.push(0xff);
-    out.push(11);
-    out.text("NETSCAPE2.0");
-    out.push(3);
-    out.push(1);
-    out.short(0);
-    out.push(0);
+    this.out.push(...letters("GIF89a"), ...short(width), ...short(height));
+    this.out.push(0x70, 0, 0); // no colour table for all frames; eight bits a colour
+    this.out.push(0x21, 0xff, 11, ...letters("NETSCAPE2.0"), 3, 1, 0, 0, 0); // for ever
   }
 
-  add(frame: GifFrame): void {
-    writeFrame(this.out, frame, this.width, this.height);
+  add({ pixels, seconds }: GifFrame): void {
+    const { out } = this;
+    const { palette, indices } = quantise(pixels);
+    out.push(0x21, 0xf9, 4, 0x04, ...short(Math.round(seconds * 100)), 0, 0); // stays until the next one
+    out.push(0x2c, 0, 0, 0, 0, ...short(this.width), ...short(this.height));
+    out.push(0x87, ...palette); // its own table of 256 colours
+    compress(out, indices);
   }
 
   end(): Uint8Array<ArrayBuffer> {
     this.out.push(0x3b);
     return this.out.all();
   }
-}
-
-function writeFrame(out: Bytes, frame: GifFrame, width: number, height: number): void {
-  const { palette, indices } = quantise(frame.pixels);
-  out.push(0x21);
-  out.push(0xf9);
-  out.push(4);
-  out.push(0x04); // stays until the next one
-  out.short(Math.round(frame.seconds * 100));
-  out.push(0);
-  out.push(0);
-  out.push(0x2c);
-  out.short(0);
-  out.short(0);
-  out.short(width);
-  out.short(height);
-  out.push(0x87); // its own table of 256 colours
-  for (let at = 0; at < 768; at++) out.push(palette[at]!);
-  compress(out, indices);
 }
 
 /** LZW with codes of nine to twelve bits, in blocks of up to 255 bytes. */
@@ -104,8 +79,7 @@ function compress(out: Bytes, indices: Uint8Array): void {
   let held = 0;
   const flush = () => {
     if (block.length === 0) return;
-    out.push(block.length);
-    for (const byte of block) out.push(byte);
+    out.push(block.length, ...block);
     block.length = 0;
   };
   let size = 9;

@@ -120,8 +120,6 @@ export class Glance implements WalkScene {
     this.element.append(make("h3", {}, say.heads), list);
   }
 
-  follow(): void {}
-
   picture(): Drawn {
     const ink = inks(this.context.stage.theme);
     let [body, top, width] = ["", 0, 320];

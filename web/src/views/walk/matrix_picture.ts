@@ -5,12 +5,12 @@
  * Out:  SVG with its size.
  */
 
-import { css, diverging, sequential } from "../../marks/colours";
+import { pick } from "../../marks/colours";
 import { escapeText, figure, inks, label } from "../../marks/paper";
 import type { Drawn } from "./context";
 import { isHan, LABELS, type Lit, type Look, type Size, sizeOf, turns } from "./look";
 import { pixelsOf } from "./pixels";
-import { brief, type Grid, inkOn, place, shapeText } from "./values";
+import { brief, coloursOf, type Grid, inkOn, place, shapeText } from "./values";
 
 const TOP = 64; // pixels for upright column names
 const RECTS = 2500; // cells that an SVG holds one by one
@@ -74,7 +74,7 @@ function writeCells(grid: Grid, look: Look, { width, height, numbers }: Size): s
     const url = pixelsOf(grid, look.theme)?.toDataURL?.("image/png") ?? "";
     return `<image width="${width}" height="${height}" preserveAspectRatio="none" image-rendering="pixelated" href="${url}"/>${border}`;
   }
-  const table = grid.signed ? diverging(look.theme) : sequential(look.theme);
+  const table = coloursOf(grid, look.theme);
   const { cellWidth, cellHeight } = look;
   let body = "";
   for (let at = 0; at < grid.values.length; at++) {
@@ -82,8 +82,7 @@ function writeCells(grid: Grid, look: Look, { width, height, numbers }: Size): s
     const [x, y] = [column * cellWidth, row * cellHeight];
     const value = grid.values[at]!;
     const where = place(grid, value);
-    const first = 3 * Math.round(where ?? 0);
-    const colour = where === null ? ink.line : css(table[first]!, table[first + 1]!, table[first + 2]!);
+    const colour = where === null ? ink.line : pick(table, where);
     body += `<rect x="${figure(x)}" y="${figure(y)}" width="${figure(cellWidth)}" height="${figure(cellHeight)}" fill="${colour}"/>`;
     if (numbers) {
       const style = { fill: inkOn(grid, value, look.theme), size: 10, anchor: "middle" } as const;

@@ -14,7 +14,6 @@ import { sideOf } from "./script";
 
 export class TextScene implements WalkScene {
   readonly element: HTMLElement;
-  readonly ready = Promise.resolve();
   private readonly side: SideName;
 
   constructor(
@@ -47,8 +46,6 @@ export class TextScene implements WalkScene {
     );
   }
 
-  follow(): void {}
-
   picture(): Drawn {
     const ink = inks(this.context.stage.theme);
     const slice = this.context.tokens[this.side];
@@ -74,6 +71,4 @@ export class TextScene implements WalkScene {
       rows: (slice?.shown ?? []).map((shown, at) => [at, shown, slice!.ids[at] ?? null]),
     };
   }
-
-  stop(): void {}
 }

@@ -64,7 +64,6 @@ function passesOf(context: WalkContext): Pass[] {
 
 export class TrainingScene implements WalkScene {
   readonly element: HTMLElement;
-  readonly ready = Promise.resolve();
   private readonly lines: readonly Line[];
   private readonly passes: readonly Pass[];
   private readonly pass = make("div", { class: "walk-pass" });
@@ -176,8 +175,6 @@ export class TrainingScene implements WalkScene {
     return true;
   }
 
-  follow(): void {}
-
   picture(): Drawn {
     const ink = inks(this.context.stage.theme);
     const { say } = this.context;
@@ -216,6 +213,4 @@ export class TrainingScene implements WalkScene {
       ]),
     };
   }
-
-  stop(): void {}
 }

@@ -23,7 +23,6 @@ const searching = new Map<string, Promise<GenerationDescription | null>>();
 
 export class TreeScene implements WalkScene {
   readonly element = make("div", { class: "walk-tree" });
-  readonly ready = Promise.resolve();
   private readonly tree: Tree;
   private readonly path = make("p", { class: "walk-written", dir: "auto" });
   private readonly slider: HTMLInputElement;
@@ -149,8 +148,6 @@ export class TreeScene implements WalkScene {
   finish(): void {
     this.grow(this.last);
   }
-
-  follow(): void {}
 
   picture(): Drawn {
     return this.generation === null

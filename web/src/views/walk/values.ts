@@ -8,7 +8,8 @@
 import { digits, fixed } from "../../core/formats";
 import type { Theme } from "../../core/view";
 import type { Table } from "../../data/walk_arrays";
-import { diverging, sequential, wantsDarkInk } from "../../marks/colours";
+import { diverging, inkOn as inkOnColour, sequential } from "../../marks/colours";
+import { inks } from "../../marks/paper";
 
 export type Naming = (index: number) => string;
 
@@ -55,7 +56,7 @@ export function place({ signed, limit }: Grid, value: number): number | null {
 
 /** A grid as pixels, one a cell; masked cells are clear. */
 export function paint(of: Grid, theme: Theme): Uint8ClampedArray<ArrayBuffer> {
-  const table = of.signed ? diverging(theme) : sequential(theme);
+  const table = coloursOf(of, theme);
   const pixels = new Uint8ClampedArray(4 * of.values.length);
   for (let at = 0; at < of.values.length; at++) {
     const where = place(of, of.values[at]!);
@@ -69,13 +70,15 @@ export function paint(of: Grid, theme: Theme): Uint8ClampedArray<ArrayBuffer> {
   return pixels;
 }
 
+/** The 256 colours of a grid. */
+export function coloursOf({ signed }: Grid, theme: Theme): Uint8Array {
+  return signed ? diverging(theme) : sequential(theme);
+}
+
 /** Ink that can be read on a cell. */
-export function inkOn(of: Grid, value: number, theme: Theme): "#111318" | "#ffffff" {
-  const table = of.signed ? diverging(theme) : sequential(theme);
+export function inkOn(of: Grid, value: number, theme: Theme): string {
   const where = place(of, value);
-  if (where === null) return theme === "light" ? "#111318" : "#ffffff";
-  const at = 3 * Math.round(where);
-  return wantsDarkInk(table[at]!, table[at + 1]!, table[at + 2]!) ? "#111318" : "#ffffff";
+  return where === null ? inks(theme).ink : inkOnColour(coloursOf(of, theme), where);
 }
 
 /** A number short enough for a cell. */

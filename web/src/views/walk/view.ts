@@ -244,12 +244,12 @@ class WalkView {
     const row = scene.step?.axes.at(-1) === "vocabulary" ? this.stage.selection.get().query : null;
     const key = [scene.id, headOf(this.stage), row].join(" ");
     if (key === this.shown && this.onScreen !== null) {
-      this.onScreen.follow();
+      this.onScreen.follow?.();
       return;
     }
     const jumped = this.shown.split(" ")[0] !== scene.id;
     this.shown = key;
-    this.onScreen?.stop();
+    this.onScreen?.stop?.();
     this.onScreen = this.makeScene(scene, context, jumped && this.width > 0);
     this.width = this.body.clientWidth;
     write(this.chapter, chapterName(scene, context.plan, say));
@@ -302,7 +302,7 @@ class WalkView {
     await drawn.ready;
     drawn.finish?.();
     const pictures = drawn.pictures?.() ?? [drawn.picture()];
-    drawn.stop();
+    drawn.stop?.();
     const count = pictures.length;
     return pictures.map((each, at) => this.sheetOf(scene, each, count > 1 ? ` · ${at + 1} / ${count}` : ""));
   }
@@ -340,7 +340,7 @@ class WalkView {
   unmount(): void {
     this.gone = true;
     this.player.pause();
-    this.onScreen?.stop();
+    this.onScreen?.stop?.();
     this.stage.element.ownerDocument.removeEventListener("keydown", this.pressAnywhere);
     this.stage.element.replaceChildren();
   }

@@ -21,7 +21,6 @@ interface Moment {
 
 export class WordsScene implements WalkScene {
   readonly element: HTMLElement;
-  readonly ready = Promise.resolve();
   private readonly moments: readonly Moment[];
   private readonly bars: Bars;
   private readonly written = make("p", { class: "walk-written", dir: "auto" });
@@ -137,8 +136,6 @@ export class WordsScene implements WalkScene {
       ),
     };
   }
-
-  stop(): void {}
 }
 
 /** The words that were written, or what the model says at each position. */
