@@ -67,34 +67,7 @@ _MODULES = {
     "ScaleScores": "glassformer.recorders.edits",
 }
 
-__all__ = [
-    "AblateHead",
-    "AttentionMap",
-    "CutEdge",
-    "FirstLayers",
-    "GenerationSettings",
-    "LoadedModel",
-    "ModelConfig",
-    "Place",
-    "Recording",
-    "ScaleScores",
-    "Transformer",
-    "__version__",
-    "build_words",
-    "classify",
-    "difference",
-    "export",
-    "figure",
-    "fill",
-    "from_arrays",
-    "generate",
-    "load",
-    "record",
-    "score",
-    "show",
-    "train",
-    "translate",
-]
+__all__ = ["__version__", *_MODULES]
 
 
 deprecated.install()

@@ -10,13 +10,10 @@ from pathlib import Path
 import pytest
 
 import glassformer
+from cli.conftest import Command
 from glassformer import cli
-from glassformer.weights.hub import could_be_model
 
 TEXTS = ["the animal was too tired", "the street", "", "too tired to cross"]
-GAPS = ["the <mask> was too tired", "[MASK] street <mask>"]
-
-Command = Callable[..., str]
 
 
 def write_lines(path: Path, lines: list[str]) -> Path:
@@ -56,36 +53,6 @@ def test_json_tells_each_text_and_its_answers(translator: Path, run: Command) ->
     assert [row["text"] for row in rows] == TEXTS[:2]
     assert [len(row["answers"]) for row in rows] == [2, 2]
     assert rows[0]["answers"][0]["score"] >= rows[0]["answers"][1]["score"]
-
-
-def test_a_language_is_a_choice(translator: Path, run: Command, complain: Command) -> None:
-    [wanted] = glassformer.translate(translator, TEXTS[:1], target_language="de")
-    assert run("translate", translator, TEXTS[0], "--target-language", "de") == f"{wanted}\n"
-    assert "'fr'" in complain("translate", translator, TEXTS[0], "--target-language", "fr")
-
-
-def test_classify_names_a_class(build: Callable[..., Path], run: Command, complain: Command) -> None:
-    model = build("encoder", "classes", classes=2)
-    found = list(glassformer.classify(model, TEXTS[:2]))
-    lines = run("classify", model, *TEXTS[:2]).splitlines()
-    assert lines == [f"{each.label}\t{each.probability:.4f}" for each in found]
-    [row] = map(json.loads, run("classify", model, TEXTS[0], "--json").splitlines())
-    assert set(row["probabilities"]) == {"bad", "good"}
-    assert sum(row["probabilities"].values()) == pytest.approx(1)
-    long = "the animal " * 20
-    assert "reads 24 at most" in complain("classify", model, long)
-    assert run("classify", model, long, "--long", "start").startswith(("bad\t", "good\t"))
-    assert "Text 2 is empty" in complain("classify", model, TEXTS[0], " ")
-
-
-def test_fill_guesses_each_gap(build: Callable[..., Path], run: Command, complain: Command) -> None:
-    model = build("encoder", "masked")
-    rows = [json.loads(line) for line in run("fill", model, *GAPS, "--best", 3, "--json").splitlines()]
-    assert [[len(gap) for gap in row["gaps"]] for row in rows] == [[3], [3, 3]]
-    best = next(iter(glassformer.fill(model, GAPS[:1])))
-    assert run("fill", model, GAPS[0]).startswith(f"{best.text}\t{best.gaps[0][0].text} ")
-    assert "no gap" in complain("fill", model, "the street")
-    assert "at least 1" in complain("fill", model, GAPS[0], "--best", 0)
 
 
 @pytest.mark.parametrize(
@@ -150,28 +117,6 @@ def test_a_single_word_is_a_model_and_the_refusal_says_what_else_to_type(
     assert "is the text" not in complain("translate", "Hello", "the street")
 
 
-@pytest.mark.parametrize(
-    ("word", "model"),
-    [
-        ("gpt2", True),
-        ("owner/model-1.5", True),
-        ("zoo/nothing", True),
-        ("~/my models/one", True),
-        ("./my model", True),
-        ("folder/sub/model", True),
-        ("I love you", False),
-        ("我爱你。", False),
-        ("Hello!", False),
-        ("[MASK]", False),
-        ("either/or, she said", False),
-        (" ", False),
-        ("x" * 5000, False),
-    ],
-)
-def test_what_may_name_a_model(word: str, model: bool) -> None:
-    assert could_be_model(word) is model
-
-
 def test_a_terminal_is_not_steered_by_what_a_model_writes(
     decoder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,24 +169,6 @@ def test_a_device_that_is_not_there(device: str, decoder: Path, complain: Comman
     assert f"Nothing runs on {device!r}" in complain("generate", decoder, TEXTS[0], "--device", device)
 
 
-@pytest.mark.parametrize("words", [("generate",), ("record", "--file", "-")])
-def test_bytes_that_are_no_text_are_named_in_any_terminal(
-    words: tuple[str, ...], decoder: Path, complain: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    as_in_c = io.TextIOWrapper(io.BytesIO(b"\xff\xfe\x00abc"), encoding="ascii", errors="surrogateescape")
-    monkeypatch.setattr(sys, "stdin", as_in_c)
-    assert "stdin:1: the line contains zero bytes and is not UTF-8 text" in complain(
-        words[0], decoder, *words[1:]
-    )
-
-
-def test_without_stdin_there_is_no_text(
-    decoder: Path, complain: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "stdin", None)
-    assert "no stdin" in complain("generate", decoder)
-
-
 def test_an_interrupt_on_the_way_leaves_no_file(
     decoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,20 +180,6 @@ def test_an_interrupt_on_the_way_leaves_no_file(
     folder.mkdir()
     assert cli.main(["generate", str(decoder), *TEXTS, "--output", str(folder / "a.txt")]) == 130
     assert list(folder.iterdir()) == []
-
-
-def test_progress_is_for_terminals(
-    decoder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert cli.main(["generate", str(decoder), *TEXTS]) == 0
-    quiet = capsys.readouterr()
-    assert quiet.err == ""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert cli.main(["generate", str(decoder), *TEXTS]) == 0
-    watched = capsys.readouterr()
-    assert watched.out == quiet.out
-    assert "answers" in watched.err
-    assert "4/" in watched.err
 
 
 def test_one_text_is_not_many(decoder: Path) -> None:

@@ -1,13 +1,11 @@
 """`record --texts`: many texts, one bundle each, and going on after a stop."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from cli.conftest import Command
 from glassformer import bundle
-
-Command = Callable[..., str]
 
 TEXTS = "the animal was tired\n\nto cross the street\nthe animal\n"
 

@@ -1,5 +1,6 @@
 """The command line: exit codes, one-line errors, and a help that fits on one screen."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from cli.conftest import WORDS, Command
 from glassformer import __version__, cli
 from glassformer.errors import InputError
+from glassformer.text.builders import build_words
+
+TEXT = "the animal was too tired"
 
 
 def with_verb(monkeypatch: pytest.MonkeyPatch, run: Callable[[cli.Arguments], None]) -> None:
@@ -89,43 +94,6 @@ def test_a_poor_terminal_gets_question_marks() -> None:
     assert done.stdout == "?\n"
 
 
-def test_the_help_fits_on_one_screen(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        cli.main(["--help"])
-    text = capsys.readouterr().out
-    assert len(text.splitlines()) <= 30
-    assert all(verb.name in text for verb in cli.find_verbs())
-
-
-def test_an_unknown_verb_lists_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        cli.main(["recrod"])
-    said = capsys.readouterr().err
-    assert said.startswith("glassformer: There is no verb 'recrod'. Did you mean 'record'? Known: ")
-    assert said.endswith(", train, translate. `glassformer --help` lists what is possible.\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["recrod"], "'recrod'"),
-        (["--frob"], "--frob"),
-        (["record"], "MODEL"),
-        (["generate", "gpt2", "x", "--seed", "1e9"], "--seed"),
-    ],
-)
-def test_a_command_that_is_not_understood_is_one_line(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        cli.main(words)
-    error = capsys.readouterr().err
-    assert error.startswith("glassformer: ")
-    assert error.endswith("--help` lists what is possible.\n")
-    assert error.count("\n") == 1
-    assert said in error
-
-
 @pytest.mark.parametrize(
     "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried …")]
 )
@@ -153,17 +121,6 @@ def test_it_runs_as_a_module() -> None:
     assert done.stdout == f"glassformer {__version__}\n"
 
 
-def test_a_word_without_end_is_cut_and_does_not_steer_a_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert cli.main(["show", "x" * 5000 + "\x1b[2J.bundle"]) == 2
-    said = capsys.readouterr().err
-    assert len(said) < 400
-    assert "\x1b" not in said
-    assert said.startswith("glassformer: xxx")
-
-
 def test_where_stderr_is_closed_nothing_goes_to_stdout(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +129,42 @@ def test_where_stderr_is_closed_nothing_goes_to_stdout(
     assert capsys.readouterr().out == ""
 
 
-def test_a_folder_of_models_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["serve", "--models", str(tmp_path / "none"), "--no-browser", "--port", "0"]) == 2
-    assert "to take models from" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"heads": 3}, "cannot be divided among heads = 3"),
+        ({"widht": 16}, "Did you mean 'width'?"),
+        ({"model_type": "gtp2"}, "Did you mean 'gpt2'?"),
+        ({"feed_forward": 64}, "feed_forward"),  # the weights in the folder are narrower
+        ({"vocabulary_size": 20}, "embeddings.tokens.weight"),
+    ],
+)
+def test_a_configuration_that_cannot_be(
+    decoder: Path, complain: Command, change: dict[str, object], said: str
+) -> None:
+    config = decoder / "config.json"
+    settings = json.loads(config.read_text())
+    assert settings["model_type"] == "glassformer"
+    config.write_text(json.dumps(settings | change))
+    assert said in complain("generate", decoder, TEXT)
+
+
+def test_weights_that_were_cut_short(decoder: Path, complain: Command) -> None:
+    weights = decoder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    assert "model.safetensors" in complain("record", decoder, TEXT)
+    weights.write_bytes(b"no weights at all")
+    assert "model.safetensors" in complain("record", decoder, TEXT)
+
+
+def test_a_tokenizer_that_belongs_to_another_model(decoder: Path, complain: Command) -> None:
+    build_words([*WORDS, "elephant"]).save(decoder)
+    assert "not in the vocabulary" in complain("generate", decoder, "elephant", "--json")
+    assert "not in the vocabulary" in complain("record", decoder, "elephant")
+
+
+def test_a_folder_without_a_tokenizer(decoder: Path, complain: Command) -> None:
+    for file in decoder.glob("tokenizer*"):
+        file.unlink()
+    assert "tokenizer" in complain("generate", decoder, TEXT)
+    assert "tokenizer" in complain("record", decoder, TEXT)

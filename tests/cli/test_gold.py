@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from cli.conftest import Command
 from glassformer import load, score
 from glassformer.config import ModelConfig
 from glassformer.metrics import pool
@@ -34,8 +35,6 @@ TREES = """# sent_id = one
 
 1\ttired\t_\tADJ\t_\t_\t0\troot\t_\t_
 """
-
-Command = Callable[..., str]
 
 
 @pytest.fixture

@@ -1,32 +1,13 @@
 """The terminal in Chinese, and a verb that is one file."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from cli.conftest import Command
 from glassformer import cli
-from glassformer.cli import verbs
 from glassformer.render.terminal.text import measure
-
-VERB = '''
-"""A verb of somebody else."""
-
-from glassformer.cli.parser import help_text
-
-SUMMARY = "say hello"
-EXAMPLES = ("glassformer greet --loud",)
-
-
-def add_arguments(parser):
-    parser.add_argument("--loud", action="store_true", help=help_text("greet.loud", "in capitals, 100 %"))
-
-
-def run(arguments):
-    print("HELLO" if arguments.loud else "hello")
-'''
 
 
 @pytest.fixture
@@ -94,40 +75,3 @@ def test_programs_read_the_same_in_every_language(
     monkeypatch.setenv("GLASSFORMER_LANGUAGE", "zh")
     assert [run(*command) for command in commands] == english
     assert json.loads(english[0])[0]["label"] == "Overall Sparsity"
-
-
-def test_colour_is_for_terminals(
-    decoder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    run: Command,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    file = tmp_path / "one.bundle"
-    run("record", decoder, "the animal", "--output", file)
-    plain = run("score", file, "entropy")
-    assert "\x1b" not in plain
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert "\x1b[" in run("score", file, "entropy")
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert run("score", file, "entropy") == plain
-
-
-def test_a_verb_is_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], run: Command
-) -> None:
-    (tmp_path / "greet.py").write_text(VERB)
-    monkeypatch.setattr(verbs, "__path__", [*verbs.__path__, str(tmp_path)])
-    assert run("greet") == "hello\n"
-    assert run("greet", "--loud") == "HELLO\n"
-    assert "greet" in run("completion", "bash")
-    with pytest.raises(SystemExit):
-        cli.main(["--help"])
-    assert "greet       say hello" in capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        cli.main(["greet", "--help"])
-    printed = capsys.readouterr().out
-    assert "Say hello." in printed
-    assert "in capitals, 100 %" in printed
-    assert "  glassformer greet --loud" in printed
-    monkeypatch.delitem(sys.modules, "glassformer.cli.verbs.greet")

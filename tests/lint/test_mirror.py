@@ -10,6 +10,7 @@ SOURCES = ROOT / "src" / "glassformer"
 # Packages in which every file has its test file, those of their sub-packages too.
 PACKAGES = {
     "bundle",
+    "cli",
     "lessons",
     "loaded",
     "metrics",
@@ -19,8 +20,10 @@ PACKAGES = {
     "render",
     "tasks",
     "text",
+    "training",
     "walk",
     "weights",
+    "workbench",
 }
 
 pytestmark = pytest.mark.lint

@@ -4,42 +4,19 @@ import numpy as np
 import pytest
 import torch
 
-from glassformer.config import ModelConfig, RecurrentConfig
+from glassformer.config import RecurrentConfig
 from glassformer.model.loss import IGNORED
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.place import Place
 from glassformer.recorders.native.windows import Watch
 from glassformer.recording import Tokens
-from glassformer.text.batches import Batch
 from glassformer.training.alarms import HeadWatch
 from glassformer.training.head_statistics import STATISTICS
 from glassformer.training.monitor import Monitor, shorten
 from glassformer.training.settings import MonitorSettings
 from tolerances import assert_near
-
-SMALL = {"layers": 2, "width": 16, "heads": 2, "feed_forward": 32, "max_length": 64, "dropout": 0.3}
-
-
-def make(shape: str, **words: object) -> Transformer:
-    torch.manual_seed(0)
-    return Transformer(ModelConfig(30, shape=shape, **(SMALL | words))).train()  # type: ignore[arg-type]
-
-
-def make_batch(shape: str) -> Batch:
-    """Two texts of unequal length."""
-    words = torch.Generator().manual_seed(1)
-    ids = torch.randint(3, 30, (2, 9), generator=words)
-    target = torch.randint(3, 30, (2, 7), generator=words)
-    real = torch.ones(2, 9, dtype=torch.bool)
-    real[1, 6:] = False
-    labels = target.roll(-1, 1)
-    labels[1, 4:] = IGNORED
-    if shape == "encoder-decoder":
-        return Batch(ids, labels, 11, 25, real=real, target=target)
-    if shape == "decoder":
-        return Batch(target, labels, 11, 11)
-    return Batch(ids, ids, 15, 15, real=real)
+from training.networks import make, make_batch
 
 
 def tokens(side: str, ids: torch.Tensor) -> Tokens:
@@ -127,31 +104,6 @@ def test_a_recurrent_translator_has_one_map() -> None:
     assert Monitor(fixed, make_batch("encoder-decoder"), MonitorSettings()).look() == {}
 
 
-def test_an_induction_head_is_seen() -> None:
-    """A head built by hand: its key at j says what token j − 1 was, its query what token is here."""
-    network = make("decoder", heads=1, layers=1, positions="none")
-    batch = make_batch("decoder")
-    monitor = Monitor(network, batch, MonitorSettings())
-    assert network.decoder is not None
-    attention = network.decoder.block(0).attention
-    assert monitor.repeated is not None
-    ids = monitor.repeated.ids
-
-    def look_back(_: object, __: object, output: torch.Tensor) -> torch.Tensor:
-        if output.shape[-1] != ids.shape[1]:
-            return output
-        before = ids.roll(1, 1)
-        found = (ids[:, :, None] == before[:, None, :]).float()[:, None]  # (B, 1, T, S)
-        return found * 50
-
-    handle = attention.scores.register_forward_hook(look_back)
-    seen = monitor.look()[Place("decoder", "self", 0)]
-    handle.remove()
-    plain = monitor.look()[Place("decoder", "self", 0)]
-    assert seen["induction"][0] > 0.4
-    assert plain["induction"][0] < 0.1
-
-
 def damage(network: Transformer, how: str) -> None:
     assert network.encoder is not None
     attention = network.encoder.block(0).attention
@@ -183,18 +135,6 @@ def test_damage_to_weights_raises_its_alarm_and_health_none(how: str) -> None:
     events = [event for step in range(3) for event in watch.check(step, monitor.look())]
     assert how in {event.topic for event in events}
     assert all(event.place == "encoder.self.0" for event in events)
-
-
-def test_heads_that_look_nearly_evenly_are_judged_by_the_difference() -> None:
-    network, batch = make("encoder"), make_batch("encoder")
-    assert network.encoder is not None
-    attention = network.encoder.block(0).attention
-    assert attention.qkv is not None
-    with torch.no_grad():
-        attention.qkv.weight[:32] *= 0.05  # queries and keys
-    seen = Monitor(network, batch, MonitorSettings()).look()[Place("encoder", "self", 0)]
-    assert min(seen["entropy_share"]) > 0.999
-    assert max(seen["likeness"]) < 0.9
 
 
 def test_a_long_probe_is_cut() -> None:

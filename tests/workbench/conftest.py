@@ -7,7 +7,9 @@ from secrets import token_hex
 
 import pytest
 
-from glassformer.api.jobs import Job, JobRequest
+from glassformer import bundle
+from glassformer.api.jobs import Event, Job, JobRequest
+from glassformer.recording import Recording
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 from tiny_models import build_model, build_zoo
 
@@ -15,6 +17,7 @@ LAST = ("done", "failed", "cancelled")
 Ask = Callable[..., JobRequest]
 Wait = Callable[..., Job]
 Build = Callable[..., Path]
+Run = Callable[..., tuple[Recording, list[Event]]]
 
 
 @pytest.fixture(scope="session")
@@ -95,3 +98,34 @@ def wait_for(bench: LocalWorkbench, job: Job, state: tuple[str, ...] = LAST, sec
             return now
         time.sleep(0.01)
     raise AssertionError(f"the job is still {bench.job(job.id)}")
+
+
+@pytest.fixture
+def run(bench: LocalWorkbench, folder: Path, ask: Ask, wait: Wait) -> Run:
+    """A function that runs a job to its end and gives the recording and all events."""
+
+    def call(**words: object) -> tuple[Recording, list[Event]]:
+        job = wait(bench, bench.submit(ask(**words)))
+        assert job.state == "done", job.sentence
+        assert job.recording is not None
+        return bundle.open(folder / job.recording), bench.store.events(job.id, 0)
+
+    return call
+
+
+@pytest.fixture
+def fail(bench: LocalWorkbench, ask: Ask, wait: Wait) -> Callable[..., str]:
+    """The sentence of a job that cannot be done; the worker survives it."""
+
+    def call(**words: object) -> str:
+        job = wait(bench, bench.submit(ask(**words)))
+        assert job.state == "failed"
+        assert job.code == "refused"
+        assert job.sentence is not None
+        return job.sentence
+
+    return call
+
+
+def steps(events: list[Event]) -> list[dict[str, object]]:
+    return [event.data for event in events if event.name == "step"]

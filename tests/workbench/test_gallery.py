@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from glassformer import bundle
+from glassformer.api.jobs import Preset
 from glassformer.api.library import SHIPPED
 from glassformer.loaded.opening import load
 from glassformer.recording import Recording, Tokens
 from glassformer.walk import follow, list_arrays
 from glassformer.weights.hub import ZOO
+from glassformer.workbench import gallery
 from glassformer.workbench.gallery import LARGEST, PIECES, Piece, make_gallery
 from glassformer.workbench.models import ModelCatalog
 from glassformer.workbench.presets import read_presets
@@ -209,3 +211,26 @@ def test_cards_say_what_the_presets_say(piece: Piece) -> None:
 def test_every_preset_has_its_model_in_the_zoo() -> None:
     there = {model.name for model in ModelCatalog(ZOO, (), offline=True).models()}
     assert {preset.model for preset in PRESETS.values()} <= there
+
+
+def test_a_gallery_has_bundles_and_cards(zoo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    phrase = {"en": 'a "title"', "zh": "标题"}
+    words = {"title": phrase, "point": phrase, "text": "the animal"}
+    presets = (
+        Preset(id="one", model="zoo/decoder", task="language_modelling", **words),  # type: ignore[arg-type]
+        Preset(id="two", model="zoo/missing", task="encoding", **words),  # type: ignore[arg-type]
+    )
+    monkeypatch.setattr(gallery, "read_presets", lambda: presets)
+    (tmp_path / "09-old.bundle").write_text("x")
+    total = make_gallery(tmp_path, zoo, (Piece("two"), Piece("one", ("weights",))))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["01-one.bundle", "01-one.toml"]
+    assert total == (tmp_path / "01-one.bundle").stat().st_size
+    assert bundle.open(tmp_path / "01-one.bundle").source.text == "the animal"
+    card = tomllib.loads((tmp_path / "01-one.toml").read_text(encoding="utf-8"))
+    assert card == {"preset": "one", "title": phrase, "note": phrase}
+
+
+def test_every_piece_is_a_preset() -> None:
+    from glassformer.workbench.presets import read_presets
+
+    assert {piece.preset for piece in gallery.PIECES} <= {preset.id for preset in read_presets()}

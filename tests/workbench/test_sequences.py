@@ -4,7 +4,7 @@ import pytest
 
 from glassformer.errors import InputError
 from glassformer.workbench.requests import TASKS
-from glassformer.workbench.sequences import SENTENCES, choose_sentence, draw_tokens
+from glassformer.workbench.sequences import choose_sentence, draw_tokens, read_sentences
 
 
 def test_drawn_tokens_are_real_and_repeatable() -> None:
@@ -25,8 +25,8 @@ def test_a_vocabulary_of_special_tokens_is_refused() -> None:
 
 
 def test_every_task_has_sentences_in_both_languages() -> None:
-    assert set(SENTENCES) == set(TASKS)
-    for task, languages in SENTENCES.items():
+    assert set(read_sentences()) == set(TASKS)
+    for task, languages in read_sentences().items():
         assert {"en", "zh"} <= set(languages)
         for language, sentences in languages.items():
             assert len(set(sentences)) == len(sentences) > 1
@@ -37,4 +37,4 @@ def test_every_task_has_sentences_in_both_languages() -> None:
 
 
 def test_an_unknown_language_gets_english() -> None:
-    assert choose_sentence("translation", "tlh", 0) == SENTENCES["translation"]["en"][0]
+    assert choose_sentence("translation", "tlh", 0) == read_sentences()["translation"]["en"][0]

@@ -45,7 +45,8 @@ def read_edit(text: str) -> "Edit":
     values = _read_parts(verb, parts)
     match verb:
         case "zero" | "mean":
-            return AblateHead(*values, verb)
+            stack, kind, layer, head = values
+            return AblateHead(stack, kind, layer, head, verb)
         case "cut":
             return CutEdge(*values)
         case "scale":

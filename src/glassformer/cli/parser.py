@@ -95,7 +95,7 @@ class Parser(argparse.ArgumentParser):
     areas: tuple[str, ...] = ()  # a verb, and groups of options that verbs share
     _intermixed = False
 
-    def _add_action(self, action: argparse.Action) -> argparse.Action:
+    def _add_action(self, action: Any) -> Any:
         if action.help is None:
             codes = (*(f"cli.help.{area}.{action.dest}" for area in self.areas), f"cli.help.{action.dest}")
             code = next((code for code in codes if find_template(code, FALLBACK)), None)

@@ -6,7 +6,7 @@ Out:  `Processes`; a module wrapped for them; whole tensors from shards and back
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,12 +106,7 @@ def sync_last(wrapped: nn.Module, *, last: bool) -> Any:
     sharded: Any = wrapped
     if hasattr(sharded, "set_requires_gradient_sync"):
         sharded.set_requires_gradient_sync(last)
-    return _nothing()
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
+    return nullcontext()
 
 
 def _shard(module: TaskModule) -> nn.Module:

@@ -1,8 +1,8 @@
 """What learns: a network in its task, its optimiser, its average; one update at a time.
 
 In:   the batches of one update.
-Out:  better weights; the summed loss, the labels that count, the length of the gradient. Also everything that
-      must be kept to go on from here, as named tensors, and the network that is to be judged and saved.
+Out:  better weights; the mean loss, the length of the gradient, the tokens that were read. Also everything
+      that must be kept to go on from here, as named tensors, and the network that is evaluated and saved.
 """
 
 import copy
@@ -50,8 +50,8 @@ class Learner:
         self.average = MovingAverage(trained, settings.ema) if settings.ema else None
         self.step_on: Step = build_step(self.wrapped, settings, self.device, varied=varied)
 
-    def step(self, number: int, batches: Sequence[Batch], rate: float) -> tuple[Tensor, int, int]:
-        """One update, the `number`th; (loss and gradient's length), labels that counted, tokens read.
+    def step(self, number: int, batches: Sequence[Batch], rate: float) -> tuple[Tensor, int]:
+        """One update, the `number`th; (loss and gradient's length), tokens read.
 
         Gradients are those of the loss summed over all labels of all batches and processes, divided once by
         their number: however an update is cut into batches, it is the same update.
@@ -76,7 +76,7 @@ class Learner:
         self.step_on.clear()
         if self.average is not None:
             self.average.update(number)
-        return torch.stack((total / labels, norm.double())), labels, tokens
+        return torch.stack((total / labels, norm.double())), tokens
 
     def rate(self, number: int, gone: float) -> float:
         """The learning rate of an update; see `learning_rate`."""

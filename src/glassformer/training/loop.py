@@ -177,7 +177,7 @@ class _Run:
                 step = progress.step + 1
                 used = self._time_used()
                 rate = self.learner.rate(step, used)
-                numbers, _, tokens = self.learner.step(step, batches, rate)
+                numbers, tokens = self.learner.step(step, batches, rate)
                 progress.step, progress.epoch = step, position.epoch
                 progress.index = position.index * self.processes.world
                 progress.tokens += tokens

@@ -151,9 +151,7 @@ def _watch(network: Network, batch: Batch) -> Iterator[tuple[View, RemovableHand
     source = _real(batch)
     if network.encoder is not None:
         own = View("encoder", "self", _see_all(source, source, batch.ids))
-        for layer in range(
-            len(network.encoder.layers)
-        ):  # a shared block is one module, called for every layer
+        for layer in range(len(network.encoder.layers)):  # a shared block is one module, called for each
             yield from ((own, handle) for handle in own.open(network.encoder.block(layer).attention))
     if network.decoder is None:
         return

@@ -19,10 +19,7 @@ def build_optimiser(network: nn.Module, settings: TrainSettings) -> torch.optim.
     parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
     matrices = [parameter for parameter in parameters if parameter.dim() >= 2]
     others = [parameter for parameter in parameters if parameter.dim() < 2]
-    groups = [
-        {"params": matrices, "weight_decay": settings.decay},
-        {"params": others, "weight_decay": 0.0},
-    ]
+    groups = [{"params": matrices, "weight_decay": settings.decay}, {"params": others, "weight_decay": 0.0}]
     on_gpu = parameters[0].device.type == "cuda"
     # On a GPU the rate is a tensor: a recorded graph reads it anew at every replay.
     rate: float | Tensor = torch.zeros((), device=parameters[0].device) if on_gpu else 0.0

@@ -47,9 +47,8 @@ class Reporter:
         self.losses = LossWatch(watching)
         self.heads = HeadWatch(watching)
         self.monitor: Monitor | None = None
-        self._pending: list[
-            tuple[int, Tensor, float, int, float]
-        ] = []  # step, (loss, norm), rate, tokens, time
+        # step, (loss, norm), rate, tokens, time
+        self._pending: list[tuple[int, Tensor, float, int, float]] = []
 
     def begin(self, step: int, network: Network, device: torch.device) -> None:
         """The start of the run, and the machine that it runs on."""

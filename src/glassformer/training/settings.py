@@ -24,9 +24,8 @@ class TrainSettings:
     """How a network learns: the table [train]."""
 
     steps: int = 10_000  # updates of the weights
-    minutes: float | None = (
-        None  # the run ends after these, too; rates then fall by steps or time, whichever is ahead
-    )
+    # The run ends after these, too; rates then fall by steps or time, whichever is ahead.
+    minutes: float | None = None
     seed: int = 1
     accumulate: int = 1  # batches for each update, shared among all processes
     rate: float | None = None  # the highest learning rate; None: the paper's, 1/√(width · warmup)

@@ -28,9 +28,8 @@ from glassformer.training.settings import TrainSettings
 
 ROWS = 16  # rows of a batch become a multiple of this before a graph is looked for
 GRID = 4  # and tokens of this: short sentences would be mostly padding on a coarser one
-UNALIGNED = (
-    16  # but tokens under a mask never of this: torch prepares such masks differently, a second compilation
-)
+# But tokens under a mask never of this: torch prepares such masks differently, and would compile twice.
+UNALIGNED = 16
 PLACES = 1024  # and places of labels of this
 WARM_UP = 2  # runs before a recording, in which kernels are chosen and compiled
 

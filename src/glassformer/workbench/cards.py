@@ -41,11 +41,7 @@ TASKS = {  # the end of a class of transformers, and what such a network is for
     "ForConditionalGeneration": "translation",
     "MTModel": "translation",
 }
-HEADS = {
-    "masked": "masked_language_modelling",
-    "classes": "classification",
-    "none": "encoding",
-}
+HEADS = {"masked": "masked_language_modelling", "classes": "classification", "none": "encoding"}
 LANGUAGES = {"zoo/recurrent": ("en", "fr")}  # what a folder does not say itself
 ENDLESS = ("rotary", "relative", "none")  # positions that go on for ever
 

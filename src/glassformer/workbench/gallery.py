@@ -29,7 +29,7 @@ from glassformer.weights.hub import ZOO
 from glassformer.workbench.models import ModelCatalog
 from glassformer.workbench.presets import read_presets
 from glassformer.workbench.reporter import JobReporter
-from glassformer.workbench.requests import check_request
+from glassformer.workbench.requests import check_request, describe_job
 from glassformer.workbench.runner import Runner
 from glassformer.workbench.settings import WorkbenchSettings
 
@@ -103,16 +103,7 @@ def _record(piece: Piece, preset: Preset, catalog: ModelCatalog, runner: Runner,
     request = JobRequest(kind="record", **words, want=piece.want)
     model, settings = catalog.find(preset.model), WorkbenchSettings()
     check_request(request, model, settings)
-    task = {
-        "path": str(path),
-        "name": model.name,
-        "folder": str(model.folder),
-        "tagged": model.tagged,
-        "languages": [] if model.description is None else list(model.description.languages),
-        "request": request.model_dump(),
-        "tokens": settings.tokens,
-        "new_tokens": settings.new_tokens,
-    }
+    task = describe_job(request, model, settings, path)
     runner.run(task, JobReporter("gallery", io.BytesIO(), set()))
     bundle.save(slim(bundle.open(path)), path)
 

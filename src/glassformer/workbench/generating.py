@@ -70,12 +70,7 @@ def write(
         if given.prefix:
             raise InputError("workbench.request.fixed_start", model=model.name)
         recording = model.record(
-            given.inputs,
-            target_language=given.language,
-            decode=settings,
-            want=want,
-            edits=edits,
-            keep=keep,
+            given.inputs, target_language=given.language, decode=settings, want=want, edits=edits, keep=keep
         )
         generation = recording.generation
         for step in () if generation is None else (generation.nodes or generation.steps):

@@ -24,45 +24,22 @@ MOST_EVENTS = 20_000  # of one job; progress beyond is not kept, the last word a
 class Entry:
     """One job of the store; changed under the store's lock only."""
 
-    id: str
     request: JobRequest | PlayRequest
     model: Model
-    created: float
-    state: State = "queued"
-    stage: Stage = "queued"
-    share: float | None = None
-    detail: str | None = None
-    recording: str | None = None
-    message: Message | None = None  # why it failed
-    code: str | None = None
-    play: dict[str, Any] | None = None  # what came of it, where that is no recording
+    job: Job  # as the page sees it
+    play: dict[str, Any] | None = None  # the result, where that is no recording
     events: list[Event] = field(default_factory=list)
 
     @property
-    def finished(self) -> bool:
-        return self.state in LAST_EVENTS
+    def id(self) -> str:
+        return self.job.id
 
-    def show(self) -> Job:
-        """As the page sees it."""
-        origin = self.request if isinstance(self.request, JobRequest) else None
-        return Job(
-            id=self.id,
-            kind=self.request.kind,
-            state=self.state,
-            stage=self.stage,
-            share=self.share,
-            detail=self.detail,
-            recording=self.recording,
-            sentence=None if self.message is None else self.message.text("en"),
-            code=self.code,
-            message=None if self.message is None else MessageModel.of(self.message),
-            zh=None if self.message is None else self.message.text("zh"),
-            model=self.request.model,
-            created=self.created,
-            listed=self.request.listed,
-            parent=None if origin is None else origin.parent,
-            prefix=None if origin is None else origin.prefix,
-        )
+    @property
+    def finished(self) -> bool:
+        return self.job.state in LAST_EVENTS
+
+    def change(self, **values: Any) -> None:
+        self.job = self.job.model_copy(update=values)
 
 
 class JobStore:
@@ -85,19 +62,19 @@ class JobStore:
                 raise ApiError(
                     "workbench.queue_full", code="queue_full", status=429, count=len(self._waiting)
                 )
-            entry = Entry(token_hex(8), request, model, time.time())
+            entry = Entry(request, model, _describe(request))
             self._entries[entry.id] = entry
             self._waiting.append(entry)
             self._tell(entry, "progress", {"stage": "queued", "share": None, "detail": None})
             self._forget()
             self._changed.notify_all()
-            return entry.show()
+            return entry.job
 
     def find(self, request: JobRequest) -> Job | None:
         """A job with the same request that has not failed and was not cancelled; None if there is none."""
         with self._changed:
             same = (entry for entry in self._entries.values() if entry.request == request)
-            return next((entry.show() for entry in same if entry.state not in ("failed", "cancelled")), None)
+            return next((entry.job for entry in same if entry.job.state not in ("failed", "cancelled")), None)
 
     def take(self, seconds: float) -> Entry | None:
         """The next job, now running; None where none came in this time."""
@@ -107,18 +84,18 @@ class JobStore:
             if not self._waiting or self._closed:
                 return None
             entry = self._waiting.popleft()
-            entry.state, entry.stage = "running", "loading"
+            entry.change(state="running", stage="loading")
             self._tell(entry, "progress", {"stage": "loading", "share": None, "detail": None})
             return entry
 
     def job(self, id: str) -> Job:
         with self._changed:
-            return self._find(id).show()
+            return self._find(id).job
 
     def jobs(self) -> list[Job]:
         """Newest first."""
         with self._changed:
-            return [entry.show() for entry in reversed(self._entries.values())]
+            return [entry.job for entry in reversed(self._entries.values())]
 
     def cancel(self, id: str) -> Job:
         """Mark a job as cancelled at once; the thread that runs it notices this and stops."""
@@ -126,7 +103,7 @@ class JobStore:
             entry = self._find(id)
             if not entry.finished:
                 self._finish(entry, "cancelled", {})
-            return entry.show()
+            return entry.job
 
     def events(self, id: str, start: int) -> list[Event]:
         """What was heard of a job from this number on."""
@@ -137,7 +114,7 @@ class JobStore:
         """A running job has come so far."""
         with self._changed:
             if not entry.finished:
-                entry.stage, entry.share, entry.detail = stage, share, detail
+                entry.change(stage=stage, share=share, detail=detail)
                 self._tell(entry, "progress", {"stage": stage, "share": share, "detail": detail})
 
     def step(self, entry: Entry, data: dict[str, Any]) -> None:
@@ -150,17 +127,17 @@ class JobStore:
         """A recording came of it, or something else that its last event carries."""
         with self._changed:
             if not entry.finished:
-                entry.recording = recording
+                entry.change(recording=recording)
                 self._finish(entry, "done", {"recording": recording, **more})
 
     def fail(self, entry: Entry, text: Message, code: str) -> None:
         """A job has failed: the reason for a person, and a code for programs."""
         with self._changed:
             if not entry.finished:
-                entry.message, entry.code = text, code
-                sent = MessageModel.of(text).model_dump(mode="json")
-                texts = {"sentence": text.text("en"), "zh": text.text("zh")}
-                self._finish(entry, "failed", {"code": code, "message": sent, **texts})
+                told = MessageModel.of(text)
+                texts = {"code": code, "sentence": text.text("en"), "zh": text.text("zh")}
+                entry.change(message=told, **texts)
+                self._finish(entry, "failed", {**texts, "message": told.model_dump(mode="json")})
 
     def is_idle(self) -> bool:
         """Whether no job waits or runs."""
@@ -190,7 +167,7 @@ class JobStore:
     def _finish(self, entry: Entry, state: State, data: dict[str, Any]) -> None:
         if entry in self._waiting:
             self._waiting.remove(entry)
-        entry.state, entry.share, entry.detail = state, None, None
+        entry.change(state=state, share=None, detail=None)
         assert state in ("done", "failed", "cancelled")
         self._tell(entry, state, data)
 
@@ -203,3 +180,23 @@ class JobStore:
         finished = [entry for entry in self._entries.values() if entry.finished]
         for entry in finished[: max(0, len(finished) - self.kept)]:
             del self._entries[entry.id]
+
+
+def _describe(request: JobRequest | PlayRequest) -> Job:
+    """A job that waits."""
+    origin = request if isinstance(request, JobRequest) else None
+    return Job(
+        id=token_hex(8),
+        kind=request.kind,
+        state="queued",
+        stage="queued",
+        share=None,
+        detail=None,
+        recording=None,
+        sentence=None,
+        model=request.model,
+        created=time.time(),
+        listed=request.listed,
+        parent=None if origin is None else origin.parent,
+        prefix=None if origin is None else origin.prefix,
+    )

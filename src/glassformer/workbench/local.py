@@ -27,7 +27,7 @@ from glassformer.workbench.models import Model, ModelCatalog
 from glassformer.workbench.presets import list_presets
 from glassformer.workbench.process import WorkerProcess
 from glassformer.workbench.reporter import hide_path
-from glassformer.workbench.requests import check_request
+from glassformer.workbench.requests import check_request, describe_job
 from glassformer.workbench.settings import GIGABYTE, WorkbenchSettings
 from glassformer.workbench.topics import ask, describe_task
 
@@ -196,18 +196,8 @@ class LocalWorkbench:
         if isinstance(request, PlayRequest):
             topic = find_topic(request.topic)
             return describe_task(entry.id, topic, request.parameters, self.catalog.models(), streams=True)
-        return {
-            "do": "run",
-            "job": entry.id,
-            "path": str(path),
-            "name": model.name,
-            "folder": None if model.folder is None else str(model.folder),
-            "tagged": model.tagged,
-            "languages": [] if model.description is None else list(model.description.languages),
-            "request": request.model_dump(),
-            "tokens": self.settings.tokens,
-            "new_tokens": self.settings.new_tokens,
-        }
+        task = describe_job(request, model, self.settings, path)
+        return {"do": "run", "job": entry.id, **task}
 
     def _try(self, entry: Entry, path: Path) -> bool:
         """Give the job to the worker; False if the process was already dead."""
@@ -225,7 +215,9 @@ class LocalWorkbench:
             except queue.Empty:
                 news = {}
             if news is None:
-                return self._fail_crashed(entry) if heard else False
+                if heard:
+                    self.store.fail(entry, self._explain_end(), "crashed")
+                return heard
             mine = news.get("job") == entry.id
             heard = heard or mine
             if mine and self._handle(entry, news, path):
@@ -245,11 +237,6 @@ class LocalWorkbench:
                 self.store.fail(entry, self._explain_memory(used), "out_of_memory")
                 self._end_worker()
                 return True
-
-    def _fail_crashed(self, entry: Entry) -> bool:
-        """The worker died over the job."""
-        self.store.fail(entry, self._explain_end(), "crashed")
-        return True
 
     def _handle(self, entry: Entry, news: dict[str, Any], path: Path) -> bool:
         """Pass one message on; True where it is the last one."""
@@ -292,7 +279,7 @@ class LocalWorkbench:
                 continue
             if news is None:
                 break
-            if news.get("job") == entry.id and news["say"] in (*LAST_EVENTS,):
+            if news.get("job") == entry.id and news["say"] in LAST_EVENTS:
                 return  # it stopped, and keeps its models
         self._end_worker()
         self._warm.set()  # the next job should not wait longer than need be

@@ -76,13 +76,7 @@ class ModelCatalog:
         if name.startswith("zoo/") or _is_path(name):
             return self._find_path(name)
         if self.offline and not _was_fetched(name):
-            raise ApiError(
-                "workbench.no_model_offline",
-                code="no_model",
-                status=404,
-                name=name,
-                suggestion=suggestion(name, self._models),
-            )
+            raise self._unknown("workbench.no_model_offline", name)
         return Model(name, None, None)
 
     def _find_path(self, name: str) -> Model:
@@ -97,13 +91,11 @@ class ModelCatalog:
         if found:
             known = {model.folder: model for model in self._models.values()}
             return known.get(folder) or _open(folder)
-        raise ApiError(
-            "workbench.no_model",
-            code="no_model",
-            status=404,
-            name=name,
-            suggestion=suggestion(name, self._models),
-        )
+        raise self._unknown("workbench.no_model", name)
+
+    def _unknown(self, text: str, name: str) -> ApiError:
+        near = suggestion(name, self._models)
+        return ApiError(text, code="no_model", status=404, name=name, suggestion=near)
 
 
 def find_models(folder: Path, prefix: str, *, deepest: int) -> Iterator[Model]:

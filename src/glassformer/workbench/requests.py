@@ -8,7 +8,7 @@ by the worker, in the same manner.
 """
 
 import math
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from glassformer.api.jobs import DecodeRequest, EditRequest, JobRequest, ModelDescription
@@ -52,6 +52,22 @@ def check_request(request: JobRequest, model: Model, settings: WorkbenchSettings
             raise _refuse("decode", "workbench.request.target_and_decode")
 
 
+def describe_job(
+    request: JobRequest, model: Model, settings: WorkbenchSettings, path: Path
+) -> dict[str, Any]:
+    """What the worker is told: a request that was checked, and where the bundle goes."""
+    return {
+        "path": str(path),
+        "name": model.name,
+        "folder": None if model.folder is None else str(model.folder),
+        "tagged": model.tagged,
+        "languages": [] if model.description is None else list(model.description.languages),
+        "request": request.model_dump(),
+        "tokens": settings.tokens,
+        "new_tokens": settings.new_tokens,
+    }
+
+
 def _refuse(what: str, message_code: str, **parameters: Any) -> ApiError:
     return ApiError(message(message_code, **parameters), code=f"bad_{what}", status=422)
 
@@ -64,12 +80,7 @@ def _check_sequence(request: JobRequest, settings: WorkbenchSettings) -> None:
         raise _refuse("text", "workbench.request.text_and_sequence", sequence=request.sequence)
     for text in (request.text, request.second_text, request.target):
         if text is not None and len(text) > settings.characters:
-            raise _refuse(
-                "text",
-                "workbench.request.too_long",
-                count=len(text),
-                most=settings.characters,
-            )
+            raise _refuse("text", "workbench.request.too_long", count=len(text), most=settings.characters)
     if request.sequence == "random":
         if request.length is None:
             raise _refuse("length", "workbench.request.no_length")
@@ -189,11 +200,10 @@ def _check_decode(decode: DecodeRequest, settings: WorkbenchSettings) -> None:
         )
     if decode.beams is not None and decode.beams > settings.beams:
         raise _refuse("decode", "workbench.request.too_many_beams", count=decode.beams, most=settings.beams)
-    rules: tuple[tuple[tuple[str, ...], str, Callable[[], bool]], ...] = (
-        (("temperature", "top_k", "top_p", "seed"), "sampling", lambda: decode.method == "sampling"),
-        (("beams",), "beam search", lambda: decode.method == "beam"),
-    )
-    for names, what, holds in rules:
+    for names, method, what in (
+        (("temperature", "top_k", "top_p", "seed"), "sampling", "sampling"),
+        (("beams",), "beam", "beam search"),
+    ):
         idle = [name for name in names if getattr(decode, name) is not None]
-        if idle and not holds():
+        if idle and decode.method != method:
             raise _refuse("decode", "workbench.request.other_method", names=idle, method=name_term(what))

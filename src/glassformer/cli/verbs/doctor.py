@@ -22,17 +22,9 @@ EXAMPLES = ("glassformer doctor",)
 State = Literal["good", "missing", "note"]
 MARKS = {"good": "✓", "missing": "✗", "note": "·"}
 REQUIRED = (
-    "numpy",
-    "torch",
-    "transformers",
-    "tokenizers",
-    "safetensors",
-    "fastapi",
-    "uvicorn",
-    "matplotlib",
-    "anywidget",
-    "rich",
-)
+    "numpy", "torch", "transformers", "tokenizers", "safetensors", "fastapi", "uvicorn", "matplotlib",
+    "anywidget", "rich",
+)  # fmt: skip
 OPTIONAL = ("pandas", "sacrebleu", "tensorboard")
 TOPIC = 12  # columns
 

@@ -2,11 +2,31 @@
 
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
+from cli.conftest import Command
 from glassformer import cli
+from glassformer.cli import verbs
+
+VERB = '''
+"""A verb of somebody else."""
+
+from glassformer.cli.parser import help_text
+
+SUMMARY = "say hello"
+EXAMPLES = ("glassformer greet --loud",)
+
+
+def add_arguments(parser):
+    parser.add_argument("--loud", action="store_true", help=help_text("greet.loud", "in capitals, 100 %"))
+
+
+def run(arguments):
+    print("HELLO" if arguments.loud else "hello")
+'''
 
 EXAMPLES = {verb.name: verb.examples for verb in cli.find_verbs()}
 LINES = [line for name, lines in EXAMPLES.items() if name != "completion" for line in lines]
@@ -39,3 +59,23 @@ def test_the_first_recipe_learns_from_a_text_in_the_same_folder(
     words = shlex.split(EXAMPLES["train"][0])[1:]
     assert cli.main([*words, "--set", "train.steps=1", "--set", "train.warmup=0"]) == 0
     assert "runs/first" in capsys.readouterr().out
+
+
+def test_a_verb_is_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], run: Command
+) -> None:
+    (tmp_path / "greet.py").write_text(VERB)
+    monkeypatch.setattr(verbs, "__path__", [*verbs.__path__, str(tmp_path)])
+    assert run("greet") == "hello\n"
+    assert run("greet", "--loud") == "HELLO\n"
+    assert "greet" in run("completion", "bash")
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    assert "greet       say hello" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        cli.main(["greet", "--help"])
+    printed = capsys.readouterr().out
+    assert "Say hello." in printed
+    assert "in capitals, 100 %" in printed
+    assert "  glassformer greet --loud" in printed
+    monkeypatch.delitem(sys.modules, "glassformer.cli.verbs.greet")

@@ -5,26 +5,17 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from glassformer import bundle, difference, record, score
+from cli.conftest import Command
+from glassformer import bundle, difference, score
 from glassformer.metrics import METRICS, PANEL
 from glassformer.render.terminal.tables import format_value
 from tolerances import assert_near
 
 TEXT = "the animal was too tired to cross the street"
-
-Command = Callable[..., str]
-
-
-@pytest.fixture
-def file(decoder: Path, tmp_path: Path) -> Path:
-    path = tmp_path / "one.bundle"
-    bundle.save(record(decoder, TEXT), path)
-    return path
 
 
 def test_the_panel_is_what_is_shown_unasked(file: Path, run: Command) -> None:
@@ -120,14 +111,6 @@ def test_a_bundle_is_scored_without_torch(file: Path) -> None:
         "sys.exit('torch' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", question], check=True, stdout=subprocess.DEVNULL)
-
-
-def test_metrics_lists_every_metric_with_its_caption(run: Command, complain: Command) -> None:
-    printed = " ".join(run("metrics").split())
-    for name in METRICS:
-        assert f"{name} {METRICS[name].caption}" in printed
-    assert run("metrics", "entropy").splitlines()[1].strip() == "entropy"
-    assert "entropi" in complain("metrics", "entropi")
 
 
 def test_tables_stay_within_the_terminal(file: Path, run: Command, monkeypatch: pytest.MonkeyPatch) -> None:

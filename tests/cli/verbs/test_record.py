@@ -7,55 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cli.conftest import Command
 from glassformer import bundle
-from glassformer.cli.edits import read_decoding, read_edit
-from glassformer.model.generation_settings import GenerationSettings
-from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
 from glassformer.text.builders import build_words
 from tolerances import assert_near
 
 TEXT = "the animal was too tired"
 STREAMED = b'"kept/decoder/self/0/queries"'  # the name of an array that was written while the model ran
-
-Command = Callable[..., str]
-
-
-@pytest.mark.parametrize(
-    ("words", "edit"),
-    [
-        ("zero encoder self 2 5", AblateHead("encoder", "self", 2, 5)),
-        ("mean decoder cross 0 1", AblateHead("decoder", "cross", 0, 1, "mean")),
-        ("cut decoder self 2 5 7 3", CutEdge("decoder", "self", 2, 5, 7, 3)),
-        ("cut decoder self all all 7 3", CutEdge("decoder", "self", None, None, 7, 3)),
-        ("scale 0.5", ScaleScores(0.5)),
-        ("scale 2 decoder", ScaleScores(2.0, stack="decoder")),
-        ("scale -1 all cross 3", ScaleScores(-1.0, layer=3, kind="cross")),
-        ("first 4", FirstLayers(4)),
-        ("first 1 encoder", FirstLayers(1, "encoder")),
-    ],
-)
-def test_an_edit_reads_as_it_is_said(words: str, edit: object) -> None:
-    assert read_edit(words) == edit
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("", "''"),
-        ("zap encoder self 2 5", "'zap'"),
-        ("zero encodr self 2 5", "'encodr' cannot be the STACK"),
-        ("zero encoder self two 5", "'two' cannot be the LAYER"),
-        ("zero encoder self all 5", "'all' cannot be the LAYER"),
-        ("zero encoder self 2", "has no HEAD"),
-        ("zero encoder self 2 5 6", "'6' is one part too many"),
-        ("cut decoder self all -1 7 3", "'-1' cannot be the HEAD"),
-        ("scale much", "'much' cannot be the FACTOR"),
-        ("scale nan", "between -1,000,000 and 1,000,000"),
-        ("first 0", "At least one layer"),
-    ],
-)
-def test_an_edit_that_is_none_names_the_word(words: str, said: str, decoder: Path, complain: Command) -> None:
-    assert said in complain("record", decoder, TEXT, "--edit", words)
 
 
 def test_an_edit_is_made_and_told(decoder: Path, tmp_path: Path, run: Command) -> None:
@@ -68,20 +26,6 @@ def test_an_edit_is_made_and_told(decoder: Path, tmp_path: Path, run: Command) -
     )
     assert not recording.map(layer=1).weights(head=0).any()
     assert recording.map(layer=0).weights(head=0)[2, :3] == pytest.approx(1 / 3)
-
-
-@pytest.mark.parametrize(
-    ("words", "beams", "sample", "seed"),
-    [
-        ("greedy", 1, False, None),
-        ("beam 4", 4, False, None),
-        ("sample", 1, True, None),
-        ("sample 7", 1, True, 7),
-    ],
-)
-def test_a_way_to_decode(words: str, beams: int, sample: bool, seed: int | None) -> None:
-    chosen = read_decoding(words.split(), GenerationSettings(beams=3, max_new_tokens=9))
-    assert (chosen.beams, chosen.sample, chosen.seed, chosen.max_new_tokens) == (beams, sample, seed, 9)
 
 
 def test_a_decoder_writes_before_it_is_recorded(decoder: Path, run: Command, complain: Command) -> None:
@@ -201,30 +145,6 @@ def test_a_folder_of_another_architecture_is_recorded_by_transformers(tmp_path: 
     assert {each["kind"] for each in summary["maps"]} == {"self", "cross"}
 
 
-def test_a_long_recording_streams_into_its_file(
-    tmp_path: Path, run: Command, complain: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "long.bundle"
-    assert "3,000 tokens" in run("long", "--tokens", 3000, "--output", file)
-    assert STREAMED in file.read_bytes()
-    recording = bundle.open(file)
-    assert len(recording.source) == 3000
-    first = recording.map(layer=0)
-    assert first.factors is not None  # weights follow from queries and keys
-    assert_near(first.weights(0, slice(2000, 2001)).sum(), 1, layers=2)
-    assert "0 tokens cannot" in complain("long", "--tokens", 0, "--output", file)
-
-    def fail(*_: object, **__: object) -> str:
-        raise OSError(28, "No space left on device")
-
-    before = file.read_bytes()
-    monkeypatch.setattr("glassformer.render.terminal.heatmap.draw_recording", fail)  # after the model has run
-    with pytest.raises(AssertionError):  # complain() wants silence on stdout, and `long` has begun to talk
-        complain("long", "--tokens", 3000, "--output", file)
-    assert file.read_bytes() == before
-    assert [path.name for path in tmp_path.iterdir()] == ["long.bundle"]  # no part of the second try
-
-
 def test_a_place_that_cannot_be_written_is_refused_first(
     decoder: Path, tmp_path: Path, complain: Command
 ) -> None:
@@ -232,3 +152,29 @@ def test_a_place_that_cannot_be_written_is_refused_first(
     assert "could not be written" in complain(
         "record", decoder, TEXT, "--output", tmp_path / "no" / "x.bundle"
     )
+
+
+def test_record_draws_and_keeps(translator: Path, tmp_path: Path, run: Command) -> None:
+    file = tmp_path / "cat.bundle"
+    printed = run("record", translator, TEXT, "--target", "the street", "--output", file)
+    assert "cross 1" in printed
+    assert "the → street" in printed
+    recording = bundle.open(file)
+    assert recording.source.text == TEXT
+    assert recording.target is not None
+    assert recording.target.text == "the street"
+
+
+def test_record_draws_the_head_that_is_asked_for(decoder: Path, run: Command, complain: Command) -> None:
+    assert "decoder layer 1, self, head 0" in run("record", decoder, TEXT, "--layer", 1, "--head", 0)
+    assert "no layer 5" in complain("record", decoder, TEXT, "--layer", 5)
+    assert "no head 2" in complain("record", decoder, TEXT, "--head", 2)
+
+
+def test_a_record_that_fails_keeps_nothing(
+    decoder: Path, translator: Path, tmp_path: Path, complain: Command
+) -> None:
+    file = tmp_path / "cat.bundle"
+    complain("record", decoder, TEXT, "--layer", 5, "--output", file)
+    assert "text is empty" in complain("record", translator, TEXT, "--target", " ", "--output", file)
+    assert not file.exists()

@@ -212,3 +212,8 @@ def test_only_this_machine(host: str) -> None:
     assert serve._is_loopback(host)
     assert not serve._is_loopback("0.0.0.0")
     assert not serve._is_loopback("example.org")
+
+
+def test_a_folder_of_models_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["serve", "--models", str(tmp_path / "none"), "--no-browser", "--port", "0"]) == 2
+    assert "to take models from" in capsys.readouterr().err

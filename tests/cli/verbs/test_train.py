@@ -1,62 +1,14 @@
 """`train` and `runs`: a tiny recipe from the first step to its curves."""
 
-import json
-import random
 import re
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import glassformer
+from cli.conftest import Command
 from glassformer import cli
 from glassformer.training.loop import Outcome
-
-RECIPE = """
-[task]
-name = "language_modelling"
-path = "{{split}}.txt"
-folder = "{folder}"
-context = 16
-
-[tokenizer]
-kind = "characters"
-
-[model]
-layers = 1
-width = 16
-heads = 2
-feed_forward = 32
-max_length = 32
-
-[batches]
-tokens = 128
-
-[train]
-steps = 6
-device = "cpu"
-save_every = 3
-evaluate_every = 6
-log_every = 1
-
-[monitor]
-every = 3
-"""
-
-Command = Callable[..., str]
-
-
-@pytest.fixture
-def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)  # runs/ is made where one stands
-    words = random.Random(7)
-    for split, lines in (("train", 40), ("dev", 8)):
-        text = "\n".join(" ".join(words.choices(["the", "cat", "sat"], k=8)) for _ in range(lines))
-        (tmp_path / f"{split}.txt").write_text(text)
-    path = tmp_path / "tiny.toml"
-    path.write_text(RECIPE.format(folder=tmp_path))
-    return path
 
 
 def test_a_recipe_becomes_a_model_that_writes(recipe: Path, run: Command, complain: Command) -> None:
@@ -75,25 +27,6 @@ def test_the_end_of_a_training_is_told_once(recipe: Path, capfd: pytest.CaptureF
         r"Finished at step 4\. The best loss was .*", err
     )
     assert "Finished at step 4. The best loss was " in err
-
-
-def test_runs_are_listed_and_drawn(recipe: Path, run: Command, complain: Command) -> None:
-    assert "no runs here yet" in run("runs")
-    run("train", recipe, "--name", "first")
-    assert run("runs").splitlines()[1].split()[:3] == ["first", "finished", "6"]
-    assert "dev_loss" in run("runs")
-    run("train", recipe, "--name", "second", "--set", "train.best_by=bits_per_byte")
-    [told] = [line for line in run("runs").splitlines() if line.startswith("second")]
-    shutil.rmtree(Path("runs") / "second")
-    assert "dev_bits_per_byte" in told
-    drawn = run("runs", "first")
-    assert "first: finished, step 6" in drawn
-    assert "decoder layer 0, self" in drawn
-    [told] = json.loads(run("runs", "--json"))
-    assert (told["run"], told["step"]) == ("first", 6)
-    assert json.loads(run("runs", "first", "--json")) == told
-    assert run("runs", Path("runs") / "first") == drawn
-    assert "Did you mean 'first'?" in complain("runs", "frist")
 
 
 def test_whoever_stops_a_training_is_told_how_far_it_came(

@@ -1,0 +1,64 @@
+"""Edits and ways of decoding, as a person writes them."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Command
+from glassformer.cli.edits import read_decoding, read_edit
+from glassformer.model.generation_settings import GenerationSettings
+from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
+
+TEXT = "the animal was too tired"
+
+
+@pytest.mark.parametrize(
+    ("words", "edit"),
+    [
+        ("zero encoder self 2 5", AblateHead("encoder", "self", 2, 5)),
+        ("mean decoder cross 0 1", AblateHead("decoder", "cross", 0, 1, "mean")),
+        ("cut decoder self 2 5 7 3", CutEdge("decoder", "self", 2, 5, 7, 3)),
+        ("cut decoder self all all 7 3", CutEdge("decoder", "self", None, None, 7, 3)),
+        ("scale 0.5", ScaleScores(0.5)),
+        ("scale 2 decoder", ScaleScores(2.0, stack="decoder")),
+        ("scale -1 all cross 3", ScaleScores(-1.0, layer=3, kind="cross")),
+        ("first 4", FirstLayers(4)),
+        ("first 1 encoder", FirstLayers(1, "encoder")),
+    ],
+)
+def test_an_edit_reads_as_it_is_said(words: str, edit: object) -> None:
+    assert read_edit(words) == edit
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("", "''"),
+        ("zap encoder self 2 5", "'zap'"),
+        ("zero encodr self 2 5", "'encodr' cannot be the STACK"),
+        ("zero encoder self two 5", "'two' cannot be the LAYER"),
+        ("zero encoder self all 5", "'all' cannot be the LAYER"),
+        ("zero encoder self 2", "has no HEAD"),
+        ("zero encoder self 2 5 6", "'6' is one part too many"),
+        ("cut decoder self all -1 7 3", "'-1' cannot be the HEAD"),
+        ("scale much", "'much' cannot be the FACTOR"),
+        ("scale nan", "between -1,000,000 and 1,000,000"),
+        ("first 0", "At least one layer"),
+    ],
+)
+def test_an_edit_that_is_none_names_the_word(words: str, said: str, decoder: Path, complain: Command) -> None:
+    assert said in complain("record", decoder, TEXT, "--edit", words)
+
+
+@pytest.mark.parametrize(
+    ("words", "beams", "sample", "seed"),
+    [
+        ("greedy", 1, False, None),
+        ("beam 4", 4, False, None),
+        ("sample", 1, True, None),
+        ("sample 7", 1, True, 7),
+    ],
+)
+def test_a_way_to_decode(words: str, beams: int, sample: bool, seed: int | None) -> None:
+    chosen = read_decoding(words.split(), GenerationSettings(beams=3, max_new_tokens=9))
+    assert (chosen.beams, chosen.sample, chosen.seed, chosen.max_new_tokens) == (beams, sample, seed, 9)

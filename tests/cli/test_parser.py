@@ -1,0 +1,65 @@
+"""The parser: helps, unknown verbs, commands that are not understood."""
+
+import argparse
+from typing import Any
+
+import pytest
+
+from glassformer import cli
+from glassformer.cli import answering, parser
+from glassformer.cli.parser import help_text
+from glassformer.cli.verbs import completion
+from glassformer.messages import read_catalogue
+from glassformer.messages.catalogues import FALLBACK
+
+
+def test_the_help_fits_on_one_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["--help"])
+    text = capsys.readouterr().out
+    assert len(text.splitlines()) <= 30
+    assert all(verb.name in text for verb in cli.find_verbs())
+
+
+def test_an_unknown_verb_lists_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["recrod"])
+    said = capsys.readouterr().err
+    assert said.startswith("glassformer: There is no verb 'recrod'. Did you mean 'record'? Known: ")
+    assert said.endswith(", train, translate. `glassformer --help` lists what is possible.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["recrod"], "'recrod'"),
+        (["--frob"], "--frob"),
+        (["record"], "MODEL"),
+        (["generate", "gpt2", "x", "--seed", "1e9"], "--seed"),
+    ],
+)
+def test_a_command_that_is_not_understood_is_one_line(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(words)
+    error = capsys.readouterr().err
+    assert error.startswith("glassformer: ")
+    assert error.endswith("--help` lists what is possible.\n")
+    assert error.count("\n") == 1
+    assert said in error
+
+
+def test_every_argument_has_a_help_and_every_help_an_argument(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: set[str] = set()
+
+    def note(code: str, /, default: str | None = None, **parameters: Any) -> str:
+        asked.add(code)
+        return help_text(code, default, **parameters)
+
+    for module in (parser, cli, answering, completion):
+        monkeypatch.setattr(module, "help_text", note)
+    verbs = next(each for each in cli.build_parser()._actions if isinstance(each, argparse._SubParsersAction))
+    for name, verb in verbs.choices.items():
+        assert not [each.dest for each in verb._actions if not each.help], name
+    assert asked == {code for code in read_catalogue(FALLBACK) if code.startswith("cli.help.")}

@@ -1,0 +1,23 @@
+"""`glassformer export`."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Command
+from glassformer.render.html.export import EMBEDDED
+
+built = pytest.mark.skipif(not EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
+
+
+@built
+def test_export_writes_beside_the_bundle(file: Path, run: Command) -> None:
+    printed = run("export", file)
+    page = file.with_suffix(".html")
+    assert str(page) in printed
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@built
+def test_export_wants_html(file: Path, tmp_path: Path, complain: Command) -> None:
+    assert "Expected .html" in complain("export", file, tmp_path / "page.pdf")

@@ -1,0 +1,87 @@
+"""What is known about a model before it is opened."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from glassformer.weights.hub import ZOO
+from glassformer.workbench.cards import count_parameters, describe_model, find_languages
+from glassformer.workbench.models import ModelCatalog
+
+
+def test_descriptions_come_from_the_folder(zoo: Path) -> None:
+    found = {model.name: model.description for model in ModelCatalog(zoo, (), offline=True).models()}
+    translator = found["zoo/translator"]
+    assert translator is not None
+    assert translator.label == "translator"
+    assert translator.shape == "encoder-decoder"
+    assert translator.tasks == ("translation",)
+    assert (translator.layers, translator.heads, translator.width, translator.max_tokens) == (2, 2, 16, 24)
+    assert translator.decoder_layers == 2  # nothing else is said there
+    assert translator.languages == ("en", "fr")
+    assert translator.origin == "zoo"
+    tasks = {name: description.tasks[0] for name, description in found.items() if description is not None}
+    assert tasks == {
+        "zoo/classifier": "classification",
+        "zoo/decoder": "language_modelling",
+        "zoo/encoder": "encoding",
+        "zoo/endless": "language_modelling",
+        "zoo/masked": "masked_language_modelling",
+        "zoo/recurrent": "translation",
+        "zoo/slow": "language_modelling",
+        "zoo/theirs": "language_modelling",
+        "zoo/translator": "translation",
+    }
+    assert {name for name, each in found.items() if each and each.decoder_layers} == {"zoo/translator"}
+    endless = found["zoo/endless"]
+    assert endless is not None
+    assert endless.max_tokens is None
+
+
+def test_the_layers_of_both_stacks_are_known() -> None:
+    shipped = describe_model(ZOO / "translator", "zoo/translator", "zoo")
+    assert shipped is not None
+    assert (shipped.layers, shipped.decoder_layers) == (6, 3)
+
+
+def test_parameters_are_counted_without_the_weights(zoo: Path) -> None:
+    from glassformer.weights.checkpoint import open_checkpoint
+
+    network = open_checkpoint(zoo / "decoder").network
+    assert count_parameters(zoo / "decoder") == sum(each.numel() for each in network.parameters())
+
+
+def test_a_folder_of_transformers_is_described(tmp_path: Path) -> None:
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    torch.manual_seed(0)
+    config = GPT2Config(vocab_size=50, n_positions=32, n_embd=16, n_layer=3, n_head=2)
+    GPT2LMHeadModel(config).save_pretrained(tmp_path / "theirs")
+    found = describe_model(tmp_path / "theirs", "mine/theirs", "folder")
+    assert found is not None
+    assert (found.family, found.shape, found.tasks) == ("gpt2", "decoder", ("language_modelling",))
+    assert (found.layers, found.heads, found.width) == (3, 2, 16)
+    assert (found.vocabulary, found.max_tokens) == (50, 32)
+
+
+def test_a_translator_of_one_pair_says_which(tmp_path: Path) -> None:
+    settings = {"source_lang": "en", "target_lang": "de"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    assert find_languages(tmp_path) == ("en", "de")
+
+
+@pytest.mark.parametrize(
+    "header", [b"", b"\xff" * 8, (4).to_bytes(8, "little") + b"nope", b"\x02" + bytes(7)]
+)
+def test_weights_that_are_none_make_no_model(tmp_path: Path, header: bytes) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
+    (tmp_path / "model.safetensors").write_bytes(header)
+    assert describe_model(tmp_path, "x", "folder") is None
+
+
+def test_pickles_make_no_model(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
+    (tmp_path / "pytorch_model.bin").write_bytes(b"x")
+    assert describe_model(tmp_path, "x", "folder") is None
