@@ -195,7 +195,7 @@ def test_a_fixed_context_is_all_that_the_decoder_knows() -> None:
     network = build("fixed")
     assert network.decoder.attention is None
     source = network.encode(SOURCE, REAL)
-    blind = source._replace(judged=source.judged * 0, values=source.values * 0)
+    blind = source._replace(projected_keys=source.projected_keys * 0, values=source.values * 0)
     words = TARGET[:, :3]
     assert torch.equal(
         network.decode(words, source.start, source)[0], network.decode(words, source.start, blind)[0]
@@ -286,7 +286,7 @@ def test_on_a_gpu_who_looks_sees_every_digit_and_who_learns_what_torch_does() ->
     assert torch.backends.cudnn.rnn.fp32_precision == before
 
 
-def test_the_precision_of_the_process_is_put_back_whoever_runs_beside_and_whatever_fails() -> None:
+def test_the_precision_of_the_process_is_restored_with_threads_and_errors() -> None:
     before = torch.backends.cudnn.rnn.fp32_precision
     first, second, over = (threading.Event() for _ in range(3))
 

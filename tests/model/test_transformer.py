@@ -214,7 +214,7 @@ def test_a_mask_of_numbers_or_of_another_shape_is_refused(real):
         build()(ids, real, target=ids)
 
 
-def test_a_target_that_nobody_would_read_is_refused():
+def test_a_target_without_an_encoder_is_refused():
     with pytest.raises(InputError, match="Leave `target` out"):
         build(shape="decoder")(draw(0, 1, 4), target=draw(1, 1, 4))
 

@@ -1,4 +1,4 @@
-"""Chance: uniform, without memory, and the same for an example in whatever company."""
+"""Random numbers: uniform, without memory, and the same for an example in every batch."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def test_numbers_are_uniform_and_unrelated() -> None:
     assert abs(np.corrcoef(numbers[:, :-1].ravel(), numbers[:, 1:].ravel())[0, 1]) < 0.015
 
 
-def test_an_example_draws_the_same_alone_and_in_company() -> None:
+def test_an_example_draws_the_same_alone_and_in_a_batch() -> None:
     together = draw_uniform((5, 0), [7, 3, 9], 12)
     assert (draw_uniform((5, 0), [3], 12)[0] == together[1]).all()
     assert (draw_uniform((5, 0), [3], 20)[0, :12] == together[1]).all()

@@ -37,7 +37,7 @@ class Hub(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Desk)
+        super().__init__(("127.0.0.1", 0), HubHandler)
         self.models: dict[str, dict[str, bytes]] = {}
         self.gated: set[str] = set()
         self.fetched: list[str] = []
@@ -47,7 +47,7 @@ class Hub(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
 
-class Desk(BaseHTTPRequestHandler):
+class HubHandler(BaseHTTPRequestHandler):
     """Answers one request."""
 
     server: Hub

@@ -34,7 +34,7 @@ class Source(NamedTuple):
 
     summary: Tensor  # (B, D) the fixed context C: the state after the last token
     start: State  # the decoder's first state
-    judged: Tensor  # (B, 1, S, D) U h, what attention makes of every state, once for all steps
+    projected_keys: Tensor  # (B, 1, S, D) U h, what attention makes of every state, once for all steps
     values: Tensor  # (B, 1, S, D) the encoder's state after each token
     allowed: Tensor | None  # (B, 1, 1, S) True at real tokens; None: all are
 
@@ -43,7 +43,7 @@ class Source(NamedTuple):
         return Source(
             self.summary[sources],
             tuple(part[:, sources] for part in self.start),
-            self.judged[sources],
+            self.projected_keys[sources],
             self.values[sources],
             None if self.allowed is None else self.allowed[sources],
         )
@@ -97,7 +97,7 @@ class ContextAttention(nn.Module):
         self.pattern = nn.Identity()  # (B, 1, T, S), after softmax
         self.mixed = nn.Identity()  # (B, 1, T, D), the contexts
 
-    def judge(self, states: Tensor) -> tuple[Tensor, Tensor]:
+    def project(self, states: Tensor) -> tuple[Tensor, Tensor]:
         """U h and h, both (B, 1, S, D): neither depends on the step, so they are computed once."""
         keys = self.keys(states[:, None])
         return keys @ self.similarity.key_weight.transpose(-2, -1), self.values(states[:, None])
@@ -105,8 +105,10 @@ class ContextAttention(nn.Module):
     def forward(self, state: Tensor, source: Source) -> Tensor:
         """One context (row, D) for each row's state (row, D); rows of one source stand together."""
         queries = self.queries(state.unflatten(0, (len(source.values), 1, -1)))  # (B, 1, T, D)
-        asked = (queries @ self.similarity.query_weight.transpose(-2, -1)).unsqueeze(-2)  # (B, 1, T, 1, D)
-        joined = torch.tanh(asked + source.judged.unsqueeze(-3))  # (B, 1, T, S, D)
+        projected = (queries @ self.similarity.query_weight.transpose(-2, -1)).unsqueeze(
+            -2
+        )  # (B, 1, T, 1, D)
+        joined = torch.tanh(projected + source.projected_keys.unsqueeze(-3))  # (B, 1, T, S, D)
         scores = self.scores(joined @ self.similarity.vector[0])  # (B, 1, T, S)
         weights = self.pattern(soft(scores, source.allowed))
         mixed: Tensor = self.mixed(weights @ source.values)
@@ -188,8 +190,10 @@ class RecurrentTranslator(nn.Module):
         states, last = self.encoder(self._embed(ids), real)
         start = tuple(torch.tanh(bridge(part)) for bridge, part in zip(self.bridges, last, strict=True))
         attention = self.decoder.attention
-        judged, values = (states[:, None],) * 2 if attention is None else attention.judge(states)
-        return Source(last[0][-1], start, judged, values, None if real is None else real[:, None, None, :])
+        projected_keys, values = (states[:, None],) * 2 if attention is None else attention.project(states)
+        return Source(
+            last[0][-1], start, projected_keys, values, None if real is None else real[:, None, None, :]
+        )
 
     def decode(self, ids: Tensor, state: State, source: Source) -> tuple[Tensor, State]:
         """Logits (row, token, vocabulary) for words written after `state`, and the state after them."""

@@ -1,4 +1,4 @@
-"""Lines out of files, plain or compressed, and an account of those that cannot be read.
+"""Lines out of files, plain or compressed, and reports of those that cannot be read.
 
 In:   a path; `.gz` and `.xz` are unpacked on the way.
 Out:  numbered lines of text; every broken one is reported with its file and number, then refused or skipped.
@@ -53,11 +53,8 @@ class Problems:
         """Raise, or count it and go on."""
         problem = Problem(path, line, reason if isinstance(reason, Message) else literal(reason))
         if self.on_error == "refuse":
-            raise InputError(
-                "text.broken_line",
-                problem=problem.as_message(),
-                advice=self.advice or message("text.advice_skip"),
-            )
+            advice = self.advice or message("text.advice_skip")
+            raise InputError("text.broken_line", problem=problem.as_message(), advice=advice)
         self.count += 1
         if self.count <= KEPT:
             self.first.append(problem)
@@ -91,7 +88,7 @@ def read_all_lines(
 def decode_lines(
     file: IO[bytes], path: Path, problems: Problems, *, ends: bool = False
 ) -> Iterator[tuple[int, str | None]]:
-    """The lines of an open file; only a line feed ends one, whatever else some call a line break."""
+    """The lines of an open file; only a line feed ends one, no other line break of Unicode."""
     number = 0
     while True:
         try:

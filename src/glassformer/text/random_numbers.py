@@ -1,7 +1,7 @@
-"""Random numbers that depend on what they are for, and on nothing that happened before.
+"""Random numbers that depend on their purpose and place only, not on earlier draws.
 
 In:   a seed, an epoch, the numbers of some examples.
-Out:  uniform numbers, the same whenever, wherever and in whatever company an example is drawn.
+Out:  uniform numbers that do not depend on the order or the batch in which examples are drawn.
 
 The mixing is that of SplitMix64 (Steele, Lea and Flood 2014): every bit of the place stirs all of the number.
 """
@@ -28,7 +28,7 @@ def draw_uniform(
 
 
 def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    numbers = numbers + GOLDEN  # arrays wrap around without a word
+    numbers = numbers + GOLDEN  # arrays wrap around silently
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return numbers ^ (numbers >> np.uint64(31))

@@ -6,6 +6,7 @@ Out:  rows of text, in the order of the file. Broken rows are reported to `Probl
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -19,6 +20,7 @@ from glassformer.text.files import Problems, find_format, read_all_lines, read_l
 
 Column = int | str
 Row = tuple[str, ...]
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half of a character
 
 
 def read_rows(path: str | Path, columns: Sequence[Column], problems: Problems) -> Iterator[Row]:
@@ -169,11 +171,9 @@ def _find_places(path: Path, row: Sequence[str], columns: Sequence[Column]) -> l
                 "text.no_column_name", path=path, column=column, suggestion=suggestion(column, row)
             )
         if isinstance(column, int) and not 0 <= column < len(row):
-            missing = {"tsv": "text.no_separator.tab", "csv": "text.no_separator.comma"}.get(
-                find_format(path)
-            )
-            if len(row) == 1 and missing:
-                raise InputError(missing, path=path, column=column)
+            missing = {"tsv": "text.no_separator.tab", "csv": "text.no_separator.comma"}
+            if len(row) == 1 and find_format(path) in missing:
+                raise InputError(missing[find_format(path)], path=path, column=column)
             raise InputError("text.no_column_number", path=path, count=len(row), column=column)
     return [column if isinstance(column, int) else row.index(column) for column in columns]
 
@@ -209,18 +209,9 @@ def _pick_fields(content: Any, columns: Sequence[Column]) -> Row | Message:
         if isinstance(value, bool) or not isinstance(value, str | int):
             return message("text.problem.not_text", field=column, value=json.dumps(value)[:40])
         values.append(str(value))
-        if not _is_text(values[-1]):
+        if _SURROGATE.search(values[-1]):  # JSON can spell it, UTF-8 cannot
             return message("text.problem.half_character", field=column)
     return tuple(values)
-
-
-def _is_text(value: str) -> bool:
-    """Whether it can be written as UTF-8; JSON can spell what cannot."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _parse_block(path: Path, block: Sequence[tuple[int, str]], problems: Problems) -> Iterator[Sentence]:
@@ -240,9 +231,8 @@ def _parse_block(path: Path, block: Sequence[tuple[int, str]], problems: Problem
             rows.append((number, row))
     for number, row in rows:
         if int(row[6]) > len(rows):
-            problems.report(
-                path, number, message("text.problem.head_range", head=int(row[6]), count=len(rows))
-            )
+            reason = message("text.problem.head_range", head=int(row[6]), count=len(rows))
+            problems.report(path, number, reason)
             return
     if rows:
         words = tuple(row[1] for _, row in rows)

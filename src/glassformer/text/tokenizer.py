@@ -152,7 +152,7 @@ class LibraryTokenizer(Tokenizer):
     """A tokenizer of the `tokenizers` library: everything that a `tokenizer.json` describes."""
 
     def __init__(self, library: tokenizers.Tokenizer, settings: Mapping[str, Any] | None = None) -> None:
-        library.no_truncation()  # saved settings would cut text off without a word
+        library.no_truncation()  # saved settings would cut text off silently
         library.no_padding()
         self.library = library
         self.settings = dict(settings or {})  # what else a tokenizer_config.json says: kept for saving
