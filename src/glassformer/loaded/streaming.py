@@ -14,7 +14,7 @@ from torch import Tensor
 
 
 class Streamer:
-    """What `generate` hands its tokens to, the prompt first."""
+    """Receives the tokens of `generate`, the prompt first."""
 
     def __init__(self) -> None:
         self.queue: SimpleQueue[list[int] | BaseException | None] = SimpleQueue()  # None: the end

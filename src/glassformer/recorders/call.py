@@ -74,15 +74,13 @@ class Masks:
     def score(self, call: Call) -> Scoring:
         """How the only text of a call is scored."""
         sight = self.see(call)
-        biases = [
-            bias for bias in (None if call.bias is None else call.bias[0], sight.bias) if bias is not None
-        ]
-        table = None
+        own = None if call.bias is None else call.bias[0]
+        biases = [bias for bias in (own, sight.bias) if bias is not None]
+        table = bias = None
         if len(biases) == 1 and sight.rest is None:
             table = read_distances(biases[0].expand(call.queries.shape[1], -1, -1))
-        bias = (
-            None if table is not None or not biases else torch.stack(torch.broadcast_tensors(*biases)).sum(0)
-        )
+        if table is None and biases:
+            bias = torch.stack(torch.broadcast_tensors(*biases)).sum(0)
         if sight.rest is not None:
             plain = torch.zeros((), device=sight.rest.device) if bias is None else bias
             bias = torch.where(sight.rest, plain, MASKED)

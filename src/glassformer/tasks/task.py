@@ -220,8 +220,8 @@ def prepare_tokenizer(table: Mapping[str, Any], task_table: Mapping[str, Any]) -
             raise ConfigurationError("tasks.finished_tokenizer")
         return open_tokenizer(table["path"])
     kind, settings = read_task(task_table)
-    words = read_settings(VocabularySettings, table)
-    return train_vocabulary(kind.texts(settings), words, style=kind.style, tags=kind.tags(settings))
+    vocabulary = read_settings(VocabularySettings, table)
+    return train_vocabulary(kind.texts(settings), vocabulary, style=kind.style, tags=kind.tags(settings))
 
 
 def build_task(table: Mapping[str, Any], tokenizer: Tokenizer, *, seed: int = 0) -> Task:

@@ -1,7 +1,7 @@
 """The stacks of our networks, and every attention in them.
 
 In:   a Transformer or a recurrent translator.
-Out:  its attention modules by stack, kind and layer, for those who hook or replace them.
+Out:  its attention modules by stack, kind and layer, to hook or to replace.
 """
 
 from collections.abc import Iterator

@@ -201,12 +201,11 @@ class NativeRecorder:
             error = float((logits - self._run(short, written, None)).abs().max())
             reference = message("recorders.references.fused", tokens=len(short))
             if can_measure(self.network):
-                maker = MapMaker(
-                    Axes({"encoder": tokens[0], "decoder": tokens[1] or tokens[0]}, {}), ("weights",)
-                )
-                lent = Watch(self.network, *tokens, ("weights",), maker=maker, kernel="fast")
-                self._run(short, written, lent)
-                pairs = zip(opened.maps, lent.maps, strict=True)
+                sides = {"encoder": tokens[0], "decoder": tokens[1] or tokens[0]}
+                maker = MapMaker(Axes(sides, {}), ("weights",))
+                measured = Watch(self.network, *tokens, ("weights",), maker=maker, kernel="fast")
+                self._run(short, written, measured)
+                pairs = zip(opened.maps, measured.maps, strict=True)
                 error = max(float(np.abs(one.weights() - other.weights()).max()) for one, other in pairs)
                 reference = message("recorders.references.explicit", tokens=len(short))
             self._checks[model_hash] = error, reference

@@ -66,11 +66,9 @@ class Scoring:
 
         def columns(start: int, stop: int) -> tuple[slice, Tensor] | None:
             start, stop = max(start, keys.start), min(stop, keys.stop)
-            return (
-                (slice(start - keys.start, stop - keys.start), torch.arange(start, stop))
-                if start < stop
-                else None
-            )
+            if start >= stop:
+                return None
+            return slice(start - keys.start, stop - keys.start), torch.arange(start, stop)
 
         if self.causal and (part := columns(first + 1, keys.stop)):
             yield part[0], part[1] > rows
@@ -95,9 +93,7 @@ class Scoring:
         first, last = first.clamp(0, keys), last.clamp(0, keys)
         if self.key_mask is None:
             return (last - first).clamp_min(0)
-        before = torch.cat(
-            [torch.zeros(1, dtype=torch.long), self.key_mask.cpu().long().cumsum(0)]
-        )  # (key + 1,)
+        before = torch.nn.functional.pad(self.key_mask.cpu().long().cumsum(0), (1, 0))  # (key + 1,)
         return (before[last] - before[first]).clamp_min(0)
 
     def biases(self, heads: slice, queries: slice, keys: slice, query_count: int) -> Iterator[Tensor]:

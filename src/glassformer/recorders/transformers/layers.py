@@ -52,9 +52,8 @@ class Stacks:
         """
         if len(looks_back) == 1:
             ((path, causal),) = looks_back.items()
-            self.names = dict.fromkeys(
-                (path, ""), "decoder" if causal else "encoder"
-            )  # "": the only one there is
+            name = "decoder" if causal else "encoder"
+            self.names = {path: name, "": name}  # "": the only one there is
             return
         parts = {path: path.split(".") for path in looks_back}
         for path, own in parts.items():
