@@ -4,13 +4,12 @@ import pytest
 import torch
 
 from glassformer.config import ModelConfig
-from glassformer.model.cuda_graph import GraphDecoding
+from glassformer.model.cuda_graph import GraphDecoding, StaticCache
 from glassformer.model.decoding import CachedDecoding
 from glassformer.model.generate import GenerationSettings, generate
 from glassformer.model.transformer import Transformer
 from tolerances import assert_near
 
-pytestmark = pytest.mark.gpu
 SMALL = {"width": 32, "heads": 4, "layers": 2, "feed_forward": 64, "max_length": 64, "dropout": 0.0}
 
 
@@ -23,6 +22,26 @@ def build(**changes):
     return network
 
 
+@pytest.mark.parametrize("positions", ["learned", "rotary", "relative"])
+@torch.inference_mode()
+def test_buffers_of_one_size_say_what_growing_ones_say(positions):
+    network = build(shape="decoder", positions=positions)
+    chance = torch.Generator().manual_seed(0)
+    ids = torch.randint(3, 40, (2, 5), generator=chance)
+    plain, static = (CachedDecoding(network, ids, None, None, 20) for _ in range(2))
+    for decoding in (plain, static):
+        decoding.select(torch.arange(2).repeat_interleave(3))
+    static.cache = StaticCache(static.cache, sources=2)
+    for _ in range(4):
+        tokens = torch.randint(3, 40, (6,), generator=chance)
+        assert_near(static.step(tokens), plain.step(tokens), layers=2)
+        static.cache.slots += static.cache.beams  # as the recorded graph does
+        rows = torch.arange(0, 6, 3)[:, None] + torch.randint(0, 3, (2, 3), generator=chance)
+        for decoding in (plain, static):
+            decoding.select(rows.flatten())
+
+
+@pytest.mark.gpu
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "relative", "none"])
 @pytest.mark.parametrize("shape", ["decoder", "encoder-decoder"])
 @pytest.mark.parametrize("beams", [1, 4])
@@ -38,6 +57,7 @@ def test_same_answers_as_on_a_cpu(positions, shape, beams):
     assert [list(answer.ids) for answer in found] == [list(answer.ids) for answer in expected]
 
 
+@pytest.mark.gpu
 @torch.inference_mode()
 def test_beams_branch_and_sources_leave_while_the_graph_runs():
     network = build(shape="decoder", positions="rotary").cuda()
@@ -61,6 +81,7 @@ def test_beams_branch_and_sources_leave_while_the_graph_runs():
                 decoding.keep(kept)
 
 
+@pytest.mark.gpu
 def test_bfloat16_runs():
     network = build(shape="decoder").cuda().bfloat16()
     answers = generate(
