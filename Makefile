@@ -7,8 +7,9 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c co
 NPM    := PATH="$(abspath $(BIN)):$$PATH" npm --prefix web --silent
 PAGE   := src/glassformer/api/static/index.html
 
-# Halves of the list of tests, so that what a file shares is made once; who is done first takes from the other.
-PARALLEL := -n 2 --dist worksteal
+# Parts of the list of tests, so that what a file shares is made once; who is done first takes from the others.
+# One process more than two cores: browsers make tests wait.
+PARALLEL := -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help run install page types test test-avx2 test-long check docs format clean
@@ -35,7 +36,9 @@ test: $(VENV)/.developing $(PAGE) web/node_modules/.package-lock.json  ## run ev
 	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 test-avx2: $(VENV)/.developing  ## the tests of numbers again, as on a processor without AVX-512
-	$(AVX2) $(BIN)/python -m pytest $(PARALLEL) -m "numeric and not slow and not browser" $(ARGS)
+	@if grep -qs '^flags.* avx2' /proc/cpuinfo && ! grep -qs '^flags.* avx512f' /proc/cpuinfo; \
+	then echo "This processor has no AVX-512: make test has used these instructions already."; \
+	else $(AVX2) $(BIN)/python -m pytest $(PARALLEL) -m "numeric and not slow and not browser" $(ARGS); fi
 
 test-long: $(VENV)/.developing $(PAGE)  ## long campaigns, whole: mutants by the ten thousand, fifty kills (hours)
 	GLASSFORMER_LONG=1 $(BIN)/python -m pytest $(PARALLEL) -m long $(ARGS)
