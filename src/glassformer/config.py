@@ -125,6 +125,9 @@ class RecurrentConfig:
             raise ConfigurationError("config.odd_width", width=self.width)
 
 
+NetworkConfig = ModelConfig | RecurrentConfig
+
+
 def read_settings(kind: type[Settings], values: Mapping[str, Any]) -> Settings:
     """Make a frozen dataclass from a mapping; an unknown key is an error that offers the nearest name."""
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 from torch import Tensor
 
-from glassformer.config import ModelConfig, RecurrentConfig
+from glassformer.config import NetworkConfig
 from glassformer.errors import InputError
 from glassformer.model.attention import Mask
 from glassformer.model.cache import Cache
@@ -43,7 +43,7 @@ class GenerationNetwork(Protocol):
     """A network that can begin a generation: for a decoder `ids` is the prompt, otherwise the source."""
 
     @property
-    def config(self) -> ModelConfig | RecurrentConfig:
+    def config(self) -> NetworkConfig:
         """Names the vocabulary, the end token and the longest sequence."""
 
     def begin(

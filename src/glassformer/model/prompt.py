@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from glassformer.config import ModelConfig, RecurrentConfig
+from glassformer.config import ModelConfig, NetworkConfig, RecurrentConfig
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.model.decoding import Decoding, GenerationNetwork, start_of_target
 from glassformer.model.generation_settings import GenerationSettings
@@ -73,12 +73,12 @@ def read_prompt(
     return SearchStart(decoding, rules, config.end_id, history, limits)
 
 
-def _continues_prompt(config: ModelConfig | RecurrentConfig) -> bool:
+def _continues_prompt(config: NetworkConfig) -> bool:
     """A decoder alone: what is generated stands behind the prompt, not behind a start of its own."""
     return isinstance(config, ModelConfig) and config.shape == "decoder"
 
 
-def _limit_new_tokens(config: ModelConfig | RecurrentConfig, count: int, wanted: int) -> int:
+def _limit_new_tokens(config: NetworkConfig, count: int, wanted: int) -> int:
     """How many tokens may follow `count` of them; some positions have no longest sequence."""
     if isinstance(config, ModelConfig) and config.positions in ("rotary", "relative", "none"):
         return wanted
@@ -87,9 +87,7 @@ def _limit_new_tokens(config: ModelConfig | RecurrentConfig, count: int, wanted:
     return min(wanted, config.max_length - count)
 
 
-def _check_prompt(
-    config: ModelConfig | RecurrentConfig, ids: Tensor, real: Tensor | None, prefix: Tensor | None
-) -> None:
+def _check_prompt(config: NetworkConfig, ids: Tensor, real: Tensor | None, prefix: Tensor | None) -> None:
     check_ids(ids, config.vocabulary_size)
     if prefix is not None:
         check_ids(prefix, config.vocabulary_size)
@@ -104,9 +102,7 @@ def _check_prompt(
         raise InputError("model.padded_right")
 
 
-def _check_memory(
-    config: ModelConfig | RecurrentConfig, settings: GenerationSettings, start: Tensor, tokens: int
-) -> None:
+def _check_memory(config: NetworkConfig, settings: GenerationSettings, start: Tensor, tokens: int) -> None:
     """Refuse more beams than there is memory for, before the machine starts to swap."""
     beams = settings.beams
     free = find_free_memory(start.device) if beams > 1 else None
@@ -117,7 +113,7 @@ def _check_memory(
         )
 
 
-def _check_settings(config: ModelConfig | RecurrentConfig, settings: GenerationSettings) -> None:
+def _check_settings(config: NetworkConfig, settings: GenerationSettings) -> None:
     if isinstance(config, ModelConfig) and (not config.has_decoder or config.head != "language"):
         raise InputError("model.cannot_generate", shape=config.shape, head=config.head)
     if max(settings.forbidden, default=0) >= config.vocabulary_size:
@@ -126,7 +122,7 @@ def _check_settings(config: ModelConfig | RecurrentConfig, settings: GenerationS
         )
 
 
-def estimate_beams(config: ModelConfig | RecurrentConfig, beams: int, slots: int) -> int:
+def estimate_beams(config: NetworkConfig, beams: int, slots: int) -> int:
     """Bytes for one source: scores of all words, and in a Transformer keys, values and masks."""
     scores = 2 * beams * config.vocabulary_size * FLOAT_BYTES  # logits and their log-softmax
     if isinstance(config, RecurrentConfig):

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from glassformer.config import ModelConfig, RecurrentConfig
+from glassformer.config import ModelConfig, NetworkConfig, RecurrentConfig
 from glassformer.errors import CheckpointError, GlassformerError
 from glassformer.messages import Message, message
 from glassformer.model.generation_settings import GenerationSettings
@@ -48,7 +48,7 @@ class Checkpoint:
     """What a folder holds. The network is on the CPU, in float32, ready to be looked at (`eval`)."""
 
     network: Network
-    config: ModelConfig | RecurrentConfig
+    config: NetworkConfig
     model_type: str  # "gpt2", "bert" …; "glassformer" for what only we have
     tokenizer: Path | None  # the folder, if it has a tokenizer
     generation: GenerationSettings  # how the model wants to generate
@@ -125,7 +125,7 @@ def save_checkpoint(
     return str(settings["model_type"])
 
 
-def explain_format(config: ModelConfig | RecurrentConfig) -> dict[str, Message | None]:
+def explain_format(config: NetworkConfig) -> dict[str, Message | None]:
     """For each family of `transformers`: why this configuration does not belong to it, or None if it does."""
     if isinstance(config, RecurrentConfig):
         return dict.fromkeys(FAMILIES, message("weights.other_format.recurrent"))
@@ -133,7 +133,7 @@ def explain_format(config: ModelConfig | RecurrentConfig) -> dict[str, Message |
     return {name: answer if isinstance(answer, Message) else None for name, answer in answers.items()}
 
 
-def _read_config(settings: Mapping[str, Any]) -> tuple[ModelConfig | RecurrentConfig, Family | None]:
+def _read_config(settings: Mapping[str, Any]) -> tuple[NetworkConfig, Family | None]:
     kind = settings.get("model_type")
     if not isinstance(kind, str):
         raise CheckpointError("weights.no_model_type", value=repr(kind), suggestion=suggestion("", FAMILIES))
@@ -146,7 +146,7 @@ def _read_config(settings: Mapping[str, Any]) -> tuple[ModelConfig | RecurrentCo
     return FAMILIES[kind].read_config(settings), FAMILIES[kind]
 
 
-def _fill(config: ModelConfig | RecurrentConfig, family: Family | None, tensors: Tensors) -> Network:
+def _fill(config: NetworkConfig, family: Family | None, tensors: Tensors) -> Network:
     network = _build(config)
     state = network.state_dict()
     table = native_table(state)
@@ -159,7 +159,7 @@ def _fill(config: ModelConfig | RecurrentConfig, family: Family | None, tensors:
     return network.eval()
 
 
-def _build(config: ModelConfig | RecurrentConfig) -> Network:
+def _build(config: NetworkConfig) -> Network:
     try:
         with _Uninitialised():
             return Transformer(config) if isinstance(config, ModelConfig) else RecurrentTranslator(config)
@@ -189,9 +189,7 @@ class _LiveTensors:
         return self.state[name].detach().to("cpu", torch.float32)
 
 
-def _choose_format(
-    config: ModelConfig | RecurrentConfig, state: Mapping[str, Tensor]
-) -> tuple[dict[str, Any], Table]:
+def _choose_format(config: NetworkConfig, state: Mapping[str, Tensor]) -> tuple[dict[str, Any], Table]:
     """The family that this network belongs to, or our own format."""
     if isinstance(config, ModelConfig):
         for name in FAMILIES:
@@ -202,7 +200,7 @@ def _choose_format(
     return write_native_config(config), native_table(state)
 
 
-def _read_labels(settings: Mapping[str, Any], config: ModelConfig | RecurrentConfig) -> tuple[str, ...]:
+def _read_labels(settings: Mapping[str, Any], config: NetworkConfig) -> tuple[str, ...]:
     if not isinstance(config, ModelConfig) or config.head != "classes":
         return ()
     labels = settings.get("labels")
@@ -214,7 +212,7 @@ def _read_labels(settings: Mapping[str, Any], config: ModelConfig | RecurrentCon
     return tuple(str(names.get(str(number), names.get(number, number))) for number in range(len(names)))
 
 
-def _write_labels(kind: str, config: ModelConfig | RecurrentConfig, labels: Sequence[str]) -> dict[str, Any]:
+def _write_labels(kind: str, config: NetworkConfig, labels: Sequence[str]) -> dict[str, Any]:
     if not isinstance(config, ModelConfig) or config.head != "classes":
         return {}
     if labels and len(labels) != config.classes:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from glassformer.config import ModelConfig, RecurrentConfig, read_settings
+from glassformer.config import ModelConfig, NetworkConfig, read_settings
 from glassformer.errors import CheckpointError, ConfigurationError
 from glassformer.model.generation_settings import (
     TRANSFORMERS_NAMES,
@@ -27,9 +27,7 @@ def find_generation(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]
     return read_json(path) if path.exists() else dict(settings)
 
 
-def read_generation(
-    path: Path, values: Mapping[str, Any], config: ModelConfig | RecurrentConfig
-) -> GenerationSettings:
+def read_generation(path: Path, values: Mapping[str, Any], config: NetworkConfig) -> GenerationSettings:
     """The defaults of a folder; what we do not have is left out, and beams are searched without sampling."""
     shape = config.shape if isinstance(config, ModelConfig) else "encoder-decoder"
     ours = convert_transformers(values, encoder_decoder=shape == "encoder-decoder", end_id=config.end_id)
@@ -41,9 +39,7 @@ def read_generation(
         raise CheckpointError("weights.in_file", path=path, problem=error.message) from error
 
 
-def write_generation(
-    config: ModelConfig | RecurrentConfig, settings: GenerationSettings | None
-) -> dict[str, Any]:
+def write_generation(config: NetworkConfig, settings: GenerationSettings | None) -> dict[str, Any]:
     """What `transformers` needs to know for `generate`: special tokens, and defaults where there are some."""
     ids = {"pad_token_id": config.padding_id, "bos_token_id": config.start_id, "eos_token_id": config.end_id}
     if not isinstance(config, ModelConfig) or config.has_encoder:

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
-from glassformer.config import ModelConfig, RecurrentConfig, read_settings
+from glassformer.config import ModelConfig, NetworkConfig, RecurrentConfig, read_settings
 from glassformer.weights.mapping import Rule, Table
 
 KINDS: dict[str, type[ModelConfig] | type[RecurrentConfig]] = {
@@ -20,13 +20,13 @@ KINDS: dict[str, type[ModelConfig] | type[RecurrentConfig]] = {
 ABOUT = ("model_type", "architectures", "dtype", "labels")  # what stands beside the configuration's own words
 
 
-def read_native_config(settings: Mapping[str, Any]) -> ModelConfig | RecurrentConfig:
+def read_native_config(settings: Mapping[str, Any]) -> NetworkConfig:
     """The configuration that we wrote; an unknown word is an error that offers the nearest one."""
     words = {name: value for name, value in settings.items() if name not in ABOUT}
     return read_settings(KINDS[settings["model_type"]], words)
 
 
-def write_native_config(config: ModelConfig | RecurrentConfig) -> dict[str, Any]:
+def write_native_config(config: NetworkConfig) -> dict[str, Any]:
     """Every word of a configuration, under its own name."""
     kind = next(name for name, cls in KINDS.items() if isinstance(config, cls))
     architecture = "Transformer" if kind == "glassformer" else "RecurrentTranslator"
