@@ -68,8 +68,8 @@ def test_words_are_the_darker_the_more_the_chosen_one_looks_at_them(served: Any,
     assert abs(largest - weights.max()) < 6e-4
     token(page, 3).hover()
     settle(page)
-    said = re.findall(r"([\d.]+(?:e-\d+)?)$", page.locator(".text-readout").inner_text())[0]
-    assert abs(float(said) - weights[3]) < 6e-4
+    said = re.findall(r"([\d.]+(?:e\u2212\d+)?)$", page.locator(".text-readout").inner_text())[0]
+    assert abs(float(said.replace("\u2212", "-")) - weights[3]) < 6e-4
 
 
 def test_who_looks_at_it_and_what_all_look_at(served: Any, open_page: Open) -> None:

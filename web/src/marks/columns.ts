@@ -6,6 +6,7 @@
  */
 
 import type { TokenSlice } from "../api/types";
+import { clearCanvas } from "./canvas";
 import { make, type Text, write } from "./make";
 
 export type Axis = "query" | "key";
@@ -130,15 +131,7 @@ export class Columns {
 
   /** An empty canvas as large as the window, in CSS pixels. */
   clear(canvas: HTMLCanvasElement): CanvasRenderingContext2D | null {
-    const { clientWidth, clientHeight } = this.window;
-    const ratio = window.devicePixelRatio || 1;
-    const [width, height] = [Math.round(clientWidth * ratio), Math.round(clientHeight * ratio)];
-    if (canvas.width !== width) canvas.width = width;
-    if (canvas.height !== height) canvas.height = height;
-    const context = canvas.getContext("2d");
-    context?.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context?.clearRect(0, 0, clientWidth, clientHeight);
-    return context;
+    return clearCanvas(canvas, this.window.clientWidth, this.window.clientHeight);
   }
 
   token(place: Place): string {

@@ -5,9 +5,8 @@
  * Out:  which point is pointed at or chosen.
  */
 
+import { clearCanvas, readInks } from "../../marks/canvas";
 import { make, type Text } from "../../marks/make";
-import type { Inks } from "../../marks/paper";
-import { SCREEN } from "../../marks/paper";
 import { type Camera, paintScatter, pointAt, type ScatterLook, unit, WHOLE } from "../../marks/scatter";
 
 export type CloudLook = Omit<ScatterLook, "width" | "height" | "inks" | "camera" | "hovered">;
@@ -111,22 +110,13 @@ export class Cloud {
   private paint(): void {
     if (this.look === null) return;
     const { width, height } = this.size();
-    const ratio = window.devicePixelRatio || 1;
-    const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
-    if (this.canvas.width !== wide || this.canvas.height !== tall) {
-      this.canvas.width = wide;
-      this.canvas.height = tall;
-      this.canvas.style.setProperty("width", `${width}px`);
-      this.canvas.style.setProperty("height", `${height}px`);
-    }
-    const context = this.canvas.getContext("2d");
+    const context = clearCanvas(this.canvas, width, height, true);
     if (context === null) return;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const look = {
       ...this.look,
       width,
       height,
-      inks: resolve(this.element),
+      inks: readInks(this.element),
       camera: this.camera,
       hovered: this.hovered,
     };
@@ -183,18 +173,4 @@ export class Cloud {
     const [x, y] = this.place(event);
     this.zoomBy(Math.exp(-event.deltaY / 300), x, y);
   }
-}
-
-/** The page's inks as colours: a canvas does not know CSS variables. */
-function resolve(element: Element): Inks {
-  const style = getComputedStyle(element);
-  const read = (name: string) => style.getPropertyValue(name.slice(4, -1)).trim() || "#888888";
-  return {
-    ground: read(SCREEN.ground),
-    ink: read(SCREEN.ink),
-    soft: read(SCREEN.soft),
-    faint: read(SCREEN.faint),
-    line: read(SCREEN.line),
-    accent: read(SCREEN.accent),
-  };
 }

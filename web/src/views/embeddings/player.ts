@@ -5,13 +5,14 @@
  * Out:  a button; at the last layer it stops by itself.
  */
 
+import type { Tasks } from "../../core/tasks";
 import { button } from "../../marks/controls";
 import { relabel } from "../../marks/make";
 import type { words } from "./words";
 
 const PACE = 1100; // milliseconds for a layer
 
-export interface LayersToPlay {
+interface LayersToPlay {
   /** From the first layer again, where the last is shown. */
   start(): void;
   /** One layer on; false at the last. */
@@ -20,39 +21,28 @@ export interface LayersToPlay {
   drawn(): Promise<unknown>;
 }
 
-export class Player {
-  readonly element: HTMLButtonElement;
-  private timer = 0; // 0: it does not play
-
-  constructor(
-    private readonly layers: LayersToPlay,
-    say: ReturnType<typeof words>,
-  ) {
-    this.element = button(
-      () => (this.playing ? say.stop : say.play),
-      () => this.play(this.timer === 0),
-    );
-  }
-
-  get playing(): boolean {
-    return this.timer !== 0;
-  }
-
-  play(on: boolean): void {
-    clearTimeout(this.timer);
-    this.timer = 0;
-    if (on) this.start();
-    relabel(this.element);
-  }
-
-  private start(): void {
-    this.layers.start();
-    const next = async () => {
-      await this.layers.drawn();
-      if (this.timer === 0) return;
-      if (this.layers.step()) this.timer = window.setTimeout(next, PACE);
-      else this.play(false);
-    };
-    this.timer = window.setTimeout(next, PACE);
-  }
+export function makePlayer(
+  tasks: Tasks,
+  layers: LayersToPlay,
+  say: ReturnType<typeof words>,
+): HTMLButtonElement {
+  let playing = false;
+  const play = (on: boolean): void => {
+    playing = on;
+    if (on) tasks.later("play", PACE, next);
+    else tasks.cancel("play");
+    relabel(element);
+  };
+  const next = async (): Promise<void> => {
+    await layers.drawn();
+    if (playing && !tasks.over) play(layers.step());
+  };
+  const element = button(
+    () => (playing ? say.stop : say.play),
+    () => {
+      if (!playing) layers.start();
+      play(!playing);
+    },
+  );
+  return element;
 }

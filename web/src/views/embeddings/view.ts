@@ -14,7 +14,7 @@ import { make, relabel, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
 import { inks, sheet } from "../../marks/paper";
 import { type Choices, choicesOf, type EmbeddingsOptions, MOST, options } from "./choices";
-import { Player } from "./player";
+import { makePlayer } from "./player";
 import { Points } from "./points";
 import { Spread } from "./spread";
 import { words } from "./words";
@@ -35,7 +35,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
   private readonly spreading = this.tasks.asker();
   private readonly points: Points;
   private readonly layerControl: ReturnType<typeof slider>;
-  private readonly player: Player;
+  private readonly player: HTMLElement;
   private readonly note = make("p", { class: "note" });
   private readonly from: Control<number>;
   private readonly projection: HTMLElement; // for points only
@@ -60,7 +60,8 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
       },
       (number) => this.goLayer(number),
     );
-    this.player = new Player(
+    this.player = makePlayer(
+      this.tasks,
       {
         start: () => this.isLast() && this.goLayer(0),
         step: () => {
@@ -109,7 +110,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
         () => this.goLayer(this.hidden.layers - 1),
       ),
       this.layerControl.element,
-      this.player.element,
+      this.player,
     );
     const { element, side } = this.points;
     const body = make("div", { class: "body" }, element, this.spread.element, side);
@@ -158,7 +159,6 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
   }
 
   unmount(): void {
-    this.player.play(false);
     this.points.unmount();
   }
 

@@ -5,6 +5,7 @@
  * Out:  elements that scroll through any number of tokens; which cell is pointed at, chosen or walked to.
  */
 
+import { clearCanvas } from "../../marks/canvas";
 import { make } from "../../marks/make";
 
 export const ROW = 22; // pixels of a token
@@ -203,7 +204,7 @@ export class Field {
   ): void {
     const { layers, focus } = shown;
     const width = Math.ceil(layers * at.wide);
-    const context = fitCanvas(this.canvas, width, at.tall);
+    const context = clearCanvas(this.canvas, width, at.tall, true);
     this.canvas.style.setProperty("left", `${at.left}px`);
     if (context === null) return;
     const style = getComputedStyle(this.element);
@@ -230,7 +231,7 @@ export class Field {
   private paintStrip({ tokens, layer, mean }: Shown, first: number, last: number): void {
     const tall = this.scroller.clientHeight;
     this.strip.hidden = tokens * ROW <= tall + 1;
-    const context = this.strip.hidden ? null : fitCanvas(this.strip, STRIP, tall);
+    const context = this.strip.hidden ? null : clearCanvas(this.strip, STRIP, tall, true);
     if (context === null) return;
     for (let pixel = 0; pixel < tall; pixel++) {
       const from = Math.floor((pixel * tokens) / tall);
@@ -242,20 +243,4 @@ export class Field {
     const deep = Math.max(3, ((last - first) / tokens) * tall - 1);
     context.strokeRect(0.5, (first / tokens) * tall + 0.5, STRIP - 1, deep);
   }
-}
-
-/** A canvas of so many CSS pixels, sharp on any screen. */
-function fitCanvas(
-  canvas: HTMLCanvasElement,
-  width: number,
-  height: number,
-): CanvasRenderingContext2D | null {
-  const ratio = window.devicePixelRatio || 1;
-  canvas.width = Math.max(1, Math.round(width * ratio));
-  canvas.height = Math.max(1, Math.round(height * ratio));
-  canvas.style.setProperty("width", `${width}px`);
-  canvas.style.setProperty("height", `${height}px`);
-  const context = canvas.getContext("2d");
-  context?.scale(ratio, ratio);
-  return context;
 }

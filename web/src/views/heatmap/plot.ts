@@ -5,6 +5,7 @@
  * Out:  layers drawn in CSS pixels; margins as wide as names need.
  */
 
+import { clearCanvas, readInks } from "../../marks/canvas";
 import { drawAxes, FONT_SIZE, layAxes, marginFor, type PlotBox } from "../../marks/heat_axes";
 import { type Cell, drawOverlay } from "../../marks/heat_overlay";
 import { make } from "../../marks/make";
@@ -22,7 +23,7 @@ export class Plot {
   private readonly axesLayer = make("canvas", { class: "heat-layer", "aria-hidden": "true" });
   private readonly overLayer = make("canvas", { class: "heat-layer", "aria-hidden": "true" });
   private readonly corner: HTMLElement;
-  private inks: ReturnType<typeof readInks> | null = null; // known once it stands in the page
+  private inks: ReturnType<typeof inksOf> | null = null; // known once it stands in the page
   private flat = false; // names above columns
 
   constructor(say: Words) {
@@ -92,23 +93,16 @@ export class Plot {
     this.inks = null;
   }
 
-  private readInks(): ReturnType<typeof readInks> {
-    this.inks ??= readInks(this.element);
+  private readInks(): ReturnType<typeof inksOf> {
+    this.inks ??= inksOf(this.element);
     return this.inks;
   }
 }
 
 /** A clean canvas over an element, in CSS pixels. */
 function prepare(canvas: HTMLCanvasElement, over: HTMLElement): CanvasRenderingContext2D | null {
-  const ratio = window.devicePixelRatio || 1;
-  const [width, height] = [Math.round(over.clientWidth * ratio), Math.round(over.clientHeight * ratio)];
-  if (canvas.width !== width) canvas.width = width;
-  if (canvas.height !== height) canvas.height = height;
-  const context = canvas.getContext("2d");
-  if (context === null) return null;
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, over.clientWidth, over.clientHeight);
-  context.font = fontOf(over);
+  const context = clearCanvas(canvas, over.clientWidth, over.clientHeight);
+  if (context !== null) context.font = fontOf(over);
   return context;
 }
 
@@ -116,16 +110,8 @@ function fontOf(element: HTMLElement): string {
   return `${FONT_SIZE}px ${getComputedStyle(element).fontFamily || "sans-serif"}`;
 }
 
-function readInks(element: HTMLElement) {
-  const style = getComputedStyle(element);
-  const ink = (name: string, otherwise: string): string => style.getPropertyValue(name).trim() || otherwise;
-  return {
-    ink: ink("--ink", "#222"),
-    soft: ink("--ink-soft", "#555"),
-    faint: ink("--ink-faint", "#777"),
-    line: ink("--line", "#ddd"),
-    accent: ink("--accent", "#44c"),
-    accentInk: ink("--accent-ink", "#fff"),
-    panel: ink("--panel", "#fff"),
-  };
+function inksOf(element: HTMLElement) {
+  const inks = readInks(element);
+  const accentInk = getComputedStyle(element).getPropertyValue("--accent-ink").trim() || inks.ground;
+  return { ...inks, panel: inks.ground, accentInk };
 }

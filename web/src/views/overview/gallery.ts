@@ -7,6 +7,7 @@
 
 import { digits } from "../../core/formats";
 import { type Place, samePlace } from "../../core/place";
+import { clearCanvas } from "../../marks/canvas";
 import { make, type Text, write } from "../../marks/make";
 import { Tooltip } from "../../marks/tooltip";
 import { BAR, type Box, type Grid, LABEL, labelOf } from "./grid";
@@ -41,16 +42,10 @@ export function shareOf(value: number, [least, most]: readonly [number, number])
 export function drawGallery(canvas: HTMLCanvasElement, scroller: HTMLElement, gallery: Gallery): void {
   const ratio = window.devicePixelRatio || 1;
   const [wide, high] = [scroller.clientWidth, scroller.clientHeight];
-  if (canvas.width !== Math.round(wide * ratio)) canvas.width = Math.round(wide * ratio);
-  if (canvas.height !== Math.round(high * ratio)) canvas.height = Math.round(high * ratio);
-  canvas.style.setProperty("width", `${wide}px`);
-  canvas.style.setProperty("height", `${high}px`);
-  const context = canvas.getContext("2d");
+  const context = clearCanvas(canvas, wide, high, true);
   if (context === null) return;
   const { grid } = gallery;
   const [left, top] = [scroller.scrollLeft, scroller.scrollTop];
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, wide, high);
   context.translate(-left, -top);
   const style = getComputedStyle(scroller);
   const known = new Map<string, string>();

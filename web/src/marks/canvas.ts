@@ -1,0 +1,39 @@
+/**
+ * Canvases in CSS pixels, sharp on any screen.
+ *
+ * In:   a canvas and its size; an element of the page.
+ * Out:  an empty context; the page's inks as colours.
+ */
+
+import { type Inks, SCREEN } from "./paper";
+
+/** An empty canvas of so many CSS pixels; `sized`: it is also made that large in the page. */
+export function clearCanvas(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+  sized = false,
+): CanvasRenderingContext2D | null {
+  const ratio = window.devicePixelRatio || 1;
+  const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== wide) canvas.width = wide;
+  if (canvas.height !== tall) canvas.height = tall;
+  if (sized) {
+    canvas.style.setProperty("width", `${width}px`);
+    canvas.style.setProperty("height", `${height}px`);
+  }
+  const context = canvas.getContext("2d");
+  context?.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context?.clearRect(0, 0, width, height);
+  return context;
+}
+
+/** The page's inks as colours: a canvas does not know CSS variables. */
+export function readInks(element: Element): Inks {
+  const style = getComputedStyle(element);
+  const read = ([name, ink]: [string, string]) => [
+    name,
+    style.getPropertyValue(ink.slice("var(".length, -1)).trim() || "#888888",
+  ];
+  return Object.fromEntries(Object.entries(SCREEN).map(read)) as unknown as Inks;
+}
