@@ -47,7 +47,7 @@ def shares(page: Page, count: int) -> list[float]:
         page.locator(f".columns-list[data-axis=key] [data-row='{row}'] .columns-value").inner_text()
         for row in range(count)
     ]
-    return [float(text.removesuffix(" %") or 0) for text in texts]
+    return [float(text.removesuffix("\u202f%") or 0) for text in texts]
 
 
 def test_shares_at_the_input_are_the_rollout(served: Any, open_page: Open) -> None:
