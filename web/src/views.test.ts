@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { allViews } from "./all_views";
+import type { MetricDescription } from "./api/types";
 import { type OptionTexts, readOptions, type Schema, writeOptions } from "./core/options";
+import { placeOf } from "./core/place";
 import { readSelection } from "./core/selection";
+import type { RecordingSource } from "./core/source";
+import type { View } from "./core/view";
+import { invent, makeMap, setStage } from "./testing/recording";
 
 const LESSONS = /\/(walk|playground)\//;
 const sources = Object.entries(
@@ -109,5 +114,53 @@ describe("files of views", () => {
     expect(text).not.toMatch(
       new RegExp(`\\b(source|before|after|round)\\.(${questions})\\(|(?<!\\.)\\bfetch\\(`),
     );
+  });
+});
+
+/** A source that never answers, and notes what is asked within which signals. */
+function silent() {
+  const asked: { readonly name: string; readonly scopes: readonly AbortSignal[] }[] = [];
+  const hidden = [{ stack: "decoder", side: "source" as const, layers: 3, tokens: 3, width: 4 }];
+  const maps = [0, 1].map((layer) => makeMap(layer, { layer, queries: 3, has_scores: true }));
+  const { description } = invent({ change: { maps, hidden } }).source;
+  const within = (scopes: readonly AbortSignal[]): RecordingSource =>
+    new Proxy({ description } as RecordingSource, {
+      get: (target, name) => {
+        if (name === "description") return target.description;
+        if (name === "within") return (scope: AbortSignal) => within([...scopes, scope]);
+        return () => {
+          asked.push({ name: String(name), scopes });
+          return new Promise(() => {});
+        };
+      },
+    });
+  const open = () => asked.filter(({ scopes }) => scopes.every(({ aborted }) => !aborted));
+  return { source: within([]), description, asked, open };
+}
+
+const label = { en: "Entropy", zh: "熵" };
+const METRIC = {
+  ...{ name: "entropy", label, caption: label, lower: null, higher: null, family: "entropy", unit: "nats" },
+  ...{ over: "head", levels: ["head", "layer", "model"], panel: true, parameters: [], needs: "statistics" },
+} as unknown as MetricDescription;
+
+describe("requests of views", () => {
+  const all = allViews.filter(({ name }) => name in LINKS) as readonly View[];
+  test.each(all)("$name: end when another map is chosen, and when the view is left", (view) => {
+    const { source, description, asked, open } = silent();
+    const life = new AbortController(); // as the canvas has it: it ends with the view
+    const { stage, selection } = setStage(source, { map: 0, head: 0, query: 1 });
+    const { signal } = life;
+    const mounted = view.mount({ ...stage, source: source.within(signal), signal, metrics: [METRIC] });
+    selection.subscribe((now, before) => mounted.update(now, before));
+    const first = asked.length;
+    if (view.name !== "generation") expect(first).toBeGreaterThan(0); // it has nothing to show here
+    selection.set({ place: placeOf(description.maps[1]!), head: 1 });
+    const ofMap = /weights|scores|average|tile|distribution|vectors/;
+    const left = open().filter((each) => ofMap.test(each.name) && asked.indexOf(each) < first);
+    if (!/flow|embeddings/.test(view.name)) expect(left).toEqual([]); // these show every layer at once
+    mounted.unmount();
+    life.abort();
+    expect(open()).toEqual([]);
   });
 });
