@@ -138,7 +138,7 @@ export function writeBands(
 
 function path({ left, right, low, high, tall }: Band): string {
   const middle = figure((left + right) / 2);
-  const [a, b, c, d] = [low, high, high + tall, low + tall].map(figure);
+  const [a, b, c, d] = [low, high, high + tall, low + tall].map((each) => figure(each));
   return (
     `M${figure(left)} ${a}C${middle} ${a} ${middle} ${b} ${figure(right)} ${b}` +
     `L${figure(right)} ${c}C${middle} ${c} ${middle} ${d} ${figure(left)} ${d}Z`
