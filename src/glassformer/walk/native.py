@@ -87,20 +87,17 @@ class NativePlan:
         keys: Axis = side if kind == "self" else "source"
         scores = self._write_scores(place, prefix, (side, keys), stack, kind)
         write = self.builder.write
-        matrix: tuple[Axis, ...] = ("head", side, keys)
         best = self.words["best_keys"]
         hard = {} if best is None else {"best_keys": float(best)}
-        weights = write("weights", "softmax", [scores], f"{place}/weights", matrix, numbers=hard)
-        vectors: tuple[Axis, ...] = ("head", side, "feature")
-        mixed = write("mixed", "mix", [weights, f"{place}/values"], f"{place}/mixed", vectors)
-        joined = write("joined", "join", [mixed], f"{place}/joined", (side, "feature"))
-        if self.words["basic_attention"]:
-            output = joined
-        else:
-            axes: tuple[Axis, ...] = (side, "feature")
-            output = write(
-                "output", "product", [joined], f"{place}/output", axes, _product(f"{prefix}.output")
-            )
+        weights = write(
+            "weights", "softmax", [scores], f"{place}/weights", ("head", side, keys), numbers=hard
+        )
+        pair = [weights, f"{place}/values"]
+        mixed = write("mixed", "mix", pair, f"{place}/mixed", ("head", side, "feature"))
+        output = write("joined", "join", [mixed], f"{place}/joined", (side, "feature"))
+        if not self.words["basic_attention"]:
+            learnt = _product(f"{prefix}.output")
+            output = write("output", "product", [output], f"{place}/output", (side, "feature"), learnt)
         self._add(place, before, output, f"{prefix}_residual", side)
 
     def _write_projections(self, place: str, prefix: str, side: Axis, kind: str) -> None:
