@@ -204,8 +204,7 @@ class Classification(Task):
         examples = self.examples(split)
         assert isinstance(examples, Labelled)
         rows = [examples.rows[int(index)] for index in indices]
-        padding = self.network_settings()["padding_id"] if self.config is None else self.config.padding_id
-        ids, real = pad_rows(rows, padding)
+        ids, real = pad_rows(rows, self.special_id("padding_id"))
         if split == "train" and self.settings.word_dropout:
             ids = self._hide_words(ids, indices, epoch)
         paired = self.settings.second_text is not None
@@ -251,11 +250,7 @@ class Classification(Task):
         self, parts: list[Sequences], labels: NDArray[np.int64], notes: tuple[Message, ...]
     ) -> Labelled:
         """Special tokens around each text; long ones are cut, left out (with a note) or refused."""
-        longest = (
-            self.settings.max_length
-            if self.config is None
-            else min(self.settings.max_length, self.config.max_length)
-        )
+        longest = self.longest()
         before, after = find_frame(self.tokenizer)
         room = longest - len(before) - len(after) * len(parts)
         rows: list[Ids] = []

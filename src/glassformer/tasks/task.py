@@ -83,6 +83,15 @@ class Task(ABC):
         self.config = config
         self._examples.clear()
 
+    def special_id(self, name: Literal["padding_id", "start_id", "end_id"]) -> Any:
+        """A special token: that of the network, once it is known."""
+        return self.network_settings()[name] if self.config is None else getattr(self.config, name)
+
+    def longest(self) -> int:
+        """How many tokens an example may have, given the settings and the network, once it is known."""
+        most: int = self.settings.max_length
+        return most if self.config is None else min(most, self.config.max_length)
+
     # Batches
 
     def examples(self, split: Split) -> "TaskExamples":

@@ -106,7 +106,7 @@ class Translation(Task):
                 uses.append(np.stack(np.broadcast_arrays(numbers, int(back), named), axis=1))
         sides = encode_texts(self.tokenizer, texts[0]), encode_texts(self.tokenizer, texts[1], target=True)
         pairs = Pairs(sides, np.concatenate(uses), problems.notes())
-        pairs.keep(sum(map(len, find_frame(self.tokenizer))), self._longest())
+        pairs.keep(sum(map(len, find_frame(self.tokenizer))), self.longest())
         return pairs
 
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
@@ -208,18 +208,10 @@ class Translation(Task):
 
     def _ids(self) -> tuple[int, int, int]:
         """Start, end and padding: those of the network, once it is known."""
-        settings = self.network_settings()
-        source = self.config
-        start = settings["start_id"] if source is None else source.start_id
-        end = settings["end_id"] if source is None else source.end_id
+        start, end = self.special_id("start_id"), self.special_id("end_id")
         if start is None or end is None:
             raise ConfigurationError("tasks.translation.no_end_token")
-        return start, end, settings["padding_id"] if source is None else source.padding_id
-
-    def _longest(self) -> int:
-        if self.config is None:
-            return self.settings.max_length
-        return min(self.settings.max_length, self.config.max_length)
+        return start, end, self.special_id("padding_id")
 
 
 def _sum_loss(network: Network, batch: Batch, smoothing: float) -> Tensor:
