@@ -1,4 +1,4 @@
-"""One process or several: who takes part, and how networks, sums and weights are shared among them.
+"""One process or several: which ones take part, and how networks, sums and weights are shared among them.
 
 In:   the word `parallel` of a recipe; what torchrun says in the environment.
 Out:  `Processes`; a module wrapped for them; whole tensors from shards and back.

@@ -77,7 +77,7 @@ class Monitor:
             self.repeated = _repeat_random(network, settings.texts).to(device)
 
     def look(self) -> dict[Place, dict[str, list[float]]]:
-        """Every head's statistics, by map and name; a decoder's induction on repeated random words."""
+        """Every head's statistics, by map and name; a decoder's induction on repeated random tokens."""
         found = self._measure(self.probe)
         if self.repeated is not None:
             row = STATISTICS.index("induction")
@@ -123,11 +123,11 @@ def shorten(batch: Batch, texts: int, tokens: int) -> Batch:
 
 
 def _repeat_random(network: Transformer, texts: int) -> Batch:
-    """Random words said twice: what an induction head continues, and nothing else can."""
+    """Random tokens, twice: only an induction head can continue the second half."""
     config = network.config
     length = max(1, min(REPEATED, config.max_length // 2))
-    words = torch.Generator().manual_seed(0)
-    once = torch.randint(0, config.vocabulary_size, (texts, length), generator=words)
+    chance = torch.Generator().manual_seed(0)
+    once = torch.randint(0, config.vocabulary_size, (texts, length), generator=chance)
     ids = torch.cat((once, once), dim=1)
     return Batch(ids, ids, ids.numel(), ids.numel())
 

@@ -61,7 +61,7 @@ def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
 
 
 def scale_and_clip(parameters: Iterable[nn.Parameter], factor: Tensor, clip: float) -> Tensor:
-    """Gradients of a sum become those of a mean, no longer than `clip`; gives back how long they were.
+    """Gradients of a sum become those of a mean, no longer than `clip`; returns how long they were.
 
     Both are one multiplication, so that gradients are read and written once.
     """

@@ -98,9 +98,9 @@ def make_gallery(folder: Path, zoo: Path, pieces: Sequence[Piece]) -> int:
 
 
 def _record(piece: Piece, preset: Preset, catalog: ModelCatalog, runner: Runner, path: Path) -> None:
-    """Exactly what a person gets who runs the preset."""
-    words: dict[str, Any] = preset.model_dump(include=set(JobRequest.model_fields), exclude_none=True)
-    request = JobRequest(kind="record", **words, want=piece.want)
+    """The same recording as running the preset in the page gives."""
+    fields: dict[str, Any] = preset.model_dump(include=set(JobRequest.model_fields), exclude_none=True)
+    request = JobRequest(kind="record", **fields, want=piece.want)
     model, settings = catalog.find(preset.model), WorkbenchSettings()
     check_request(request, model, settings)
     task = describe_job(request, model, settings, path)
@@ -109,7 +109,7 @@ def _record(piece: Piece, preset: Preset, catalog: ModelCatalog, runner: Runner,
 
 
 def slim(recording: Recording) -> Recording:
-    """The same, smaller: nothing twice, of a trace the first layers, of other words the likeliest only."""
+    """The same, smaller: nothing twice, of a trace the first layers, of alternatives the likeliest only."""
     maps, generation = tuple(map(share_arrays, recording.maps)), recording.generation
     if generation is not None:
         steps = tuple(keep_likeliest(step, ALTERNATIVES) for step in generation.steps)

@@ -27,24 +27,24 @@ from glassformer.workbench.inputs import JobInputs, open_end
 from glassformer.workbench.reporter import JobReporter
 
 ALTERNATIVES = 10  # told for each word
-USUAL = 40  # words that a decoder goes on with where nothing is said
+USUAL = 40  # tokens that a decoder generates by default
 BEAMS = 4
 TEMPERATURE = 1.0
 
 
 def choose_settings(model: LoadedModel, decode: DecodeRequest | None, most: int) -> GenerationSettings:
-    """How to write: as asked, otherwise as the model likes to."""
+    """How to generate: as asked, otherwise by the model's own settings."""
     habit = replace(model.generation, alternatives=ALTERNATIVES, n_best=1)
     usual = habit.max_new_tokens if model.shape == "encoder-decoder" else USUAL
     if decode is None:
         return replace(habit, max_new_tokens=min(usual, most))
-    words = replace(habit, max_new_tokens=min(decode.max_new_tokens or usual, most), min_new_tokens=0)
+    chosen = replace(habit, max_new_tokens=min(decode.max_new_tokens or usual, most), min_new_tokens=0)
     if decode.method == "beam":
-        return replace(words, beams=decode.beams or BEAMS, sample=False)
+        return replace(chosen, beams=decode.beams or BEAMS, sample=False)
     if decode.method == "greedy":
-        return replace(words, beams=1, sample=False)
+        return replace(chosen, beams=1, sample=False)
     return replace(
-        words,
+        chosen,
         beams=1,
         sample=True,
         temperature=decode.temperature or TEMPERATURE,

@@ -17,7 +17,7 @@ from glassformer.messages import Message
 from glassformer.schema import MessageModel
 from glassformer.workbench.models import Model
 
-MOST_EVENTS = 20_000  # of one job; progress beyond is not kept, the last word always is
+MOST_EVENTS = 20_000  # of one job; further progress is not kept, the last event always is
 
 
 @dataclass(slots=True, eq=False)
@@ -106,7 +106,7 @@ class JobStore:
             return entry.job
 
     def events(self, id: str, start: int) -> list[Event]:
-        """What was heard of a job from this number on."""
+        """The events of a job from this number on."""
         with self._changed:
             return self._find(id).events[start:]
 

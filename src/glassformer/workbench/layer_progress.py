@@ -1,6 +1,6 @@
 """How far a network is, told layer by layer while it runs.
 
-In:   a model and someone to tell.
+In:   a model and the reporter of its job.
 Out:  progress; and a place in every layer where a cancelled job stops.
 """
 
@@ -24,8 +24,8 @@ def reporting(model: LoadedModel, count: int, reporter: JobReporter) -> Iterator
     handles: list[RemovableHandle] = []
 
     def before(number: int) -> Any:
-        def hook(_: nn.Module, inputs: tuple[Any, ...], words: dict[str, Any]) -> None:
-            if reporter.generating or _is_short(inputs, words, count):
+        def hook(_: nn.Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
+            if reporter.generating or _is_short(inputs, options, count):
                 reporter.check()
             else:
                 share = (number + 1) / (len(layers) + 1)
@@ -33,8 +33,8 @@ def reporting(model: LoadedModel, count: int, reporter: JobReporter) -> Iterator
 
         return hook
 
-    def after(_: nn.Module, inputs: tuple[Any, ...], words: dict[str, Any], __: Any) -> None:
-        if not reporter.generating and not _is_short(inputs, words, count):
+    def after(_: nn.Module, inputs: tuple[Any, ...], options: dict[str, Any], __: Any) -> None:
+        if not reporter.generating and not _is_short(inputs, options, count):
             reporter.progress("statistics")
 
     try:
@@ -48,9 +48,9 @@ def reporting(model: LoadedModel, count: int, reporter: JobReporter) -> Iterator
             handle.remove()
 
 
-def _is_short(inputs: tuple[Any, ...], words: dict[str, Any], count: int) -> bool:
+def _is_short(inputs: tuple[Any, ...], options: dict[str, Any], count: int) -> bool:
     """Whether a layer was given fewer tokens than the text has: then this is only a check."""
-    given = (*inputs, *words.values())
+    given = (*inputs, *options.values())
     states = next((each for each in given if isinstance(each, Tensor) and each.ndim == 3), None)
     return states is not None and states.shape[1] <= CHECK < count  # (batch, token, width)
 

@@ -1,6 +1,6 @@
-"""The workbench of this machine: a queue, one thread that minds it, and one worker process that runs models.
+"""The workbench of this machine: a queue, the thread that works it off, one worker process that runs models.
 
-In:   requests of the page; a folder for bundles, and someone who takes finished ones into the library.
+In:   requests of the page; a folder for bundles, and a function that adds finished ones to the library.
 Out:  jobs. Whatever happens to the worker (a crash, too much memory, too long, a cancelled run) is one job
       that failed, in one sentence; the next job gets a new worker.
 """
@@ -82,7 +82,7 @@ class LocalWorkbench:
         return self.store.cancel(id)
 
     async def events(self, id: str) -> AsyncIterator[Event]:
-        """What was heard of a job from its start, and what is heard until it ends."""
+        """The events of a job from its start, and those that follow until it ends."""
         number = 0
         while True:
             for event in self.store.events(id, number):
@@ -104,7 +104,7 @@ class LocalWorkbench:
         try:
             if self._closing.is_set():
                 raise ApiError("workbench.closing", code="closing", status=409)
-            self._start()  # who minds the queue also ends the worker
+            self._start()  # the thread of the queue also ends the worker
             return ask(self._find_worker(), topic, parameters, self.catalog.models(), self._closing.is_set)
         except EOFError:
             raise ApiError(self._explain_end(), "crashed", 409) from None
@@ -126,15 +126,15 @@ class LocalWorkbench:
 
     def limits(self) -> dict[str, int]:
         """What is told to the page."""
-        words = self.settings
+        settings = self.settings
         return {
-            "text_characters": words.characters,
-            "tokens": words.tokens,
-            "new_tokens": words.new_tokens,
-            "beams": words.beams,
-            "queue": words.queue,
-            "seconds": int(words.seconds),
-            "memory_bytes": words.memory,
+            "text_characters": settings.characters,
+            "tokens": settings.tokens,
+            "new_tokens": settings.new_tokens,
+            "beams": settings.beams,
+            "queue": settings.queue,
+            "seconds": int(settings.seconds),
+            "memory_bytes": settings.memory,
         }
 
     def warm_up(self) -> None:
@@ -149,7 +149,7 @@ class LocalWorkbench:
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(10.0)
 
-    # The thread that minds the queue
+    # The thread that works off the queue
 
     def _start(self) -> None:
         with self._starting:
@@ -179,7 +179,7 @@ class LocalWorkbench:
         try:
             path.parent.mkdir()
             if not self._try(entry, path):
-                self._end_worker()  # it died before it had heard of this job: another one gets it
+                self._end_worker()  # it died before it received this job: another one gets it
                 if not self._try(entry, path):
                     self.store.fail(entry, self._explain_end(), "crashed")
         except GlassformerError as error:
@@ -206,7 +206,7 @@ class LocalWorkbench:
         return self._follow(entry, worker, path)
 
     def _follow(self, entry: Entry, worker: WorkerProcess, path: Path) -> bool:
-        """Pass on what the worker says, until the job is finished; False: it never said a word about it."""
+        """Pass on what the worker says, until the job is finished; False: it sent nothing about it."""
         deadline = time.monotonic() + self.settings.seconds
         heard = False
         while True:
@@ -291,8 +291,10 @@ class LocalWorkbench:
         if self.worker is not None and not self.worker.alive:
             self._end_worker()
         if self.worker is None:
-            words = self.settings
-            self.worker = WorkerProcess(offline=words.offline, memory=words.memory, loaded=words.loaded_bytes)
+            limits = self.settings
+            self.worker = WorkerProcess(
+                offline=limits.offline, memory=limits.memory, loaded=limits.loaded_bytes
+            )
         return self.worker
 
     def _end_worker(self) -> int | None:

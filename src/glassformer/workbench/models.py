@@ -138,7 +138,7 @@ def _place_in_zoo(model: Model) -> int:
 
 
 def _new_name(model: Model, taken: dict[str, Model]) -> str:
-    """Two folders may have the same last word."""
+    """A name that is not taken: two folders may be called the same."""
     name, number = model.name, 2
     while name in taken:
         name = f"{model.name} ({number})"

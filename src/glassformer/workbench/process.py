@@ -1,4 +1,4 @@
-"""The worker process: started, spoken to, measured, ended. It may die; we may not.
+"""The worker process: started, sent messages, measured, ended. It may crash without harm to this one.
 
 In:   messages to it, as dictionaries.
 Out:  messages from it, in order; then None, once it is gone.
@@ -33,9 +33,9 @@ class WorkerProcess:
         self.errors: deque[str] = deque(maxlen=KEPT_LINES)
         # A folder of its own: the name of a model must not be taken for a folder that happens to be here.
         self._home = tempfile.TemporaryDirectory(prefix="glassformer-worker-", ignore_cleanup_errors=True)
-        words = ["--memory", str(memory), "--loaded", str(loaded)]
+        options = ["--memory", str(memory), "--loaded", str(loaded)]
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "glassformer.workbench.worker", *words],
+            [sys.executable, "-P", "-m", "glassformer.workbench.worker", *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -115,7 +115,7 @@ def _environment(offline: bool) -> dict[str, str]:
     """Ours, with the package on the path that we came from ourselves."""
     home = str(Path(glassformer.__file__).parent.parent)
     known = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    words = {
+    variables = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(dict.fromkeys([home, *map(os.path.abspath, known)])),
         "PYTHONIOENCODING": "utf-8",
@@ -123,5 +123,5 @@ def _environment(offline: bool) -> dict[str, str]:
         "HF_HUB_DISABLE_TELEMETRY": "1",
     }
     if offline:
-        words |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
-    return words
+        variables |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+    return variables

@@ -1,7 +1,7 @@
 """One job, in the worker: a model opened, a text read, what happens recorded, a bundle written.
 
 In:   a task as bench.py sends it.
-Out:  a bundle file; progress and words on the way.
+Out:  a bundle file; progress and generated tokens on the way.
 """
 
 import gc
@@ -133,7 +133,7 @@ def choose_want(count: int) -> tuple[str, ...]:
 
 
 def read_edits(request: JobRequest) -> list[Edit]:
-    """The changes of a request, in the words of the recorders."""
+    """The edits of a request, as recorders take them."""
     edits: list[Edit] = [_read_edit(edit) for edit in request.edits]
     if request.layers is not None:
         edits.append(FirstLayers(request.layers))
