@@ -8,7 +8,7 @@ from typing import Any
 
 from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, Preset
 from glassformer.errors import ApiError
-from glassformer.schema import Phrase
+from texts import send_text
 
 
 class Rehearsal:
@@ -44,8 +44,8 @@ class Rehearsal:
         ]  # fmt: skip
 
     def presets(self) -> Sequence[Preset]:
-        phrase = Phrase(en="Tom chase Jerry", zh="汤姆追逐杰瑞")
-        point = Phrase(en="Look at the diagonal.", zh="看对角线。")
+        phrase = send_text("Tom chase Jerry")
+        point = send_text("Look at the diagonal.")
         return [
             Preset(id="tom", title=phrase, point=point, model="zoo/translator", task="translation",
                    text="Tom chase Jerry", source_language="en", target_language="zh",
@@ -55,7 +55,7 @@ class Rehearsal:
     def _job(self, state: str = "running") -> Job:
         return Job(
             id="job", kind="record", state=state, stage=self.stages[self.reached], share=0.5, detail="3/6",
-            recording=None, sentence=None, model="zoo/translator", created=time.time(),
+            recording=None, model="zoo/translator", created=time.time(),
         )  # fmt: skip
 
     def submit(self, request: JobRequest) -> Job:

@@ -122,7 +122,7 @@ def test_record_export_serve(glassformer: tuple[Path, dict[str, str]], tmp_path:
         address = re.search(r"http://\S+", server.stdout.readline())
         assert address is not None
         with urllib.request.urlopen(f"{address[0]}api/recordings", timeout=120) as answer:
-            titles = [entry["title"]["en"] for entry in json.load(answer)]
+            titles = [entry["title"]["parameters"].get("text") for entry in json.load(answer)]
         assert "tom" in titles
         with urllib.request.urlopen(address[0], timeout=120) as answer:
             assert b"<script" in answer.read()

@@ -1,7 +1,7 @@
 /** The list of views for their tabs, made when the page is built: a view's code is fetched when it is wanted. */
 import { fileURLToPath } from "node:url";
 import { type Plugin, runnerImport } from "vite";
-import type { AnyView } from "./src/core/view";
+import type { Spoken } from "./src/api/types";
 
 const NAME = "virtual:views";
 const LESSON = /^(walk|playground)$/; // large, and not for everybody: fetched when they are opened
@@ -21,16 +21,20 @@ export function listViews(): Plugin {
     async load(id) {
       if (id !== `\0${NAME}`) return null;
       const path = fileURLToPath(new URL("./src/all_views.ts", import.meta.url));
-      const { module } = await runnerImport<{ readonly allViews: readonly AnyView[] }>(path, {
+      const { module } = await runnerImport<typeof import("./src/all_views")>(path, {
         configFile: false,
         plugins: [noStyles],
         logLevel: "error",
       });
+      const inAll = (text: Spoken): string => {
+        const texts = module.languages.map((language) => [language, text(language)]);
+        return `say(${JSON.stringify(Object.fromEntries(texts))})`;
+      };
       const list = module.allViews.map(({ name, title, about, needs, panel, transport }) => {
-        const tab = { name, title, needs, panel, transport };
-        return LESSON.test(name) ? { ...tab, about } : tab;
+        const words = `title: ${inAll(title)}${LESSON.test(name) ? `, about: ${inAll(about)}` : ""}`;
+        return `{ ...${JSON.stringify({ name, needs, panel, transport })}, ${words} }`;
       });
-      return `export default ${JSON.stringify(list)}`;
+      return `const say = (texts) => (language) => texts[language] ?? texts.en;\nexport default [${list}]`;
     },
   };
 }

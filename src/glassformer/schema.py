@@ -24,13 +24,6 @@ class RequestModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class Phrase(ResponseModel):
-    """One text in both languages of the page."""
-
-    en: str
-    zh: str
-
-
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 Single = Union[bool, int, float, Text, None, "MessageModel"]
 
@@ -48,21 +41,6 @@ class MessageModel(ResponseModel):
         parameters = {name: _shorten(value) for name, value in message.parameters.items()}
         default = None if message.default is None else message.default[:LONGEST_TEXT]
         return cls(code=message.code[:200], parameters=parameters, default=default)
-
-
-class TranslatedMessage(MessageModel):
-    """A message, and its text in English and Chinese for pages that do not format messages yet."""
-
-    en: str
-    zh: str
-
-    @classmethod
-    def of(cls, message: Message) -> "TranslatedMessage":
-        """The message as it is sent."""
-        return cls(**dict(MessageModel.of(message)), en=message.text("en"), zh=message.text("zh"))
-
-
-Wording = TranslatedMessage | Phrase  # Phrase: from packages that have no catalogue yet
 
 
 def _shorten(value: Any) -> Any:

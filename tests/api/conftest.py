@@ -18,8 +18,8 @@ from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 from glassformer.lessons.schema import Topic, TopicResult, read_defaults
 from glassformer.recording import Recording
-from glassformer.schema import Phrase
 from inventions import invent_decoder, invent_long, invent_translation
+from texts import send_text, text_of
 
 HOST = "http://localhost:5000"
 
@@ -47,7 +47,7 @@ class PretendWorkbench:
         )  # fmt: skip
 
     def presets(self) -> Sequence[Preset]:
-        words = Phrase(en="Foxes", zh="狐狸")
+        words = send_text("狐狸")
         return (
             Preset(id="fox", title=words, point=words, model="zoo/tiny", task="language_modelling", text="x"),
         )
@@ -64,7 +64,7 @@ class PretendWorkbench:
         request = self.asked[int(id)]
         return Job(
             id=id, kind=request.kind, state="cancelled" if id in self.cancelled else "queued", stage="queued",
-            share=None, detail=None, recording=None, sentence=None, model=request.model, created=0.0,
+            share=None, detail=None, recording=None, model=request.model, created=0.0,
         )  # fmt: skip
 
     def jobs(self) -> Sequence[Job]:
@@ -92,7 +92,7 @@ class PretendWorkbench:
         request = PlayRequest(topic=name, parameters=dict(given))
         return Job(
             id="7", kind=request.kind, state="queued", stage="queued", share=None, detail=None,
-            recording=None, sentence=None, model=request.model, created=0.0,
+            recording=None, model=request.model, created=0.0,
         )  # fmt: skip
 
     def warm_up(self) -> None:
@@ -128,9 +128,10 @@ class Site:
         answer = self.client.request(words.pop("method", "GET"), path, **words)
         assert answer.status_code == status, answer.text
         error: dict[str, Any] = answer.json()["error"]
-        assert set(error) == {"sentence", "code", "message", "zh"}
+        assert set(error) == {"sentence", "code", "message"}
         assert error["sentence"].endswith((".", "。"))
-        assert any("\u4e00" <= letter <= "\u9fff" for letter in error["zh"] or ""), error["sentence"]
+        chinese = text_of(error["message"], "zh")
+        assert any("\u4e00" <= letter <= "\u9fff" for letter in chinese), chinese
         return error
 
     def of(self, name: str) -> str:

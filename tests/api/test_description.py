@@ -6,10 +6,10 @@ import numpy as np
 
 from glassformer.api.description import describe, find_shape, slice_tokens
 from glassformer.recording import Output, Recording, Tokens
-from glassformer.schema import Phrase
 from inventions import invent_decoder, invent_evidence, invent_map, invent_tokens, invent_translation
+from texts import send_text
 
-TITLE = Phrase(en="x", zh="x")
+TITLE = send_text("x")
 
 
 def test_shapes() -> None:

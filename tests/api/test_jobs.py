@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from glassformer.api.routes import jobs
+from texts import text_of
 
 ASKED = {"kind": "record", "model": "zoo/tiny", "text": "The fox"}
 
@@ -23,7 +24,7 @@ def read_events(text: str) -> list[tuple[str, Any]]:
 def test_models_and_presets(site: Any) -> None:
     assert site.json("/api/models")[0]["name"] == "zoo/tiny"
     preset = site.json("/api/presets")[0]
-    assert preset["title"]["zh"] == "狐狸"
+    assert text_of(preset["title"]) == "狐狸"
     assert preset["recording"] is None
 
 

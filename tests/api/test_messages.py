@@ -7,6 +7,7 @@ from starlette.types import Scope
 
 from glassformer.api.languages import choose_language
 from glassformer.messages import Message, known_languages, set_language
+from texts import text_of
 
 
 def scope(query: str = "", accept: str | None = None) -> Scope:
@@ -57,7 +58,7 @@ def test_errors_before_any_route_have_the_same_form(site: Any, path: str) -> Non
     error = site.refusal(path, 403, headers=foreign)
     assert error["code"] == "foreign_origin"
     assert "elsewhere" in error["sentence"]
-    assert error["sentence"] == error["zh"]
+    assert error["sentence"] == text_of(error["message"], "zh")
 
 
 def test_every_language_has_a_whole_catalogue(site: Any) -> None:
@@ -84,18 +85,21 @@ def test_a_catalogue_is_sent_once(site: Any) -> None:
 
 def test_evidence_and_undefined_values_are_messages(site: Any) -> None:
     evidence = site.json(site.of("decoder"))["evidence"]
-    parts = [Message.from_json(part).text("en") for part in evidence["messages"]["summary"]]
-    assert " · ".join(parts) == evidence["line"]
+    parts = [text_of(part) for part in evidence["messages"]["summary"]]
+    assert " · ".join(parts) == site.recordings["decoder"].evidence.text("en")
     score = site.json(f"{site.of('single')}/scores/overall_sparsity?over=model")
     (part,) = score["parts"]
-    assert [Message.from_json(each).text("en") for each in part["undefined"]] == part["why"]
+    assert part["values"] == [None]
+    assert [text_of(each) for each in part["undefined"]] == [
+        "No allowed weight is zero, so there is nothing to divide by."
+    ]
     known = site.json(f"{site.of('decoder')}/scores/entropy?over=head")["parts"][0]
     assert known["undefined"] == []
 
 
 def test_texts_that_a_page_shows_are_messages(site: Any) -> None:
     (first, *_) = site.json("/api/recordings")
-    assert Message.from_json(first["title"]).text("zh") == first["title"]["zh"]
+    assert text_of(first["title"])
     plan = site.json(site.of("decoder") + "/walk")
     for note in plan["notes"]:
-        assert Message.from_json(note).text("zh") == note["zh"] != note["en"]
+        assert text_of(note, "zh") != text_of(note, "en")

@@ -11,6 +11,7 @@ from glassformer import bundle
 from glassformer.api.frames import dequantise
 from glassformer.metrics import METRICS, PANEL, score
 from glassformer.recording import tile
+from texts import text_of
 
 
 def test_about(site: Any, build_site: Any) -> None:
@@ -20,8 +21,8 @@ def test_about(site: Any, build_site: Any) -> None:
     assert about["limits"]["queue"] == 8
     bare = build_site(workbench=False).json("/api/about")
     assert bare["workbench"] is False
-    assert "runs no models" in bare["why_no_workbench"]["en"]
-    assert "不运行模型" in bare["why_no_workbench"]["zh"]
+    assert "runs no models" in text_of(bare["why_no_workbench"])
+    assert "不运行模型" in text_of(bare["why_no_workbench"], "zh")
 
 
 def test_the_list(site: Any) -> None:
@@ -37,7 +38,7 @@ def test_a_description(site: Any) -> None:
     said = site.json(site.of("decoder"))
     recording = site.recordings["decoder"]
     assert said["source"]["text"] == recording.source.text
-    assert [each["layer"] for each in said["maps"]] == [0, 1, 2]
+    assert [each["place"]["layer"] for each in said["maps"]] == [0, 1, 2]
     first = said["maps"][0]
     assert first["causal"] is True
     assert all(first[name] for name in ("has_scores", "has_values", "dense"))
@@ -45,13 +46,14 @@ def test_a_description(site: Any) -> None:
     assert said["hidden"] == [{"stack": "decoder", "side": "source", "layers": 4, "tokens": 24, "width": 16}]
     assert said["output"]["positions"][3][0]["log_probability"] == pytest.approx(np.log(0.5))
     assert said["generation"]["steps"][1]["text"] == "␣animal"
-    assert said["evidence"]["line"] == str(recording.evidence)
+    summary = said["evidence"]["messages"]["summary"]
+    assert " · ".join(map(text_of, summary)) == str(recording.evidence)
     assert said["request"] is None
 
 
 def test_the_sides_of_a_translation(site: Any) -> None:
     said = site.json(site.of("translation"))
-    cross = next(each for each in said["maps"] if each["kind"] == "cross")
+    cross = next(each for each in said["maps"] if each["place"]["kind"] == "cross")
     assert (cross["query_side"], cross["key_side"], cross["causal"]) == ("target", "source", False)
     assert {each["stack"]: each["side"] for each in said["hidden"]} == {
         "encoder": "source",
@@ -76,9 +78,9 @@ def test_tokens_show_what_is_invisible(site: Any) -> None:
 def test_thumbnails(site: Any, name: str) -> None:
     for how in ("mean", "max"):
         frame = site.frame(site.of(name) + f"/thumbnails?how={how}")
-        for index, each in enumerate(site.recordings[name].maps):
+        for each in site.recordings[name].maps:
             known = each.statistics.thumbnail_mean if how == "mean" else each.statistics.thumbnail_max
-            seen = dequantise(frame.arrays[str(index)])
+            seen = dequantise(frame.arrays[each.place.address])
             assert seen.shape == known.shape
             assert np.abs(seen - known).max() <= 0.005 * known.max()
 
@@ -161,10 +163,9 @@ def test_hidden_states(site: Any) -> None:
     assert site.refusal(site.of("long") + "/hidden/decoder/0", 404)["code"] == "not_recorded"
 
 
-def test_metrics_speak_two_languages(site: Any) -> None:
+def test_metrics_of_the_panel_come_first(site: Any) -> None:
     said = site.json("/api/metrics")
     assert [each["name"] for each in said[: len(PANEL)]] == list(PANEL)
-    assert all(each["label"]["zh"] and each["caption"]["zh"] for each in said)
     assert all(each["panel"] == (each["name"] in PANEL) for each in said)
     sparsity = next(each for each in said if each["name"] == "overall_sparsity")
     assert "threshold" in {each["name"] for each in sparsity["parameters"]}
@@ -179,7 +180,9 @@ def test_scores_of_metrics(site: Any) -> None:
         for seen, part in zip(said["parts"], known.parts, strict=True):
             assert seen["values"] == pytest.approx(part.values.reshape(-1).tolist())
     heads = site.json(site.of("translation") + "/scores/entropy?over=head")
-    assert [part["map"] for part in heads["parts"]] == list(range(len(recording.maps)))
+    assert [part["place"]["address"] for part in heads["parts"]] == [
+        each.place.address for each in recording.maps
+    ]
     queries = site.json(site.of("translation") + "/scores/entropy?over=query")["parts"][2]
     assert (queries["axes"], queries["shape"]) == (["head", "query"], [3, 9])
     strict = site.json(site.of("decoder") + "/scores/overall_sparsity?threshold=0.2")
@@ -203,8 +206,7 @@ def test_every_metric_answers_or_says_why(site: Any) -> None:
             assert answer.status_code in (200, 422), (each["name"], answer.text)
             if answer.status_code == 200:
                 for part in answer.json()["parts"]:
-                    pairs = zip(part["values"], part["why"], strict=True)
-                    assert all((value is None) == bool(why) for value, why in pairs)
+                    assert (None in part["values"]) == bool(part["undefined"])
     assert {each["name"] for each in site.json("/api/metrics")} <= set(METRICS)
 
 
@@ -311,5 +313,5 @@ def test_metrics_are_described_in_both_languages(site: Any) -> None:
         phrases = [metric["label"], metric["caption"], *(knob["label"] for knob in metric["parameters"])]
         phrases += [phrase for phrase in (metric["lower"], metric["higher"]) if phrase is not None]
         for phrase in phrases:
-            assert is_chinese(phrase["zh"]), (metric["name"], phrase)
-            assert not is_chinese(phrase["en"]), (metric["name"], phrase)
+            assert is_chinese(text_of(phrase, "zh")), (metric["name"], phrase)
+            assert not is_chinese(text_of(phrase, "en")), (metric["name"], phrase)

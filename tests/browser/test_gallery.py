@@ -10,6 +10,7 @@ from browser.conftest import Bench, require_page, serve_workbench
 from browser.waiting import chosen, measure_overflow, settle
 from glassformer.workbench.gallery import PIECES
 from glassformer.workbench.presets import read_presets
+from texts import text_of
 
 pytestmark = pytest.mark.browser
 
@@ -33,7 +34,7 @@ def test_the_page_opens_on_its_best_picture(zoo: Bench, open_page: Open) -> None
     assert first.selection is not None
     assert first.selection.items() <= chosen(page).items()
     expect(page.get_by_role("tab", name="Lines")).to_have_attribute("aria-selected", "true")
-    expect(page.locator(".preset-note")).to_contain_text(first.point.en)
+    expect(page.locator(".preset-note")).to_contain_text(text_of(first.point, "en"))
     expect(page.locator("[data-action=preset]")).to_have_value(first.id)
     expect(page.locator(".view-host")).to_contain_text("voiture")
 
@@ -63,7 +64,7 @@ def test_a_link_goes_before_the_example(zoo: Bench, open_page: Open) -> None:
 
 def test_first_in_chinese_on_a_telephone(zoo: Bench, open_page: Open) -> None:
     page = open_page(zoo.url, width=360, height=740, locale="zh-CN", dark=True)
-    expect(page.locator(".preset-note")).to_contain_text(PRESETS["red-car"].point.zh)
+    expect(page.locator(".preset-note")).to_contain_text(text_of(PRESETS["red-car"].point, "zh"))
     assert measure_overflow(page) <= 0
 
 
@@ -76,7 +77,7 @@ def test_an_example_opens_at_its_point(name: str, zoo: Bench, open_page: Open) -
     shipped = zoo.library.find_preset(name)
     note = page.locator(".preset-note")
     expect(page.locator("[data-part=progress]")).to_have_count(0)
-    expect(note).to_contain_text(preset.point.en)
+    expect(note).to_contain_text(text_of(preset.point, "en"))
     page.wait_for_url(re.compile(f"recording={shipped or 'zoo-'}"))
     settle(page)
     assert preset.selection is not None
@@ -97,7 +98,7 @@ def test_the_list_of_recordings_opens_the_example(zoo: Bench, open_page: Open) -
     assert fox is not None
     page.get_by_role("combobox", name="Recording").select_option(fox)
     page.wait_for_url(re.compile(f"recording={fox}"))
-    expect(page.locator(".preset-note")).to_contain_text(PRESETS["fox"].point.en)
+    expect(page.locator(".preset-note")).to_contain_text(text_of(PRESETS["fox"].point, "en"))
     expect(page.locator(".view-host")).to_contain_text("0.979")  # j looks at um, under the crosshair
 
 
@@ -116,7 +117,7 @@ def test_at_another_head_or_map_the_note_leads_back(
     words = "&".join(f"{name}={value}" for name, value in preset.selection.items())
     page = open_page(f"{zoo.url}/#recording={zoo.library.find_preset('red-car')}&{words}", locale=locale)
     settle(page)
-    point = preset.point.zh if locale == "zh-CN" else preset.point.en
+    point = text_of(preset.point, "zh") if locale == "zh-CN" else text_of(preset.point, "en")
     note = page.locator(".preset-note")
     expect(note).to_contain_text(point)
     for way in (

@@ -41,8 +41,8 @@ def ask(served: Served, path: str) -> Any:
 def scores(served: Served, name: str, metric: str) -> dict[tuple[int, int], float]:
     """By map and head."""
     answer = ask(served, f"recordings/{served.ids[name]}/scores/{metric}?over=head")
-    parts = [part for part in answer["parts"] if part["map"] is not None]
-    return {(part["map"], head): value for part in parts for head, value in enumerate(part["values"])}
+    parts = enumerate(answer["parts"])
+    return {(map, head): value for map, part in parts for head, value in enumerate(part["values"])}
 
 
 def ranking(page: Page) -> list[tuple[int, int]]:

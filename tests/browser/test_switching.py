@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
 
 
-def speak(page: Page, language: str = "zh-CN") -> None:
+def speak(page: Page, language: str = "zh") -> None:
     page.locator("[data-action=language]").click()
     expect(page.locator("html")).to_have_attribute("lang", language)
     settle(page)

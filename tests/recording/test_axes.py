@@ -31,8 +31,8 @@ def test_a_step_shows_a_part_of_its_sides(build: object) -> None:
         own = at_step(whole, step, query, seen, "self")
         assert find_starts(replace(whole, maps=(own,)), own) == (step, 0)
         cross = at_step(whole, step, query, source, "cross")
-        said = describe_map(replace(whole, maps=(cross,)), 0)
-        assert (said.query_start, said.key_start, said.step) == (step, 0, step)
+        said = describe_map(replace(whole, maps=(cross,)), cross)
+        assert (said.query_start, said.key_start, said.place.step) == (step, 0, step)
         assert (said.queries, said.keys) == (1, 6)
 
 

@@ -11,6 +11,7 @@ from glassformer.errors import ApiError
 from glassformer.walk import Arrays, explain, make_plan
 from inventions import invent_decoder, invent_translation
 from proof import prove_cells
+from texts import text_of
 from tolerances import assert_near
 
 torch = pytest.importorskip("torch")
@@ -26,8 +27,8 @@ def test_a_model_of_transformers_shows_what_its_recording_backs(make: Any) -> No
     assert steps["decoder.0.self.weights"].operation == "softmax"
     assert steps["decoder.0.self.mixed"].words == {"origin": "computed"}
     assert steps["decoder.0.self.output"].missing is not None
-    assert plan.notes[0].en.startswith("This model comes from transformers")
-    assert "feed-forward" in plan.notes[0].en  # what is missing is named
+    assert text_of(plan.notes[0]).startswith("This model comes from transformers")
+    assert "feed-forward" in text_of(plan.notes[0])  # what is missing is named
     assert len(plan.notes) == 1
     told = [step for step in steps.values() if step.arithmetic and step.operation != "choose"]
     prove_cells(recording, told)
@@ -49,11 +50,11 @@ def test_what_could_have_been_kept_is_not_said_to_be_out_of_reach() -> None:
     for name in ("0.self.queries", "0.self.scores", "0.self.mixed", "embedding.states", "0.states.states"):
         missing = steps[f"decoder.{name}"].missing
         assert missing is not None
-        assert "Record again with queries" in missing.en, name
+        assert "Record again with queries" in text_of(missing), name
     outside = steps["decoder.0.self.output"].missing
     assert outside is not None
-    assert "outside of attention" in outside.en
-    assert [note.en.split()[0] for note in plan.notes] == ["This", "This"]
+    assert "outside of attention" in text_of(outside)
+    assert [text_of(note).split()[0] for note in plan.notes] == ["This", "This"]
     assert plan.more
     assert not make_plan(recording).more  # everything is there that such a recording can hold
 

@@ -78,7 +78,7 @@ def test_a_job_tells_all_and_then_is_silent(ask: Ask) -> None:
     assert names(store, entry.id) == ["progress", "progress", "progress", "step", "done"]
     assert store.events(entry.id, 4)[0].data == {"recording": "recording-1"}
     job = store.job(entry.id)
-    assert (job.state, job.recording, job.sentence) == ("done", "recording-1", None)
+    assert (job.state, job.recording, job.message) == ("done", "recording-1", None)
 
 
 def test_a_failed_job_says_why(ask: Ask) -> None:
@@ -87,13 +87,11 @@ def test_a_failed_job_says_why(ask: Ask) -> None:
     why = message("workbench.worker.crashed", signal="SIGSEGV")
     store.fail(entry, why, "crashed")
     job = store.job(entry.id)
-    assert (job.state, job.sentence, job.code) == ("failed", why.text("en"), "crashed")
+    assert (job.state, job.code) == ("failed", "crashed")
     assert job.message == MessageModel.of(why)
     sent = {"code": "workbench.worker.crashed", "parameters": {"signal": "SIGSEGV"}, "default": None}
     data = store.events(entry.id, 2)[0].data
-    assert data == {
-        "sentence": why.text("en"), "code": "crashed", "zh": why.text("zh"), "message": sent,
-    }  # fmt: skip
+    assert data == {"code": "crashed", "message": sent}
 
 
 def test_a_cancelled_job_never_starts(ask: Ask) -> None:

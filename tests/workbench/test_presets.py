@@ -10,6 +10,7 @@ from glassformer.workbench.models import Model
 from glassformer.workbench.presets import find_shown, list_presets, read_presets
 from glassformer.workbench.requests import check_request
 from glassformer.workbench.settings import WorkbenchSettings
+from texts import text_of
 
 TEXTS = [
     "Tom chase Jerry",
@@ -60,9 +61,9 @@ def test_a_preset_is_a_request_that_can_be(preset: Preset) -> None:
     words = preset.model_dump(include=set(JobRequest.model_fields), exclude_none=True)
     check_request(JobRequest(kind="record", **words), pretend(preset), WorkbenchSettings())
     for phrase in (preset.title, preset.point):
-        assert phrase.en.strip()
-        assert phrase.zh.strip()
-    assert any("\u4e00" <= letter <= "\u9fff" for letter in preset.point.zh)
+        assert text_of(phrase, "en").strip()
+        assert text_of(phrase, "zh").strip()
+    assert any("\u4e00" <= letter <= "\u9fff" for letter in text_of(preset.point, "zh"))
     assert preset.selection is not None
     assert preset.selection["view"] in VIEWS
 

@@ -9,3 +9,5 @@ const files = import.meta.glob<{ readonly view: AnyView }>("./views/*/view.ts", 
 export const allViews: readonly AnyView[] = Object.values(files)
   .map((file) => file.view)
   .sort((a, b) => a.order - b.order);
+
+export { languages } from "./i18n/core";

@@ -5,11 +5,11 @@
  * Out:  the workbench, without what needs a model.
  */
 
-import type { Language } from "./api/types";
 import type { Theme } from "./core/view";
 import { answersInside } from "./data/file_answers";
 import { Connection, createHttpSource } from "./data/http";
 import { shelter } from "./embedded_styles";
+import { languages } from "./i18n/core";
 import { addressBar, type SelectionAddress } from "./shell/address";
 import { mount } from "./shell/mount";
 
@@ -91,7 +91,7 @@ function render({ model, el }: { readonly model: Model; readonly el: HTMLElement
   };
   size();
   model.on("change:height", size);
-  const language = chosen<Language>(model.get("language"), ["en", "zh"]);
+  const language = chosen(model.get("language"), languages);
   const theme = chosen<Theme>(model.get("theme"), ["light", "dark"]);
   const unmount = mount(
     element,

@@ -16,23 +16,25 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from glassformer.api.jobs import JobRequest
-from glassformer.messages import Message
+from glassformer.messages import get_language, literal
 from glassformer.recording import Recording
 from glassformer.recording.arrays import is_mapped
-from glassformer.schema import TranslatedMessage, Wording
+from glassformer.schema import MessageModel
 
 _WHOLE = 16 << 20  # bytes up to which a file is hashed as a whole
 _SAMPLES, _SAMPLE = 256, 4096  # pieces of a longer file, and bytes of each
 
 
 def _read_text(value: Any) -> Any:
-    """A text of a card: the code of a message, or as it was sent."""
-    if isinstance(value, dict) and set(value) == {"code"}:
-        return TranslatedMessage.of(Message(value["code"]))
-    return value
+    """A text of a card: a message, the code of one, or, in old cards, a text in each language."""
+    if not isinstance(value, dict):
+        return value
+    if "code" in value:
+        return {"parameters": {}} | {name: value[name] for name in value if name in MessageModel.model_fields}
+    return MessageModel.of(literal(str(value.get(get_language()) or value["en"])))
 
 
-CardText = Annotated[Wording, BeforeValidator(_read_text)]
+CardText = Annotated[MessageModel, BeforeValidator(_read_text)]
 
 
 class Card(BaseModel):
@@ -86,7 +88,7 @@ def read_card(path: Path) -> Card:
         if written.is_file():
             return Card.model_validate(tomllib.loads(written.read_text(encoding="utf-8")))
         return Card.model_validate_json(kept.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyError):
         return Card()
 
 

@@ -9,12 +9,21 @@ from collections.abc import Sequence
 from typing import Literal
 
 from glassformer.api.jobs import JobRequest, Shape
-from glassformer.place import Kind
-from glassformer.recording import Evidence, Generation, Output, Recording, Side, Step, Tokens, count_levels
+from glassformer.recording import (
+    AttentionMap,
+    Evidence,
+    Generation,
+    Output,
+    Recording,
+    Side,
+    Step,
+    Tokens,
+    count_levels,
+)
 from glassformer.recording.axes import find_starts, is_causal
 from glassformer.recording.statistics import Content
 from glassformer.recording.visible import make_visible
-from glassformer.schema import MessageModel, Pair, PlaceModel, ResponseModel, Wording
+from glassformer.schema import MessageModel, Pair, PlaceModel, ResponseModel
 
 LONGEST_TEXT = 20_000  # characters of a text in a description
 MOST_POSITIONS = 2_048  # of an output
@@ -34,12 +43,6 @@ class MapDescription(ResponseModel):
 
     place: PlaceModel
     content: Content  # weights: rows sum to one; signed: differences, attributions
-    index: int  # this and the next five: for pages that do not use the place yet
-    name: str
-    stack: str
-    layer: int
-    kind: Kind
-    step: int | None
     heads: int
     queries: int
     keys: int
@@ -58,7 +61,7 @@ class MapDescription(ResponseModel):
     key_heads: int | None
     head_width: int | None
     scale: float | None
-    relaxed: str | None
+    relaxed: MessageModel | None  # why rows need not sum to one
 
 
 class HiddenDescription(ResponseModel):
@@ -71,18 +74,8 @@ class HiddenDescription(ResponseModel):
     width: int
 
 
-class EvidenceWords(ResponseModel):
-    """The texts of the evidence."""
-
-    kernel: str
-    reference: str | None
-    edits: tuple[str, ...]
-    notes: tuple[str, ...]
-    line: str
-
-
 class EvidenceMessages(ResponseModel):
-    """The texts of the evidence as messages; `summary` is the one line, its parts joined by " · "."""
+    """The texts of the evidence; `summary` is the one line, its parts joined by " · "."""
 
     kernel: MessageModel
     reference: MessageModel | None
@@ -91,7 +84,7 @@ class EvidenceMessages(ResponseModel):
     summary: tuple[MessageModel, ...]
 
 
-class EvidenceDescription(EvidenceWords):
+class EvidenceDescription(ResponseModel):
     """Where the numbers come from."""
 
     model: str
@@ -101,7 +94,6 @@ class EvidenceDescription(EvidenceWords):
     largest_error: float | None
     versions: dict[str, str]
     messages: EvidenceMessages
-    zh: EvidenceWords
 
 
 class TokenChoice(ResponseModel):
@@ -143,7 +135,7 @@ class Description(ResponseModel):
     """Everything about a recording but its arrays and its tokens."""
 
     id: str
-    title: Wording
+    title: MessageModel
     model: str
     shape: Shape
     evidence: EvidenceDescription
@@ -170,7 +162,9 @@ class TokenSlice(ResponseModel):
     text: str | None
 
 
-def describe(recording: Recording, id: str, title: Wording, request: JobRequest | None = None) -> Description:
+def describe(
+    recording: Recording, id: str, title: MessageModel, request: JobRequest | None = None
+) -> Description:
     """The description of a recording."""
     return Description(
         id=id,
@@ -180,7 +174,7 @@ def describe(recording: Recording, id: str, title: Wording, request: JobRequest 
         evidence=_describe_evidence(recording.evidence),
         source=_describe_side(recording.source),
         target=None if recording.target is None else _describe_side(recording.target),
-        maps=tuple(describe_map(recording, index) for index in range(len(recording.maps))),
+        maps=tuple(describe_map(recording, each) for each in recording.maps),
         hidden=tuple(_describe_hidden(recording, stack) for stack in recording.hidden),
         output=None if recording.output is None else _describe_output(recording.output),
         generation=None if recording.generation is None else _describe_generation(recording.generation),
@@ -192,28 +186,16 @@ def _describe_evidence(evidence: Evidence) -> EvidenceDescription:
     return EvidenceDescription(
         model=evidence.model,
         model_hash=evidence.model_hash,
-        kernel=evidence.kernel.text("en"),
         dtype=evidence.dtype,
         exact=evidence.exact,
         largest_error=_finite(evidence.largest_error),
-        reference=None if evidence.reference is None else evidence.reference.text("en"),
-        edits=tuple(edit.text("en") for edit in evidence.edits),
         versions=dict(evidence.versions),
-        notes=tuple(note.text("en") for note in evidence.notes),
-        line=evidence.text("en"),
         messages=EvidenceMessages(
             kernel=MessageModel.of(evidence.kernel),
             reference=None if evidence.reference is None else MessageModel.of(evidence.reference),
             edits=tuple(map(MessageModel.of, evidence.edits)),
             notes=tuple(map(MessageModel.of, evidence.notes)),
             summary=tuple(map(MessageModel.of, evidence.summary)),
-        ),
-        zh=EvidenceWords(
-            kernel=evidence.kernel.text("zh"),
-            reference=None if evidence.reference is None else evidence.reference.text("zh"),
-            edits=tuple(edit.text("zh") for edit in evidence.edits),
-            notes=tuple(note.text("zh") for note in evidence.notes),
-            line=evidence.text("zh"),
         ),
     )
 
@@ -226,20 +208,13 @@ def find_shape(recording: Recording) -> Shape:
     return "encoder" if "encoder" in stacks else "decoder"
 
 
-def describe_map(recording: Recording, index: int) -> MapDescription:
+def describe_map(recording: Recording, each: AttentionMap) -> MapDescription:
     """The description of one map."""
-    each = recording.maps[index]
     keys = each.keys
     query_start, key_start = find_starts(recording, each)
     return MapDescription(
         place=PlaceModel.of(each.place),
         content=each.content,
-        index=index,
-        name=each.name,
-        stack=each.stack,
-        layer=each.layer,
-        kind=each.kind,
-        step=each.step,
         heads=each.heads,
         queries=len(each.query),
         keys=len(each.key),
@@ -258,7 +233,7 @@ def describe_map(recording: Recording, index: int) -> MapDescription:
         key_heads=None if keys is None else keys.shape[0],
         head_width=None if keys is None else keys.shape[2],
         scale=each.scale,
-        relaxed=None if each.relaxed is None else each.relaxed.text("en"),
+        relaxed=None if each.relaxed is None else MessageModel.of(each.relaxed),
     )
 
 

@@ -26,7 +26,6 @@ class ErrorBody(ResponseModel):
     sentence: str  # the message as text, in the language of the request
     code: str  # for programs
     message: MessageModel
-    zh: str  # the sentence in Chinese, for pages that do not format messages yet
 
 
 class ErrorResponse(ResponseModel):
@@ -47,7 +46,6 @@ def respond_with_error(error: ApiError, language: str) -> Response:
         sentence=error.message.text(language),
         code=error.code,
         message=MessageModel.of(error.message),
-        zh=error.message.text("zh"),
     )
     return JSONResponse(ErrorResponse(error=body).model_dump(mode="json"), error.status)
 

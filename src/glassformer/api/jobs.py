@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 from pydantic import Field
 
 from glassformer.lessons.schema import Topic, TopicResult
-from glassformer.schema import MessageModel, RequestModel, ResponseModel, Wording
+from glassformer.schema import MessageModel, RequestModel, ResponseModel
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -105,10 +105,8 @@ class Job(ResponseModel):
     share: float | None  # of the stage, 0 to 1, where it is known
     detail: str | None
     recording: str | None  # its id in the library, once done
-    sentence: str | None  # why it failed
     code: str | None = None
     message: MessageModel | None = None  # why it failed
-    zh: str | None = None  # the sentence in Chinese, for pages that do not format messages yet
     model: str
     created: float  # seconds since 1970
     listed: bool = True  # whether what it makes is in the list of recordings
@@ -139,7 +137,7 @@ class ModelDescription(ResponseModel):
     max_tokens: int | None
     parameters: int | None
     origin: Literal["zoo", "folder", "hub"]
-    note: Wording | None
+    note: MessageModel | None
     decoder_layers: int | None = None  # of encoder-decoders, whose `layers` are those of the encoder
 
 
@@ -147,8 +145,8 @@ class Preset(ResponseModel):
     """A text worth looking at, and what to look at in it."""
 
     id: str
-    title: Wording
-    point: Wording
+    title: MessageModel
+    point: MessageModel
     model: str
     task: str
     text: str

@@ -28,7 +28,7 @@ from glassformer.errors import ApiError, BundleError
 from glassformer.messages import literal
 from glassformer.recording import Recording
 from glassformer.recording.visible import make_excerpt
-from glassformer.schema import ResponseModel, TranslatedMessage, Wording
+from glassformer.schema import MessageModel, ResponseModel
 
 Origin = Literal["shipped", "file", "made"]
 
@@ -44,14 +44,14 @@ class RecordingEntry(ResponseModel):
     """One recording in a list."""
 
     id: str
-    title: Wording
+    title: MessageModel
     model: str
     shape: Shape
     source_excerpt: str
     source_tokens: int
     target_tokens: int | None
     origin: Origin
-    note: Wording | None
+    note: MessageModel | None
     selection: dict[str, str] | None = None  # where to open it, as in the page's address
     parent: str | None = None  # id of the recording that it is derived from
     default: bool = False  # the one that a page opens by itself; one of a list at most
@@ -182,7 +182,7 @@ class Library:
         self,
         path: str | PathLike[str],
         origin: Origin = "made",
-        title: Wording | None = None,
+        title: MessageModel | None = None,
         request: JobRequest | None = None,
     ) -> str:
         """Add a bundle written below the library's folder; the library owns the file from now on."""
@@ -211,7 +211,7 @@ class Library:
         finally:
             part.unlink(missing_ok=True)
 
-    def add(self, recording: Recording, title: Wording | None = None) -> str:
+    def add(self, recording: Recording, title: MessageModel | None = None) -> str:
         """Add a recording that is in memory; it is written to disk when memory runs short."""
         return self._add(recording, None, "made", Card(title=title), own=True)
 
@@ -260,7 +260,7 @@ class Library:
         label = path.stem if path is not None and origin == "file" and not own else excerpt or recording.model
         entry = RecordingEntry(
             id=id,
-            title=TranslatedMessage.of(literal(label)) if card.title is None else card.title,
+            title=MessageModel.of(literal(label)) if card.title is None else card.title,
             model=recording.model,
             shape=find_shape(recording),
             source_excerpt=excerpt,
@@ -268,7 +268,7 @@ class Library:
             target_tokens=None if recording.target is None else len(recording.target),
             origin=origin,
             note=card.note,
-            selection=_complete_selection(card.selection, recording),
+            selection=card.selection,
             parent=None if card.request is None else card.request.parent,
         )
         size = path.stat().st_size if path is not None else 0
@@ -343,19 +343,6 @@ class Library:
         del self._entries[id]
         if stored.own and stored.path is not None:
             _remove_file(stored.path)
-
-
-def _complete_selection(selection: dict[str, str] | None, recording: Recording) -> dict[str, str] | None:
-    """A selection that names its map by place and, for old pages, by index; cards may have either."""
-    if selection is None:
-        return None
-    places = [each.place.address for each in recording.maps]
-    index, place = selection.get("map", ""), selection.get("place")
-    if place in places:
-        return {**selection, "map": str(places.index(place))}
-    if index.isdecimal() and int(index) < len(places):
-        return {**selection, "place": places[int(index)]}
-    return selection
 
 
 def _age(path: Path) -> float:

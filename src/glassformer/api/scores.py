@@ -17,9 +17,9 @@ from glassformer.errors import ApiError, InputError
 from glassformer.messages import message
 from glassformer.metrics import METRICS, PANEL, Metric, Over, Parameter, Part, Score, score
 from glassformer.metrics.scores import LEVELS
-from glassformer.place import Place, name_term
+from glassformer.place import name_term
 from glassformer.recording import THRESHOLD, Recording
-from glassformer.schema import Bounds, MessageModel, PlaceModel, ResponseModel, TranslatedMessage
+from glassformer.schema import Bounds, MessageModel, PlaceModel, ResponseModel
 
 Kind = Literal["number", "integer", "choice", "boolean", "text"]
 
@@ -35,7 +35,7 @@ class MetricParameter(ResponseModel):
     """A parameter of a metric."""
 
     name: str
-    label: TranslatedMessage
+    label: MessageModel
     kind: Kind
     default: float | int | str | bool | None
     minimum: float | None
@@ -48,10 +48,10 @@ class MetricDescription(ResponseModel):
 
     name: str
     family: str
-    label: TranslatedMessage
-    caption: TranslatedMessage
-    lower: TranslatedMessage | None
-    higher: TranslatedMessage | None
+    label: MessageModel
+    caption: MessageModel
+    lower: MessageModel | None
+    higher: MessageModel | None
     unit: str
     range: Bounds
     over: str
@@ -61,27 +61,14 @@ class MetricDescription(ResponseModel):
     panel: bool
 
 
-class Reasons(ResponseModel):
-    """Why values are missing, in another language."""
-
-    why: tuple[str | None, ...]
-
-
 class ScorePart(ResponseModel):
-    """The values of one place, flat; null where there is none, and why."""
+    """The values of one place, flat; null where there is none."""
 
     place: PlaceModel | None  # None: of several maps together
     undefined: tuple[MessageModel, ...]  # why values are missing; empty where none is
-    stack: str | None  # this and the next four: for pages that do not use the place yet
-    kind: str | None
-    layer: int | None
-    step: int | None
-    map: int | None
     axes: tuple[str, ...]
     shape: tuple[int, ...]
     values: tuple[float | None, ...]
-    why: tuple[str | None, ...]
-    zh: Reasons | None  # where a value is missing
     labels: tuple[tuple[str, ...], ...] | None
 
 
@@ -116,7 +103,7 @@ def measure_recording(
     knobs = {knob.name: knob for knob in metric.parameters}
     parameters = {word: _read(knobs[word], text) if word in knobs else text for word, text in given.items()}
     measured = score(make_cancellable(recording), name, over=over, **parameters)
-    return _describe_score(recording, measured)
+    return _describe_score(measured)
 
 
 def frame_rollout(
@@ -167,10 +154,10 @@ def _describe(metric: Metric) -> MetricDescription:
     return MetricDescription(
         name=metric.name,
         family=metric.family,
-        label=TranslatedMessage.of(metric.label),
-        caption=TranslatedMessage.of(metric.caption),
-        lower=None if metric.lower is None else TranslatedMessage.of(metric.lower),
-        higher=None if metric.higher is None else TranslatedMessage.of(metric.higher),
+        label=MessageModel.of(metric.label),
+        caption=MessageModel.of(metric.caption),
+        lower=None if metric.lower is None else MessageModel.of(metric.lower),
+        higher=None if metric.higher is None else MessageModel.of(metric.higher),
         unit=metric.unit,
         range=metric.range,
         over=metric.over,
@@ -184,7 +171,7 @@ def _describe(metric: Metric) -> MetricDescription:
 def _describe_parameter(knob: Parameter) -> MetricParameter:
     return MetricParameter(
         name=knob.name,
-        label=TranslatedMessage.of(knob.about.meaning),
+        label=MessageModel.of(knob.about.meaning),
         kind="choice" if knob.choices else _KINDS[knob.type],
         default=None if knob.default is inspect.Parameter.empty else knob.default,
         minimum=knob.about.least,
@@ -193,8 +180,7 @@ def _describe_parameter(knob: Parameter) -> MetricParameter:
     )
 
 
-def _describe_score(recording: Recording, measured: Score) -> ScoreDescription:
-    numbers = {each.place: index for index, each in enumerate(recording.maps)}
+def _describe_score(measured: Score) -> ScoreDescription:
     cells = sum(part.values.size for part in measured.parts)
     if cells > MOST_CELLS:
         raise ApiError(
@@ -209,32 +195,20 @@ def _describe_score(recording: Recording, measured: Score) -> ScoreDescription:
             name: value if isinstance(value, float | int | str | bool | None) else str(value)
             for name, value in measured.parameters.items()
         },
-        parts=tuple(_describe_part(part, numbers) for part in measured.parts),
+        parts=tuple(map(_describe_part, measured.parts)),
     )
 
 
-def _describe_part(part: Part, numbers: dict[Place, int]) -> ScorePart:
+def _describe_part(part: Part) -> ScorePart:
     place = part.place
     values = [value if math.isfinite(value) else None for value in part.values.reshape(-1).tolist()]
     reasons = part.undefined or (message("api.no_value"),)
-    english = " ".join(reason.text("en") for reason in reasons)
-
-    def tell(why: str) -> tuple[str | None, ...]:
-        return tuple(None if value is not None else why for value in values)
-
     return ScorePart(
         place=None if place is None else PlaceModel.of(place),
         undefined=tuple(map(MessageModel.of, reasons)) if None in values else (),
-        stack=None if place is None else place.stack,
-        kind=None if place is None else place.kind,
-        layer=None if place is None else place.layer,
-        step=None if place is None else place.step,
-        map=None if place is None else numbers.get(place),
         axes=part.axes,
         shape=part.values.shape,
         values=tuple(values),
-        why=tell(english),
-        zh=Reasons(why=tell("".join(reason.text("zh") for reason in reasons))) if None in values else None,
         labels=part.labels or None,
     )
 

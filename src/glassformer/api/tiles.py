@@ -72,16 +72,14 @@ def frame_tile(
 
 
 def frame_thumbnails(recording: Recording, how: How) -> Frame:
-    """A small picture of every head of every map: one array a map (head, row, column)."""
+    """A small picture of every head: for each map an array (head, row, column), named by its place."""
     planes, levels = {}, []
-    for index, each in enumerate(recording.maps):
+    for each in recording.maps:
         statistics = each.statistics
         pixels = statistics.thumbnail_mean if how == "mean" else statistics.thumbnail_max
-        planes[str(index)] = convert(pixels, "uint8", None, each.content)
+        planes[each.place.address] = convert(pixels, "uint8", None, each.content)
         levels.append(statistics.level)
-    return Frame(
-        planes, {"how": how, "levels": levels, "places": [each.place.address for each in recording.maps]}
-    )
+    return Frame(planes, {"how": how, "levels": levels})
 
 
 def frame_average(recording: Recording, stack: str, kind: str, precision: Precision) -> Frame:
@@ -157,7 +155,6 @@ def cut_span(part: Range | None, length: int, axis: str) -> slice:
 
 def _place(attention_map: AttentionMap, head: Head, rows: slice, columns: slice) -> dict[str, Any]:
     return {
-        "map": attention_map.name,
         "place": attention_map.place.address,
         "head": head,
         "queries": [rows.start, rows.stop],

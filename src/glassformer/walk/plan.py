@@ -11,7 +11,7 @@ from typing import Literal, cast
 from glassformer.messages import message
 from glassformer.recording import LONGEST_TRACE, Recording
 from glassformer.recording.axes import is_causal
-from glassformer.schema import TranslatedMessage
+from glassformer.schema import MessageModel
 from glassformer.walk.arrays import Arrays
 from glassformer.walk.builder import PlanBuilder
 from glassformer.walk.diagram import draw
@@ -34,9 +34,7 @@ def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
     recurrent, ours = "cell" in words, "norm_position" in words
     sides = [recording.source] + ([] if recording.target is None else [recording.target])
     short = max(map(len, sides)) <= LONGEST_TRACE
-    builder = PlanBuilder(
-        arrays, _explain_missing(ours, short), TranslatedMessage.of(message("walk.outside"))
-    )
+    builder = PlanBuilder(arrays, _explain_missing(ours, short), MessageModel.of(message("walk.outside")))
     if ours:
         NativePlan(words, builder).write()
     else:
@@ -89,29 +87,29 @@ def list_arrays(recording: Recording, most: int) -> list[str]:
     return listed
 
 
-def _explain_missing(ours: bool, short: bool) -> TranslatedMessage:
+def _explain_missing(ours: bool, short: bool) -> MessageModel:
     """Why steps that were not kept are missing."""
     if not ours:
-        return TranslatedMessage.of(message("walk.not_kept"))
+        return MessageModel.of(message("walk.not_kept"))
     why = message("walk.no_trace") if short else message("walk.too_long", most=LONGEST_TRACE)
-    return TranslatedMessage.of(why)
+    return MessageModel.of(why)
 
 
 def _note(
     recording: Recording, builder: PlanBuilder, chapters: tuple[Chapter, ...]
-) -> tuple[TranslatedMessage, ...]:
+) -> tuple[MessageModel, ...]:
     notes = []
     steps = [step for chapter in chapters for step in chapter.steps]
     missing = [step.missing for step in steps if step.missing is not None]
     if builder.unobserved in missing:
-        notes.append(TranslatedMessage.of(message("walk.only_attention")))
+        notes.append(MessageModel.of(message("walk.only_attention")))
     if builder.missing in missing:
         notes.append(builder.missing)
     kept = set(recording.trace)
     if any(set(step.parameters.names()) - kept and step.missing is None for step in steps):
-        notes.append(TranslatedMessage.of(message("walk.no_parameters")))
+        notes.append(MessageModel.of(message("walk.no_parameters")))
     if recording.evidence.edits:
-        notes.append(TranslatedMessage.of(message("walk.edited")))
+        notes.append(MessageModel.of(message("walk.edited")))
     return tuple(notes)
 
 

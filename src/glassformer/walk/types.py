@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from glassformer.schema import Pair, ResponseModel, TranslatedMessage
+from glassformer.schema import MessageModel, Pair, ResponseModel
 
 Operation = Literal[
     "lookup",  # a row of a table
@@ -76,7 +76,7 @@ class Step(ResponseModel):
     words: dict[str, str]  # such as the name of the activation
     shape: StepShape
     arithmetic: bool  # whether /cell can say how each number came about
-    missing: TranslatedMessage | None  # why there is nothing to see
+    missing: MessageModel | None  # why there is nothing to see
 
 
 class Chapter(ResponseModel):
@@ -146,7 +146,7 @@ class WalkPlan(ResponseModel):
     stacks: tuple[StackDescription, ...]
     chapters: tuple[Chapter, ...]
     diagram: Diagram
-    notes: tuple[TranslatedMessage, ...]  # what this recording cannot show
+    notes: tuple[MessageModel, ...]  # what this recording cannot show
 
 
 class Term(ResponseModel):

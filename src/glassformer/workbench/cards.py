@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 
 from glassformer.api.jobs import ModelDescription
 from glassformer.messages import message
-from glassformer.schema import TranslatedMessage
+from glassformer.schema import MessageModel
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
 Origin = Literal["zoo", "folder", "hub"]
@@ -177,9 +177,9 @@ ZOO_ORDER = (
 )  # as models are listed
 
 
-def _find_note(name: str) -> TranslatedMessage | None:
+def _find_note(name: str) -> MessageModel | None:
     """What to know about a shipped model."""
     shipped = name.removeprefix("zoo/")
     if shipped == name or shipped not in ZOO_ORDER:
         return None
-    return TranslatedMessage.of(message(f"workbench.note.{shipped}"))
+    return MessageModel.of(message(f"workbench.note.{shipped}"))

@@ -23,7 +23,6 @@ import numpy as np
 from glassformer import bundle
 from glassformer.api.jobs import JobRequest, Preset, Want
 from glassformer.recording import AttentionMap, Recording, Step
-from glassformer.schema import MessageModel
 from glassformer.walk import Arrays
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.models import ModelCatalog
@@ -154,8 +153,7 @@ def write_card(preset: Preset) -> str:
     """Title, note, preset and where to open it, as TOML; JSON spells strings the same way."""
     rows = [f"preset = {json.dumps(preset.id)}"]
     for name, text in (("title", preset.title), ("note", preset.point)):
-        keys = ("code",) if isinstance(text, MessageModel) else ("en", "zh")
-        rows += [f"{name}.{key} = {json.dumps(getattr(text, key), ensure_ascii=False)}" for key in keys]
+        rows.append(f"{name}.code = {json.dumps(text.code)}")
     for key, value in (preset.selection or {}).items():
         rows += [f"selection.{json.dumps(key)} = {json.dumps(value, ensure_ascii=False)}"]
     return "\n".join(rows) + "\n"

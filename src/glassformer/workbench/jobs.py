@@ -135,9 +135,8 @@ class JobStore:
         with self._changed:
             if not entry.finished:
                 told = MessageModel.of(text)
-                texts = {"code": code, "sentence": text.text("en"), "zh": text.text("zh")}
-                entry.change(message=told, **texts)
-                self._finish(entry, "failed", {**texts, "message": told.model_dump(mode="json")})
+                entry.change(message=told, code=code)
+                self._finish(entry, "failed", {"code": code, "message": told.model_dump(mode="json")})
 
     def is_idle(self) -> bool:
         """Whether no job waits or runs."""

@@ -14,6 +14,7 @@ from glassformer.errors import InputError
 from glassformer.render.html import export as html
 from glassformer.walk import explain, make_plan
 from inventions import invent_decoder
+from texts import text_of
 
 
 def count_ours() -> int:
@@ -127,6 +128,7 @@ def test_why_there_is_no_number_comes_in_both_languages() -> None:
         score = json.loads(client.get(f"recordings/{client.id}/scores/overall_sparsity?over=model").content)
         told = json.loads(client.get(f"recordings/{client.id}").content)
     (part,) = score["parts"]
-    assert part["why"] == ["No allowed weight is zero, so there is nothing to divide by."]
-    assert part["zh"]["why"] == ["允许的权重没有一个为零，因此没有除数。"]
-    assert "精确" in told["evidence"]["zh"]["line"]
+    (why,) = part["undefined"]
+    assert text_of(why, "en") == "No allowed weight is zero, so there is nothing to divide by."
+    assert text_of(why, "zh") == "允许的权重没有一个为零，因此没有除数。"
+    assert "精确" in [text_of(each, "zh") for each in told["evidence"]["messages"]["summary"]]

@@ -6,11 +6,14 @@ type Schemas = components["schemas"];
 /** The same, where some of it may be left out. */
 type Without<T, K extends keyof T> = Omit<T, K> & Partial<Pick<T, K>>;
 
-export type Language = "en" | "zh";
-export type Phrase = Readonly<Record<Language, string>>;
+export type Language = string; // code of a language that has files of words
+/** A text of the page's own words. */
+export type Spoken = (language: Language) => string;
 export type SideName = "source" | "target";
 export type Kind = "self" | "cross";
 export type Stack = string; // "encoder" or "decoder"
+
+export type ErrorResponse = Schemas["ErrorResponse"];
 
 // recordings
 export type RecordingEntry = Schemas["RecordingEntry"];

@@ -5,25 +5,30 @@
  * Out:  names of maps and heads, caption lines, the token of a side that the selection points at, and the way back.
  */
 
-import type { HiddenDescription, Language, MapDescription, SideName } from "../api/types";
-import { inBoth } from "../i18n/core";
+import type {
+  EvidenceDescription,
+  HiddenDescription,
+  Language,
+  MapDescription,
+  SideName,
+} from "../api/types";
 import { words } from "../i18n/focus";
 import { chooseMap } from "./maps";
-import { placeOf } from "./place";
+import { formatText, type Text } from "./messages";
 import type { Selection } from "./selection";
 import type { Stage, View } from "./view";
 
 /** Whether there are attention maps, or why a view of them has nothing to show. */
 export const hasMaps: View["fits"] = ({ now: { description } }) =>
-  description.maps.length > 0 || inBoth(words, (word) => word.noMaps);
+  description.maps.length > 0 || ((language) => words(language).noMaps);
 
 export const hasHidden: View["fits"] = ({ now: { description } }) =>
-  description.hidden.length > 0 || inBoth(words, (word) => word.noHidden);
+  description.hidden.length > 0 || ((language) => words(language).noHidden);
 
 export function mapName(map: MapDescription, language: Language): string {
   const say = words(language);
-  const step = map.step === null ? "" : say.step(map.step);
-  return say.mapName(map.stack, map.layer, map.kind === "cross") + step;
+  const step = map.place.step === null ? "" : say.step(map.place.step);
+  return say.mapName(map.place.stack, map.place.layer, map.place.kind === "cross") + step;
 }
 
 /** The chosen head's number; null for an average. */
@@ -57,7 +62,18 @@ export function focusOf(stage: Stage): Focus {
 /** The last lines of a saved picture: which model, and how its numbers were made. */
 export function captionOf(stage: Stage, ...lines: readonly string[]): string[] {
   const { model, evidence } = stage.source.description;
-  return [...lines.filter((line) => line !== ""), model, evidence.line];
+  return [...lines.filter((line) => line !== ""), model, evidenceLine(evidence, stage.language)];
+}
+
+/** Where the numbers of a recording come from, in one line. */
+export function evidenceLine({ messages }: EvidenceDescription, language: Language): string {
+  return messages.summary.map((part) => formatText(part, language)).join(" · ");
+}
+
+/** Texts as sentences of one paragraph. */
+export function joinSentences(texts: readonly (Text | null)[], language: Language): string {
+  const sentences = texts.map((text) => (text === null ? "" : formatText(text, language)));
+  return sentences.filter((sentence) => sentence !== "").join(words(language).betweenSentences);
 }
 
 /** The token of a side that the selection points at. */
@@ -83,16 +99,16 @@ export function focusToken(
   else if (map.key_side === hidden.side) stage.selection.set({ key: token });
   else {
     const own = description.maps.find(
-      (each) => each.stack === hidden.stack && each.query_side === hidden.side,
+      (each) => each.place.stack === hidden.stack && each.query_side === hidden.side,
     );
-    if (own !== undefined) stage.selection.set({ place: placeOf(own), query: token });
+    if (own !== undefined) stage.selection.set({ place: own.place, query: token });
   }
 }
 
 /** The hidden states of the stack that was chosen; without a choice of the one whose map is in focus. */
 export function chosenHidden({ source, selection }: Stage, wanted: string | null): HiddenDescription {
   const { hidden } = source.description;
-  const stack = wanted ?? chooseMap(source.description, selection.get())?.stack;
+  const stack = wanted ?? chooseMap(source.description, selection.get())?.place.stack;
   return hidden.find((each) => each.stack === stack) ?? hidden[0]!;
 }
 

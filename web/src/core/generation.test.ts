@@ -73,9 +73,15 @@ test("the map of a step goes before the whole one; layers give way to the neares
     makeMap(3, { layer: 0, kind: "cross" }),
     makeMap(4, { layer: 1, has_weights: false, step: 4 }),
   ];
-  expect(mapOfStep(maps, { kind: "self", stack: "decoder", layer: 1, step: 4 })?.index).toBe(2);
-  expect(mapOfStep(maps, { kind: "self", stack: "decoder", layer: 7, step: 0 })?.index).toBe(1);
-  expect(mapOfStep(maps, { kind: "cross", stack: "decoder", layer: 7, step: 0 })?.index).toBe(3);
+  expect(mapOfStep(maps, { kind: "self", stack: "decoder", layer: 1, step: 4 })?.place.address).toBe(
+    "decoder.self.0@4",
+  );
+  expect(mapOfStep(maps, { kind: "self", stack: "decoder", layer: 7, step: 0 })?.place.address).toBe(
+    "decoder.self.1",
+  );
+  expect(mapOfStep(maps, { kind: "cross", stack: "decoder", layer: 7, step: 0 })?.place.address).toBe(
+    "decoder.cross.0",
+  );
   expect(mapOfStep(maps, { kind: "self", stack: "encoder", layer: 0, step: 0 })).toBeNull();
 });
 

@@ -91,12 +91,15 @@ export function mapOfStep(
   maps: readonly MapDescription[],
   wish: { kind: "self" | "cross"; stack: string; layer: number; step: number },
 ): MapDescription | null {
-  const related = maps.filter((map) => map.kind === wish.kind && map.stack === wish.stack && map.has_weights);
-  const stepped = related.filter((map) => map.step === wish.step);
-  const those = stepped.length > 0 ? stepped : related.filter((map) => map.step === null);
+  const related = maps.filter(
+    (map) => map.place.kind === wish.kind && map.place.stack === wish.stack && map.has_weights,
+  );
+  const stepped = related.filter((map) => map.place.step === wish.step);
+  const those = stepped.length > 0 ? stepped : related.filter((map) => map.place.step === null);
   let best: MapDescription | null = null;
   for (const map of those) {
-    if (best === null || Math.abs(map.layer - wish.layer) < Math.abs(best.layer - wish.layer)) best = map;
+    if (best === null || Math.abs(map.place.layer - wish.layer) < Math.abs(best.place.layer - wish.layer))
+      best = map;
   }
   return best;
 }

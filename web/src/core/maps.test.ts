@@ -2,11 +2,14 @@ import { describe, expect, test } from "vitest";
 import type { MapDescription } from "../api/types";
 import { invent, makeMap } from "../testing/recording";
 import { familiesOf, findMap, fitTo, layersOf, stepsOf } from "./maps";
-import { placeOf } from "./place";
+import type { Place } from "./place";
 import { createSelection, type LinkedSelection, nothingSelected, readSelection } from "./selection";
 
 /** A map of an encoder with 4 heads and 6 tokens, but for `part`. */
-function aMap({ index, ...part }: Partial<MapDescription> & { readonly index: number }): MapDescription {
+function aMap({
+  index,
+  ...part
+}: Partial<MapDescription & Place> & { readonly index: number }): MapDescription {
   return makeMap(index, { stack: "encoder", layer: 0, heads: 4, queries: 6, keys: 6, ...part });
 }
 
@@ -31,7 +34,7 @@ const steps = [0, 1, 2].flatMap((step) =>
   ),
 );
 
-const at = (index: number, maps = whole) => placeOf(maps[index]!);
+const at = (index: number, maps = whole) => maps[index]!.place;
 
 function store(maps: typeof whole, first: Partial<LinkedSelection> = {}) {
   return createSelection(
@@ -47,15 +50,21 @@ describe("families, layers, steps", () => {
       { stack: "decoder", kind: "self" },
       { stack: "decoder", kind: "cross" },
     ]);
-    expect(layersOf(whole, whole[3]!)).toEqual([0, 1]);
-    expect(stepsOf(steps, steps[0]!)).toEqual([0, 1, 2]);
-    expect(stepsOf(whole, whole[0]!)).toEqual([]);
+    expect(layersOf(whole, whole[3]!.place)).toEqual([0, 1]);
+    expect(stepsOf(steps, steps[0]!.place)).toEqual([0, 1, 2]);
+    expect(stepsOf(whole, whole[0]!.place)).toEqual([]);
   });
 
   test("the nearest map keeps the step before the layer", () => {
-    expect(findMap(whole, { stack: "decoder", kind: "cross", layer: 7, step: null })?.index).toBe(4);
-    expect(findMap(steps, { stack: "decoder", kind: "self", layer: 1, step: 2 })?.index).toBe(5);
-    expect(findMap(steps, { stack: "decoder", kind: "self", layer: 0, step: 9 })?.index).toBe(4);
+    expect(findMap(whole, { stack: "decoder", kind: "cross", layer: 7, step: null })?.place.address).toBe(
+      "decoder.cross.1",
+    );
+    expect(findMap(steps, { stack: "decoder", kind: "self", layer: 1, step: 2 })?.place.address).toBe(
+      "decoder.self.1@2",
+    );
+    expect(findMap(steps, { stack: "decoder", kind: "self", layer: 0, step: 9 })?.place.address).toBe(
+      "decoder.self.0@2",
+    );
     expect(findMap(whole, { stack: "encoder", kind: "cross", layer: 0, step: null })).toBeUndefined();
   });
 });

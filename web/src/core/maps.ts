@@ -6,7 +6,7 @@
  */
 
 import type { Description, Kind, MapDescription, SideName } from "../api/types";
-import { type Place, placeOf, samePlace } from "./place";
+import { type Place, samePlace } from "./place";
 import type { Fit, Selection } from "./selection";
 
 /** All maps of one stack and kind: what the model average averages. */
@@ -17,14 +17,17 @@ export interface Family {
 
 export function familiesOf(maps: readonly MapDescription[]): readonly Family[] {
   const families = new Map<string, Family>();
-  for (const { stack, kind } of maps) families.set(`${stack} ${kind}`, { stack, kind });
+  for (const {
+    place: { stack, kind },
+  } of maps)
+    families.set(`${stack} ${kind}`, { stack, kind });
   return [...families.values()];
 }
 
 /** The layers that were recorded in the map's family, at its step. */
 export function layersOf(maps: readonly MapDescription[], map: Place): readonly number[] {
   const layers = new Set<number>();
-  for (const each of maps) if (related(each, map)) layers.add(each.layer);
+  for (const each of maps) if (related(each.place, map)) layers.add(each.place.layer);
   return [...layers].sort((a, b) => a - b);
 }
 
@@ -32,7 +35,8 @@ export function layersOf(maps: readonly MapDescription[], map: Place): readonly 
 export function stepsOf(maps: readonly MapDescription[], map: Place): readonly number[] {
   const steps = new Set<number>();
   for (const each of maps) {
-    if (each.step !== null && related(each, map) && each.layer === map.layer) steps.add(each.step);
+    if (each.place.step !== null && related(each.place, map) && each.place.layer === map.layer)
+      steps.add(each.place.step);
   }
   return [...steps].sort((a, b) => a - b);
 }
@@ -42,9 +46,10 @@ export function findMap(maps: readonly MapDescription[], wish: Place): MapDescri
   let best: MapDescription | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const each of maps) {
-    if (each.stack !== wish.stack || each.kind !== wish.kind) continue;
-    const late = each.step === wish.step ? 0 : Math.abs((each.step ?? 0) - (wish.step ?? 0)) + 0.5;
-    const cost = late * 1000 + Math.abs(each.layer - wish.layer);
+    if (each.place.stack !== wish.stack || each.place.kind !== wish.kind) continue;
+    const late =
+      each.place.step === wish.step ? 0 : Math.abs((each.place.step ?? 0) - (wish.step ?? 0)) + 0.5;
+    const cost = late * 1000 + Math.abs(each.place.layer - wish.layer);
     if (cost < least) {
       least = cost;
       best = each;
@@ -66,10 +71,10 @@ export function fitTo(description: Description): Fit {
         ? maps[Math.min(index ?? 0, maps.length - 1)]
         : (findMap(maps, wish.place) ?? maps[0]);
     if (!map) return { ...wish, place: null, head: 0, query: null, key: null };
-    const stepped = map.step !== null;
+    const stepped = map.place.step !== null;
     let { query, key, step } = wish;
     if (stepped && changed.step !== undefined && changed.place === undefined && step !== null) {
-      map = findMap(maps, { ...map, step }) ?? map;
+      map = findMap(maps, { ...map.place, step }) ?? map;
     }
     const previous = before.place && chooseMap(description, before);
     if (previous && changed.place !== undefined) {
@@ -77,7 +82,7 @@ export function fitTo(description: Description): Fit {
       if (previous.key_side !== map.key_side && changed.key === undefined) key = null;
     }
     if (stepped) {
-      step = map.step;
+      step = map.place.step;
       if (map.queries === 1) query = map.query_start;
     } else if (changed.step !== undefined && changed.query === undefined) {
       query = step;
@@ -86,7 +91,7 @@ export function fitTo(description: Description): Fit {
     key = within(key, map.key_start, map.keys);
     if (!stepped) step = query;
     const head = typeof wish.head === "number" ? Math.min(Math.max(wish.head, 0), map.heads - 1) : wish.head;
-    return { ...wish, place: placeOf(map), head, query, key, step };
+    return { ...wish, place: map.place, head, query, key, step };
   };
 }
 
@@ -101,7 +106,7 @@ export function chooseMap(
   { maps }: Pick<Description, "maps">,
   { place }: { readonly place: Place | null },
 ): MapDescription | null {
-  return maps.find((each) => samePlace(each, place)) ?? maps[0] ?? null;
+  return maps.find((each) => samePlace(each.place, place)) ?? maps[0] ?? null;
 }
 
 /** A head that the map has: numbers too large become its last. */

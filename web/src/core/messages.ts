@@ -5,7 +5,7 @@
  * Out:  text. What no catalogue knows is shown by its default, else by its code.
  */
 
-import type { Language, Phrase } from "../api/types";
+import type { Language, Spoken } from "../api/types";
 import { formatLikePython } from "./formats";
 
 export interface Message {
@@ -17,8 +17,8 @@ export interface Message {
 export type Parameter = string | number | boolean | null | Message | readonly Parameter[];
 export type Catalogue = Readonly<Record<string, string>>; // templates by code
 
-/** A text of the server: a message, or the same text in each language where a package has no messages yet. */
-export type Text = Message | Phrase;
+/** A text for people: a message, words of the page, or a text that is not ours. */
+export type Text = Message | Spoken | string;
 
 const catalogues = new Map<Language, Catalogue>(); // those that have been fetched
 
@@ -26,18 +26,14 @@ export function keepCatalogue(language: Language, catalogue: Catalogue): void {
   catalogues.set(language, catalogue);
 }
 
-/** Whether a language has a template of this message. */
-export function knowsMessage({ code }: Pick<Message, "code">, language: Language): boolean {
-  return code in (catalogues.get(language) ?? {});
-}
-
 export function formatText(
   text: Text,
   language: Language,
   catalogue: Catalogue = catalogues.get(language) ?? {},
 ): string {
-  if ("code" in text && (text.code in catalogue || !("en" in text))) return formatMessage(text, catalogue);
-  return (text as Phrase)[language];
+  if (typeof text === "string") return text;
+  if (typeof text === "function") return text(language);
+  return formatMessage(text, catalogue);
 }
 
 const LONGEST_QUOTE = 200;

@@ -5,6 +5,7 @@
  * Out:  blobs, and a download in this browser.
  */
 
+import { words } from "../i18n/hosts";
 import { harmless } from "./csv";
 import { exact } from "./formats";
 import { Refusal } from "./source";
@@ -94,6 +95,5 @@ export function fileName(parts: readonly string[], ending: string): string {
 }
 
 function unpaintable(): Refusal {
-  const sentence = "This browser could not draw the PNG; save as SVG.";
-  return new Refusal(sentence, "no_canvas", 0, "浏览器画不出这张 PNG，请保存为 SVG。");
+  return new Refusal((language) => words(language).noCanvas, "no_canvas", 0);
 }

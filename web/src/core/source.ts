@@ -22,7 +22,7 @@ import type {
   TokenSlice,
   WalkPlan,
 } from "../api/types";
-import type { Catalogue, Message } from "./messages";
+import { type Catalogue, formatText, type Text } from "./messages";
 import type { Place } from "./place";
 
 export type Range = readonly [start: number, stop: number];
@@ -162,16 +162,18 @@ export interface Source {
   readonly playground?: Playground;
 }
 
-/** A refusal in one sentence, for a person. */
+/** A refusal, with a sentence for a person. */
 export class Refusal extends Error {
   constructor(
-    readonly sentence: string,
-    readonly code: string,
+    readonly said: Text,
+    readonly code: string, // for programs
     readonly status: number,
-    readonly zh: string | null = null, // the sentence in Chinese
-    readonly said: Message | null = null, // the same to be formatted in any language
   ) {
-    super(sentence);
+    super(code);
     this.name = "Refusal";
+  }
+
+  text(language: Language): string {
+    return formatText(this.said, language);
   }
 }

@@ -12,9 +12,9 @@ import type {
   JobRequest,
   Language,
   MetricDescription,
-  Phrase,
   PlayResult,
   PlayStep,
+  Spoken,
   StepDescription,
 } from "../api/types";
 import type { Text } from "./messages";
@@ -81,8 +81,8 @@ export interface SourceOf {
 }
 
 /**
- * Where a view is mounted. `language`, `theme` and `source` are those of the moment they are read: in `restyle` they are
- * already the new ones, and `source` answers in the new language.
+ * Where a view is mounted. `language` and `theme` are those of the moment they are read: in `restyle` they are already
+ * the new ones.
  */
 export interface Stage<K extends SubjectKind = "recording"> {
   readonly element: HTMLElement; // empty; its size is the view's to use, and may change (call `resize`)
@@ -138,8 +138,8 @@ export interface Mounted {
 export interface View<K extends SubjectKind = "recording", O extends object = object> {
   readonly name: string; // in URLs: "heatmap"
   readonly order: number; // among the tabs
-  readonly title: Phrase;
-  readonly about: Phrase; // one sentence: what one sees here
+  readonly title: Spoken;
+  readonly about: Spoken; // one sentence: what one sees here
   readonly needs: K; // offered when such a subject is open; "none": always
   readonly panel: boolean; // whether the control panel is shown beside it
   readonly transport: boolean; // whether the slider of steps is shown below it

@@ -35,8 +35,8 @@ export async function compare(
   const other = sameMap(after.description.maps, map);
   const place = { head: oneHead, bins: 64 };
   const [one, two, entropyBefore, entropyAfter, row] = await Promise.all([
-    before.distribution("scores", { map, ...place }),
-    after.distribution("scores", { map: other, ...place }),
+    before.distribution("scores", { map: map.place, ...place }),
+    after.distribution("scores", { map: other.place, ...place }),
     meanEntropy(before, map, oneHead),
     meanEntropy(after, other, oneHead),
     other.has_weights && other.queries === map.queries && other.keys === map.keys
@@ -57,8 +57,8 @@ export async function compare(
 }
 
 function sameMap(maps: readonly MapDescription[], map: MapDescription): MapDescription {
-  const found = maps.find((each) => samePlace(each, map));
-  if (found === undefined) throw new Error(`The re-run has no map of ${map.name}.`);
+  const found = maps.find((each) => samePlace(each.place, map.place));
+  if (found === undefined) throw new Error(`The re-run has no map at ${map.place.address}.`);
   return found;
 }
 
@@ -68,7 +68,7 @@ async function meanEntropy(
   head: number,
 ): Promise<number | null> {
   const score = await source.score("entropy", "head");
-  return score.parts.find((part) => part.map === map.index)?.values[head] ?? null;
+  return score.parts.find((part) => samePlace(part.place, map.place))?.values[head] ?? null;
 }
 
 /** What the model said at the position in focus; a class has one position. */
@@ -76,6 +76,6 @@ function outputAt({ description }: RecordingSource, { map, query }: Focus): read
   const { output } = description;
   if (output === null || output.positions.length === 0) return null;
   if (output.kind === "classes") return output.positions[0] ?? null;
-  if (output.stack !== map.stack) return output.positions.at(-1) ?? null;
+  if (output.stack !== map.place.stack) return output.positions.at(-1) ?? null;
   return output.positions[map.query_start + query] ?? output.positions.at(-1) ?? null;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { encodeFrame } from "../api/frame_writer";
 import { asFloats, decodeFrame, tensor } from "../api/frames";
+import { Refusal } from "../core/source";
 import { writeLetters } from "../testing/letters";
 import { answersInside } from "./file_answers";
 import { pool, thumbnailLevel } from "./file_cutting";
@@ -50,7 +51,7 @@ const tokens = {
 
 async function ask(path: string): Promise<Response> {
   const page = await fileWith({
-    "recordings/r/maps/0/weights?as=float32": new Uint8Array(frame),
+    "recordings/r/maps/decoder.self.0/weights?as=float32": new Uint8Array(frame),
     "recordings/r/trace/encoder/0/self/queries": new Uint8Array(traced),
     "recordings/r/trace/output/pooled": new Uint8Array(pooled),
     "recordings/r/tokens/source": new TextEncoder().encode(JSON.stringify(tokens)),
@@ -64,7 +65,9 @@ async function floats(path: string, name = "weights"): Promise<{ shape: readonly
 }
 
 test("one head, a few queries and keys are cut out of the whole", async () => {
-  expect(await floats("recordings/r/maps/0/weights?head=1&queries=1:3&keys=0:2&as=float32")).toEqual({
+  expect(
+    await floats("recordings/r/maps/decoder.self.0/weights?head=1&queries=1:3&keys=0:2&as=float32"),
+  ).toEqual({
     shape: [2, 2],
     data: [16, 17, 20, 21],
   });
@@ -85,11 +88,11 @@ test("arrays of a walk are cut by head, rows and columns", async () => {
     shape: [2],
     data: [5, 6],
   });
-  expect((await ask("recordings/r/trace/encoder/0/self/keys?head=0")).status).toBe(404);
+  await expect(ask("recordings/r/trace/encoder/0/self/keys?head=0")).rejects.toThrow(Refusal);
 });
 
 test("the mean of heads is their mean", async () => {
-  expect(await floats("recordings/r/maps/0/weights?head=mean&queries=0:1&as=float32")).toEqual({
+  expect(await floats("recordings/r/maps/decoder.self.0/weights?head=mean&queries=0:1&as=float32")).toEqual({
     shape: [1, 4],
     data: [6, 7, 8, 9],
   });
@@ -104,15 +107,19 @@ test("also of heads that were packed one by one, as those of large maps are", as
       ),
     );
   const page = await fileWith({
-    "recordings/r/maps/0/weights?head=0&as=float32": one(0),
-    "recordings/r/maps/0/weights?head=1&as=float32": one(1),
+    "recordings/r/maps/decoder.self.0/weights?head=0&as=float32": one(0),
+    "recordings/r/maps/decoder.self.0/weights?head=1&as=float32": one(1),
   });
   const { fetch } = answersInside(page, "x:");
-  const answer = await fetch("x:recordings/r/maps/0/weights?head=mean&queries=1:2&keys=0:3&as=uint8");
+  const answer = await fetch(
+    "x:recordings/r/maps/decoder.self.0/weights?head=mean&queries=1:2&keys=0:3&as=uint8",
+  );
   const mean = tensor(decodeFrame(await answer.arrayBuffer()), "weights");
   expect(mean.shape).toEqual([1, 3]);
   expect([...asFloats(mean)].map((value) => Math.round(value * 24))).toEqual([10, 11, 12]);
-  expect((await fetch("x:recordings/r/maps/1/weights?head=mean&as=uint8")).status).toBe(404);
+  await expect(fetch("x:recordings/r/maps/decoder.self.1/weights?head=mean&as=uint8")).rejects.toThrow(
+    Refusal,
+  );
 });
 
 test("tokens are cut", async () => {
@@ -121,7 +128,7 @@ test("tokens are cut", async () => {
 });
 
 test("tiles are means or maxima of squares, whose last ones are smaller", async () => {
-  expect(await floats("recordings/r/maps/0/tiles/0/1/0/0?how=max&as=float32", "tile")).toEqual({
+  expect(await floats("recordings/r/maps/decoder.self.0/tiles/0/1/0/0?how=max&as=float32", "tile")).toEqual({
     shape: [2, 2],
     data: [5, 7, 9, 11],
   });
@@ -154,11 +161,9 @@ test("the level of a thumbnail is the recorder's", () => {
 });
 
 test("what is not in the file is refused", async () => {
-  const response = await ask("recordings/r/hidden/encoder/0");
-  expect(response.status).toBe(404);
-  const { error } = (await response.json()) as { error: { sentence: string; code: string } };
-  expect(error.code).toBe("not_in_file");
-  expect(error.sentence).toContain("exported without");
+  const error = await ask("recordings/r/hidden/encoder/0").catch((refusal: Refusal) => refusal);
+  expect(error).toMatchObject({ code: "not_in_file", status: 404 });
+  expect((error as Refusal).text("en")).toContain("exported without");
 });
 
 test("a score is found for the parameters it was measured with, and no others", async () => {
@@ -171,7 +176,7 @@ test("a score is found for the parameters it was measured with, and no others", 
     fetch(`x:recordings/r/scores/sparsity?over=head${query}`);
   expect((await asked("&threshold=0.01")).status).toBe(200);
   expect((await asked("&threshold=0.01&relative=false")).status).toBe(200);
-  expect((await asked("&threshold=0.02")).status).toBe(404);
+  await expect(asked("&threshold=0.02")).rejects.toThrow(Refusal);
 });
 
 test("small answers share a block", async () => {
@@ -191,5 +196,5 @@ test("small answers share a block", async () => {
   expect(await (await fetch("x:about")).json()).toEqual({ 版本: 1 });
   expect(await (await fetch("x:none")).text()).toBe("");
   expect(await (await fetch("x:list?of=a")).json()).toEqual([1]);
-  expect((await fetch("x:list")).status).toBe(404);
+  await expect(fetch("x:list")).rejects.toThrow(Refusal);
 });

@@ -11,6 +11,7 @@ import { encodeFrame } from "../api/frame_writer";
 import { asFloats, decodeFrame, type Frame, type Tensor, tensor } from "../api/frames";
 import { unpack } from "../api/packing";
 import type { Description } from "../api/types";
+import { Refusal } from "../core/source";
 import { words } from "../i18n/hosts";
 import { answerCell } from "./file_cells";
 import {
@@ -65,14 +66,14 @@ export function answersInside(document: Document, base: string): Inside {
     const [address = "", query = ""] = path.split("?");
     const asked = new URLSearchParams(query);
     if (/\/tokens\/\w+$/.test(address)) return cutTokens(await read(address), asked);
-    if (/\/maps\/\d+\/weights$/.test(address)) {
+    if (/\/maps\/[^/]+\/weights$/.test(address)) {
       const packed = cutWeights(await wholeWeights(whole, address, asked), asked);
       return packed ?? (asked.get("head") === "mean" ? averageHeads(address, asked) : null);
     }
     if (/^recordings\/[^/]+\/trace\//.test(address)) return cutTrace(await whole(address), asked);
     const cell = /^(recordings\/[^/]+)\/cell\/([^/]+)$/.exec(address);
     if (cell) return answerCell(cell[1]!, decodeURIComponent(cell[2]!), asked, { json, frame: whole });
-    const tile = /^(.*\/maps\/\d+)\/tiles\/(\d+)\/(\d+)\/(\d+)\/(\d+)$/.exec(address);
+    const tile = /^(.*\/maps\/[^/]+)\/tiles\/(\d+)\/(\d+)\/(\d+)\/(\d+)$/.exec(address);
     if (tile) {
       const [, map = "", head = "", level, row, column] = tile;
       asked.set("head", head);
@@ -136,7 +137,7 @@ export function answersInside(document: Document, base: string): Inside {
       for (let head = 0; head < map.heads; head++) {
         const frame = await wholeWeights(
           whole,
-          `${there}/maps/${map.index}/weights`,
+          `${there}/maps/${encodeURIComponent(map.place.address)}/weights`,
           new URLSearchParams({ head: `${head}` }),
         );
         if (!frame) return null;
@@ -146,7 +147,7 @@ export function answersInside(document: Document, base: string): Inside {
         shape = pooled.shape;
         heads.push(pooled.values);
       }
-      tensors.push(asBytes(String(map.index), [map.heads, ...shape], heads));
+      tensors.push(asBytes(map.place.address, [map.heads, ...shape], heads));
     }
     return encodeFrame(tensors, { approximate: true });
   };
@@ -156,9 +157,7 @@ export function answersInside(document: Document, base: string): Inside {
       const path = String(input).slice(base.length);
       const bytes = await find(path);
       if (bytes) return new Response(bytes);
-      const language = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
-      const body = { error: { sentence: words(language).notInFile, code: "not_in_file" } };
-      return new Response(JSON.stringify(body), { status: 404 });
+      throw new Refusal((language) => words(language).notInFile, "not_in_file", 404);
     },
   };
 }

@@ -60,11 +60,13 @@ export class Exact {
     const start = key - (key % ROW);
     const stop = Math.min(start + ROW, this.map.keys);
     if (this.head === "model") {
-      const all = asFloats(tensor(await this.source.average(this.map.stack, this.map.kind), "weights"));
+      const all = asFloats(
+        tensor(await this.source.average(this.map.place.stack, this.map.place.kind), "weights"),
+      );
       return all.slice(query * this.map.keys + start, query * this.map.keys + stop);
     }
     const where = { head: this.head, queries: [query, query + 1] as const, keys: [start, stop] as const };
-    return asFloats(tensor(await this.source.weights(this.map, where, "float32"), "weights"));
+    return asFloats(tensor(await this.source.weights(this.map.place, where, "float32"), "weights"));
   }
 
   private name(query: number, key: number): string {

@@ -12,22 +12,26 @@ import { wayOf } from "./heat_supply";
 
 export function fetchNeighbours(source: RecordingSource, map: MapDescription, head: Head): void {
   if (typeof head !== "number" || wayOf(map, head) !== "dense") return;
-  const { stack, kind, step } = map;
+  const { stack, kind, step } = map.place;
   const near = (layer: number): MapDescription | undefined =>
     source.description.maps.find(
-      (each) => each.stack === stack && each.kind === kind && each.step === step && each.layer === layer,
+      (each) =>
+        each.place.stack === stack &&
+        each.place.kind === kind &&
+        each.place.step === step &&
+        each.place.layer === layer,
     );
   const idle = window.requestIdleCallback ?? ((task: () => void) => window.setTimeout(task, 200));
   idle(() => {
     const next = [
       [map, head + 1],
       [map, head - 1],
-      [near(map.layer + 1), head],
-      [near(map.layer - 1), head],
+      [near(map.place.layer + 1), head],
+      [near(map.place.layer - 1), head],
     ] as const;
     for (const [other, number] of next) {
       if (other === undefined || number < 0 || number >= map.heads) continue;
-      source.weights(other, { head: number }, "uint8").catch(() => {});
+      source.weights(other.place, { head: number }, "uint8").catch(() => {});
     }
   });
 }

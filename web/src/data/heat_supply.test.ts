@@ -4,6 +4,7 @@ import type { Frame, Tensor } from "../api/frames";
 import type { MapDescription } from "../api/types";
 import { weightOf } from "../core/heat";
 import type { RecordingSource } from "../core/source";
+import { makeMap } from "../testing/recording";
 import { Exact } from "./heat_exact";
 import {
   causalOf,
@@ -39,19 +40,8 @@ const frame = (...tensors: Tensor[]): Frame => ({
   meta: {},
 });
 
-function map(more: Partial<MapDescription> = {}): MapDescription {
-  const at = {
-    index: 0,
-    stack: "decoder",
-    kind: "self",
-    layer: 0,
-    step: null,
-    heads: 2,
-    queries: 3,
-    keys: 3,
-  };
-  const rest = { query_start: 0, key_start: 0, causal: true, has_weights: true, dense: true, levels: 1 };
-  return { ...at, ...rest, ...more } as MapDescription;
+function map(more: Parameters<typeof makeMap>[1] = {}): MapDescription {
+  return makeMap(0, { queries: 3, keys: 3, causal: true, ...more });
 }
 
 const LOOK = { camera: { key: 0, query: 0, scale: 8 }, width: 64, height: 64, near: { query: 0, key: 0 } };
@@ -95,7 +85,7 @@ describe("supplies", () => {
 
   it("show averages of long maps from thumbnails", async () => {
     const long = map({ queries: 2048, keys: 2048 });
-    const thumbnails = tensor("0", [2, 1, 2], Uint8Array.of(255, 0, 0, 255), { maximum: 0.5 });
+    const thumbnails = tensor("decoder.self.0", [2, 1, 2], Uint8Array.of(255, 0, 0, 255), { maximum: 0.5 });
     const source = {
       thumbnails: async () => frame(thumbnails),
       description: { maps: [long] },

@@ -75,7 +75,7 @@ export async function openSupply(
   if (way === "coarse") return new Coarse(root, extent, map.has_weights ? "average" : "statistics");
   const fetch = async (address: Address, signal: AbortSignal): Promise<WeightTile> => {
     const frame = await source.tile(
-      map,
+      map.place,
       head as number,
       address.level,
       address.row,
@@ -90,8 +90,9 @@ export async function openSupply(
 }
 
 async function readWhole(source: RecordingSource, map: MapDescription, head: Head): Promise<WeightTile> {
-  if (head === "model") return tileOf(tensor(await source.average(map.stack, map.kind), "weights"), 0, 0, 0);
-  return tileOf(tensor(await source.weights(map, { head }, "uint8"), "weights"), 0, 0, 0);
+  if (head === "model")
+    return tileOf(tensor(await source.average(map.place.stack, map.place.kind), "weights"), 0, 0, 0);
+  return tileOf(tensor(await source.weights(map.place, { head }, "uint8"), "weights"), 0, 0, 0);
 }
 
 /** The thumbnail of a head, or the average of those of a layer or of all layers alike. */
@@ -106,17 +107,17 @@ export async function readThumbnail(
     head === "model"
       ? source.description.maps.filter(
           (each) =>
-            each.stack === map.stack &&
-            each.kind === map.kind &&
+            each.place.stack === map.place.stack &&
+            each.place.kind === map.place.kind &&
             each.queries === map.queries &&
             each.keys === map.keys,
         )
       : [map];
-  const [, height = 0, width = 0] = tensor(frame, String(map.index)).shape;
+  const [, height = 0, width = 0] = tensor(frame, map.place.address).shape;
   const level = thumbnailLevel(map, height, width);
   const at = { height, width, level, row: 0, column: 0 };
   if (typeof head === "number") {
-    const all = tensor(frame, String(map.index));
+    const all = tensor(frame, map.place.address);
     const cells = height * width;
     const bytes = toBytes(all).subarray(head * cells, (head + 1) * cells);
     return { ...at, bytes, maximum: all.maximum };
@@ -124,7 +125,7 @@ export async function readThumbnail(
   const mean = new Float32Array(height * width);
   let heads = 0;
   for (const each of alike) {
-    const floats = asFloats(tensor(frame, String(each.index)));
+    const floats = asFloats(tensor(frame, each.place.address));
     heads += each.heads;
     for (let place = 0; place < floats.length; place++) mean[place % mean.length]! += floats[place]!;
   }
@@ -308,7 +309,7 @@ export async function readMask(
 ): Promise<Pick<Mask, "causal" | "rows">> {
   const causal = causalOf(map);
   if (map.queries > MASKS) return { causal, rows: null };
-  const allowed = asFloats(tensor(await source.statistics(map), "allowed"));
+  const allowed = asFloats(tensor(await source.statistics(map.place), "allowed"));
   const start = (typeof head === "number" ? head : 0) * map.queries;
   const rows = new Uint8Array(map.queries);
   let any = false;
@@ -324,5 +325,5 @@ export async function readMask(
 
 /** How many keys beyond the query's number are seen under the causal rule; null without one. */
 export function causalOf(map: MapDescription): number | null {
-  return map.causal && map.kind === "self" ? map.query_start - map.key_start : null;
+  return map.causal && map.place.kind === "self" ? map.query_start - map.key_start : null;
 }

@@ -41,10 +41,13 @@ describe("the source over HTTP", () => {
     });
     const source = createHttpSource(connection);
     const recording = await source.open("a b");
-    const [one, two] = await Promise.all([recording.statistics(maps[3]!), recording.statistics(maps[3]!)]);
+    const [one, two] = await Promise.all([
+      recording.statistics(maps[3]!.place),
+      recording.statistics(maps[3]!.place),
+    ]);
     expect(one).toBe(two);
-    await recording.statistics(maps[3]!);
-    expect(asked).toEqual(["recordings/a%20b", "recordings/a%20b/maps/3/statistics"]);
+    await recording.statistics(maps[3]!.place);
+    expect(asked).toEqual(["recordings/a%20b", "recordings/a%20b/maps/decoder.self.3/statistics"]);
   });
 
   test("names what is wanted as the API does", async () => {
@@ -53,15 +56,15 @@ describe("the source over HTTP", () => {
       "*": frame(),
     });
     const recording = await createHttpSource(connection).open("a b");
-    await recording.weights(maps[2]!, { head: "mean", queries: [0, 4], keys: [1, 2] }, "uint8");
-    await recording.weights(maps[2]!, { head: "all" }, "float32");
-    await recording.tile(maps[0]!, 1, 2, 3, 4, "max", "uint8");
+    await recording.weights(maps[2]!.place, { head: "mean", queries: [0, 4], keys: [1, 2] }, "uint8");
+    await recording.weights(maps[2]!.place, { head: "all" }, "float32");
+    await recording.tile(maps[0]!.place, 1, 2, 3, 4, "max", "uint8");
     await recording.thumbnails("mean");
     await recording.hidden("encoder", 0, [5, 9]);
     expect(asked.slice(1)).toEqual([
-      "recordings/a%20b/maps/2/weights?head=mean&queries=0:4&keys=1:2&as=uint8",
-      "recordings/a%20b/maps/2/weights?as=float32",
-      "recordings/a%20b/maps/0/tiles/1/2/3/4?how=max&as=uint8",
+      "recordings/a%20b/maps/decoder.self.2/weights?head=mean&queries=0:4&keys=1:2&as=uint8",
+      "recordings/a%20b/maps/decoder.self.2/weights?as=float32",
+      "recordings/a%20b/maps/decoder.self.0/tiles/1/2/3/4?how=max&as=uint8",
       "recordings/a%20b/thumbnails?how=mean",
       "recordings/a%20b/hidden/encoder/0?tokens=5:9",
     ]);
@@ -69,12 +72,13 @@ describe("the source over HTTP", () => {
 
   test("hands on the server's sentence, and asks again after a refusal", async () => {
     let times = 0;
+    const message = { code: "api.no_recording", parameters: { id: "x" } };
     const { connection, states } = serve({
       "recordings/x": () => {
         times += 1;
         return times === 1
           ? Response.json(
-              { error: { sentence: "There is no recording x.", code: "no_recording" } },
+              { error: { sentence: "There is no recording x.", code: "no_recording", message } },
               { status: 404 },
             )
           : Response.json(description);
@@ -84,7 +88,7 @@ describe("the source over HTTP", () => {
     const failure = await source.open("x").catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Refusal);
     expect(failure).toMatchObject({
-      sentence: "There is no recording x.",
+      said: { ...message, default: "There is no recording x." },
       code: "no_recording",
       status: 404,
     });
@@ -94,10 +98,10 @@ describe("the source over HTTP", () => {
 
   test("makes a sentence of an answer that has none", async () => {
     const { connection } = serve({ metrics: () => new Response("<html>", { status: 502 }) });
-    await expect(createHttpSource(connection).metrics()).rejects.toMatchObject({
-      status: 502,
-      sentence: "The server answered 502.",
-    });
+    const failure = await createHttpSource(connection)
+      .metrics()
+      .catch((error: Refusal) => error);
+    expect((failure as Refusal).text("en")).toBe("The server answered 502.");
   });
 
   test("says when the server is gone", async () => {
@@ -117,8 +121,8 @@ describe("the source over HTTP", () => {
     });
     const recording = await createHttpSource(connection).open("a b");
     const [first, second] = [new AbortController(), new AbortController()];
-    const one = recording.tile(maps[0]!, 0, 0, 0, 0, "mean", "uint8", first.signal);
-    const two = recording.tile(maps[0]!, 0, 0, 0, 0, "mean", "uint8", second.signal);
+    const one = recording.tile(maps[0]!.place, 0, 0, 0, 0, "mean", "uint8", first.signal);
+    const two = recording.tile(maps[0]!.place, 0, 0, 0, 0, "mean", "uint8", second.signal);
     first.abort();
     await expect(one).rejects.toMatchObject({ name: "AbortError" });
     const signal = fetch.mock.calls[1]![1]!.signal!;
@@ -126,7 +130,7 @@ describe("the source over HTTP", () => {
     release(frame()());
     await expect(two).resolves.toBeTruthy();
     const third = new AbortController();
-    const three = recording.tile(maps[0]!, 0, 1, 0, 0, "mean", "uint8", third.signal);
+    const three = recording.tile(maps[0]!.place, 0, 1, 0, 0, "mean", "uint8", third.signal);
     third.abort();
     await expect(three).rejects.toMatchObject({ name: "AbortError" });
     expect(fetch.mock.calls[2]![1]!.signal!.aborted).toBe(true);

@@ -7,10 +7,11 @@
  */
 
 import { decodeFrame, type Frame } from "../api/frames";
-import type { Description, Language } from "../api/types";
-import type { Catalogue, Message } from "../core/messages";
-import { type Place, samePlace } from "../core/place";
+import type { Description, ErrorResponse, Language } from "../api/types";
+import type { Catalogue } from "../core/messages";
+import { type Place, writePlace } from "../core/place";
 import { type Range, type RecordingSource, Refusal, type Source } from "../core/source";
+import { words } from "../i18n/hosts";
 import { createRunList } from "./runs";
 
 const REMEMBERED_BYTES = 96 * 2 ** 20;
@@ -40,9 +41,10 @@ export class Connection {
     try {
       response = await this.fetch(this.base + path, { credentials: "same-origin", ...init });
     } catch (error) {
-      if (error instanceof DOMException && error.name === "AbortError") throw error;
+      if (error instanceof Refusal || (error instanceof DOMException && error.name === "AbortError"))
+        throw error;
       this.connected(false);
-      throw new Refusal("The server does not answer.", "unreachable", 0);
+      throw new Refusal((language) => words(language).unreachable, "unreachable", 0);
     }
     this.connected(true);
     if (!response.ok) throw await refusal(response);
@@ -79,28 +81,17 @@ export class Connection {
   }
 }
 
-/** The server's own sentence where there is one; otherwise one of ours. */
+/** The server's own message where there is one; otherwise words of ours. */
 async function refusal(response: Response): Promise<Refusal> {
-  try {
-    const body = (await response.json()) as {
-      readonly error?: {
-        readonly sentence?: unknown;
-        readonly code?: unknown;
-        readonly zh?: unknown;
-        readonly message?: Message;
-      };
-    };
-    const { sentence, code, zh, message } = body.error ?? {};
-    if (typeof sentence === "string") {
-      const known = typeof code === "string" ? code : "refused";
-      const chinese = typeof zh === "string" ? zh : null;
-      return new Refusal(sentence, known, response.status, chinese, message ?? null);
-    }
-  } catch {
-    // no JSON: the status has to do
-  }
   const { status } = response;
-  return new Refusal(`The server answered ${status}.`, "refused", status, `服务器的回答是 ${status}。`);
+  try {
+    const { error } = (await response.json()) as ErrorResponse;
+    const sentence = error.sentence.replace(/[{}]/g, "$&$&"); // until the page has its messages
+    return new Refusal({ ...error.message, default: error.message.default ?? sentence }, error.code, status);
+  } catch {
+    // another server's answer: the status has to do
+    return new Refusal((language) => words(language).answered(status), "refused", status);
+  }
 }
 
 interface Question {
@@ -270,9 +261,8 @@ function recordingSource(
   const json: Json = (path, signal) => askJson(path, both(signal));
   const frame: Frames = (path, signal) => askFrame(path, both(signal));
   const here = `recordings/${encodeURIComponent(description.id)}`;
-  const indexOf = (place: Place): number => description.maps.findIndex((each) => samePlace(each, place));
   const ofMap = (place: Place, what: string, parameters: Parameters = {}): string =>
-    withParameters(`${here}/maps/${indexOf(place)}/${what}`, parameters);
+    withParameters(`${here}/maps/${encodeURIComponent(writePlace(place))}/${what}`, parameters);
   const ofStack = (stack: string, what: string | number, parameters: Parameters): string =>
     withParameters(`${here}/hidden/${encodeURIComponent(stack)}/${what}`, parameters);
   return {
@@ -303,7 +293,7 @@ function recordingSource(
       frame(ofStack(stack, layer, { tokens: span(tokens), as }), signal),
     activations: (stack, by, neuron, signal) => frame(ofStack(stack, "activations", { by, neuron }), signal),
     distribution: (of, { map, ...where }, signal) =>
-      json(withParameters(`${here}/distribution`, { of, ...where, map: map && indexOf(map) }), signal),
+      json(withParameters(`${here}/distribution`, { of, ...where, place: map && writePlace(map) }), signal),
     flow: (stack, signal) => frame(withParameters(`${here}/flow`, { stack }), signal),
     score: (metric, over, parameters, signal) =>
       json(withParameters(`${here}/scores/${encodeURIComponent(metric)}`, { over, ...parameters }), signal),

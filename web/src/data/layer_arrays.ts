@@ -41,8 +41,8 @@ export type DistributionName = (typeof DISTRIBUTIONS)[number];
 
 /** What has to be kept for a distribution, where it was not; null where it was. */
 export function notKept(name: DistributionName, { map }: Focus, source: RecordingSource): string | null {
-  const layer = map.layer + (name === "hiddenAfter" ? 1 : 0);
-  const hidden = source.description.hidden.find(({ stack }) => stack === map.stack);
+  const layer = map.place.layer + (name === "hiddenAfter" ? 1 : 0);
+  const hidden = source.description.hidden.find(({ stack }) => stack === map.place.stack);
   const [kept, want] = {
     hidden: [hidden !== undefined && layer < hidden.layers, "hidden"] as const,
     queries: [map.has_queries, "queries"] as const,
@@ -54,20 +54,20 @@ export function notKept(name: DistributionName, { map }: Focus, source: Recordin
   return kept ? null : want;
 }
 
-/** A distribution of one head or all, or the sentence that refuses it. */
+/** A distribution of one head or all, or why it is refused. */
 export async function readDistribution(
   source: RecordingSource,
   name: DistributionName,
   { map, head }: Focus,
   bins: number,
-): Promise<Distribution | string> {
-  const { stack, layer } = map;
+): Promise<Distribution | Refusal> {
+  const { stack, layer } = map.place;
   try {
     if (name === "hidden" || name === "hiddenAfter")
       return await source.distribution("hidden", { stack, layer: layer + (name === "hidden" ? 0 : 1), bins });
-    return await source.distribution(name, { map, bins, ...(head === null ? {} : { head }) });
+    return await source.distribution(name, { map: map.place, bins, ...(head === null ? {} : { head }) });
   } catch (error) {
-    if (error instanceof Refusal) return error.sentence;
+    if (error instanceof Refusal) return error;
     throw error;
   }
 }
@@ -91,9 +91,11 @@ export function openArray(
   const whose = { side: map.query_side, start: map.query_start };
   const keys = { side: map.key_side, start: map.key_start };
   if (name === "hidden") {
-    const hidden = source.description.hidden.find(({ stack }) => stack === map.stack)!;
+    const hidden = source.description.hidden.find(({ stack }) => stack === map.place.stack)!;
     const fetch = async (top: number, bottom: number) =>
-      asFloats(tensor(await source.hidden(map.stack, map.layer, [top, bottom], "float32"), "states"));
+      asFloats(
+        tensor(await source.hidden(map.place.stack, map.place.layer, [top, bottom], "float32"), "states"),
+      );
     const size = { rows: hidden.tokens, columns: hidden.width };
     return {
       ...size,
@@ -108,8 +110,8 @@ export function openArray(
       const part = { queries: [top, bottom], keys: [left, right] } as const;
       const frame =
         name === "scores"
-          ? await source.scores(map, { head: oneHead, ...part })
-          : await source.weights(map, { head: head ?? "mean", ...part }, "float32");
+          ? await source.scores(map.place, { head: oneHead, ...part })
+          : await source.weights(map.place, { head: head ?? "mean", ...part }, "float32");
       return asFloats(tensor(frame, name === "scores" ? "scores" : "weights"));
     };
     const size = { rows: map.queries, columns: map.keys };
@@ -119,7 +121,7 @@ export function openArray(
   const columns = map.head_width ?? 64;
   let held: Float32Array | null = null;
   let width = columns;
-  source.vectors(map, name, oneHead).then((frame) => {
+  source.vectors(map.place, name, oneHead).then((frame) => {
     const found = tensor(frame, name);
     held = asFloats(found);
     width = found.shape.at(-1) ?? columns; // values may be wider than keys
@@ -136,7 +138,7 @@ export async function readReach(
   focus: Focus,
 ): Promise<readonly [number, number]> {
   const found = await readDistribution(source, name, focus, 8);
-  if (typeof found === "string") return [-1, 1]; // the numbers themselves may still be there
+  if (found instanceof Refusal) return [-1, 1]; // the numbers themselves may still be there
   const { minimum, maximum, deviation, mean } = found;
   if (name === "attention") return [0, maximum ?? 1];
   const ends = Math.max(Math.abs(minimum ?? 1), Math.abs(maximum ?? 1));

@@ -2,11 +2,12 @@
  * Scores of metrics, and statistics along the text.
  *
  * In:   a source, a metric and a level.
- * Out:  the score, or the sentence that refuses it; an abort stays an abort.
+ * Out:  the score, or why it is refused; an abort stays an abort.
  */
 
 import { asFloats, tensor } from "../api/frames";
 import type { MapDescription, MetricDescription, ScoreDescription } from "../api/types";
+import type { Text } from "../core/messages";
 import { type RecordingSource, Refusal } from "../core/source";
 import { type Threshold, thresholdParameters } from "../core/threshold";
 
@@ -17,12 +18,12 @@ export async function measure(
   metric: MetricDescription,
   level: Level,
   threshold?: Threshold, // of metrics that count weights; otherwise as the server usually does
-): Promise<ScoreDescription | string> {
+): Promise<ScoreDescription | readonly Text[]> {
   try {
     const parameters = threshold === undefined ? {} : thresholdParameters(metric, threshold);
     return await source.score(metric.name, level, parameters);
   } catch (error) {
-    if (error instanceof Refusal) return error.sentence;
+    if (error instanceof Refusal) return [error.said];
     throw error;
   }
 }
@@ -33,6 +34,6 @@ export async function readStatistics(
   map: MapDescription,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, Float32Array>> {
-  const frame = await source.statistics(map);
+  const frame = await source.statistics(map.place);
   return new Map(names.map((name) => [name, asFloats(tensor(frame, name))]));
 }

@@ -46,8 +46,8 @@ export function matches(scaled: number, score: number, products: Float64Array, s
 export async function readPair(source: RecordingSource, focus: Focus): Promise<Pair> {
   const { map, oneHead, query } = focus;
   const [queries, keys, weights, scores] = await Promise.all([
-    source.vectors(map, "queries", oneHead),
-    source.vectors(map, "keys", oneHead),
+    source.vectors(map.place, "queries", oneHead),
+    source.vectors(map.place, "keys", oneHead),
     map.has_weights ? readRow(source, map, oneHead, query) : null,
     map.has_scores ? readScores(source, focus) : null,
   ]);
@@ -75,7 +75,7 @@ export async function readScoredRow(source: RecordingSource, focus: Focus): Prom
 }
 
 async function readScores(source: RecordingSource, { map, oneHead, query }: Focus): Promise<Float32Array> {
-  const frame = await source.scores(map, { head: oneHead, queries: [query, query + 1] });
+  const frame = await source.scores(map.place, { head: oneHead, queries: [query, query + 1] });
   return asFloats(tensor(frame, "scores"));
 }
 

@@ -11,9 +11,7 @@ const job: Job = {
   share: null,
   detail: null,
   recording: null,
-  sentence: null,
   code: null,
-  zh: null,
   message: null,
   created: 0,
   listed: true,
@@ -92,9 +90,9 @@ describe("a run", () => {
   test("that fails gives the sentence", async () => {
     const { made, events } = makeServerJobs();
     const run = made.run(request, () => {}, new AbortController().signal);
-    const why = { sentence: "There is no model gpt2 here.", code: "no_model", zh: "这里没有模型 gpt2。" };
-    (await events()).tell("failed", why);
-    await expect(run).rejects.toMatchObject(why);
+    const message = { code: "workbench.no_model", parameters: { name: "gpt2" } };
+    (await events()).tell("failed", { code: "no_model", message });
+    await expect(run).rejects.toMatchObject({ code: "no_model", said: message });
   });
 
   test("is cancelled by its signal", async () => {

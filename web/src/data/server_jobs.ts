@@ -18,6 +18,7 @@ import type {
 } from "../api/types";
 import { Refusal } from "../core/source";
 import type { Rerunner } from "../core/view";
+import { words } from "../i18n/hosts";
 import type { Connection } from "./http";
 
 export type Heard = (event: { readonly job: Job } | { readonly step: StepDescription }) => void;
@@ -145,10 +146,10 @@ function follow<Step, Result>(
     const finish = (last: Pick<Job, "recording">): void => {
       const result = told.result(last);
       if (result !== null) end(() => resolve(result));
-      else end(() => reject(new Refusal("The result was lost on the way.", "lost", 0, "结果在途中丢失。")));
+      else end(() => reject(new Refusal((language) => words(language).lost, "lost", 0)));
     };
-    const fail = ({ sentence, code, zh, message }: Pick<Job, "sentence" | "code" | "zh" | "message">): void =>
-      end(() => reject(new Refusal(sentence ?? "", code ?? "failed", 422, zh, message)));
+    const fail = ({ code, message }: Pick<Job, "code" | "message">): void =>
+      end(() => reject(new Refusal(message ?? "", code ?? "failed", 422)));
     const leave = (): void => end(() => reject(new DOMException("Cancelled.", "AbortError")));
     const listen = (): void => {
       const heard = events(`${connection.base}${path}/events`);

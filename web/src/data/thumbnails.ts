@@ -25,7 +25,7 @@ export async function readThumbnails(
 ): Promise<(map: MapDescription) => HeadPictures> {
   const frame = await source.thumbnails(how);
   return (map) => {
-    const { shape, data, maximum } = tensor(frame, String(map.index));
+    const { shape, data, maximum } = tensor(frame, map.place.address);
     const [heads = 0, height = 0, width = 0] = shape;
     const level = thumbnailLevel(map, height, width);
     return { heads, height, width, level, bytes: data as Uint8Array, maximum };

@@ -22,7 +22,7 @@ export async function readRow(
     const all = await readMatrix(source, map, head, "float32");
     return all.slice(query * map.keys, (query + 1) * map.keys);
   }
-  const frame = await source.weights(map, { head, queries: [query, query + 1] }, "float32");
+  const frame = await source.weights(map.place, { head, queries: [query, query + 1] }, "float32");
   return asFloats(tensor(frame, "weights"));
 }
 
@@ -37,7 +37,7 @@ export async function readColumn(
     const all = await readMatrix(source, map, head, "float32");
     return Float32Array.from({ length: map.queries }, (_, query) => all[query * map.keys + key] ?? 0);
   }
-  const frame = await source.weights(map, { head, keys: [key, key + 1] }, "float32");
+  const frame = await source.weights(map.place, { head, keys: [key, key + 1] }, "float32");
   return asFloats(tensor(frame, "weights"));
 }
 
@@ -47,7 +47,7 @@ export async function readMass(
   map: MapDescription,
   head: Head,
 ): Promise<Float32Array> {
-  const all = asFloats(tensor(await source.statistics(map), "mass")); // (head, key)
+  const all = asFloats(tensor(await source.statistics(map.place), "mass")); // (head, key)
   if (typeof head === "number") return all.slice(head * map.keys, (head + 1) * map.keys);
   const mean = new Float32Array(map.keys);
   for (let place = 0; place < all.length; place++) {
@@ -66,7 +66,7 @@ export async function readHeads(
 ): Promise<Float32Array> {
   const range = (at: number): Range => [at, at + 1];
   const where = "query" in place ? { queries: range(place.query) } : { keys: range(place.key) };
-  return asFloats(tensor(await source.weights(map, { head: "all", ...where }, as), "weights"));
+  return asFloats(tensor(await source.weights(map.place, { head: "all", ...where }, as), "weights"));
 }
 
 /** The whole matrix of one head or average, (query, key). */
@@ -77,7 +77,9 @@ export async function readMatrix(
   as: Precision,
 ): Promise<Float32Array> {
   const frame =
-    head === "model" ? await source.average(map.stack, map.kind) : await source.weights(map, { head }, as);
+    head === "model"
+      ? await source.average(map.place.stack, map.place.kind)
+      : await source.weights(map.place, { head }, as);
   return asFloats(tensor(frame, "weights"));
 }
 
@@ -156,8 +158,8 @@ export class Blocks {
     const start = number * this.size;
     const stop = Math.min(this.map.queries, start + this.size);
     const frame = this.model
-      ? await this.source.average(this.map.stack, this.map.kind)
-      : await this.source.weights(this.map, { head: "all", queries: [start, stop] }, "uint8");
+      ? await this.source.average(this.map.place.stack, this.map.place.kind)
+      : await this.source.weights(this.map.place, { head: "all", queries: [start, stop] }, "uint8");
     const weights = tensor(frame, "weights");
     const ready = weights.data instanceof Uint8Array && weights.scale === "sqrt";
     const bytes = ready ? (weights.data as Uint8Array) : toBytes(asFloats(weights));

@@ -5,7 +5,7 @@
  * Out:  words(language). In the page a language is fetched when it is chosen; tests and other hosts have all of them.
  */
 
-import type { Language, Phrase } from "../api/types";
+import type { Language, Spoken } from "../api/types";
 
 /** The words of another language: the same keys, and functions with the same parameters. */
 export type SameWords<T> = { readonly [K in keyof T]: T[K] extends string ? string : T[K] };
@@ -13,6 +13,9 @@ type Modules<M> = Readonly<Record<string, M | (() => Promise<M>)>>; // "./words.
 
 const sets: ((language: Language) => Promise<void>)[] = []; // one for each set of words that is in use
 let wanted: Language = "en";
+
+/** The languages of the page: those that have files of words. */
+export const languages: Language[] = ["en"];
 
 export function loadWords<M, K extends keyof M>(
   files: Modules<M>,
@@ -22,12 +25,14 @@ export function loadWords<M, K extends keyof M>(
   const missing = new Map<string, () => Promise<M>>();
   for (const [path, module] of Object.entries(files)) {
     const language = /\.([\w-]+)\.ts$/.exec(path)?.[1] ?? "";
+    if (!languages.includes(language)) languages.push(language);
     if (typeof module === "function") missing.set(language, module as () => Promise<M>);
     else loaded.set(language, (module as M)[name]);
   }
   sets.push(async (language) => {
-    const fetchWords = missing.get(language);
-    if (fetchWords && !loaded.has(language)) loaded.set(language, (await fetchWords())[name]);
+    const nearest = loaded.has(language) || missing.has(language) ? language : "en";
+    const fetchWords = missing.get(nearest);
+    if (fetchWords && !loaded.has(nearest)) loaded.set(nearest, (await fetchWords())[name]);
   });
   // while a language is on its way, whatever is here
   return (language) =>
@@ -45,32 +50,25 @@ export async function learn(language: Language = wanted): Promise<void> {
   await Promise.all(sets.map((fetchSet) => fetchSet(language)));
 }
 
-/** A sentence in both languages: for what is said before a language is chosen. */
-export function inBoth<T>(words: (language: Language) => T, say: (word: T) => string): Phrase {
-  return {
-    get en() {
-      return say(words("en"));
-    },
-    get zh() {
-      return say(words("zh"));
-    },
-  };
-}
-
 /** How a view presents itself at its tab. */
 export function introduce<T extends { readonly title: string; readonly about: string }>(
   words: (language: Language) => T,
-): { readonly title: Phrase; readonly about: Phrase } {
-  return { title: inBoth(words, (word) => word.title), about: inBoth(words, (word) => word.about) };
+): { readonly title: Spoken; readonly about: Spoken } {
+  return { title: (language) => words(language).title, about: (language) => words(language).about };
 }
 
-export const languages: readonly Language[] = ["en", "zh"];
-
-/** The first language of the browser's list that we speak. */
+/** The first language of the browser's list that the page has, as a whole (pt-BR) or without its region. */
 export function preferredLanguage(wanted: readonly string[]): Language {
-  for (const tag of wanted) {
-    const primary = tag.toLowerCase().split("-")[0];
-    if (primary === "zh" || primary === "en") return primary;
-  }
-  return "en";
+  const tags = wanted.flatMap((tag) => [tag, tag.toLowerCase().split("-")[0]!]);
+  return tags.find((tag) => languages.includes(tag)) ?? "en";
+}
+
+/** The language after this one, in a circle. */
+export function nextLanguage(language: Language): Language {
+  return languages[(languages.indexOf(language) + 1) % languages.length]!;
+}
+
+/** What a language calls itself: 中文. */
+export function nameLanguage(language: Language): string {
+  return new Intl.DisplayNames([language, "en"], { type: "language" }).of(language) ?? language;
 }

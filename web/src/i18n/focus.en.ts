@@ -14,6 +14,7 @@ export const words = {
   afterLayers: (layers: number) =>
     layers === 0 ? "embeddings" : layers === 1 ? "after 1 layer" : `after ${layers} layers`,
   tokensOf: (first: string, last: string, count: string) => `tokens ${first}–${last} of ${count}`,
+  betweenSentences: " ",
   copied: "Copied.",
   notCopied: "The clipboard is not open to this page; use Save instead.",
   noMaps: "This recording has no attention maps. Record again with `want` weights.",

@@ -16,6 +16,7 @@ export const words: SameWords<typeof en.words> = {
   stack: "网络部分",
   afterLayers: (layers: number) => (layers === 0 ? "词嵌入" : `经过 ${layers} 层`),
   tokensOf: (first: string, last: string, count: string) => `第 ${first}–${last} 个词元，共 ${count} 个`,
+  betweenSentences: "",
   copied: "已复制。",
   notCopied: "此页面无法使用剪贴板，请改用保存。",
   noMaps: "这份记录没有注意力图。请在记录时把 weights 加入 `want`。",

@@ -1,8 +1,12 @@
-/** What hosts without a server say. */
+/** What hosts say: why there is no answer. */
 
 export const words = {
   notInFile:
     "This file was exported without these numbers. Export it again with more (hidden, vectors, exact), or open the recording in Glassformer.",
+  unreachable: "The server does not answer. Trying again …",
+  answered: (status: number) => `The server answered ${status}.`,
+  lost: "The result was lost on the way.",
+  noCanvas: "This browser could not draw the PNG; save as SVG.",
   noWalk:
     "The walk shows the numbers of every step, which this recording did not keep. Record with `want` trace and export again.",
 };

@@ -1,4 +1,4 @@
-/** What hosts without a server say. */
+/** What hosts say: why there is no answer. */
 
 import { loadWords } from "./core";
 import type * as en from "./hosts.en";

@@ -1,4 +1,4 @@
-/** What hosts without a server say. */
+/** What hosts say: why there is no answer. */
 
 import type { SameWords } from "./core";
 import type * as en from "./hosts.en";
@@ -6,6 +6,10 @@ import type * as en from "./hosts.en";
 export const words: SameWords<typeof en.words> = {
   notInFile:
     "导出此文件时没有包含这些数值。请重新导出并选择更多内容（hidden、vectors、exact），或在 Glassformer 中打开该记录。",
+  unreachable: "服务器没有响应，正在重试……",
+  answered: (status: number) => `服务器的回答是 ${status}。`,
+  lost: "结果在途中丢失。",
+  noCanvas: "浏览器画不出这张 PNG，请保存为 SVG。",
   noWalk:
     "逐步演示要显示每一步的数值，而这份记录没有保存它们。请在记录时把 trace 加入 `want`，然后重新导出。",
 };

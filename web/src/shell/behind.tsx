@@ -10,7 +10,7 @@ export function Behind() {
   const names = nameStages(say);
   const looked = app.view.value;
   const title = (view: string): string =>
-    app.views.titles.find(({ name }) => name === view)?.title[app.language.value] ?? view;
+    app.views.titles.find(({ name }) => name === view)?.title(app.language.value) ?? view;
   /** The button goes away with the run: whoever used it is left at the tabs. */
   const stop = ({ stop }: Asked): void => {
     app.root.querySelector<HTMLElement>('.pictures [role=tab][aria-selected="true"]')?.focus();

@@ -2,7 +2,6 @@
 
 import { Component, type ComponentChildren } from "preact";
 import { AppContext } from "./context";
-import { sentenceOf } from "./speaking";
 import type { App } from "./state";
 
 interface Props {
@@ -26,7 +25,7 @@ export class ErrorBoundary extends Component<Props, { readonly error: unknown; r
     return (
       <div class="notice" role="alert" data-notice="failed" data-part={this.props.part}>
         <p class="notice-title">{say.partFailed}</p>
-        <p>{sentenceOf(error, app)}</p>
+        <p>{app.explain(error)}</p>
         <div class="notice-ways">
           <button type="button" class="button" onClick={() => this.setState({ error: null, failed: false })}>
             {say.tryAgain}

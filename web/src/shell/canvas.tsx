@@ -9,7 +9,6 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Language } from "../api/types";
 import type { AnyView, Kept, Mounted, Stage, Subject, SubjectKind, Theme } from "../core/view";
 import { useApp } from "./context";
-import { sentenceOf, speaking } from "./speaking";
 import type { App } from "./state";
 import { fitsIn, subjectFor } from "./views";
 
@@ -81,10 +80,10 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
     >
       <div class="view-host" ref={host} hidden={!subject || failure !== null || fits !== true} />
       {fits !== true && view && (
-        <Notice title={say.cannotShow(view.title[language])} text={app.text(fits)} name="does-not-fit" />
+        <Notice title={say.cannotShow(view.title(language))} text={app.text(fits)} name="does-not-fit" />
       )}
       {failure !== null && (
-        <Notice title={say.failedHere} text={sentenceOf(failure, app)} name="failed">
+        <Notice title={say.failedHere} text={app.explain(failure)} name="failed">
           <button type="button" class="button" onClick={() => setAttempt(attempt + 1)}>
             {say.tryAgain}
           </button>
@@ -109,7 +108,7 @@ function TroubleNotice() {
   const first = app.recordings.value[0];
   if (!trouble) return null;
   return (
-    <Notice title={sentenceOf(trouble.error, app)} text="" name="trouble">
+    <Notice title={app.explain(trouble.error)} text="" name="trouble">
       {trouble.again && (
         <button type="button" class="button" onClick={trouble.again}>
           {say.tryAgain}
@@ -217,8 +216,6 @@ function makeStage(
   const recording = subject.kind === "recording" ? subject.now.within(signal) : null;
   const beside = subject.kind === "recording" ? subject.beside?.within(signal) : undefined;
   const rerunner = app.runs.rerunner(recording);
-  const { playground } = app.source;
-  const spoken = <T extends object>(asked: T): T => speaking(asked, app.language.peek());
   return {
     element,
     metrics: app.metrics.peek() ?? [],
@@ -226,26 +223,16 @@ function makeStage(
     reducedMotion: app.reducedMotion,
     signal,
     kept,
-    get subject(): Subject {
-      if (!recording) return subject;
-      return { kind: "recording", now: spoken(recording), beside: beside && spoken(beside) };
-    },
-    get source() {
-      if (recording) return spoken(recording);
-      if (subject.kind === "runs") return subject.runs;
-      return subject.kind === "study" ? subject.study : null;
-    },
+    subject: recording ? { kind: "recording", now: recording, beside } : subject,
+    source:
+      recording ?? (subject.kind === "runs" ? subject.runs : subject.kind === "study" ? subject.study : null),
+    rerunner,
+    playground: app.source.playground,
     get language() {
       return app.language.peek();
     },
     get theme() {
       return app.theme.peek();
-    },
-    get rerunner() {
-      return rerunner && spoken(rerunner);
-    },
-    get playground() {
-      return playground && spoken(playground);
     },
     text: (said) => app.text(said),
     announce: (sentence) => app.announce(sentence),

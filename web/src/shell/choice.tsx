@@ -5,7 +5,6 @@ import { asFloats, tensor } from "../api/frames";
 import type { MapDescription } from "../api/types";
 import { digits } from "../core/formats";
 import { chooseMap, familiesOf, findMap, layersOf } from "../core/maps";
-import { placeOf } from "../core/place";
 import type { Selection } from "../core/selection";
 import type { RecordingSource } from "../core/source";
 import { useApp } from "./context";
@@ -52,7 +51,7 @@ function FamilyChoice({ source, map }: OfMap) {
       <legend>{say.attention}</legend>
       <div class="segments">
         {families.map((family) => {
-          const chosen = family.stack === map.stack && family.kind === map.kind;
+          const chosen = family.stack === map.place.stack && family.kind === map.place.kind;
           return (
             <label
               key={`${family.stack} ${family.kind}`}
@@ -65,8 +64,8 @@ function FamilyChoice({ source, map }: OfMap) {
                 data-family={`${family.stack}-${family.kind}`}
                 checked={chosen}
                 onChange={() => {
-                  const next = findMap(source.description.maps, { ...map, ...family });
-                  if (next) app.store.set({ place: placeOf(next) });
+                  const next = findMap(source.description.maps, { ...map.place, ...family });
+                  if (next) app.store.set({ place: next.place });
                 }}
               />
               <span>{title(family.stack, family.kind)}</span>
@@ -82,11 +81,11 @@ function LayerChoice({ source, map }: OfMap) {
   const app = useApp();
   const say = app.words.value;
   const id = useId();
-  const layers = layersOf(source.description.maps, map);
-  const at = layers.indexOf(map.layer);
+  const layers = layersOf(source.description.maps, map.place);
+  const at = layers.indexOf(map.place.layer);
   const choose = (layer: number | undefined): void => {
-    const next = layer === undefined ? undefined : findMap(source.description.maps, { ...map, layer });
-    if (next) app.store.set({ place: placeOf(next) });
+    const next = layer === undefined ? undefined : findMap(source.description.maps, { ...map.place, layer });
+    if (next) app.store.set({ place: next.place });
   };
   return (
     <div class="row">
@@ -105,7 +104,7 @@ function LayerChoice({ source, map }: OfMap) {
         <select
           id={id}
           data-action="layer"
-          value={map.layer}
+          value={map.place.layer}
           onChange={(event) => choose(Number(event.currentTarget.value))}
         >
           {layers.map((layer) => (
@@ -153,13 +152,13 @@ function HeadChoice({ map }: OfMap) {
     choice === "mean" ? say.layerAverage : choice === "model" ? say.modelAverage : String(choice);
   return (
     <div class="row">
-      <span class="row-label" id={`head-label-${map.index}`}>
+      <span class="row-label" id={`head-label-${map.place.address}`}>
         {say.head}
       </span>
       <div
         class="heads"
         role="radiogroup"
-        aria-labelledby={`head-label-${map.index}`}
+        aria-labelledby={`head-label-${map.place.address}`}
         ref={group}
         onKeyDown={move}
       >
@@ -248,7 +247,7 @@ function useWeight(
   key: number | null,
 ): number | null {
   const [known, setKnown] = useState<{ readonly of: string; readonly weight: number } | null>(null);
-  const of = `${source.description.id} ${map.index} ${head} ${query} ${key}`;
+  const of = `${source.description.id} ${map.place.address} ${head} ${query} ${key}`;
   useEffect(() => {
     if (query === null || key === null || head === "model" || !(map.has_weights || map.has_queries)) return;
     const stop = new AbortController();
@@ -256,7 +255,12 @@ function useWeight(
     const column = key - map.key_start;
     const timer = setTimeout(() => {
       source
-        .weights(map, { head, queries: [row, row + 1], keys: [column, column + 1] }, "float32", stop.signal)
+        .weights(
+          map.place,
+          { head, queries: [row, row + 1], keys: [column, column + 1] },
+          "float32",
+          stop.signal,
+        )
         .then(
           (frame) => setKnown({ of, weight: asFloats(tensor(frame, "weights"))[0] ?? 0 }),
           () => {},

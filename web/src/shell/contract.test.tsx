@@ -5,7 +5,7 @@ import type { Source } from "../core/source";
 import type { AnyView, Mounted, Stage, View } from "../core/view";
 import { Connection, createHttpSource } from "../data/http";
 import { learn } from "../i18n/core";
-import { invent } from "../testing/recording";
+import { invent, said } from "../testing/recording";
 import { view as numbers } from "../views/numbers/view";
 import { noAddress } from "./address";
 import { type MountOptions, mount } from "./mount";
@@ -23,7 +23,7 @@ const still: Mounted = {
 };
 
 function aView(name: string, change: Partial<View>): AnyView {
-  const title = { en: name, zh: name };
+  const title = () => name;
   const shape = { needs: "recording", panel: true, transport: true, options: {} } as const;
   const view: View = { name, order: 1, title, about: title, ...shape, fits: () => true, mount: () => still };
   return { ...view, ...change } as AnyView;
@@ -79,7 +79,7 @@ async function settle(): Promise<void> {
 
 function recordings(): Partial<Source> {
   const { source } = invent();
-  const entry = { id: "invented", title: { en: "Invented", zh: "虚构" }, origin: "shipped" };
+  const entry = { id: "invented", title: said("Invented"), origin: "shipped" };
   return { recordings: async () => [entry as never], open: async () => source };
 }
 
@@ -231,7 +231,7 @@ describe("the threshold τ", () => {
       ["&numbers.relative=1", { threshold: "1", relative: "true" }],
       ["&numbers.relative=1&numbers.tau=0.5", { threshold: "0.5", relative: "true" }],
     ] as const) {
-      const label = { en: "n", zh: "n" };
+      const label = said("n");
       const shape = { label, caption: label, lower: null, higher: null, family: "", unit: "", over: "head" };
       const metric = { ...shape, name: "nonzero", levels: ["head", "layer", "model"], panel: true };
       const parameters = [{ name: "threshold" }, { name: "relative" }];
@@ -285,8 +285,8 @@ describe("requests", () => {
         const questions = [
           source.tokens("source"),
           source.thumbnails("mean"),
-          source.statistics(map!),
-          source.weights(map!, { head: 0 }, "uint8", new AbortController().signal),
+          source.statistics(map!.place),
+          source.weights(map!.place, { head: 0 }, "uint8", new AbortController().signal),
           source.hidden("decoder", 0),
           source.flow("decoder"),
           source.walk(),

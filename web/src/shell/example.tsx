@@ -59,9 +59,12 @@ function findElsewhere(app: App, preset: Preset): string | null {
   const here = chooseMap(description, now);
   const there = chooseMap(description, fitTo(description)({ ...nothingSelected, ...wish }, now, wish));
   if (!there || !here) return null;
-  const same = there.stack === here.stack && there.kind === here.kind && there.layer === here.layer;
+  const same =
+    there.place.stack === here.place.stack &&
+    there.place.kind === here.place.kind &&
+    there.place.layer === here.place.layer;
   if (same && (head ?? now.head) === now.head) return null;
   const say = placeWords(app.language.value);
-  const name = say.mapName(there.stack, there.layer, there.kind === "cross");
+  const name = say.mapName(there.place.stack, there.place.layer, there.place.kind === "cross");
   return typeof head === "number" ? say.headOf(name, head) : name;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ModelDescription, Preset } from "../api/types";
+import { said } from "../testing/recording";
 import { emptyForm, missing, presetRequest, requestOf, swapLanguages, withModel, withRequest } from "./form";
 import { words } from "./words";
 
@@ -101,8 +102,8 @@ describe("the form", () => {
   test("a preset asks for what it shows, and a request fills the form again", () => {
     const preset: Preset = {
       id: "tom",
-      title: { en: "", zh: "" },
-      point: { en: "", zh: "" },
+      title: said(""),
+      point: said(""),
       model: "zoo/translator",
       task: "translation",
       text: "Tom chase Jerry",

@@ -1,6 +1,7 @@
 /** The header: what is open, examples, language, colours, help. */
 
 import type { RecordingEntry } from "../api/types";
+import { nameLanguage, nextLanguage } from "../i18n/core";
 import { useApp } from "./context";
 import { Icon, Mark } from "./icons";
 
@@ -10,6 +11,7 @@ export function Header(props: { readonly help: () => void }) {
   const app = useApp();
   const say = app.words.value;
   const dark = app.theme.value === "dark";
+  const next = nextLanguage(app.language.value);
   return (
     <header class="header">
       <h1 class="name">
@@ -23,12 +25,12 @@ export function Header(props: { readonly help: () => void }) {
         <button
           type="button"
           class="button quiet"
-          lang={app.language.value === "en" ? "zh" : "en"}
-          aria-label={say.languageLabel}
+          lang={next}
+          aria-label={say.changeLanguage(nameLanguage(next))}
           data-action="language"
-          onClick={() => void app.chooseLanguage(app.language.value === "en" ? "zh" : "en")}
+          onClick={() => void app.chooseLanguage(next)}
         >
-          {say.language}
+          {nameLanguage(next)}
         </button>
         <button
           type="button"

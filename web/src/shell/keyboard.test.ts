@@ -1,5 +1,4 @@
 import { describe, expect, test, vi } from "vitest";
-import { placeOf } from "../core/place";
 import { createSelection, nothingSelected } from "../core/selection";
 import { invent } from "../testing/recording";
 import { onKey } from "./keyboard";
@@ -12,7 +11,7 @@ function open(view: string) {
   const store = createSelection({
     ...nothingSelected,
     view,
-    place: placeOf(source.description.maps[1]!),
+    place: source.description.maps[1]!.place,
     head: 2,
   });
   const start = vi.fn();

@@ -6,7 +6,6 @@
  */
 
 import { chooseMap, findMap, layersOf } from "../core/maps";
-import { placeOf } from "../core/place";
 import { missing } from "./form";
 import type { App } from "./state";
 import { copyLink, resetAll, savePicture } from "./toolbar";
@@ -115,12 +114,12 @@ function stepLayer(app: App, by: number): void {
   const maps = app.open.peek()?.description.maps ?? [];
   const map = chooseMap({ maps }, app.store.get());
   if (!map) return;
-  const layers = layersOf(maps, map);
-  const layer = layers[layers.indexOf(map.layer) + by];
-  const next = layer === undefined ? undefined : findMap(maps, { ...map, layer });
+  const layers = layersOf(maps, map.place);
+  const layer = layers[layers.indexOf(map.place.layer) + by];
+  const next = layer === undefined ? undefined : findMap(maps, { ...map.place, layer });
   if (!next) return;
-  app.store.set({ place: placeOf(next) });
-  app.announce(`${app.words.peek().layer} ${next.layer}`);
+  app.store.set({ place: next.place });
+  app.announce(`${app.words.peek().layer} ${next.place.layer}`);
 }
 
 function stepHead(app: App, by: number): void {

@@ -65,7 +65,7 @@ export function mount(element: HTMLElement, source: Source, options: MountOption
   element.classList.add("glassformer");
   const forget = effect(() => {
     element.dataset.theme = app.theme.value;
-    element.lang = app.language.value === "zh" ? "zh-CN" : "en";
+    element.lang = app.language.value;
     if (!app.wholePage) return;
     const page = element.ownerDocument.documentElement;
     page.dataset.theme = app.theme.value;

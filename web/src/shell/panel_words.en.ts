@@ -7,6 +7,7 @@ export const panels = {
   about: "About",
   // input
   model: "Model",
+  factsAndNote: (facts: string, note: string) => `${facts}. ${note}`,
   modelFacts: (
     layers: number | null,
     decoderLayers: number | null,
@@ -93,7 +94,6 @@ export const panels = {
   noRerunner: "Models cannot be run here.",
   noServer:
     "This view shows what was saved. To run a model, open the recording with Glassformer: glassformer FILE",
-  notInFile: "This part was not saved in the file. Open the recording with Glassformer to see it.",
   needText: "Write a text first.",
   needModel: "Choose a model first.",
   lookAt: "What to look at",

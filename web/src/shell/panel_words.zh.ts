@@ -9,6 +9,7 @@ export const panels: SameWords<typeof en.panels> = {
   debugging: "调试",
   about: "关于",
   model: "模型",
+  factsAndNote: (facts: string, note: string) => `${facts}。${note}`,
   modelFacts: (
     layers: number | null,
     decoderLayers: number | null,
@@ -94,7 +95,6 @@ export const panels: SameWords<typeof en.panels> = {
   saving: "保存",
   noRerunner: "这里不能运行模型。",
   noServer: "此视图只显示已保存的内容。要运行模型，请用 Glassformer 打开记录：glassformer FILE",
-  notInFile: "文件中没有保存这一部分。请用 Glassformer 打开记录来查看。",
   needText: "请先输入文本。",
   needModel: "请先选择模型。",
   lookAt: "看点",

@@ -19,9 +19,7 @@ const running: Job = {
   share: 0.25,
   detail: null,
   recording: null,
-  sentence: null,
   code: null,
-  zh: null,
   message: null,
   created: 0,
   listed: true,
@@ -127,7 +125,10 @@ describe("after a reload", () => {
     const { app, see } = build(
       () => [{ ...running, state: "failed" }],
       session,
-      () => Promise.reject(new Refusal("Too long.", "refused", 422, "太长了。")),
+      () =>
+        Promise.reject(
+          new Refusal((language) => (language === "zh" ? "太长了。" : "Too long."), "refused", 422),
+        ),
     );
     await app.runs.resume();
     await vi.advanceTimersByTimeAsync(10);

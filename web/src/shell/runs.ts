@@ -20,8 +20,8 @@ import {
   withRequest,
 } from "./form";
 import { type Signal, signal } from "./signals";
-import { sentenceOf, speaking } from "./speaking";
 import type { App } from "./state";
+import { words } from "./words";
 
 export interface Running {
   readonly job: Job | null; // null until the server has taken it
@@ -117,7 +117,7 @@ export function createRuns(app: App): Runs {
     signal: AbortSignal,
   ): Promise<string> => {
     const { server } = app;
-    if (!server) throw new Refusal(app.words.peek().noRerunner, "no_workbench", 0);
+    if (!server) throw new Refusal((language) => words(language).noRerunner, "no_workbench", 0);
     if (request.listed === false) return server.run(request, heard, signal); // nobody but its view looks for it
     return remembering(request, heard, (told) => server.run(request, told, signal));
   };
@@ -148,7 +148,7 @@ export function createRuns(app: App): Runs {
       return id;
     } catch (error) {
       const cancelled = error instanceof DOMException && error.name === "AbortError";
-      if (away() && !cancelled) app.say(sentenceOf(error, app)); // its own place is not seen
+      if (away() && !cancelled) app.say(app.explain(error)); // its own place is not seen
       throw error;
     } finally {
       signal.removeEventListener("abort", stop);
@@ -181,7 +181,7 @@ export function createRuns(app: App): Runs {
       const say = app.words.peek();
       const cancelled = error instanceof DOMException && error.name === "AbortError";
       if (!cancelled) trouble.value = error;
-      app.announce(cancelled ? say.cancelled : sentenceOf(error, app));
+      app.announce(cancelled ? say.cancelled : app.explain(error));
     } finally {
       if (controller === mine) {
         controller = null;
@@ -298,7 +298,7 @@ export function createRuns(app: App): Runs {
             ...(change.decode ? { kind: "generate" as const, decode: change.decode } : {}),
           };
         },
-        open: async (id) => speaking(await app.source.open(id), app.language.peek()),
+        open: (id) => app.source.open(id),
         go: (id) => void app.go(id),
         whenFree: (signal) => waitUntilFree(server, signal),
         ...(server.play ? { play: server.play } : {}),

@@ -14,7 +14,6 @@ import { AboutPanel, openFile } from "./panels/about";
 import { DebuggingPanel } from "./panels/debugging";
 import { InputPanel } from "./panels/input";
 import { InterpretabilityPanel } from "./panels/interpretability";
-import { sentenceOf, speaking } from "./speaking";
 import type { PanelName } from "./state";
 import { Tabs } from "./tabs";
 import { Toolbar } from "./toolbar";
@@ -118,8 +117,8 @@ function ViewTabs(props: { readonly id: string }) {
     const fits = view ? fitsIn(view, open) : true;
     return {
       name,
-      title: title[language],
-      hint: fits === true ? ((view?.about ?? about)?.[language] ?? "") : app.text(fits),
+      title: title(language),
+      hint: fits === true ? ((view?.about ?? about)?.(language) ?? "") : app.text(fits),
       muted: fits !== true,
     };
   });
@@ -138,7 +137,7 @@ function ViewTabs(props: { readonly id: string }) {
 function Panels(props: { readonly id: string }) {
   const app = useApp();
   const say = app.words.value;
-  const open = app.open.value && speaking(app.open.value, app.language.value);
+  const open = app.open.value;
   const chosen = app.panel.value;
   const names: readonly PanelName[] = ["input", "interpretability", "debugging", "about"];
   return (
@@ -186,7 +185,7 @@ function Banner() {
   if (!trouble || !app.open.value) return null;
   return (
     <div class="banner" role="alert" data-banner="trouble">
-      <span>{sentenceOf(trouble.error, app)}</span>
+      <span>{app.explain(trouble.error)}</span>
       {trouble.again && (
         <button type="button" class="button" onClick={trouble.again}>
           {say.tryAgain}

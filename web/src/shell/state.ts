@@ -25,7 +25,6 @@ import { pickSelection } from "./form";
 import { type Mirror, mirror } from "./mirror";
 import { createRuns, type Runs } from "./runs";
 import { derived, type ReadonlySignal, signal } from "./signals";
-import { sentenceOf } from "./speaking";
 import { fitsIn, subjectFor, type Views } from "./views";
 import { type AppWords, words } from "./words";
 
@@ -108,6 +107,7 @@ export class App {
   private readonly remember: Remembering;
   private readonly mirror: Mirror;
   private readonly chosen = signal<Selection>(nothingSelected);
+  private messages: Promise<void> = Promise.resolve(); // of the first language: texts wait for them
   private turn = 0; // only the last opening counts
   private chosenIn = -1; // the opening during or after which a tab was clicked last
 
@@ -148,14 +148,14 @@ export class App {
   /** Fetch what the first picture needs, then the rest. */
   async start(): Promise<void> {
     const wish = this.store.get();
+    this.messages = this.fetchMessages(this.language.peek()).then((catalogue) => {
+      this.catalogue.value = catalogue;
+    });
     const opening = wish.recording === "" && wish.run === "" ? null : this.show(wish, true);
     const metrics = this.source.metrics().catch(() => []); // without them views show what they can
     const server = this.askServer();
-    const messages = this.fetchMessages(this.language.peek()).then((catalogue) => {
-      this.catalogue.value = catalogue;
-    });
     try {
-      const recordings = await this.source.recordings();
+      const [recordings] = await Promise.all([this.source.recordings(), this.messages]);
       this.recordings.value = recordings;
       const first = recordings.find((each) => each.default) ?? recordings[0];
       if (!opening && first)
@@ -166,7 +166,7 @@ export class App {
       this.complain(error, () => void this.start());
     }
     void this.refreshTrainingRuns();
-    await Promise.all([server, messages]); // a view is mounted once: whoever clicks in it must not lose it to an answer that comes late
+    await server; // a view is mounted once: whoever clicks in it must not lose it to an answer that comes late
     this.metrics.value = await metrics;
     await this.views.loadAll().catch(() => {}); // then they are fetched when they are chosen
   }
@@ -177,6 +177,7 @@ export class App {
       [this.about.value, this.presets.value] = await Promise.all([
         this.server.about(),
         this.server.presets(),
+        this.messages,
       ]);
       if (!this.about.value.workbench && this.panel.peek() === "input") this.panel.value = "interpretability";
       if (!this.preset.peek()) this.preset.value = this.presetOf(this.store.get().recording);
@@ -244,9 +245,10 @@ export class App {
     this.remember.set("language", language);
   }
 
-  /** Empty where a host has none: texts are then shown as the server wrote them. */
+  /** In English where the host does not have the language; empty where it has no messages. */
   private async fetchMessages(language: Language): Promise<Catalogue> {
-    const catalogue = (await this.source.messages?.(language).catch(() => ({}))) ?? {};
+    const ask = async (wanted: Language): Promise<Catalogue> => (await this.source.messages?.(wanted)) ?? {};
+    const catalogue = await ask(language).catch(() => ask("en").catch(() => ({})));
     keepCatalogue(language, catalogue);
     return catalogue;
   }
@@ -264,6 +266,13 @@ export class App {
   /** A text of the server in the page's language. */
   text(said: Text): string {
     return formatText(said, this.language.value, this.catalogue.value);
+  }
+
+  /** What went wrong, in a sentence of the page's language. */
+  explain(error: unknown): string {
+    if (error instanceof Refusal) return this.text(error.said);
+    const details = error instanceof Error && error.message ? error.message : String(error);
+    return this.words.value.unexpected(details);
   }
 
   announce(sentence: string): void {
@@ -288,7 +297,7 @@ export class App {
 
   /** Say what went wrong to those who do not see it; a recording that is gone leaves the list, too. */
   announceFailure(error: unknown): void {
-    this.announce(sentenceOf(error, this));
+    this.announce(this.explain(error));
     if (error instanceof Refusal && error.code === "no_recording")
       void this.refreshRecordings().catch(() => {});
   }
@@ -355,7 +364,7 @@ export class App {
   private async openSubject(wish: LinkedSelection): Promise<Subject> {
     if (wish.run !== "") {
       const { runs } = this.source;
-      if (!runs) throw new Refusal(this.words.peek().notInFile, "not_in_file", 404);
+      if (!runs) throw new Refusal((language) => words(language).notInFile, "not_in_file", 404);
       return { kind: "runs", runs: await Promise.all(wish.run.split(",").map((id) => runs.open(id))) };
     }
     const [now, beside] = await Promise.all([
@@ -377,7 +386,11 @@ export class App {
     this.opening.value = true;
     try {
       this.trouble.value = null;
-      const [subject] = await Promise.all([this.openSubject(wish), this.views.load(this.viewOf(wish))]);
+      const [subject] = await Promise.all([
+        this.openSubject(wish),
+        this.views.load(this.viewOf(wish)),
+        this.messages,
+      ]);
       const named = linked && wish.view === this.viewOf(wish);
       const fits = named ? wish.view : await this.fittingView(subject, this.viewOf(wish));
       if (turn !== this.turn) return;

@@ -14,7 +14,7 @@ export function Toolbar(props: { readonly table: () => void }) {
   const canZoom = mounted?.zoom !== undefined;
   return (
     <div class="toolbar">
-      <p class="toolbar-about">{view?.about[app.language.value]}</p>
+      <p class="toolbar-about">{view?.about(app.language.value)}</p>
       <div class="toolbar-buttons" role="toolbar" aria-label={say.picture}>
         <Tool
           icon="minus"
@@ -100,7 +100,9 @@ export async function savePicture(app: App, how: "png" | "svg"): Promise<void> {
     const selection = app.store.get();
     const open = app.open.peek();
     const map = open && chooseMap(open.description, selection);
-    const place = map ? [map.stack, map.kind, `layer-${map.layer}`, `head-${selection.head}`] : [];
+    const place = map
+      ? [map.place.stack, map.place.kind, `layer-${map.place.layer}`, `head-${selection.head}`]
+      : [];
     const name = fileName([selection.run || selection.recording, selection.view, ...place], how);
     const ground = getComputedStyle(app.root).getPropertyValue("--panel").trim() || "white";
     save(how === "svg" ? svgBlob(svg) : await pngBlob(svg, ground), name);

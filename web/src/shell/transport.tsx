@@ -21,8 +21,8 @@ export function timelineOf(source: RecordingSource, app: App): Timeline {
   const selection = app.store.get();
   const map = chooseMap(source.description, selection);
   if (!map) return { steps: null, count: 0, at: -1 };
-  const steps = map.step === null ? [] : stepsOf(source.description.maps, map);
-  if (steps.length > 0) return { steps, count: steps.length, at: steps.indexOf(map.step ?? 0) };
+  const steps = map.place.step === null ? [] : stepsOf(source.description.maps, map.place);
+  if (steps.length > 0) return { steps, count: steps.length, at: steps.indexOf(map.place.step ?? 0) };
   return {
     steps: null,
     count: map.queries,

@@ -2,6 +2,7 @@
 
 import type { Language } from "../api/types";
 import { loadWords } from "../i18n/core";
+import { words as hosts } from "../i18n/hosts";
 import { panels } from "./panel_words";
 import type * as en from "./words.en";
 
@@ -9,8 +10,8 @@ const files = import.meta.glob<typeof en>("./words.*.ts", { eager: true });
 
 export const shell = loadWords(files, "shell");
 
-export type AppWords = ReturnType<typeof shell> & ReturnType<typeof panels>;
+export type AppWords = ReturnType<typeof shell> & ReturnType<typeof panels> & ReturnType<typeof hosts>;
 
 export function words(language: Language): AppWords {
-  return { ...shell(language), ...panels(language) };
+  return { ...shell(language), ...panels(language), ...hosts(language) };
 }

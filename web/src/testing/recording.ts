@@ -8,7 +8,7 @@
 import type { Frame, Numbers } from "../api/frames";
 import type { Description, Language, MapDescription, SideName, TokenSlice } from "../api/types";
 import { formatText } from "../core/messages";
-import { type Place, placeOf, writePlace } from "../core/place";
+import { type Place, placeOf, samePlace, writePlace } from "../core/place";
 import { createSelection, type LinkedSelection, nothingSelected } from "../core/selection";
 import type { RecordingSource } from "../core/source";
 import type { Mounted, Rerunner, Stage, SubjectKind, SubjectOf, Theme, View } from "../core/view";
@@ -54,14 +54,11 @@ export function frame(arrays: Readonly<Record<string, { shape: readonly number[]
   return { arrays: new Map(entries), meta: {} };
 }
 
-export function makeMap(index: number, map: Partial<MapDescription>): MapDescription {
+export function makeMap(index: number, map: Partial<MapDescription & Place>): MapDescription {
   const queries = map.queries ?? 4;
-  const { stack = "decoder", layer = index, kind = "self", step = null } = map;
+  const { stack = "decoder", layer = index, kind = "self", step = null, ...others } = map;
   const place: Place = { stack, layer, kind, step };
   return {
-    index,
-    name: `map ${index}`,
-    ...place,
     heads: 2,
     queries,
     keys: map.keys ?? queries,
@@ -82,14 +79,14 @@ export function makeMap(index: number, map: Partial<MapDescription>): MapDescrip
     scale: 0.5,
     relaxed: null,
     content: "weights",
-    ...map,
+    ...others,
     place: { ...placeOf(place), address: writePlace(place) },
   };
 }
 
-/** A text of the server, in both languages. */
-export function translated(en: string, zh = en) {
-  return { en, zh, code: "text.literal", parameters: { text: en }, default: null };
+/** A text of the server. */
+export function said(text: string) {
+  return { code: "text.literal", parameters: { text }, default: "{text}" };
 }
 
 function describe({
@@ -117,18 +114,24 @@ function describe({
   const evidence = {
     model: "invented",
     model_hash: "0",
-    kernel: "eager",
     dtype: "float32",
     exact: true,
     largest_error: 0,
-    reference: null,
+    versions: {},
+    messages: {
+      kernel: said("eager"),
+      reference: null,
+      edits: [],
+      notes: [],
+      summary: [said("exact"), said("eager")],
+    },
   };
   return {
     id: "invented",
-    title: { en: "Invented", zh: "虚构" },
+    title: said("Invented"),
     model: "invented",
     shape: target === undefined ? "decoder" : "encoder-decoder",
-    evidence: { ...evidence, edits: [], versions: {}, notes: [], line: "exact, eager" },
+    evidence,
     source: side("source", source),
     target: target === undefined ? null : side("target", target),
     maps,
@@ -144,6 +147,7 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
   const asked: string[] = [];
   const texts = { source: invention.source ?? ["The", " cat", " sat"], target: invention.target ?? [] };
   const refuse = () => Promise.reject(new Error("not in this invention"));
+  const mapAt = (place: Place) => description.maps.find((each) => samePlace(each.place, place))!;
   const source: RecordingSource = {
     description,
     within: () => source,
@@ -169,7 +173,7 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
       };
     },
     async weights(
-      map: MapDescription,
+      place: Place,
       where: {
         head: number | "mean" | "all";
         queries?: readonly [number, number];
@@ -177,7 +181,10 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
       },
       as: string,
     ) {
-      asked.push(`weights ${map.index} ${where.head} ${where.queries ?? "*"} ${where.keys ?? "*"} ${as}`);
+      const map = mapAt(place);
+      asked.push(
+        `weights ${map.place.address} ${where.head} ${where.queries ?? "*"} ${where.keys ?? "*"} ${as}`,
+      );
       const [first, last] = where.queries ?? [0, map.queries];
       const [left, right] = where.keys ?? [0, map.keys];
       const every = Array.from({ length: map.heads }, (_, head) => head);
@@ -192,7 +199,7 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
         for (let query = first; query < last; query++) {
           for (let key = left; key < right; key++) {
             const sum = heads.reduce(
-              (total, head) => total + weightOf(map.layer, head, query, key, map.keys),
+              (total, head) => total + weightOf(map.place.layer, head, query, key, map.keys),
               0,
             );
             values.push(sum / heads.length);
@@ -207,11 +214,12 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
           : Float32Array.from(values);
       return frame({ weights: { shape, data } });
     },
-    async statistics(map: MapDescription) {
+    async statistics(place: Place) {
+      const map = mapAt(place);
       const mass = Float32Array.from({ length: map.heads * map.keys }, (_, at) => {
         let sum = 0;
         for (let query = 0; query < map.queries; query++)
-          sum += weightOf(map.layer, Math.floor(at / map.keys), query, at % map.keys, map.keys);
+          sum += weightOf(map.place.layer, Math.floor(at / map.keys), query, at % map.keys, map.keys);
         return sum;
       });
       return frame({ mass: { shape: [map.heads, map.keys], data: mass } });
@@ -238,7 +246,7 @@ export function setStage(
   const selection = createSelection({
     ...nothingSelected,
     recording: "invented",
-    ...(map === undefined ? {} : { place: placeOf(source.description.maps[map]!) }),
+    ...(map === undefined ? {} : { place: source.description.maps[map]!.place }),
     ...change,
   });
   const failures: unknown[] = [];

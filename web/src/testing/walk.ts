@@ -8,7 +8,7 @@
 import type { Frame } from "../api/frames";
 import type { CellArithmetic, WalkPlan, WalkStep } from "../api/types";
 import type { RecordingSource } from "../core/source";
-import { frame, invent, makeMap, translated } from "./recording";
+import { frame, invent, makeMap, said } from "./recording";
 
 type Table = readonly (readonly number[])[];
 
@@ -101,7 +101,7 @@ function step(id: string, operation: string, inputs: string[], change: Partial<W
       output: known ? shapeOf(output) : null,
     },
     arithmetic: known,
-    missing: known ? null : translated("It was not kept.", "没有保存。"),
+    missing: known ? null : said("It was not kept."),
     ...change,
   };
 }

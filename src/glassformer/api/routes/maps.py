@@ -45,7 +45,7 @@ AsFloat = Annotated[Literal["float16", "float32"], Query(alias="as")]
 
 @router.get("/thumbnails")
 async def read_thumbnails(request: Request, context: Context, id: Id, how: How = "mean") -> Response:
-    """A small picture of every head of every map: arrays "0", "1", … (head, row, column); meta.places."""
+    """A small picture of every head of every map: for each place an array (head, row, column)."""
     return await respond(
         request, context, lambda: frame_thumbnails(context.library.get(id), how), recording=id
     )
@@ -189,7 +189,7 @@ def frame_vectors(
         raise ApiError("api.too_many_vectors", "too_many_cells", 422, count=chosen.size, most=16 << 20)
     return Frame(
         {what: shrink(chosen, "float32")},
-        {"map": attention_map.name, "place": attention_map.place.address, "head": head},
+        {"place": attention_map.place.address, "head": head},
     )
 
 

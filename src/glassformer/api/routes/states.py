@@ -64,13 +64,11 @@ async def read_distribution(
     stack: Annotated[str | None, Query(max_length=40)] = None,
     layer: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
     place: Annotated[str | None, Query(max_length=200, description="of a map, as decoder.cross.3")] = None,
-    number: Annotated[int | None, Query(alias="map", ge=0, le=2**31 - 1, deprecated=True)] = None,
     head: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
     bins: Annotated[int, Query(ge=1, le=1000)] = 64,
 ) -> Response:
     """A histogram of hidden states, vectors, attention or scores."""
-    index = None if number is None else str(number)
-    where = Where(stack=stack, layer=layer, place=index if place is None else place, head=head)
+    where = Where(stack=stack, layer=layer, place=place, head=head)
     return await respond(
         request,
         context,

@@ -43,6 +43,7 @@ CELLS = 4_000_000  # weights in one response
 LONGEST = 2048  # tokens of a map whose weights are included
 WIDEST = 8192  # tokens of a side
 SMALL = 4096  # bytes of a response that shares a block with others, so that they compress better
+UNESCAPED = "!'()*"  # in paths, as encodeURIComponent does
 
 _STYLE = "html,body{margin:0;height:100%}[data-glassformer-file]{display:block;height:100%}"
 _KIND = "application/x-glassformer"
@@ -136,22 +137,20 @@ def _halve(plane: FrameArray) -> FrameArray:
 
 def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, exact: bool) -> Iterator[str]:
     """The requests that a page may make about a recording, in their order."""
-    here = f"recordings/{quote(id, safe='')}"
+    here = f"recordings/{quote(id, safe=UNESCAPED)}"
     yield from ("recordings", "metrics", here)
     for side in (recording.source, recording.target):
         if side is not None and len(side) <= WIDEST:
             yield f"{here}/tokens/{side.side}"
     if not all(_fits(each) for each in recording.maps):  # otherwise drawn from the weights
         yield from (f"{here}/thumbnails?how=mean", f"{here}/thumbnails?how=max")
-    for index, each in enumerate(recording.maps):
-        yield f"{here}/maps/{index}/statistics"
-        yield from _list_weights(each, f"{here}/maps/{index}", exact)
+    for each in recording.maps:
+        there = f"{here}/maps/{quote(each.place.address, safe=UNESCAPED)}"
+        yield f"{there}/statistics"
+        yield from _list_weights(each, there, exact)
         if vectors:
             for head in range(each.heads):
-                yield from (
-                    f"{here}/maps/{index}/vectors/{what}?head={head}"
-                    for what in ("queries", "keys", "values")
-                )
+                yield from (f"{there}/vectors/{what}?head={head}" for what in ("queries", "keys", "values"))
     if recording.trace:
         yield f"{here}/walk"
         yield from (f"{here}/trace/{name}" for name in list_arrays(recording, CELLS))

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SideName, TokenSlice } from "../../api/types";
+import { evidenceLine, joinSentences } from "../../core/focus";
 import { digits, count as grouped } from "../../core/formats";
 import type { RecordingSource } from "../../core/source";
 import { useApp } from "../context";
@@ -15,6 +16,7 @@ export function AboutPanel(props: { readonly source: RecordingSource }) {
   const say = app.words.value;
   const { description } = props.source;
   const { evidence } = description;
+  const { messages } = evidence;
   const entry = app.recordings.value.find((each) => each.id === description.id);
   return (
     <div class="panel-content">
@@ -22,20 +24,20 @@ export function AboutPanel(props: { readonly source: RecordingSource }) {
       {entry?.note && <p>{app.text(entry.note)}</p>}
       <section aria-label={say.evidence}>
         <p class="stamp" data-exact={evidence.exact}>
-          {evidence.line}
+          {evidenceLine(evidence, app.language.value)}
         </p>
         <dl class="facts">
           <Fact title={say.model} text={evidence.model} />
           <Fact title={say.hash} text={evidence.model_hash} code />
-          <Fact title={say.kernel} text={evidence.kernel} />
+          <Fact title={say.kernel} text={app.text(messages.kernel)} />
           <Fact title={say.precision} text={evidence.dtype} />
           <Fact
             title={say.largestError}
             text={evidence.largest_error === null ? "" : digits(evidence.largest_error)}
           />
-          <Fact title={say.reference} text={evidence.reference ?? ""} />
-          <Fact title={say.edits} text={evidence.edits.join("; ")} />
-          <Fact title={say.notes} text={evidence.notes.join(" ")} />
+          <Fact title={say.reference} text={messages.reference ? app.text(messages.reference) : ""} />
+          <Fact title={say.edits} text={messages.edits.map((edit) => app.text(edit)).join("; ")} />
+          <Fact title={say.notes} text={joinSentences(messages.notes, app.language.value)} />
           <Fact
             title={say.versions}
             text={Object.entries(evidence.versions)

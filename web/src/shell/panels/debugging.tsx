@@ -6,7 +6,6 @@ import { digits } from "../../core/formats";
 import { chooseMap } from "../../core/maps";
 import type { DistributionOf, RecordingSource } from "../../core/source";
 import { useApp } from "../context";
-import { sentenceOf } from "../speaking";
 
 const BINS = 48;
 
@@ -25,44 +24,44 @@ export function DebuggingPanel(props: { readonly source: RecordingSource }) {
   const map = chooseMap(source.description, selection);
   if (!map) return <p class="hint">{say.noNumbers}</p>;
   const head = typeof selection.head === "number" ? { head: selection.head } : {};
-  const states = source.description.hidden.find((each) => each.stack === map.stack);
-  const plane = Math.min(map.layer + 1, (states?.layers ?? 1) - 1);
+  const states = source.description.hidden.find((each) => each.stack === map.place.stack);
+  const plane = Math.min(map.place.layer + 1, (states?.layers ?? 1) - 1);
   const items: readonly Item[] = [
     {
       of: "hidden",
       title: `${say.hiddenState}, ${say.afterLayer(plane - 1)}`,
       there: states !== undefined,
-      where: { stack: map.stack, layer: plane, bins: BINS },
+      where: { stack: map.place.stack, layer: plane, bins: BINS },
     },
     {
       of: "queries",
       title: say.queryVectors,
       there: map.has_queries,
-      where: { map, ...head, bins: BINS },
+      where: { map: map.place, ...head, bins: BINS },
     },
     {
       of: "keys",
       title: say.keyVectors,
       there: map.has_keys,
-      where: { map, ...head, bins: BINS },
+      where: { map: map.place, ...head, bins: BINS },
     },
     {
       of: "values",
       title: say.valueVectors,
       there: map.has_values,
-      where: { map, ...head, bins: BINS },
+      where: { map: map.place, ...head, bins: BINS },
     },
     {
       of: "attention",
       title: say.attentionMatrix,
       there: map.has_weights || map.has_queries,
-      where: { map, ...head, bins: BINS },
+      where: { map: map.place, ...head, bins: BINS },
     },
     {
       of: "scores",
       title: say.scores,
       there: map.has_scores || map.has_queries,
-      where: { map, ...head, bins: BINS },
+      where: { map: map.place, ...head, bins: BINS },
     },
   ];
   return (
@@ -117,7 +116,7 @@ function Spread(props: { readonly source: RecordingSource; readonly item: Item }
     <li class="spread" data-spread={item.of}>
       <span class="spread-title">{item.title}</span>
       {!item.there && <span class="hint">{say.notKept}</span>}
-      {found && "error" in found && <span class="hint bad-text">{sentenceOf(found.error, app)}</span>}
+      {found && "error" in found && <span class="hint bad-text">{app.explain(found.error)}</span>}
       {found && !("error" in found) && item.there && (
         <>
           <Bars distribution={found} label={item.title} />

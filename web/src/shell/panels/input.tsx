@@ -162,9 +162,10 @@ function taskTitle(task: string, app: App): string {
 function facts(model: ModelDescription, app: App): string {
   const count = model.parameters === null ? null : compact(model.parameters, app.language.value);
   const note = model.note && app.text(model.note);
-  const stop = app.language.value === "zh" ? "。" : ". ";
   const { layers, decoder_layers: decoderLayers = null, heads } = model;
-  return [app.words.value.modelFacts(layers, decoderLayers, heads, count), note].filter(Boolean).join(stop);
+  const say = app.words.value;
+  const facts = say.modelFacts(layers, decoderLayers, heads, count);
+  return note ? say.factsAndNote(facts, note) : facts;
 }
 
 function SequenceFields(props: {

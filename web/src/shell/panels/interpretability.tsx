@@ -1,9 +1,11 @@
 /** The interpretability panel (B5): its numbers for the selected head, its layer and the whole model. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { MapDescription, MetricDescription, ScoreDescription } from "../../api/types";
+import type { MapDescription, MetricDescription, ScoreDescription, ScorePart } from "../../api/types";
+import { joinSentences } from "../../core/focus";
 import { digits, significant } from "../../core/formats";
 import { chooseMap } from "../../core/maps";
+import { samePlace } from "../../core/place";
 import type { Selection } from "../../core/selection";
 import type { RecordingSource } from "../../core/source";
 import {
@@ -15,7 +17,7 @@ import {
   writeTau,
 } from "../../core/threshold";
 import { useApp } from "../context";
-import { sentenceOf } from "../speaking";
+import type { App } from "../state";
 
 const PAUSE = 80; // ms after the slider's last move
 type Level = "head" | "layer" | "model";
@@ -50,7 +52,7 @@ export function InterpretabilityPanel(props: { readonly source: RecordingSource 
           ))}
         </tbody>
       </table>
-      {failure !== null && <p class="hint bad-text">{sentenceOf(failure, app)}</p>}
+      {failure !== null && <p class="hint bad-text">{app.explain(failure)}</p>}
       <button
         type="button"
         class="button"
@@ -164,17 +166,14 @@ function MetricRow(props: {
       </th>
       {levels.map((level) => (
         <td key={level} class="number" data-level={level}>
-          {number(
-            pick(props.scores.get(`${metric.name} ${level}`), level, props.map, props.head),
-            app.words.value.undefinedNumber,
-          )}
+          {number(pick(props.scores.get(`${metric.name} ${level}`), level, props.map, props.head), app)}
         </td>
       ))}
     </tr>
   );
 }
 
-type Picked = { readonly value: number | null; readonly why: string | null } | null;
+type Picked = { readonly value: number | null; readonly why: ScorePart["undefined"] } | null;
 
 /** The number of the selection in a score; null where the score has none for it. */
 export function pick(
@@ -184,27 +183,21 @@ export function pick(
   head: Selection["head"],
 ): Picked {
   if (!score) return null;
-  const same = (part: ScoreDescription["parts"][number]): boolean =>
-    (part.stack === null || part.stack === map.stack) && (part.kind === null || part.kind === map.kind);
-  const part =
-    level === "model"
-      ? score.parts.find(same)
-      : score.parts.find((each) =>
-          each.map === null ? same(each) && each.layer === map.layer : each.map === map.index,
-        );
+  const wanted = level === "model" ? null : map.place;
+  const part = score.parts.find((each) => samePlace(each.place, wanted));
   if (!part) return null;
   if (level === "head" && typeof head !== "number") return null;
   const place = level === "head" ? (head as number) : 0;
   const value = part.values[place];
-  return value === undefined ? null : { value, why: part.why[place] ?? null };
+  return value === undefined ? null : { value, why: part.undefined };
 }
 
-function number(picked: Picked, undefinedWord: string) {
+function number(picked: Picked, app: App) {
   if (!picked) return <span class="hint">–</span>;
   if (picked.value === null) {
     return (
-      <span class="hint" title={picked.why ?? undefinedWord}>
-        {undefinedWord}
+      <span class="hint" title={joinSentences(picked.why, app.language.value)}>
+        {app.words.value.undefinedNumber}
       </span>
     );
   }

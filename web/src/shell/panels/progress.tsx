@@ -3,7 +3,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Job, JobStage } from "../../api/types";
 import { useApp } from "../context";
-import { sentenceOf } from "../speaking";
 import type { AppWords } from "../words";
 
 const stages: readonly JobStage[] = ["queued", "loading", "tokenising", "running", "statistics", "saving"];
@@ -19,7 +18,7 @@ export function Progress() {
     <>
       {trouble !== null && (
         <div class="notice bad" role="alert" data-notice="run-failed">
-          <p class="notice-title">{sentenceOf(trouble, app)}</p>
+          <p class="notice-title">{app.explain(trouble)}</p>
           <button type="button" class="button" onClick={() => app.runs.start()}>
             {say.tryAgain}
           </button>

@@ -5,6 +5,7 @@
  * Out:  a standalone SVG: all rows of a short text, those in view of a long one.
  */
 
+import { evidenceLine } from "../../core/focus";
 import type { Stage } from "../../core/view";
 import { words as focusWords } from "../../i18n/focus";
 import { writeBands } from "../../marks/bands";
@@ -62,7 +63,7 @@ export function writePicture(picture: FlowPicture): string {
     caption: [
       `${model} · ${name} · ${word.caption(tokens[traced.token] ?? "", traced.token + start)}`,
       note,
-      evidence.line,
+      evidenceLine(evidence, stage.language),
     ],
     theme: stage.theme,
   });

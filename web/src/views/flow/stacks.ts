@@ -5,9 +5,8 @@
  * Out:  the self-attention maps of each stack, or why a stack cannot be followed.
  */
 
-import type { MapDescription, Phrase } from "../../api/types";
+import type { MapDescription, Spoken } from "../../api/types";
 import { count as grouped } from "../../core/formats";
-import { inBoth } from "../../i18n/core";
 import { words } from "./words";
 
 const LONGEST = 400; // tokens
@@ -16,29 +15,29 @@ const LONGEST = 400; // tokens
 export function stacksOf(maps: readonly MapDescription[]): Map<string, MapDescription[]> {
   const stacks = new Map<string, MapDescription[]>();
   for (const map of maps) {
-    if (map.kind !== "self" || map.step !== null) continue;
-    const layers = stacks.get(map.stack) ?? [];
+    if (map.place.kind !== "self" || map.place.step !== null) continue;
+    const layers = stacks.get(map.place.stack) ?? [];
     layers.push(map);
-    stacks.set(map.stack, layers);
+    stacks.set(map.place.stack, layers);
   }
-  for (const layers of stacks.values()) layers.sort((one, other) => one.layer - other.layer);
+  for (const layers of stacks.values()) layers.sort((one, other) => one.place.layer - other.place.layer);
   return stacks;
 }
 
 /** True, or why no stack of a recording can be followed. */
-export function canFlow(maps: readonly MapDescription[]): true | Phrase {
+export function canFlow(maps: readonly MapDescription[]): true | Spoken {
   const stacks = [...stacksOf(maps).values()];
-  if (stacks.length === 0) return inBoth(words, (word) => word.noMaps);
+  if (stacks.length === 0) return (language) => words(language).noMaps;
   const reasons = stacks.map(whyNot);
   return reasons.includes(null) || reasons[0]!;
 }
 
 /** Why a stack cannot be followed; null where it can. */
-export function whyNot(layers: readonly MapDescription[]): Phrase | null {
-  if (layers.some((map, place) => map.layer !== place)) return inBoth(words, (word) => word.gaps);
+export function whyNot(layers: readonly MapDescription[]): Spoken | null {
+  if (layers.some((map, place) => map.place.layer !== place)) return (language) => words(language).gaps;
   const count = layers[0]!.queries;
   if (layers.some((map) => map.queries !== count || map.keys !== count))
-    return inBoth(words, (word) => word.noMaps);
-  if (count > LONGEST) return inBoth(words, (word) => word.tooLong(grouped(count), grouped(LONGEST)));
-  return layers.every((map) => map.has_weights) ? null : inBoth(words, (word) => word.noWeights);
+    return (language) => words(language).noMaps;
+  if (count > LONGEST) return (language) => words(language).tooLong(grouped(count), grouped(LONGEST));
+  return layers.every((map) => map.has_weights) ? null : (language) => words(language).noWeights;
 }

@@ -9,7 +9,6 @@ import type { MapDescription, TokenSlice } from "../../api/types";
 import { stackNames } from "../../core/focus";
 import { chooseMap } from "../../core/maps";
 import { findStreams, mix } from "../../core/maths/rollout";
-import { placeOf } from "../../core/place";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import { readAxis, readMatrix } from "../../data/weights";
@@ -91,13 +90,13 @@ class FlowView extends MountedView<Words, object> {
   private setStack(stack: string): void {
     const layers = this.stacks.get(stack)!;
     const now = chooseMap(this.stage.source.description, this.stage.selection.get());
-    const map = layers[Math.min(layers.length - 1, now?.layer ?? 0)]!;
-    this.stage.selection.set({ place: placeOf(map) });
+    const map = layers[Math.min(layers.length - 1, now?.place.layer ?? 0)]!;
+    this.stage.selection.set({ place: map.place });
   }
 
   /** The stack of the selection, if it can be followed. */
   private wantedStack(): string {
-    const stack = chooseMap(this.stage.source.description, this.stage.selection.get())?.stack ?? "";
+    const stack = chooseMap(this.stage.source.description, this.stage.selection.get())?.place.stack ?? "";
     return this.stacks.has(stack) ? stack : [...this.stacks.keys()][0]!;
   }
 
@@ -198,7 +197,7 @@ class FlowView extends MountedView<Words, object> {
     const token = row + this.start;
     const { selection } = this.stage;
     const map = chooseMap(this.stage.source.description, selection.get());
-    const home = this.layers.includes(map!) ? {} : { place: placeOf(this.layers[0]!) };
+    const home = this.layers.includes(map!) ? {} : { place: this.layers[0]!.place };
     if (axis === "query") selection.set({ ...home, query: token });
     else selection.set({ ...home, key: this.selected().key === row ? null : token });
     this.stage.announce(this.summary());
@@ -225,7 +224,7 @@ class FlowView extends MountedView<Words, object> {
     const { columns, stage } = this;
     const grid = this.grid();
     const map = chooseMap(stage.source.description, stage.selection.get());
-    const here = map?.stack === this.stack ? map.layer : -1;
+    const here = map?.place.stack === this.stack ? map.place.layer : -1;
     this.heads.replaceChildren(...nameLayers(grid, here, this.say));
     const context = columns.clear(this.canvas);
     if (context !== null) paintFlow(context, shown, grid, columns.view("query").rows, this.node, stage.theme);

@@ -8,7 +8,6 @@
 import type { Description, MapDescription, SideName, StepDescription } from "../../api/types";
 import { keptPath, mapOfStep } from "../../core/generation";
 import { chooseMap } from "../../core/maps";
-import { placeOf } from "../../core/place";
 import type { GenerationSetting } from "./panel";
 
 export class Place {
@@ -32,7 +31,9 @@ export class Place {
     this.nodes = generation?.nodes ?? [];
     this.kept = keptPath(this.nodes, this.steps);
     this.side = target === null ? "source" : "target";
-    this.stack = maps.some((map) => map.stack === "decoder") ? "decoder" : (maps[0]?.stack ?? "decoder");
+    this.stack = maps.some((map) => map.place.stack === "decoder")
+      ? "decoder"
+      : (maps[0]?.place.stack ?? "decoder");
   }
 
   private map(): MapDescription | null {
@@ -44,9 +45,9 @@ export class Place {
     const { query, step } = this.stage.selection.get();
     const map = this.map();
     let found = this.options.now.step;
-    if (map !== null && map.step !== null) found = step ?? 0;
+    if (map !== null && map.place.step !== null) found = step ?? 0;
     else if (this.first !== null)
-      found = map?.stack === this.stack && query !== null ? query - this.first : 0;
+      found = map?.place.stack === this.stack && query !== null ? query - this.first : 0;
     return Math.max(0, Math.min(this.steps.length - 1, found));
   }
 
@@ -58,12 +59,12 @@ export class Place {
   goTo(step: number): void {
     const none = { node: null, step: 0 };
     const map = this.map();
-    if (map !== null && map.step !== null) this.options.set(none, { step });
+    if (map !== null && map.place.step !== null) this.options.set(none, { step });
     else if (this.first === null) this.options.set({ node: null, step });
     else {
       const fitting =
-        map?.stack === this.stack ? map : (this.mapOf("cross", step) ?? this.mapOf("self", step));
-      const turn = fitting === null ? {} : { place: placeOf(fitting) };
+        map?.place.stack === this.stack ? map : (this.mapOf("cross", step) ?? this.mapOf("self", step));
+      const turn = fitting === null ? {} : { place: fitting.place };
       this.options.set(none, { ...turn, query: this.first + step });
     }
   }
@@ -71,14 +72,19 @@ export class Place {
   /** Choose a map of the stack that writes: layer, head and step then speak of it. */
   turnToWriter(): void {
     const map = this.map();
-    if (this.steps.length === 0 || map === null || map.stack === this.stack) return;
+    if (this.steps.length === 0 || map === null || map.place.stack === this.stack) return;
     const fitting = this.mapOf("cross", 0) ?? this.mapOf("self", 0);
-    if (fitting !== null) this.stage.selection.set({ place: placeOf(fitting), query: null, key: null });
+    if (fitting !== null) this.stage.selection.set({ place: fitting.place, query: null, key: null });
   }
 
   /** The map that was looked at when a word was written, at the selection's layer. */
   mapOf(kind: "self" | "cross", step: number): MapDescription | null {
-    return mapOfStep(this.description.maps, { kind, stack: this.stack, layer: this.map()?.layer ?? 0, step });
+    return mapOfStep(this.description.maps, {
+      kind,
+      stack: this.stack,
+      layer: this.map()?.place.layer ?? 0,
+      step,
+    });
   }
 
   /** The node of the tree that is looked at; null where there is no tree. */

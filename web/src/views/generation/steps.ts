@@ -179,7 +179,7 @@ export class Steps implements GenerationPanel {
       const row =
         map === null || position === null
           ? -1
-          : map.step === null
+          : map.place.step === null
             ? position - map.query_start
             : map.queries - 1;
       const there = map !== null && row >= 0 && row < map.queries;
@@ -197,7 +197,7 @@ export class Steps implements GenerationPanel {
       },
     );
     const names = rows.map(({ map, head }) =>
-      word.layerHead(map.layer, typeof head === "number" ? word.head(head) : word[head]),
+      word.layerHead(map.place.layer, typeof head === "number" ? word.head(head) : word[head]),
     );
     write(this.layer, names[0] ?? "");
   }

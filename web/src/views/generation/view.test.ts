@@ -266,7 +266,7 @@ test("behind another tab a run goes on, and how it failed is said in the languag
   submit(element);
   const kept = mounted.keep!()!;
   mounted.unmount();
-  refuse(new Refusal("It is too long.", "refused", 422, "太长了。"));
+  refuse(new Refusal((language) => (language === "zh" ? "太长了。" : "It is too long."), "refused", 422));
   await settle();
   expect(stopped()).toBe(false);
   view.mount({ ...stage, language: "zh", kept });

@@ -5,6 +5,7 @@
  * Out:  a form, words as they come, and below them the steps of the text or the model's distributions.
  */
 
+import { evidenceLine } from "../../core/focus";
 import { MountedView, recordingView } from "../../core/recording_view";
 import type { Kept, TableData } from "../../core/view";
 import { writeBars } from "../../marks/bars";
@@ -109,7 +110,10 @@ class GenerationView extends MountedView<ReturnType<typeof words>, GenerationOpt
       height,
       body: body.join(""),
       title: `${this.say.title} · ${description.model}`,
-      caption: [[description.model, panel?.caption()].filter(Boolean).join(" · "), description.evidence.line],
+      caption: [
+        [description.model, panel?.caption()].filter(Boolean).join(" · "),
+        evidenceLine(description.evidence, stage.language),
+      ],
       theme: stage.theme,
     });
   }

@@ -5,10 +5,10 @@
  * Out:  SVG, and a table of exact weights.
  */
 
-import type { Description } from "../../api/types";
+import { evidenceLine } from "../../core/focus";
 import type { Camera, Scene } from "../../core/heat";
 import { isFitted } from "../../core/heat_camera";
-import type { TableData, Theme } from "../../core/view";
+import type { Stage, TableData } from "../../core/view";
 import { glance, type Scale } from "../../data/heat_supply";
 import { type Axis, layAxes, type PlotBox } from "../../marks/heat_axes";
 import { legendWords } from "./desk";
@@ -26,7 +26,8 @@ export interface Looked {
   readonly measure: (text: string) => number;
 }
 
-export function printMap(looked: Looked, description: Description, say: Words, theme: Theme): string {
+export function printMap(looked: Looked, { source, theme, language }: Stage, say: Words): string {
+  const { description } = source;
   const { shown, scene, box, camera } = looked;
   const { extent, top } = shown;
   const rows = Math.min(extent.queries, Math.ceil(camera.query + box.height / camera.scale));
@@ -49,7 +50,7 @@ export function printMap(looked: Looked, description: Description, say: Words, t
     caption: [
       `${say.caption(description.model, extent.queries, extent.keys)} ${part}`.trim(),
       `${say.scaleCaption(which, left[shown.leave])} ${pixel}`.trim(),
-      description.evidence.line,
+      evidenceLine(description.evidence, language),
     ],
     legend: {
       top: typeof top === "number" ? top : 1,

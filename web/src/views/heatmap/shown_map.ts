@@ -126,8 +126,8 @@ export class ShownMap {
     const { map, head } = this;
     const which =
       head === "model" ? say.modelMean : head === "mean" ? say.layerMean(map.heads) : say.head(head);
-    const step = map.step === null ? [] : [say.step(map.step)];
-    return [say.map(map.stack, map.layer, map.kind), ...step, which].join(" · ");
+    const step = map.place.step === null ? [] : [say.step(map.place.step)];
+    return [say.map(map.place.stack, map.place.layer, map.place.kind), ...step, which].join(" · ");
   }
 
   dispose(): void {

@@ -314,7 +314,7 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     const { box, camera } = this.lens;
     const scene = sceneOf(shown, this.lens, stage.theme, 1);
     const looked = { shown, scene, box, camera, scale: this.scale(), measure: this.plot.measure() };
-    return printMap(looked, stage.source.description, say, stage.theme);
+    return printMap(looked, stage, say);
   }
 
   async table(): Promise<TableData> {

@@ -9,6 +9,7 @@ import type { Distribution } from "../../api/types";
 import { captionOf, focusOf, mapName } from "../../core/focus";
 import { count, digits, exact } from "../../core/formats";
 import { writePlace } from "../../core/place";
+import { Refusal } from "../../core/source";
 import type { TableData } from "../../core/view";
 import { DISTRIBUTIONS, type DistributionName, notKept, readDistribution } from "../../data/layer_arrays";
 import { spell } from "../../marks/cells";
@@ -23,7 +24,7 @@ const HEIGHT = 168;
 export class Distributions extends InsidePanel {
   readonly element = make("div", { class: "distributions" });
   private readonly figures = make("div", { class: "figures" });
-  private readonly found = new Map<string, Distribution | string>();
+  private readonly found = new Map<string, Distribution | Refusal>();
   private readonly loading = this.tasks.asker();
 
   constructor(setting: InsideSetting) {
@@ -37,7 +38,7 @@ export class Distributions extends InsidePanel {
   update(): void {
     const focus = focusOf(this.stage);
     this.loading.ask(
-      `${writePlace(focus.map)} ${focus.head}`,
+      `${writePlace(focus.map.place)} ${focus.head}`,
       (source, signal) => {
         this.found.clear();
         const load = async (name: DistributionName): Promise<void> => {
@@ -111,9 +112,13 @@ export class Distributions extends InsidePanel {
     const figure = make("figure", { "data-of": name }, make("h2", {}, title));
     const found = this.found.get(name);
     const want = this.notKept(name);
-    if (want !== null || typeof found === "string") {
+    if (want !== null || found instanceof Refusal) {
       figure.append(
-        make("p", { class: "none" }, typeof found === "string" ? found : this.say.notKept(want!)),
+        make(
+          "p",
+          { class: "none" },
+          found instanceof Refusal ? found.text(this.stage.language) : this.say.notKept(want!),
+        ),
       );
       return figure;
     }
@@ -164,7 +169,7 @@ export class Distributions extends InsidePanel {
   private shown(): (readonly [DistributionName, Distribution])[] {
     return DISTRIBUTIONS.flatMap((name) => {
       const found = this.found.get(name);
-      return typeof found === "object" ? [[name, found] as const] : [];
+      return found && !(found instanceof Refusal) ? [[name, found] as const] : [];
     });
   }
 }

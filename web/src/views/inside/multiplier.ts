@@ -85,7 +85,7 @@ export class Multiplier extends InsidePanel {
     write(this.state, why ?? say.rerunHint);
     this.update();
     const kept = stage.kept as Asked | undefined;
-    if (kept?.map === map.index) this.follow(kept);
+    if (kept?.map === map.place.address) this.follow(kept);
     else kept?.stop?.();
   }
 
@@ -295,7 +295,7 @@ export class Multiplier extends InsidePanel {
     if (this.row !== null && rerun.row !== null) {
       const alone = this.rescaled(this.row, rerun.factor);
       const difference = Math.max(...alone.map((weight, key) => Math.abs(weight - rerun.row![key]!)));
-      const same = !rerun.everywhere || focus.map.layer === 0;
+      const same = !rerun.everywhere || focus.map.place.layer === 0;
       write(this.state, (same ? say.confirmed : say.inputsChanged)(digits(difference, 2)));
       this.state.dataset.difference = String(difference);
     }

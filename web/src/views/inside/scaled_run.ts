@@ -7,7 +7,6 @@
 
 import type { EditRequest, Language, Wanted } from "../../api/types";
 import { focusOf } from "../../core/focus";
-import { explain } from "../../core/refusals";
 import { Refusal } from "../../core/source";
 import type { Kept, Stage } from "../../core/view";
 import { Run } from "../../data/run";
@@ -17,7 +16,7 @@ const WANTED: readonly Wanted[] = ["weights", "scores", "output", "hidden"]; // 
 
 export interface Asked extends Kept {
   readonly run: Run;
-  readonly map: number;
+  readonly map: string; // address of its place
   readonly factor: number;
   readonly everywhere: boolean;
 }
@@ -25,13 +24,15 @@ export interface Asked extends Kept {
 export function runScaled(stage: Stage, factor: number, everywhere: boolean): Asked | null {
   const { rerunner } = stage;
   const { map } = focusOf(stage);
-  const place = everywhere ? {} : { stack: map.stack, attention: map.kind, layer: map.layer };
+  const place = everywhere
+    ? {}
+    : { stack: map.place.stack, attention: map.place.kind, layer: map.place.layer };
   const edit: EditRequest = { kind: "scale", factor, ...place };
   const request = rerunner?.again({ edits: [edit] });
   if (!rerunner || !request) return null;
   const want = new Set([...(request.want ?? []), ...WANTED]);
   const run = new Run(rerunner, { ...request, want: [...want] });
-  return { run, map: map.index, factor, everywhere, stop: () => run.stop() };
+  return { run, map: map.place.address, factor, everywhere, stop: () => run.stop() };
 }
 
 /** Why the model cannot run again here. */
@@ -41,6 +42,6 @@ export function whyNot({ rerunner }: Stage, say: Words): string | null {
 }
 
 export function sentenceOf(error: unknown, language: Language): string {
-  if (error instanceof Refusal) return explain(error, language);
+  if (error instanceof Refusal) return error.text(language);
   return error instanceof Error ? error.message : String(error);
 }

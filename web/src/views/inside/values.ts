@@ -58,7 +58,7 @@ export class Values extends InsidePanel {
       return;
     }
     this.loading.ask(
-      `${name} ${writePlace(focus.map)} ${focus.head}`,
+      `${name} ${writePlace(focus.map.place)} ${focus.head}`,
       (source) => {
         const grid = openArray(name, focus, source, () => this.draw(), this.tasks.fail);
         this.grid = grid;
@@ -203,7 +203,12 @@ export class Values extends InsidePanel {
     if (grid === null) return;
     if (grid.keys !== null)
       this.stage.selection.set({ query: grid.start + row, key: grid.keys.start + column });
-    else focusToken(this.stage, { stack: focusOf(this.stage).map.stack, side: grid.side }, grid.start + row);
+    else
+      focusToken(
+        this.stage,
+        { stack: focusOf(this.stage).map.place.stack, side: grid.side },
+        grid.start + row,
+      );
   }
 
   private columnName(grid: Grid, column: number): string {

@@ -37,7 +37,7 @@ function prepare(factor = 1) {
       over: "head",
       unit: "nats",
       range: [0, null] as const,
-      parts: [{ stack: "decoder", kind: "self" as const, layer: 0, map: 0, values: [factor], why: [null] }],
+      parts: [{ place: maps[0]!.place, undefined: [], values: [factor] }],
     }),
   });
 }

@@ -7,7 +7,6 @@
  */
 
 import { focusOf, hasMaps, mapName } from "../../core/focus";
-import { writePlace } from "../../core/place";
 import { recordingView } from "../../core/recording_view";
 import { Tasks } from "../../core/tasks";
 import type { Mounted } from "../../core/view";
@@ -62,7 +61,7 @@ function mountInside({ stage, say, names, options }: InsideSetting): Mounted {
     controls.follow();
     write(where, place());
     // Products and multiplier hold the axes of a map: another map needs another panel.
-    const held = part === "products" || part === "multiplier" ? writePlace(focusOf(stage).map) : "";
+    const held = part === "products" || part === "multiplier" ? focusOf(stage).map.place.address : "";
     if (`${part} ${held}` === shown) {
       panel?.update();
       return;

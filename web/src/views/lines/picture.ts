@@ -6,7 +6,7 @@
  */
 
 import type { Description, Language, MapDescription, TokenSlice } from "../../api/types";
-import { mapName } from "../../core/focus";
+import { evidenceLine, mapName } from "../../core/focus";
 import { fixed, percent } from "../../core/formats";
 import type { Theme } from "../../core/view";
 import { type Brush, type Lane, type Lines, middle, writeLines } from "../../marks/arcs";
@@ -62,7 +62,7 @@ export function writePicture(picture: LinesPicture): string {
     ...(last - first < Math.max(map.queries, map.keys)
       ? [word.captionRows(first, last - 1, Math.max(map.queries, map.keys))]
       : []),
-    description.evidence.line,
+    evidenceLine(description.evidence, picture.language),
   ];
   return sheet({
     width: WIDTH,
@@ -94,7 +94,7 @@ function clip(lines: Lines, first: number, last: number): Lines {
 function writeLegend({ heads, brush, word, theme, model, map }: LinesPicture): string {
   const { ink, soft } = inks(theme);
   const side = (name: string) =>
-    map.kind === "cross" ? ` · ${name === "source" ? word.source : word.target}` : "";
+    map.place.kind === "cross" ? ` · ${name === "source" ? word.source : word.target}` : "";
   const axes =
     label(`${word.query}${side(map.query_side)}`, COLUMN, TOP - 12, {
       fill: ink,

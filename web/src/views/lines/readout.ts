@@ -25,7 +25,7 @@ export function nameAxis(
   word: ReturnType<typeof words>,
 ): (HTMLElement | string)[] {
   const side = axis === "query" ? map.query_side : map.key_side;
-  const where = map.kind === "cross" ? ` · ${side === "source" ? word.source : word.target}` : "";
+  const where = map.place.kind === "cross" ? ` · ${side === "source" ? word.source : word.target}` : "";
   const hint = axis === "query" ? word.queryHint : word.keyHint;
   return [make("b", {}, word[axis]), ` ${hint}${where}`];
 }

@@ -8,11 +8,11 @@
 import { hasMaps } from "../../core/focus";
 import { count } from "../../core/formats";
 import { chooseMap, selectedRows } from "../../core/maps";
+import type { Text } from "../../core/messages";
 import { writePlace } from "../../core/place";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { SubjectOf, TableData } from "../../core/view";
 import { readAxis } from "../../data/weights";
-import { inBoth } from "../../i18n/core";
 import { type Brush, fan, gather, type Lines } from "../../marks/arcs";
 import { headColour } from "../../marks/colours";
 import { type Axis, Columns, type Place } from "../../marks/columns";
@@ -43,12 +43,12 @@ export const view = recordingView({
   mount: (setting) => new LinesView(setting),
 });
 
-function fits({ now }: SubjectOf<"recording">) {
+function fits({ now }: SubjectOf<"recording">): true | Text {
   const { maps } = now.description;
   if (maps.length === 0) return hasMaps({ kind: "recording", now });
   const longest = Math.max(...maps.map((map) => Math.max(map.queries, map.keys)));
-  if (longest > LONGEST) return inBoth(words, (word) => word.tooLong(count(longest), count(LONGEST)));
-  return maps.some((map) => map.has_weights) || inBoth(words, (word) => word.noWeights);
+  if (longest > LONGEST) return (language) => words(language).tooLong(count(longest), count(LONGEST));
+  return maps.some((map) => map.has_weights) || ((language) => words(language).noWeights);
 }
 
 type Words = ReturnType<typeof words>;
@@ -97,7 +97,7 @@ class LinesView extends MountedView<Words, LinesOptions> {
     const map = chooseMap(source.description, now)!;
     const model = now.head === "model";
     this.opening.ask(
-      `${writePlace(map)} ${model}`,
+      `${writePlace(map.place)} ${model}`,
       (round) => {
         this.looking = new Looking(round, map, model);
         this.tokens = null;

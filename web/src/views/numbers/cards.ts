@@ -6,7 +6,9 @@
  */
 
 import type { Language, MetricDescription } from "../../api/types";
+import { joinSentences } from "../../core/focus";
 import { digits, exact } from "../../core/formats";
+import { formatText } from "../../core/messages";
 import { make } from "../../marks/make";
 import { type Inks, label, wrap } from "../../marks/paper";
 import type { MeasureRow } from "./measures";
@@ -43,8 +45,8 @@ export function makeCards(
       return make(
         "section",
         {},
-        make("h2", {}, metric.label[language]),
-        ...both.map((each, at) => bigNumber(each, whole, at === 0, say)),
+        make("h2", {}, formatText(metric.label, language)),
+        ...both.map((each, at) => bigNumber(each, whole, at === 0, say, language)),
         told
           ? make(
               "p",
@@ -52,12 +54,8 @@ export function makeCards(
               `${here.name}: ${own.map((value) => digits(value)).join(" · ")}`,
             )
           : null,
-        make("p", { class: "means" }, metric.caption[language]),
-        make(
-          "p",
-          { class: "means" },
-          [metric.lower?.[language], metric.higher?.[language]].filter(Boolean).join(between(language)),
-        ),
+        make("p", { class: "means" }, formatText(metric.caption, language)),
+        make("p", { class: "means" }, joinSentences([metric.lower, metric.higher], language)),
       );
     });
 }
@@ -74,11 +72,12 @@ export function spellCards(
   for (const metric of metrics) {
     const value = whole?.readings.get(metric.name)?.value ?? null;
     const words = value === null ? say.undefined : `${digits(value)} ${say.unit(metric.unit)}`;
-    body += label(`${metric.label[language]}: ${words}`, 0, y, { fill: ink.ink, size: 12, weight: 600 });
-    for (const line of wrap(
-      [metric.caption[language], metric.lower?.[language] ?? ""].join(between(language)),
-      width,
-    )) {
+    body += label(`${formatText(metric.label, language)}: ${words}`, 0, y, {
+      fill: ink.ink,
+      size: 12,
+      weight: 600,
+    });
+    for (const line of wrap(joinSentences([metric.caption, metric.lower], language), width)) {
       y += 15;
       body += label(line, 0, y, { fill: ink.soft, size: 11 });
     }
@@ -87,20 +86,16 @@ export function spellCards(
   return { body, height: y };
 }
 
-/** What stands between two sentences. */
-function between(language: Language): string {
-  return language === "zh" ? "" : " ";
-}
-
 function bigNumber(
   metric: MetricDescription,
   whole: MeasureRow | undefined,
   first: boolean,
   say: Words,
+  language: Language,
 ): HTMLElement {
   const reading = whole?.readings.get(metric.name);
   const value = reading?.value ?? null;
-  const why = reading?.why ?? "";
+  const why = joinSentences(reading?.why ?? [], language);
   const classes = ["value", first ? "" : "second", value === null ? "none" : ""].join(" ").trim();
   return make(
     "p",

@@ -97,7 +97,7 @@ export class Choices {
 
   /** The generation step in focus; null where maps show everything at once. */
   get step(): number | null {
-    return chooseMap(this.stage.source.description, this.stage.selection.get())?.step ?? null;
+    return chooseMap(this.stage.source.description, this.stage.selection.get())?.place.step ?? null;
   }
 
   allows({ needs }: MetricDescription): boolean {

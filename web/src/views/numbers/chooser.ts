@@ -6,6 +6,7 @@
  */
 
 import type { Language, MetricDescription } from "../../api/types";
+import { formatText } from "../../core/messages";
 import type { Names } from "../../core/recording_view";
 import { tick } from "../../marks/controls";
 import { make } from "../../marks/make";
@@ -22,7 +23,7 @@ export function makeChooser(
   const line = (metric: MetricDescription) => {
     const on = choices.extras.includes(metric.name);
     const control = tick(
-      () => metric.label[language()],
+      () => formatText(metric.label, language()),
       on,
       (now) => choices.setMetric(metric.name, now),
     );
@@ -31,7 +32,7 @@ export function makeChooser(
       "div",
       {},
       control.element,
-      make("p", {}, () => metric.caption[language()], note),
+      make("p", {}, () => formatText(metric.caption, language()), note),
     );
   };
   const groups = [...new Set(extra.map(({ family }) => family))].map((family) => {

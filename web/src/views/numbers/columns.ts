@@ -6,6 +6,8 @@
  */
 
 import type { Language, MetricDescription } from "../../api/types";
+import { joinSentences } from "../../core/focus";
+import { formatText } from "../../core/messages";
 import type { Names } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import { SCREEN } from "../../marks/paper";
@@ -47,11 +49,11 @@ export function makeColumns(
     const look = { width: 84, height: 12, ink: SCREEN.ink, markInk: SCREEN.accent, mark };
     columns.push({
       name,
-      label: label[language],
-      title: `${caption[language]} (${say.unit(unit)})`,
+      label: formatText(label, language),
+      title: `${formatText(caption, language)} (${say.unit(unit)})`,
       beside: domain === null ? undefined : drawStrip(values, { ...look, domain }),
       value,
-      why: (row) => row.readings.get(name)?.why ?? "",
+      why: (row) => joinSentences(row.readings.get(name)?.why ?? [], language),
     });
   }
   return columns;
@@ -64,7 +66,7 @@ export function plainTable(
   say: ReturnType<typeof words>,
   { stackColumn, kindColumn, layerColumn, headColumn }: Names,
 ): Pick<TableData, "columns" | "rows"> {
-  const names = metrics.map((metric) => `${metric.label[language]} (${say.unit(metric.unit)})`);
+  const names = metrics.map((metric) => `${formatText(metric.label, language)} (${say.unit(metric.unit)})`);
   return {
     columns: [stackColumn, kindColumn, layerColumn, headColumn, ...names],
     rows: rows.map((row) => [

@@ -6,7 +6,9 @@
  */
 
 import type { MetricDescription } from "../../api/types";
+import { joinSentences } from "../../core/focus";
 import { digits } from "../../core/formats";
+import { formatText } from "../../core/messages";
 import { samePlace } from "../../core/place";
 import type { Stage } from "../../core/view";
 import { words as focusWords } from "../../i18n/focus";
@@ -61,7 +63,7 @@ export class Grids {
       ),
     );
     this.element.replaceChildren(...drawn);
-    const name = metric.label[this.stage.language];
+    const name = formatText(metric.label, this.stage.language);
     this.element.setAttribute("aria-label", this.say.gridAbout(name));
     const scale = this.scale();
     const bar = drawColourBar(scale, 200, SCREEN);
@@ -84,7 +86,9 @@ export class Grids {
     }
     const metric = this.metric;
     const name =
-      metric === null ? "" : `${metric.label[this.stage.language]} (${this.say.unit(metric.unit)})`;
+      metric === null
+        ? ""
+        : `${formatText(metric.label, this.stage.language)} (${this.say.unit(metric.unit)})`;
     body += `<g transform="translate(0 ${tall + 14})">${spell(drawColourBar(this.scale(), 200, ink, name))}</g>`;
     return { body, width, height: tall + 44 };
   }
@@ -105,12 +109,17 @@ export class Grids {
       const layers = [...new Set(rows.map((row) => row.layer!))];
       const heads = Math.max(...rows.map((row) => row.head! + 1));
       const cells = rows.map((row): HeadCell => {
-        const { value, why } = row.readings.get(metric.name) ?? { value: null, why: null };
+        const { value, why } = row.readings.get(metric.name) ?? { value: null, why: [] };
         return {
           layer: row.layer!,
           head: row.head!,
           value,
-          title: cellTitle(this.told.place(row), value, this.say.unit(metric.unit), why),
+          title: cellTitle(
+            this.told.place(row),
+            value,
+            this.say.unit(metric.unit),
+            joinSentences(why, this.stage.language),
+          ),
           chosen: samePlace(row.place, place) && (row.head === head || head === "mean"),
         };
       });
@@ -154,8 +163,15 @@ export class Grids {
     const row = family.find((each) => each.layer === layer && each.head === wish);
     if (row === undefined) return;
     this.told.go(row);
-    const { value, why } = row.readings.get(this.metric.name) ?? { value: null, why: null };
-    this.stage.announce(cellTitle(this.told.place(row), value, this.say.unit(this.metric.unit), why));
+    const { value, why } = row.readings.get(this.metric.name) ?? { value: null, why: [] };
+    this.stage.announce(
+      cellTitle(
+        this.told.place(row),
+        value,
+        this.say.unit(this.metric.unit),
+        joinSentences(why, this.stage.language),
+      ),
+    );
   }
 }
 

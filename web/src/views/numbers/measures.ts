@@ -6,12 +6,13 @@
  */
 
 import type { Kind, MapDescription, MetricDescription, ScoreDescription } from "../../api/types";
-import { type Place, placeOf } from "../../core/place";
+import type { Text } from "../../core/messages";
+import { type Place, samePlace } from "../../core/place";
 import type { Level } from "../../data/measures";
 
 export interface Reading {
   readonly value: number | null;
-  readonly why: string | null;
+  readonly why: readonly Text[]; // where there is no value
 }
 
 export interface MeasureRow {
@@ -19,7 +20,6 @@ export interface MeasureRow {
   readonly stack: string | null;
   readonly kind: Kind | null;
   readonly layer: number | null;
-  readonly map: number | null; // its index in a score
   readonly place: Place | null;
   readonly head: number | null;
   readonly readings: Map<string, Reading>;
@@ -33,21 +33,20 @@ export function tabular(metrics: readonly MetricDescription[]): readonly MetricD
 /** Rows of one level, in the order of the maps; of generation steps only those of `step`. */
 export function emptyRows(maps: readonly MapDescription[], level: Level, step: number | null): MeasureRow[] {
   if (level === "model") {
-    const whole = { stack: null, kind: null, layer: null, map: null, place: null, head: null };
+    const whole = { stack: null, kind: null, layer: null, place: null, head: null };
     return [{ order: 0, ...whole, readings: new Map() }];
   }
-  const shown = maps.filter((map) => map.step === step);
+  const shown = maps.filter((map) => map.place.step === step);
   const rows: MeasureRow[] = [];
   for (const map of shown) {
-    const { stack, kind, layer, index, heads } = map;
-    for (let head = 0; head < (level === "head" ? heads : 1); head++) {
+    const { stack, kind, layer } = map.place;
+    for (let head = 0; head < (level === "head" ? map.heads : 1); head++) {
       rows.push({
         order: rows.length,
         stack,
         kind,
         layer,
-        map: index,
-        place: placeOf(map),
+        place: map.place,
         head: level === "head" ? head : null,
         readings: new Map(),
       });
@@ -57,15 +56,21 @@ export function emptyRows(maps: readonly MapDescription[], level: Level, step: n
 }
 
 /** Put a metric's answer into the rows. */
-export function fillRows(rows: readonly MeasureRow[], name: string, answer: ScoreDescription | string): void {
+export function fillRows(
+  rows: readonly MeasureRow[],
+  name: string,
+  answer: ScoreDescription | readonly Text[],
+): void {
   for (const row of rows) {
-    if (typeof answer === "string") {
+    if (!("parts" in answer)) {
       row.readings.set(name, { value: null, why: answer });
       continue;
     }
-    const part =
-      answer.parts.find((each) => each.map === row.map && (row.map !== null || each.layer === null)) ?? null;
+    const part = answer.parts.find((each) => samePlace(each.place, row.place));
     const at = row.head ?? 0;
-    row.readings.set(name, { value: part?.values[at] ?? null, why: part?.why[at] ?? null });
+    row.readings.set(name, {
+      value: part?.values[at] ?? null,
+      why: part?.undefined ?? [],
+    });
   }
 }

@@ -17,7 +17,7 @@ import type { MeasureRow } from "./measures";
 
 export class Sparks {
   private readonly drawn = new Map<string, SVGSVGElement>(); // lines without a mark: rows come and go, lines stay
-  private readonly statistics = new Map<number, ReadonlyMap<string, Float32Array> | "asked">();
+  private readonly statistics = new Map<string, ReadonlyMap<string, Float32Array> | "asked">();
 
   constructor(
     private readonly stage: Stage,
@@ -28,9 +28,9 @@ export class Sparks {
   /** The line of one row; empty until its statistics are here. */
   of(row: MeasureRow, along: Along): Node {
     const holder = make("span", { class: "spark" });
-    const map = this.stage.source.description.maps.find(({ index }) => index === row.map);
+    const map = this.stage.source.description.maps.find(({ place }) => samePlace(place, row.place));
     if (map === undefined) return holder;
-    const held = this.statistics.get(map.index);
+    const held = this.statistics.get(map.place.address);
     if (held !== undefined && held !== "asked")
       holder.append(this.line(map, row.head, held.get(along)!, along));
     else if (held === undefined) this.load(map);
@@ -38,18 +38,18 @@ export class Sparks {
   }
 
   private load(map: MapDescription): void {
-    this.statistics.set(map.index, "asked");
+    this.statistics.set(map.place.address, "asked");
     readStatistics(this.stage.source, map, ALONG).then((statistics) => {
-      this.statistics.set(map.index, statistics);
+      this.statistics.set(map.place.address, statistics);
       this.arrived();
     }, this.failed);
   }
 
   private line(map: MapDescription, head: number | null, all: Float32Array, along: Along): SVGSVGElement {
     const { query, place } = this.stage.selection.get();
-    const mark = query === null || !samePlace(map, place) ? null : query - map.query_start;
+    const mark = query === null || !samePlace(map.place, place) ? null : query - map.query_start;
     if (mark !== null) return this.draw(map, head, all, along, mark);
-    const name = `${map.index} ${head} ${along}`;
+    const name = `${map.place.address} ${head} ${along}`;
     const line = this.drawn.get(name) ?? this.draw(map, head, all, along, null);
     this.drawn.set(name, line);
     return line;

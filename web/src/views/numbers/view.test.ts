@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { MetricDescription, ScoreDescription } from "../../api/types";
 import { Refusal } from "../../core/source";
-import { invent, makeMap, setStage, settle, translated } from "../../testing/recording";
+import { invent, makeMap, said, setStage, settle } from "../../testing/recording";
 import { emptyRows, fillRows } from "./measures";
 import { view } from "./view";
 
-const word = (text: string) => translated(text);
+const word = said;
 
 function describeMetric(name: string, change: Partial<MetricDescription> = {}): MetricDescription {
   return {
@@ -53,20 +53,13 @@ function holdScores(maps = 2, heads = 2) {
     new Promise<ScoreDescription>((resolve, reject) => {
       const tau = Number(parameters.threshold ?? 0);
       const part = (map: number | null) => ({
-        stack: map === null ? null : "decoder",
-        kind: map === null ? null : ("self" as const),
-        layer: map,
-        step: null,
         place: map === null ? null : source.description.maps[map]!.place,
         undefined: [],
         axes: [],
         shape: [],
         labels: null,
-        zh: null,
-        map,
         values:
           over === "head" ? Array.from({ length: heads }, (_, head) => 10 * map! + head + tau) : [tau + 0.5],
-        why: over === "head" ? Array.from({ length: heads }, () => null) : [null],
       });
       const parts = over === "model" ? [part(null)] : Array.from({ length: maps }, (_, map) => part(map));
       signal?.addEventListener("abort", () => reject(new DOMException("gone", "AbortError")));
@@ -130,12 +123,12 @@ test("the table is what the source measured, in the order of the rows", async ()
 test("of generation steps only the chosen one has rows, and a refusal is the reason", () => {
   const maps = [makeMap(0, { layer: 0, step: 0 }), makeMap(1, { layer: 0, step: 1 })];
   const rows = emptyRows(maps, "head", 1);
-  expect(rows.map(({ map, head }) => [map, head])).toEqual([
+  expect(rows.map(({ place, head }) => [place!.step, head])).toEqual([
     [1, 0],
     [1, 1],
   ]);
-  fillRows(rows, "entropy", "too long");
-  expect(rows[0]?.readings.get("entropy")).toEqual({ value: null, why: "too long" });
+  fillRows(rows, "entropy", ["too long"]);
+  expect(rows[0]?.readings.get("entropy")).toEqual({ value: null, why: ["too long"] });
 });
 
 test("texts too long to count again keep the recorded threshold", () => {

@@ -8,6 +8,7 @@
 import type { MetricDescription } from "../../api/types";
 import { captionOf, copyText, hasMaps } from "../../core/focus";
 import { significant } from "../../core/formats";
+import { formatText } from "../../core/messages";
 import { samePlace } from "../../core/place";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import { csv, saveText } from "../../core/saving";
@@ -122,7 +123,7 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
       width,
       height: grids.height + 8 + cards.height,
       body: `${grids.body}<g transform="translate(0 ${grids.height + 8})">${cards.body}</g>`,
-      title: `${this.say.title} · ${this.choices.grid.label[language]}`,
+      title: `${this.say.title} · ${formatText(this.choices.grid.label, language)}`,
       caption: captionOf(this.stage, `${this.say.wholeModel}: ${this.tauWords(this.choices.threshold.tau)}`),
       theme,
     });
@@ -150,7 +151,7 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
     );
     const metrics = choices.offered
       .filter((metric) => choices.allows(metric))
-      .map((metric) => ({ value: metric.name, text: () => metric.label[stage.language] }));
+      .map((metric) => ({ value: metric.name, text: () => formatText(metric.label, stage.language) }));
     const along = ALONG.map((value) => ({ value, text: () => say.alongOf(value) }));
     const levels = { head: () => say.head, layer: () => say.layer, model: () => say.model };
     const threshold = choices.long
@@ -199,7 +200,7 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
         const fill = async (metric: MetricDescription, each: Level): Promise<void> => {
           const answer = metric.levels.includes(each)
             ? await measure(source, metric, each, threshold)
-            : say.notLevel(say[each]);
+            : [(language: string) => words(language).notLevel(words(language)[each])];
           fillRows(wanted.get(each)!, metric.name, answer);
         };
         const asked = [...new Set([...metrics, grid])];

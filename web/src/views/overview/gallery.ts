@@ -30,7 +30,7 @@ export interface Gallery {
 type Ink = (name: string) => string;
 
 export function isAt(box: Box, at: HeadPlace | null): boolean {
-  return at !== null && samePlace(box.map, at.place) && box.head === at.head;
+  return at !== null && samePlace(box.map.place, at.place) && box.head === at.head;
 }
 
 /** The share of the bar below a picture that is filled. */

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { MapDescription, MetricDescription } from "../../api/types";
 import { readOptions } from "../../core/options";
+import { makeMap } from "../../testing/recording";
 import { boxAt, type Group, labelOf, layGrid, neighbour, type Wish } from "./grid";
 import { filterOf, options, passes, usualMetric } from "./menu";
 
 function map(index: number, layer: number, heads: number): MapDescription {
-  return { index, layer, heads, stack: "decoder", kind: "self" } as MapDescription;
+  return makeMap(index, { layer, heads });
 }
 
 function groups(layers: number, heads: number): Group[] {
@@ -17,7 +18,7 @@ function wish(more: Partial<Wish> = {}): Wish {
     width: 900,
     height: 700,
     order: "layer",
-    numberOf: (at, head) => at * 100 + head,
+    numberOf: (at, head) => Number(at.split(".")[2]) * 100 + head,
     keeps: () => true,
     pixels: 8,
     ...more,

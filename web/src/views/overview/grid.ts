@@ -40,7 +40,7 @@ export interface Wish {
   readonly width: number;
   readonly height: number;
   readonly order: Order;
-  readonly numberOf: (map: number, head: number) => number | null;
+  readonly numberOf: (map: string, head: number) => number | null;
   readonly keeps: (value: number | null) => boolean;
   readonly pixels: number; // of the pictures themselves, in CSS pixels: sizes a little above are avoided
 }
@@ -57,7 +57,7 @@ const LARGE = 176;
 const NAMED = 52; // from here on each picture carries its name
 
 export function labelOf(map: MapDescription, head: number): string {
-  return `L${map.layer}·H${head}`;
+  return `L${map.place.layer}·H${head}`;
 }
 
 export function layGrid(groups: readonly Group[], wish: Wish): Grid {
@@ -87,7 +87,7 @@ function layLayers(groups: readonly Group[], wish: Wish): Grid {
       grid.columns.push({ text: `H${head}`, x: GUTTER + head * step[0] + size / 2, y: y + 10 });
     y += NAMES;
     for (const map of maps) {
-      grid.rows.push({ text: `L${map.layer}`, y: y + size / 2 });
+      grid.rows.push({ text: `L${map.place.layer}`, y: y + size / 2 });
       for (let head = 0; head < map.heads; head++)
         grid.boxes.push(box(map, head, GUTTER + head * step[0], y, row, wish));
       y += step[1];
@@ -145,7 +145,7 @@ function layRanked(groups: readonly Group[], wish: Wish): Grid {
 }
 
 function box(map: MapDescription, head: number, x: number, y: number, row: number, wish: Wish): Box {
-  const value = wish.numberOf(map.index, head);
+  const value = wish.numberOf(map.place.address, head);
   return { map, head, x, y, row, value, kept: wish.keeps(value) };
 }
 

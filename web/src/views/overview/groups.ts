@@ -16,18 +16,21 @@ export function groupMaps(
   selection: Selection,
   say: ReturnType<typeof words>,
 ): Group[] {
-  const whole = maps.filter((map) => map.step === null);
-  const last = maps.reduce((most, map) => Math.max(most, map.step ?? 0), 0);
-  const step = maps.some((map) => map.step === selection.step) ? selection.step : last;
+  const whole = maps.filter((map) => map.place.step === null);
+  const last = maps.reduce((most, map) => Math.max(most, map.place.step ?? 0), 0);
+  const step = maps.some((map) => map.place.step === selection.step) ? selection.step : last;
   const groups = new Map<string, MapDescription[]>();
-  for (const map of whole.length > 0 ? whole : maps.filter((each) => each.step === step)) {
+  for (const map of whole.length > 0 ? whole : maps.filter((each) => each.place.step === step)) {
     const title = [
-      say.group(map.stack, map.kind),
-      ...(map.step === null ? [] : [say.groupStep(map.step)]),
+      say.group(map.place.stack, map.place.kind),
+      ...(map.place.step === null ? [] : [say.groupStep(map.place.step)]),
     ].join(" · ");
     groups.set(title, [...(groups.get(title) ?? []), map]);
   }
-  return [...groups].map(([title, members]) => ({ title, maps: members.sort((a, b) => a.layer - b.layer) }));
+  return [...groups].map(([title, members]) => ({
+    title,
+    maps: members.sort((a, b) => a.place.layer - b.place.layer),
+  }));
 }
 
 export function countHeads(groups: readonly Group[]): number {

@@ -7,6 +7,7 @@
 
 import type { Language, MetricDescription } from "../../api/types";
 import { digits, significant } from "../../core/formats";
+import { formatText } from "../../core/messages";
 import { type Option, type Options, oneOf, optional, type Schema, text } from "../../core/options";
 import type { Names } from "../../core/recording_view";
 import { choice, slider } from "../../marks/controls";
@@ -119,7 +120,7 @@ export class Menu {
     const { way, bound } = filterOf(options.now);
     const slide = slider(
       {
-        label: () => say.threshold(metric.label[this.language()]),
+        label: () => say.threshold(formatText(metric.label, this.language())),
         minimum: least,
         maximum: most > least ? most : least + 1,
         step: most > least ? (most - least) / STEPS : 1,
@@ -160,7 +161,10 @@ export class Menu {
     }
     const groups = [...families].map(([family, members]) => ({
       label: () => this.names.families(family),
-      options: members.map((each) => ({ value: each.name, text: () => each.label[this.language()] })),
+      options: members.map((each) => ({
+        value: each.name,
+        text: () => formatText(each.label, this.language()),
+      })),
     }));
     const none = { label: null, options: [{ value: "none", text: () => say.noMeasure }] };
     const usual = (): string => usualMetric(this.metrics);

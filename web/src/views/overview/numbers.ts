@@ -6,13 +6,15 @@
  */
 
 import type { Description, Language, MetricDescription, ScoreDescription, ScorePart } from "../../api/types";
+import { joinSentences } from "../../core/focus";
 import { digits } from "../../core/formats";
+import { formatText } from "../../core/messages";
 import type { Box } from "./grid";
 import type { words } from "./words";
 
 export interface Numbers {
   readonly limits: readonly [number, number];
-  readonly parts: ReadonlyMap<number, Pick<ScorePart, "values" | "why">>; // by map
+  readonly parts: ReadonlyMap<string, ScorePart>; // by the address of a map
 }
 
 /** The metrics that give a number for each head of this recording. */
@@ -25,11 +27,11 @@ export function headMetrics(
 }
 
 export function numbersOf(score: ScoreDescription): Numbers {
-  const parts = new Map<number, ScorePart>();
+  const parts = new Map<string, ScorePart>();
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const part of score.parts) {
-    if (part.map === null) continue;
-    parts.set(part.map, part);
+    if (part.place === null) continue;
+    parts.set(part.place.address, part);
     for (const value of part.values) {
       if (value === null) continue;
       least = Math.min(least, value);
@@ -41,19 +43,18 @@ export function numbersOf(score: ScoreDescription): Numbers {
 
 /** What a metric is, and what low and high numbers mean. */
 export function explainMetric({ caption, lower, higher }: MetricDescription, language: Language): string {
-  const sentences = [caption[language], lower?.[language], higher?.[language]];
-  return sentences.filter(Boolean).join(language === "zh" ? "" : " ");
+  return joinSentences([caption, lower, higher], language);
 }
 
 /** A head's number with its metric's name, or why there is none. */
 export function tellNumber(
-  { map, head, value }: Box,
+  { map, value }: Box,
   metric: MetricDescription,
   { parts }: Numbers,
   language: Language,
   say: ReturnType<typeof words>,
 ): string {
-  const why = parts.get(map.index)?.why[head] ?? null;
-  const text = value !== null ? digits(value, 4) : why === null ? say.unknown : say.undefined(why);
-  return `${metric.label[language]}: ${text}`;
+  const why = joinSentences(parts.get(map.place.address)?.undefined ?? [], language);
+  const text = value !== null ? digits(value, 4) : why === "" ? say.unknown : say.undefined(why);
+  return `${formatText(metric.label, language)}: ${text}`;
 }

@@ -6,7 +6,9 @@
  */
 
 import type { Description, Language, MetricDescription } from "../../api/types";
+import { evidenceLine } from "../../core/focus";
 import { digits } from "../../core/formats";
+import { formatText } from "../../core/messages";
 import type { Names } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import type { Grid } from "./grid";
@@ -30,22 +32,22 @@ export function captionGallery(
   const bars: string[] = [];
   if (metric !== null && numbers !== null) {
     const [least, most] = numbers.limits;
-    bars.push(say.barCaption(metric.label[language], digits(least, 3), digits(most, 3)));
+    bars.push(say.barCaption(formatText(metric.label, language), digits(least, 3), digits(most, 3)));
   }
   const colours = own ? say.coloursOwn : say.coloursShared;
   return {
-    title: `${say.title} · ${title[language]}`,
-    caption: [say.caption(model, heads), ...bars, colours, evidence.line],
+    title: `${say.title} · ${formatText(title, language)}`,
+    caption: [say.caption(model, heads), ...bars, colours, evidenceLine(evidence, language)],
   };
 }
 
 export function tabulate({ say, names, language, heads, metric }: Report, grid: Grid | null): TableData {
-  const label = metric === null ? [] : [metric.label[language]];
+  const label = metric === null ? [] : [formatText(metric.label, language)];
   const boxes = grid?.boxes.filter((box) => box.kept) ?? [];
   const rows = boxes.map(({ map, head, value }) => [
-    map.stack,
-    map.kind,
-    map.layer,
+    map.place.stack,
+    map.place.kind,
+    map.place.layer,
     head,
     ...label.map(() => value),
   ]);

@@ -22,7 +22,7 @@ export interface Sheet {
 }
 
 export class Thumbnails {
-  private readonly sheets = new Map<number, Sheet>(); // oldest first
+  private readonly sheets = new Map<string, Sheet>(); // oldest first
 
   constructor(
     private readonly picturesOf: (map: MapDescription) => HeadPictures,
@@ -53,10 +53,10 @@ export class Thumbnails {
   }
 
   private sheet(map: MapDescription): Sheet {
-    let sheet = this.sheets.get(map.index);
+    let sheet = this.sheets.get(map.place.address);
     if (sheet === undefined) sheet = this.make(map);
-    else this.sheets.delete(map.index);
-    this.sheets.set(map.index, sheet); // to the young end
+    else this.sheets.delete(map.place.address);
+    this.sheets.set(map.place.address, sheet); // to the young end
     if (this.sheets.size > KEPT) this.sheets.delete(this.sheets.keys().next().value!);
     return sheet;
   }

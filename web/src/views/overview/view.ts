@@ -6,8 +6,8 @@
  */
 
 import type { MapDescription, MetricDescription } from "../../api/types";
-import { hasMaps } from "../../core/focus";
-import { placeOf, samePlace } from "../../core/place";
+import { hasMaps, joinSentences } from "../../core/focus";
+import { samePlace } from "../../core/place";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
 import type { TableData } from "../../core/view";
@@ -143,8 +143,8 @@ class Overview extends MountedView<Words, OverviewOptions> {
       null,
       (source) => measure(source, metric, "head"),
       (answer) => {
-        if (typeof answer !== "string") this.numbers = numbersOf(answer);
-        this.measured(typeof answer === "string" ? answer : null);
+        this.numbers = "parts" in answer ? numbersOf(answer) : null;
+        this.measured("parts" in answer ? null : joinSentences(answer, this.stage.language));
       },
     );
   }
@@ -170,7 +170,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
     this.about.classList.toggle("over-trouble", trouble);
   }
 
-  private readonly numberOf = (map: number, head: number): number | null =>
+  private readonly numberOf = (map: string, head: number): number | null =>
     this.numbers?.parts.get(map)?.values[head] ?? null;
 
   // Layout and drawing
@@ -249,7 +249,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
   }
 
   private open(box: Box): void {
-    this.stage.selection.set({ place: placeOf(box.map), head: box.head, view: "heatmap" });
+    this.stage.selection.set({ place: box.map.place, head: box.head, view: "heatmap" });
   }
 
   private press(event: KeyboardEvent): void {
@@ -279,7 +279,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
   }
 
   private nameOf({ map, head }: Box): string {
-    return `${this.say.group(map.stack, map.kind)} · ${this.say.head(map.layer, head)}`;
+    return `${this.say.group(map.place.stack, map.place.kind)} · ${this.say.head(map.place.layer, head)}`;
   }
 
   private valueText(box: Box): string | null {
@@ -352,5 +352,5 @@ class Overview extends MountedView<Words, OverviewOptions> {
 }
 
 function whereIs(box: Box): HeadPlace {
-  return { place: placeOf(box.map), head: box.head };
+  return { place: box.map.place, head: box.head };
 }

@@ -6,7 +6,6 @@
  */
 
 import type { Language } from "../../api/types";
-import { explain } from "../../core/refusals";
 import { Refusal } from "../../core/source";
 import { make } from "../../marks/make";
 import { words } from "./words";
@@ -19,7 +18,7 @@ export function isBusy(error: unknown): boolean {
 export function explainError(error: unknown, language: Language): string {
   if (error instanceof Refusal) {
     if (error.code === "not_in_file" || error.code === "no_workbench") return words(language).onlyDefaults;
-    return explain(error, language);
+    return error.text(language);
   }
   return error instanceof Error ? error.message : String(error);
 }

@@ -6,7 +6,7 @@
  */
 
 import type { MapDescription } from "../../api/types";
-import { mapName } from "../../core/focus";
+import { evidenceLine, mapName } from "../../core/focus";
 import type { Stage } from "../../core/view";
 import { inks, label, sheet } from "../../marks/paper";
 import type { Pane } from "./pane";
@@ -40,7 +40,11 @@ export function writePicture({ say, stage, map, panes, sentence }: TextPicture):
     height,
     body: bodies.join(""),
     title: `${say.title} · ${model}`,
-    caption: [`${model} · ${mapName(map, stage.language)} · ${headName}`, sentence, evidence.line],
+    caption: [
+      `${model} · ${mapName(map, stage.language)} · ${headName}`,
+      sentence,
+      evidenceLine(evidence, stage.language),
+    ],
     theme: stage.theme,
   });
 }

@@ -101,7 +101,7 @@ class TextView extends MountedView<ReturnType<typeof words>, TextOptions> {
       return { axis, side, count, range: [first - start, last - start] as const };
     });
     this.opening.ask(
-      JSON.stringify([parts, map.step]),
+      JSON.stringify([parts, map.place.step]),
       (source) => {
         for (const pane of this.panes) pane.slice = null;
         return Promise.all(parts.map(({ axis, range }) => readAxis(source, map, axis, range)));

@@ -36,7 +36,8 @@ export class Glance implements WalkScene {
       await Promise.all([this.showStates(), this.showHeads()]);
     } catch (error) {
       if (this.gone) return;
-      if (error instanceof Refusal) this.element.append(make("p", { class: "walk-missing" }, error.sentence));
+      if (error instanceof Refusal)
+        this.element.append(make("p", { class: "walk-missing" }, error.text(this.context.stage.language)));
       else this.context.failed(error);
     } finally {
       this.element.setAttribute("aria-busy", "false");
@@ -90,23 +91,29 @@ export class Glance implements WalkScene {
   private async showHeads(): Promise<void> {
     const { context, stack } = this;
     const { say, source, stage } = context;
-    const maps = source.description.maps.filter((map) => map.stack === stack && map.step === null);
+    const maps = source.description.maps.filter(
+      (map) => map.place.stack === stack && map.place.step === null,
+    );
     if (maps.length === 0) return;
     const frame = await source.thumbnails("max");
     if (this.gone) return;
     const list = make("div", { class: "walk-heads" });
     for (const map of maps) {
-      const found = frame.arrays.get(String(map.index));
+      const found = frame.arrays.get(map.place.address);
       if (found === undefined) continue;
       const [heads = 0, rows = 0, columns = 0] = found.shape;
       const line = make(
         "div",
         { class: "walk-headrow" },
-        make("span", {}, `${say.layerNumber(map.layer)}${map.kind === "cross" ? ` · ${say.cross}` : ""}`),
+        make(
+          "span",
+          {},
+          `${say.layerNumber(map.place.layer)}${map.place.kind === "cross" ? ` · ${say.cross}` : ""}`,
+        ),
       );
       for (let head = 0; head < heads; head++) {
         const data = found.data.slice(head * rows * columns, (head + 1) * rows * columns) as Uint8Array;
-        const name = `${say.layerNumber(map.layer)}, ${say.headBand(head)}`;
+        const name = `${say.layerNumber(map.place.layer)}, ${say.headBand(head)}`;
         line.append(
           make(
             "button",

@@ -6,6 +6,7 @@
  */
 
 import type { CellArithmetic, WalkStep } from "../../api/types";
+import { formatText } from "../../core/messages";
 import { Refusal } from "../../core/source";
 import type { TableData } from "../../core/view";
 import { make, write } from "../../marks/make";
@@ -59,7 +60,7 @@ export class Operation implements WalkScene {
       this.element.setAttribute("aria-busy", "false");
       const why = context.awaited
         ? [context.say.awaited]
-        : [make("b", {}, context.say.missing), " ", step.missing[context.stage.language]];
+        : [make("b", {}, context.say.missing), " ", formatText(step.missing, context.stage.language)];
       this.element.append(make("p", { class: "walk-missing" }, ...why));
       return;
     }
@@ -83,7 +84,8 @@ export class Operation implements WalkScene {
       this.context.failed(error);
       return;
     }
-    const sentence = error.code === "not_in_file" ? this.context.say.notInFile : error.sentence;
+    const sentence =
+      error.code === "not_in_file" ? this.context.say.notInFile : error.text(this.context.stage.language);
     this.element.replaceChildren(make("p", { class: "walk-missing" }, sentence));
   }
 
@@ -254,7 +256,7 @@ export class Operation implements WalkScene {
     } catch (error) {
       if (asking.signal.aborted || this.stop_.signal.aborted) return;
       const known = error instanceof Refusal && error.code !== "not_in_file";
-      const why = known ? error.sentence : context.say.noArithmetic;
+      const why = known ? error.text(context.stage.language) : context.say.noArithmetic;
       this.arithmetic.tell(this.name(row, column), this.value(row, column), why);
     }
   }
@@ -294,7 +296,7 @@ export class Operation implements WalkScene {
   picture(): Drawn {
     const { theme, language } = this.context.stage;
     if (this.layout === null) {
-      const missing = this.step.missing?.[language] ?? "";
+      const missing = this.step.missing ? formatText(this.step.missing, language) : "";
       return { body: label(missing, 0, 12, { fill: inks(theme).ink }), width: 640, height: 24 };
     }
     const { kind, items } = this.layout;

@@ -7,7 +7,6 @@
 
 import type { Description, MapDescription, WalkPlan } from "../../api/types";
 import { chooseMap } from "../../core/maps";
-import { placeOf } from "../../core/place";
 import type { Stage } from "../../core/view";
 import { findMap, layerIn, type Scene, writeScript } from "./script";
 
@@ -30,7 +29,7 @@ export class Route {
 
   /** The layer of the selection's map. */
   get layer(): number {
-    return chooseMap(this.stage.source.description, this.stage.selection.get())?.layer ?? 0;
+    return chooseMap(this.stage.source.description, this.stage.selection.get())?.place.layer ?? 0;
   }
 
   private get maps(): readonly MapDescription[] {
@@ -57,9 +56,9 @@ export class Route {
     if (named === null) return;
     const [, stack = "", layer, kind = ""] = named;
     const now = chooseMap(this.stage.source.description, selection.get());
-    if (now?.stack === stack && now.layer === Number(layer)) return;
+    if (now?.place.stack === stack && now.place.layer === Number(layer)) return;
     const map = findMap(this.maps, stack, kind, Number(layer));
-    if (map !== null) selection.set({ place: placeOf(map), query });
+    if (map !== null) selection.set({ place: map.place, query });
   }
 
   /** Scenes for the layer that is open, and the scene that the link names. */
@@ -79,7 +78,7 @@ export class Route {
     const kind = scene.step?.kind === "cross" ? "cross" : "self";
     const map = stack === null ? null : findMap(this.maps, stack, kind, scene.layer ?? this.layerOf(stack));
     selection.set({
-      ...(map === null ? {} : { place: placeOf(map) }),
+      ...(map === null ? {} : { place: map.place }),
       ...(map === null || this.scene?.stack === stack ? {} : { query: null }),
       options: { ...options, [STEP]: scene.id },
     });
@@ -96,14 +95,14 @@ export class Route {
       ? scene!.id.replace(`${stack}.${scene!.layer}.`, `${stack}.${layer}.`)
       : `${stack}.${layer}.`;
     const { selection } = this.stage;
-    selection.set({ place: placeOf(map), options: { ...selection.get().options, [STEP]: id } });
+    selection.set({ place: map.place, options: { ...selection.get().options, [STEP]: id } });
   }
 
   /** To the weights of one head. */
   openHead(map: MapDescription, head: number): void {
     const { selection } = this.stage;
-    const id = `${map.stack}.${map.layer}.${map.kind}.weights`;
-    selection.set({ place: placeOf(map), head, options: { ...selection.get().options, [STEP]: id } });
+    const id = `${map.place.stack}.${map.place.layer}.${map.place.kind}.weights`;
+    selection.set({ place: map.place, head, options: { ...selection.get().options, [STEP]: id } });
   }
 
   /** A row of the matrices; the cell in focus keeps its column. */

@@ -65,8 +65,10 @@ export function findMap(
   layer: number,
 ): MapDescription | null {
   const wanted: Kind = kind === "cross" ? "cross" : "self";
-  const fits = maps.filter((map) => map.stack === stack && map.kind === wanted && map.layer === layer);
-  return fits.find((map) => map.step === null) ?? fits[0] ?? null;
+  const fits = maps.filter(
+    (map) => map.place.stack === stack && map.place.kind === wanted && map.place.layer === layer,
+  );
+  return fits.find((map) => map.place.step === null) ?? fits[0] ?? null;
 }
 
 /** The layer of a stack that is open: where it has fewer, its last. */

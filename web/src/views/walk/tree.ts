@@ -7,7 +7,6 @@
 
 import type { GenerationDescription, JobRequest } from "../../api/types";
 import { keptPath, pathTo, probability } from "../../core/generation";
-import { explain } from "../../core/refusals";
 import { Refusal } from "../../core/source";
 import type { Rerunner, TableData } from "../../core/view";
 import { make, write } from "../../marks/make";
@@ -104,7 +103,7 @@ export class TreeScene implements WalkScene {
       const cancelled = error instanceof DOMException && error.name === "AbortError";
       write(
         this.note,
-        cancelled ? "" : error instanceof Refusal ? explain(error, stage.language) : String(error),
+        cancelled ? "" : error instanceof Refusal ? error.text(stage.language) : String(error),
       );
     }
   }

@@ -1,9 +1,10 @@
 // @vitest-environment happy-dom
+
 import { describe, expect, test, vi } from "vitest";
-import type { Job, JobRequest } from "../../api/types";
+import type { Job, JobRequest, Spoken } from "../../api/types";
 import { Refusal } from "../../core/source";
 import type { Rerunner } from "../../core/view";
-import { restyle, setStage, settle, shown, translated } from "../../testing/recording";
+import { restyle, said, setStage, settle, shown } from "../../testing/recording";
 import { arrays, inventWalk, plan } from "../../testing/walk";
 import { view } from "./view";
 
@@ -215,7 +216,7 @@ describe("walk", () => {
   });
 
   test("of a model of transformers only that is asked for which its recorder can give", async () => {
-    const more = inventWalk({ ours: false, notes: [translated("Some steps are never shown.", "有些。")] });
+    const more = inventWalk({ ours: false, notes: [said("Some steps are never shown.")] });
     const { rerunner, wanted, finish } = benchOf(async () => more.source);
     const { element } = await open({}, { ours: false, traced: false, more: true }, rerunner);
     finish();
@@ -270,7 +271,7 @@ describe("walk", () => {
   test("without a rerunner, it says that steps are missing", async () => {
     const { element } = await open(
       {},
-      { traced: false, parameters: false, notes: [{ en: "No trace was kept.", zh: "没有。" }] },
+      { traced: false, parameters: false, notes: [said("No trace was kept.")] },
     );
     expect(element.querySelector(".walk-notice")!.textContent).toContain("No trace was kept.");
   });
@@ -281,10 +282,11 @@ describe("walk", () => {
       ...source,
       description: { ...source.description, source: { ...source.description.source, count: 1300 } },
     };
-    expect(view.fits(shown(long))).toMatchObject({
-      en: expect.stringContaining("1300"),
-      zh: expect.stringContaining("1300"),
-    });
+    const why = view.fits(shown(long)) as Spoken;
+    expect([why("en"), why("zh")]).toEqual([
+      expect.stringContaining("1300"),
+      expect.stringContaining("1300"),
+    ]);
     expect(plan.traced).toBe(true);
   });
 });

@@ -5,14 +5,16 @@
  * Out:  the model's diagram, the step as matrices, a transport (src/walk/); the step and the cell are in the link.
  */
 
-import type { WalkPlan } from "../../api/types";
+import type { Language, WalkPlan } from "../../api/types";
+import { evidenceLine } from "../../core/focus";
+import { formatText } from "../../core/messages";
 import { samePlace } from "../../core/place";
 import { remounting } from "../../core/remounting";
 import type { Selection } from "../../core/selection";
 import { type RecordingSource, Refusal } from "../../core/source";
 import type { Kept, Stage, TableData, View } from "../../core/view";
 import { canTrace, trace } from "../../data/walk_tracing";
-import { inBoth, introduce } from "../../i18n/core";
+import { introduce } from "../../i18n/core";
 import { make, write } from "../../marks/make";
 import { sheet } from "../../marks/paper";
 import { Choosers } from "./choosers";
@@ -42,7 +44,7 @@ export const view: View = {
   options: {},
   fits({ now: { description } }) {
     const longest = Math.max(description.source.count, description.target?.count ?? 0);
-    return longest <= LONGEST || inBoth(words, (word) => word.long(longest));
+    return longest <= LONGEST || ((language) => words(language).long(longest));
   },
   mount: (stage) => remounting(stage, (again) => new WalkView(again)),
 };
@@ -107,7 +109,7 @@ class WalkView {
       model: () => stage.source.description.model,
       over: () => this.gone && this.frozen === null, // what is being saved is saved as it was begun
       saved: () => stage.announce(say.saved),
-      failed: (error) => this.notify(sentenceOf(error)),
+      failed: (error) => this.notify(sentenceOf(error, stage.language)),
     });
     const step = make(
       "section",
@@ -163,7 +165,7 @@ class WalkView {
       if (this.gone) return;
       this.awaited = false;
       await this.take(stage.source, first);
-      const why = sentenceOf(error);
+      const why = sentenceOf(error, stage.language);
       this.notify(say.traceFailed(why.split(/(?<=[.。？?]) ?(?=[^\d])/u)[0]!), why);
     }
   }
@@ -171,9 +173,13 @@ class WalkView {
   /** What the recording does not hold; what a step says of itself is not said for all. */
   private lacks(plan: WalkPlan): string {
     const { stage, say } = this;
-    const missing = new Set(stepsOf(plan).flatMap((step) => step.missing?.en ?? []));
+    const missing = new Set(
+      stepsOf(plan).flatMap((step) => (step.missing ? formatText(step.missing, stage.language) : [])),
+    );
     const unknown = plan.more && stage.rerunner !== null && stage.rerunner.again({}) === null;
-    const notes = plan.notes.filter((note) => !missing.has(note.en)).map((note) => note[stage.language]);
+    const notes = plan.notes
+      .map((note) => formatText(note, stage.language))
+      .filter((note) => !missing.has(note));
     const named = plan.more && missing.size > 0;
     return [named && say.noTrace, unknown && say.noTraceBench, ...notes].filter(Boolean).join(" ");
   }
@@ -290,7 +296,7 @@ class WalkView {
     const drawn = sheet({
       ...picture,
       title: sceneName(scene, plan, this.say, this.title) + part,
-      caption: [this.tell[scene.key], model, evidence.line],
+      caption: [this.tell[scene.key], model, evidenceLine(evidence, this.stage.language)],
       theme: this.stage.theme,
     });
     return lower(drawn);
@@ -346,6 +352,6 @@ class WalkView {
   }
 }
 
-function sentenceOf(error: unknown): string {
-  return error instanceof Refusal ? error.sentence : String(error);
+function sentenceOf(error: unknown, language: Language): string {
+  return error instanceof Refusal ? error.text(language) : String(error);
 }

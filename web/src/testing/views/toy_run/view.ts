@@ -5,13 +5,13 @@ import type { View } from "../../../core/view";
 export const view: View<"runs"> = {
   name: "toy_run",
   order: 1,
-  title: { en: "Toy", zh: "玩具" },
-  about: { en: "The last loss of a run.", zh: "一次运行的最后损失。" },
+  title: () => "Toy",
+  about: () => "The last loss of a run.",
   needs: "runs",
   panel: false,
   transport: false,
   options: {},
-  fits: ({ runs }) => "loss" in runs[0]!.run.curves || { en: "There is no loss.", zh: "没有损失。" },
+  fits: ({ runs }) => "loss" in runs[0]!.run.curves || "There is no loss.",
   mount({ element, source }) {
     const draw = () => {
       element.textContent = source.map(({ run }) => `${run.id} ${run.curves.loss!.values.at(-1)}`).join();
