@@ -11,6 +11,7 @@ from glassformer import bundle
 from glassformer.api.jobs import Event, Job, JobRequest
 from glassformer.recording import Recording
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
+from texts import text_of
 from tiny_models import build_model, build_zoo
 
 LAST = ("done", "failed", "cancelled")
@@ -106,7 +107,7 @@ def run(bench: LocalWorkbench, folder: Path, ask: Ask, wait: Wait) -> Run:
 
     def call(**words: object) -> tuple[Recording, list[Event]]:
         job = wait(bench, bench.submit(ask(**words)))
-        assert job.state == "done", job.sentence
+        assert job.state == "done", job.message
         assert job.recording is not None
         return bundle.open(folder / job.recording), bench.store.events(job.id, 0)
 
@@ -121,8 +122,8 @@ def fail(bench: LocalWorkbench, ask: Ask, wait: Wait) -> Callable[..., str]:
         job = wait(bench, bench.submit(ask(**words)))
         assert job.state == "failed"
         assert job.code == "refused"
-        assert job.sentence is not None
-        return job.sentence
+        assert job.message is not None
+        return text_of(job.message)
 
     return call
 

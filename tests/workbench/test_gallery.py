@@ -13,6 +13,7 @@ from glassformer.api.jobs import Preset
 from glassformer.api.library import SHIPPED
 from glassformer.loaded.opening import load
 from glassformer.recording import Recording, Tokens
+from glassformer.schema import MessageModel
 from glassformer.walk import follow, list_arrays
 from glassformer.weights.hub import ZOO
 from glassformer.workbench import gallery
@@ -214,7 +215,7 @@ def test_every_preset_has_its_model_in_the_zoo() -> None:
 
 
 def test_a_gallery_has_bundles_and_cards(zoo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    phrase = {"en": 'a "title"', "zh": "标题"}
+    phrase = MessageModel(code="workbench.preset.fox.title", parameters={})
     words = {"title": phrase, "point": phrase, "text": "the animal"}
     presets = (
         Preset(id="one", model="zoo/decoder", task="language_modelling", **words),  # type: ignore[arg-type]
@@ -227,7 +228,7 @@ def test_a_gallery_has_bundles_and_cards(zoo: Path, tmp_path: Path, monkeypatch:
     assert total == (tmp_path / "01-one.bundle").stat().st_size
     assert bundle.open(tmp_path / "01-one.bundle").source.text == "the animal"
     card = tomllib.loads((tmp_path / "01-one.toml").read_text(encoding="utf-8"))
-    assert card == {"preset": "one", "title": phrase, "note": phrase}
+    assert card == {"preset": "one", "title": {"code": phrase.code}, "note": {"code": phrase.code}}
 
 
 def test_every_piece_is_a_preset() -> None:

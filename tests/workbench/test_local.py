@@ -49,7 +49,7 @@ def test_too_long_is_said(fresh: Fresh, ask: Ask, wait: Wait) -> None:
 def test_too_much_memory_is_said(fresh: Fresh, ask: Ask, wait: Wait) -> None:
     bench = fresh(memory=1 << 30)
     failed = wait(bench, bench.submit(ask(**LONG, layers=1, multiplier=2.0)))
-    assert (failed.state, failed.code) == ("failed", "out_of_memory"), failed.sentence
+    assert (failed.state, failed.code) == ("failed", "out_of_memory"), failed.message
     assert wait(bench, bench.submit(ask())).state == "done"
 
 

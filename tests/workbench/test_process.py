@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from texts import text_of
 from workbench.worker_watching import ENDLESS, Ask, Fresh, Wait, is_alive, wait_for_word, worker_of
 
 pytestmark = pytest.mark.slow
@@ -19,8 +20,8 @@ def test_a_killed_worker_fails_one_job_only(fresh: Fresh, ask: Ask, wait: Wait) 
     os.kill(worker_of(bench), signal.SIGKILL)
     failed = wait(bench, job)
     assert (failed.state, failed.code) == ("failed", "crashed")
-    assert failed.sentence is not None
-    assert "killed" in failed.sentence
+    assert failed.message is not None
+    assert "killed" in text_of(failed.message)
     assert wait(bench, bench.submit(ask())).state == "done"
 
 
@@ -30,8 +31,8 @@ def test_a_crash_says_which(fresh: Fresh, ask: Ask, wait: Wait) -> None:
     wait_for_word(bench, job)
     os.kill(worker_of(bench), signal.SIGSEGV)
     failed = wait(bench, job)
-    assert failed.sentence is not None
-    assert "SIGSEGV" in failed.sentence
+    assert failed.message is not None
+    assert "SIGSEGV" in text_of(failed.message)
 
 
 def test_a_worker_that_died_between_jobs_is_replaced(fresh: Fresh, ask: Ask, wait: Wait) -> None:

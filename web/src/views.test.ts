@@ -155,7 +155,7 @@ describe("requests of views", () => {
     selection.subscribe((now, before) => mounted.update(now, before));
     const first = asked.length;
     if (view.name !== "generation") expect(first).toBeGreaterThan(0); // it has nothing to show here
-    selection.set({ place: placeOf(description.maps[1]!), head: 1 });
+    selection.set({ place: description.maps[1]!.place, head: 1 });
     const ofMap = /weights|scores|average|tile|distribution|vectors/;
     const left = open().filter((each) => ofMap.test(each.name) && asked.indexOf(each) < first);
     if (!/flow|embeddings/.test(view.name)) expect(left).toEqual([]); // these show every layer at once

@@ -192,7 +192,6 @@ def _describe(request: JobRequest | PlayRequest) -> Job:
         share=None,
         detail=None,
         recording=None,
-        sentence=None,
         model=request.model,
         created=time.time(),
         listed=request.listed,
