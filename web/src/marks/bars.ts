@@ -25,17 +25,19 @@ export class Bars {
 
   show(bars: readonly Bar[]): void {
     this.element.replaceChildren(
-      ...bars.map((bar) => {
-        const fill = make("span", { class: "bars-fill" });
-        fill.style.setProperty("width", `${100 * bar.share}%`);
-        return make(
+      ...bars.map(({ text, share, chosen }) =>
+        make(
           "li",
-          { class: "bars-row", "data-chosen": bar.chosen, "data-share": bar.share },
-          make("span", { class: "bars-text", dir: "auto" }, bar.text),
-          make("span", { class: "bars-track", "aria-hidden": "true" }, fill),
-          make("span", { class: "bars-number" }, chance(bar.share)),
-        );
-      }),
+          { class: "bars-row", "data-chosen": chosen, "data-share": share },
+          make("span", { class: "bars-text", dir: "auto" }, text),
+          make(
+            "span",
+            { class: "bars-track", "aria-hidden": "true" },
+            make("span", { class: "bars-fill", style: { width: `${100 * share}%` } }),
+          ),
+          make("span", { class: "bars-number" }, chance(share)),
+        ),
+      ),
     );
   }
 }

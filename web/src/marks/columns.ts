@@ -7,7 +7,7 @@
 
 import type { TokenSlice } from "../api/types";
 import { clearCanvas } from "./canvas";
-import { make, type Text, write } from "./make";
+import { make, setStyle, type Text, write } from "./make";
 
 export type Axis = "query" | "key";
 export interface Place {
@@ -108,8 +108,7 @@ export class Columns {
     const row = Math.max(LEAST_ROW, Math.min(MOST_ROW, Math.floor(this.element.clientHeight / count)));
     const changed = row !== this.row;
     this.row = row;
-    this.space.style.setProperty("height", `${count * row}px`);
-    this.space.style.setProperty("--row", `${row}px`);
+    setStyle(this.space, { height: `${count * row}px`, "--row": `${row}px` });
     return changed;
   }
 
@@ -214,12 +213,12 @@ export class Columns {
         "aria-selected": String(this.kept[axis] === row),
         "data-row": row,
         "data-special": tokens?.special[row] === true,
+        style: { top: `${row * this.row}px` },
       },
       make("span", { class: "columns-number" }, row + (tokens?.start ?? 0)),
       make("span", { class: "columns-text", dir: "auto" }, tokens?.shown[row] ?? ""),
       make("span", { class: "columns-value" }),
     );
-    element.style.setProperty("top", `${row * this.row}px`);
     this.writeOne(axis, row, element);
     list.append(element);
     return element;

@@ -83,23 +83,17 @@ export class Legend {
     if (name === this.shown) return;
     this.shown = name;
     this.paint(table);
-    const marks = ticksOf(percent ? 1 : top, percent).map(({ at, text }) => {
-      const tick = make("span", {}, text);
-      tick.style.setProperty("inset-inline-start", `${100 * at}%`);
-      return tick;
-    });
-    this.ticks.replaceChildren(...marks);
+    const marks = ticksOf(percent ? 1 : top, percent);
+    this.ticks.replaceChildren(
+      ...marks.map(({ at, text }) => make("span", { style: { "inset-inline-start": `${100 * at}%` } }, text)),
+    );
     this.element.querySelector(".legend-scale")?.setAttribute("aria-label", words.said);
     write(this.note, words.note);
     this.keys.replaceChildren(
-      ...words.keys.map(({ text, falling }) =>
-        make(
-          "li",
-          {},
-          make("i", { class: falling ? "hatch falling" : "hatch", "aria-hidden": "true" }),
-          text,
-        ),
-      ),
+      ...words.keys.map(({ text, falling }) => {
+        const hatch = falling ? "hatch falling" : "hatch";
+        return make("li", {}, make("i", { class: hatch, "aria-hidden": "true" }), text);
+      }),
     );
   }
 

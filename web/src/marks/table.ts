@@ -39,6 +39,14 @@ export interface TableLook<Row> {
 
 const ROW = 32; // pixels, as in the style sheet
 const MORE = 12; // rows drawn beyond the window
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: 10,
+  PageUp: -10,
+  Home: -1e9,
+  End: 1e9,
+};
 
 /** A table one can sort and choose from; `show` gives it other rows or another choice. */
 export class SortTable<Row> {
@@ -100,30 +108,18 @@ export class SortTable<Row> {
   private heading(column: Column<Row>): HTMLTableCellElement {
     const { sorting } = this.look;
     const on = sorting?.name === column.name;
-    const state = on ? (sorting.down ? "descending" : "ascending") : "none";
-    const words =
-      column.fixed === true
-        ? make("span", {}, column.label)
-        : make(
-            "button",
-            {
-              type: "button",
-              onclick: () => this.look.sort({ name: column.name, down: on ? !sorting.down : true }),
-            },
-            column.label,
-            make("span", { class: "arrow", "aria-hidden": "true" }, on ? (sorting.down ? "▾" : "▴") : ""),
-          );
-    return make(
-      "th",
-      {
-        scope: "col",
-        "data-column": column.name,
-        title: column.title,
-        "aria-sort": column.fixed === true ? null : state,
-      },
-      words,
-      column.beside ?? null,
-    );
+    const [state, arrow] = !on ? ["none", ""] : sorting.down ? ["descending", "▾"] : ["ascending", "▴"];
+    const onclick = () => this.look.sort({ name: column.name, down: on ? !sorting.down : true });
+    const pointer = make("span", { class: "arrow", "aria-hidden": "true" }, arrow);
+    const look = { scope: "col", "data-column": column.name, title: column.title };
+    return column.fixed === true
+      ? make("th", look, make("span", {}, column.label), column.beside)
+      : make(
+          "th",
+          { ...look, "aria-sort": state },
+          make("button", { type: "button", onclick }, column.label, pointer),
+          column.beside,
+        );
   }
 
   private row(row: Row, at: number): HTMLTableRowElement {
@@ -131,41 +127,22 @@ export class SortTable<Row> {
     const cells = this.look.columns.map((column, place) => {
       const shown = this.cell(column, row);
       if (place > 0) return shown;
-      const words = shown.textContent ?? "";
-      return make(
-        "th",
-        { scope: "row" },
-        make("button", { type: "button", "aria-pressed": String(chosen) }, words),
-      );
+      const press = { type: "button", "aria-pressed": String(chosen) };
+      return make("th", { scope: "row" }, make("button", press, shown.textContent ?? ""));
     });
-    return make(
-      "tr",
-      {
-        "aria-rowindex": at + 2,
-        "data-row": at,
-        class: chosen ? "chosen" : null,
-        onclick: () => this.look.choose(row),
-      },
-      ...cells,
-    );
+    const look = { "aria-rowindex": at + 2, "data-row": at, class: chosen ? "chosen" : null };
+    return make("tr", { ...look, onclick: () => this.look.choose(row) }, ...cells);
   }
 
   private cell(column: Column<Row>, row: Row): HTMLTableCellElement {
     const value = column.value(row);
-    if (value === null) {
-      return make(
-        "td",
-        { class: "none", title: column.why?.(row), "data-column": column.name },
-        this.look.none,
-      );
-    }
-    const shown = column.cell?.(row) ?? (typeof value === "number" ? digits(value) : value);
-    const title = typeof value === "number" && typeof shown === "string" ? exact(value) : null;
-    return make(
-      "td",
-      { title, class: typeof value === "number" ? "number" : null, "data-column": column.name },
-      shown,
-    );
+    const look = { "data-column": column.name };
+    if (value === null)
+      return make("td", { ...look, class: "none", title: column.why?.(row) }, this.look.none);
+    const number = typeof value === "number";
+    const shown = column.cell?.(row) ?? (number ? digits(value) : value);
+    const title = number && typeof shown === "string" ? exact(value) : null;
+    return make("td", { ...look, title, class: number ? "number" : null }, shown);
   }
 
   /** What has the focus, in the page or in the shadow root we live in. */
@@ -191,15 +168,7 @@ export class SortTable<Row> {
   }
 
   private move(event: KeyboardEvent): void {
-    const steps: Record<string, number> = {
-      ArrowDown: 1,
-      ArrowUp: -1,
-      PageDown: 10,
-      PageUp: -10,
-      Home: -1e9,
-      End: 1e9,
-    };
-    const step = steps[event.key];
+    const step = STEPS[event.key];
     if (step === undefined) return;
     event.preventDefault();
     event.stopPropagation();
@@ -310,17 +279,21 @@ export class ValueGrid {
 
   private cell(row: number, column: number): HTMLTableCellElement {
     const content = this.look.cell(row, column);
-    const cell = make("td", { title: content?.title, "data-at": `${row},${column}` }, content?.text ?? "…");
-    if (content?.colour !== undefined) cell.style.setProperty("background", content.colour);
-    if (content?.ink !== undefined) cell.style.setProperty("color", content.ink);
-    const { point } = this.look;
-    if (point !== undefined) cell.addEventListener("click", () => point(row, column));
-    return cell;
+    const { colour = "", ink = "" } = content ?? {};
+    return make(
+      "td",
+      {
+        title: content?.title,
+        "data-at": `${row},${column}`,
+        style: { background: colour, color: ink },
+        onclick: () => this.look.point?.(row, column),
+      },
+      content?.text ?? "…",
+    );
   }
 }
 
 function spacer(height: number): HTMLTableRowElement {
-  const row = make("tr", { class: "spacer", "aria-hidden": "true" });
-  row.style.setProperty("height", `${Math.max(0, height)}px`);
-  return row;
+  const style = { height: `${Math.max(0, height)}px` };
+  return make("tr", { class: "spacer", "aria-hidden": "true", style });
 }

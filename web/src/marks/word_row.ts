@@ -44,8 +44,7 @@ export class Words {
     words.forEach((word, place) => {
       const old = this.items[place];
       if (old?.dataset.text === word.text && old.dataset.share === String(word.share)) return;
-      const line = make("span", { class: "words-line", "aria-hidden": "true" });
-      line.style.setProperty("width", `${100 * word.share}%`);
+      const style = { width: `${100 * word.share}%` };
       const item = make(
         "span",
         {
@@ -58,7 +57,7 @@ export class Words {
           "data-share": word.share,
         },
         make("bdi", {}, word.text),
-        line,
+        make("span", { class: "words-line", "aria-hidden": "true", style }),
       );
       if (old !== undefined) old.replaceWith(item);
       else this.element.append(item);

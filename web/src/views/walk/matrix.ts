@@ -6,7 +6,7 @@
  */
 
 import { exact } from "../../core/formats";
-import { make, write } from "../../marks/make";
+import { make, setStyle, write } from "../../marks/make";
 import type { Drawn } from "./context";
 import { isHan, LABELS, type Lit, type Look, type Size, sizeOf, turns } from "./look";
 import { writeMatrix } from "./matrix_picture";
@@ -29,17 +29,23 @@ export class Matrix {
   constructor(
     readonly grid: Grid,
     readonly look: Look,
-    private readonly pointed: (row: number, column: number) => void,
-    private readonly picked: ((row: number, column: number) => void) | null = null,
+    pointed: (row: number, column: number) => void,
+    picked: ((row: number, column: number) => void) | null = null,
   ) {
     this.size = sizeOf(grid, look);
-    this.board = make("div", { class: "walk-board" });
-    this.board.style.setProperty("width", `${this.size.width}px`);
-    this.board.style.setProperty("height", `${this.size.height}px`);
-    this.board.append(this.canvas, this.rowMark, this.columnMark, this.cellMark);
-    this.board.addEventListener("pointermove", (event) => this.point(event, this.pointed));
-    this.board.addEventListener("click", (event) => this.point(event, this.picked ?? this.pointed));
-    const body = make("div", { class: "walk-body" }, this.rowNames(), this.board);
+    this.board = make(
+      "div",
+      {
+        class: "walk-board",
+        style: { width: `${this.size.width}px`, height: `${this.size.height}px` },
+        onpointermove: (event: PointerEvent) => this.point(event, pointed),
+        onclick: (event: MouseEvent) => this.point(event, picked ?? pointed),
+      },
+      this.canvas,
+      this.rowMark,
+      this.columnMark,
+      this.cellMark,
+    );
     this.element = make(
       "figure",
       { class: "walk-matrix", "data-role": look.role, "data-symbol": look.symbol },
@@ -52,7 +58,7 @@ export class Matrix {
       ),
       this.columnNames(),
       this.bandNames(),
-      body,
+      make("div", { class: "walk-body" }, this.rowNames(), this.board),
     );
     this.draw(1);
   }
@@ -159,47 +165,46 @@ export class Matrix {
     const { row, rows } = this.grid;
     const { cellHeight } = this.look;
     if (row === null) return null;
-    const list = make("div", { class: "walk-rows", "aria-hidden": "true" });
-    list.style.setProperty("width", `${LABELS}px`);
+    const list = make("div", { class: "walk-rows", "aria-hidden": "true", style: { width: `${LABELS}px` } });
+    const style = {
+      height: `${this.size.rows * cellHeight}px`,
+      "line-height": `${Math.max(cellHeight, 11)}px`,
+    };
     const every = this.size.rows;
     for (let at = 0; at < rows && (every === 1 || at + every <= rows); at += every) {
-      const name = make("bdi", { "data-row": at, title: row(at) }, row(at));
-      name.style.setProperty("height", `${every * cellHeight}px`);
-      name.style.setProperty("line-height", `${Math.max(cellHeight, 11)}px`);
-      list.append(name);
+      list.append(make("bdi", { "data-row": at, title: row(at), style }, row(at)));
     }
     if (every > 1) list.append(this.pinned);
     return list;
   }
 
   private columnNames(): HTMLElement | null {
-    const { column, columns, row } = this.grid;
+    const { column, columns } = this.grid;
     const { cellWidth } = this.look;
     if (column === null || !this.size.columns) return null;
-    const list = make("div", { class: "walk-columns", "aria-hidden": "true" });
-    list.style.setProperty("margin-inline-start", row === null ? "0" : `${LABELS}px`);
-    for (let at = 0; at < columns; at++) {
+    const style = { width: `${cellWidth}px` };
+    const names = Array.from({ length: columns }, (_, at) => {
       const text = column(at);
       const turned = turns(text, cellWidth) ? (isHan(text) ? "han" : "word") : null;
-      const name = make("bdi", { "data-column": at, "data-turned": turned, title: text }, text);
-      name.style.setProperty("width", `${cellWidth}px`);
-      list.append(name);
-    }
-    return list;
+      return make("bdi", { "data-column": at, "data-turned": turned, title: text, style }, text);
+    });
+    return this.above("walk-columns", names);
   }
 
   private bandNames(): HTMLElement | null {
     const { bands, cellWidth } = this.look;
     if (bands === undefined) return null;
-    const list = make("div", { class: "walk-bands", "aria-hidden": "true" });
-    list.style.setProperty("margin-inline-start", this.grid.row === null ? "0" : `${LABELS}px`);
-    for (const { from, to, colour, text } of bands) {
-      const band = make("span", { title: text });
-      band.style.setProperty("width", `${(to - from) * cellWidth}px`);
-      band.style.setProperty("background", colour);
-      list.append(band);
-    }
-    return list;
+    const spans = bands.map(({ from, to, colour, text }) => {
+      const style = { width: `${(to - from) * cellWidth}px`, background: colour };
+      return make("span", { title: text, style });
+    });
+    return this.above("walk-bands", spans);
+  }
+
+  /** A line above the columns. */
+  private above(kind: string, parts: readonly HTMLElement[]): HTMLElement {
+    const style = { "margin-inline-start": this.grid.row === null ? "0" : `${LABELS}px` };
+    return make("div", { class: kind, "aria-hidden": "true", style }, ...parts);
   }
 
   /** The matrix as SVG, with its size. */
@@ -218,7 +223,9 @@ function frameAt(
 ): void {
   mark.hidden = !on;
   if (!on) return;
-  mark.style.setProperty("transform", `translate(${left}px, ${top}px)`);
-  mark.style.setProperty("width", `${Math.max(2, width)}px`);
-  mark.style.setProperty("height", `${Math.max(2, height)}px`);
+  setStyle(mark, {
+    transform: `translate(${left}px, ${top}px)`,
+    width: `${Math.max(2, width)}px`,
+    height: `${Math.max(2, height)}px`,
+  });
 }
