@@ -61,55 +61,30 @@ export function layAxes(
   axes: { query: Axis; key: Axis },
   measure: Measure,
 ): { words: Word[]; ticks: Tick[]; flat: boolean } {
-  const rows = layLabels({
-    first: camera.query,
-    scale: camera.scale,
-    length: box.height,
-    count: extent.queries,
-    room: ROOM,
-  });
-  const columns = layLabels({
-    first: camera.key,
-    scale: camera.scale,
-    length: box.width,
-    count: extent.keys,
-    room: ROOM,
-  });
+  const { scale } = camera;
+  const lay = (first: number, length: number, count: number) =>
+    layLabels({ first, scale, length, count, room: ROOM });
+  const rows = lay(camera.query, box.height, extent.queries);
+  const columns = lay(camera.key, box.width, extent.keys);
   const words: Word[] = [];
   const ticks: Tick[] = [];
   for (const each of rows) {
     const y = box.top + each.at + FONT_SIZE * MIDDLE;
-    words.push(
-      ...write(
-        each,
-        axes.query,
-        box.left - SPACE,
-        (x) => ({ x: box.left - SPACE - x, y, turned: false, anchor: "end" }),
-        measure,
-      ),
-    );
+    const place = (left: number) =>
+      ({ x: box.left - SPACE - left, y, turned: false, anchor: "end" }) as const;
+    words.push(...write(each, axes.query, box.left - SPACE, place, measure));
     if (each.numbered) ticks.push({ x: box.left, y: box.top + each.at, down: false });
   }
-  const flat = liesFlat(columns, axes.key, camera.scale, measure);
+  const flat = liesFlat(columns, axes.key, scale, measure);
   for (const each of columns) {
     const x = box.left + each.at;
     if (flat) {
       const text = axes.key.tokens.get(axes.key.start + each.index) ?? "";
-      words.push({
-        text,
-        x,
-        y: box.top - SPACE - 1,
-        turned: false,
-        anchor: "middle",
-        tone: tone(axes.key, each.index),
-      });
+      const place = { x, y: box.top - SPACE - 1, turned: false, anchor: "middle" } as const;
+      words.push({ text, ...place, tone: tone(axes.key, each.index) });
     } else {
-      const place = (up: number) => ({
-        x: x + FONT_SIZE * MIDDLE,
-        y: box.top - SPACE - up,
-        turned: true,
-        anchor: "start" as const,
-      });
+      const place = (up: number) =>
+        ({ x: x + FONT_SIZE * MIDDLE, y: box.top - SPACE - up, turned: true, anchor: "start" }) as const;
       words.push(...write(each, axes.key, box.top - SPACE, place, measure));
     }
     if (each.numbered) ticks.push({ x, y: box.top, down: true });

@@ -9,6 +9,8 @@ import type { Camera } from "../core/heat";
 import { elide } from "./axis";
 import { type Axis, FONT_SIZE, type PlotBox } from "./heat_axes";
 
+const AXES = ["query", "key"] as const;
+
 export interface Cell {
   readonly query: number; // rows and columns of the map, from 0
   readonly key: number;
@@ -32,23 +34,18 @@ export interface Overlay {
 
 export function drawOverlay(context: CanvasRenderingContext2D, overlay: Overlay, inks: OverlayInks): void {
   const { hover, selected } = overlay;
-  if (selected.query !== null) band(context, overlay, "query", selected.query, inks.accent, 0.05);
-  if (selected.key !== null) band(context, overlay, "key", selected.key, inks.accent, 0.05);
+  for (const axis of AXES)
+    if (selected[axis] !== null) band(context, overlay, axis, selected[axis], inks.accent, 0.05);
   if (hover !== null) {
-    band(context, overlay, "query", hover.query, inks.ink, 0.04);
-    band(context, overlay, "key", hover.key, inks.ink, 0.04);
+    for (const axis of AXES) band(context, overlay, axis, hover[axis], inks.ink, 0.04);
     box(context, overlay, hover, inks.ink, 1.5);
   }
-  if (selected.query !== null && selected.key !== null) {
-    box(context, overlay, { query: selected.query, key: selected.key }, inks.accent, 2);
-  }
-  if (selected.query !== null && selected.query !== hover?.query)
-    nameRow(context, overlay, selected.query, inks, true);
-  if (selected.key !== null && selected.key !== hover?.key)
-    nameColumn(context, overlay, selected.key, inks, true);
-  if (hover !== null) {
-    nameRow(context, overlay, hover.query, inks, hover.query === selected.query);
-    nameColumn(context, overlay, hover.key, inks, hover.key === selected.key);
+  const { query, key } = selected;
+  if (query !== null && key !== null) box(context, overlay, { query, key }, inks.accent, 2);
+  for (const axis of AXES) {
+    const [chosen, pointed] = [selected[axis], hover?.[axis]];
+    if (chosen !== null && chosen !== pointed) name(context, overlay, axis, chosen, inks, true);
+    if (pointed !== undefined) name(context, overlay, axis, pointed, inks, pointed === chosen);
   }
 }
 
@@ -127,67 +124,42 @@ function box(
   context.strokeRect(x - side / 2, y - side / 2, side, side);
 }
 
-function nameRow(
+/** The name of a row or column on a plate beside the cells. */
+function name(
   context: CanvasRenderingContext2D,
   overlay: Overlay,
-  query: number,
+  axis: "query" | "key",
+  cell: number,
   inks: OverlayInks,
   selected: boolean,
 ): void {
-  const found = reach(overlay, "query", query);
+  const found = reach(overlay, axis, cell);
   if (found === null) return;
   const { box } = overlay;
-  const y = (found[0] + found[1]) / 2;
-  const text = nameOf(context, overlay, "query", query, box.left - 10);
-  context.fillStyle = selected ? inks.accent : inks.panel;
-  const width = Math.min(box.left - 2, context.measureText(text).width + 10);
-  context.fillRect(box.left - 2 - width, y - 9, width, 18);
-  if (!selected) outline(context, box.left - 2 - width, y - 9, width, 18, inks.ink);
-  context.fillStyle = selected ? inks.accentInk : inks.ink;
-  context.textAlign = "right";
-  context.fillText(text, box.left - 7, y + FONT_SIZE * 0.34);
-}
-
-function nameColumn(
-  context: CanvasRenderingContext2D,
-  overlay: Overlay,
-  key: number,
-  inks: OverlayInks,
-  selected: boolean,
-): void {
-  const found = reach(overlay, "key", key);
-  if (found === null) return;
-  const { box, flat } = overlay;
-  const x = (found[0] + found[1]) / 2;
-  const text = nameOf(context, overlay, "key", key, box.top - 10);
+  const beside = axis === "query";
+  const flat = !beside && overlay.flat;
+  const room = beside ? box.left : box.top;
+  const middle = (found[0] + found[1]) / 2;
+  const text = nameOf(context, overlay, axis, cell, room - 10);
   const long = context.measureText(text).width + 10;
+  const width = flat ? long : Math.min(room - 2, long);
   context.save();
-  context.translate(x, box.top - 2);
-  if (!flat) context.rotate(-Math.PI / 2);
-  // Now the name runs from the cells outwards, or lies flat above them.
-  const [left, top, width] = flat ? [-long / 2, -19, long] : [0, -9, Math.min(box.top - 2, long)];
+  context.translate(beside ? box.left - 2 : middle, beside ? middle : box.top - 2);
+  if (!beside && !flat) context.rotate(-Math.PI / 2); // now the name runs from the cells outwards
+  const [left, top] = beside ? [-width, -9] : flat ? [-long / 2, -19] : [0, -9];
   context.fillStyle = selected ? inks.accent : inks.panel;
   context.fillRect(left, top, width, 18);
-  if (!selected) outline(context, left, top, width, 18, inks.ink);
+  if (!selected) {
+    context.globalAlpha = 0.35;
+    context.strokeStyle = inks.ink;
+    context.lineWidth = 1;
+    context.strokeRect(left + 0.5, top + 0.5, width - 1, 17);
+    context.globalAlpha = 1;
+  }
   context.fillStyle = selected ? inks.accentInk : inks.ink;
-  context.textAlign = flat ? "center" : "left";
-  context.fillText(text, flat ? 0 : 5, top + 9 + FONT_SIZE * 0.34);
+  context.textAlign = beside ? "right" : flat ? "center" : "left";
+  context.fillText(text, beside ? -5 : flat ? 0 : 5, top + 9 + FONT_SIZE * 0.34);
   context.restore();
-}
-
-function outline(
-  context: CanvasRenderingContext2D,
-  x: number,
-  y: number,
-  width: number,
-  height: number,
-  colour: string,
-): void {
-  context.globalAlpha = 0.35;
-  context.strokeStyle = colour;
-  context.lineWidth = 1;
-  context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
-  context.globalAlpha = 1;
 }
 
 /** The token; with its number where only every so many are named. */

@@ -61,6 +61,7 @@ export function arrange(loaded: Loaded, step: WalkStep, width: number): Plan {
   const room = beside ? each : width - LABELS - 16;
   const lines = all.reduce((sum, panel) => sum + (isFeatures(panel) ? 0 : panel.grid.rows), 0);
   const sameWidth = fitCell(widest, room);
+  const adds = step.operation === "add";
   return {
     kind: beside ? "beside" : "below",
     items: all.map((panel, place) => ({
@@ -69,18 +70,7 @@ export function arrange(loaded: Loaded, step: WalkStep, width: number): Plan {
       cellHeight: isFeatures(panel)
         ? featureHeight(panel.grid.rows)
         : rowHeight(beside ? panel.grid.rows : lines),
-      sign:
-        place === 0
-          ? ""
-          : panel === result
-            ? step.operation === "add"
-              ? "="
-              : "→"
-            : panel === bias
-              ? "+"
-              : step.operation === "add"
-                ? "+"
-                : "·",
+      sign: place === 0 ? "" : panel === result ? (adds ? "=" : "→") : adds || panel === bias ? "+" : "·",
       place: "flow",
     })),
   };

@@ -75,36 +75,22 @@ export class TrainingScene implements WalkScene {
     this.lines = linesOf(context).slice(0, MOST);
     this.passes = passesOf(context).slice(0, MOST);
     this.at = context.stage.reducedMotion ? this.passes.length - 1 : 0;
-    const table = make("table", { class: "walk-train" });
-    table.append(
-      make(
-        "thead",
-        {},
-        make(
-          "tr",
-          {},
-          make("th", { colspan: this.lines.length, scope: "colgroup" }, say.trainInput),
-          make("th", { scope: "col" }, say.trainTarget),
-          make("th", { scope: "col" }, say.trainSays),
-        ),
-      ),
+    const heading = make(
+      "tr",
+      {},
+      make("th", { colspan: this.lines.length, scope: "colgroup" }, say.trainInput),
+      make("th", { scope: "col" }, say.trainTarget),
+      make("th", { scope: "col" }, say.trainSays),
     );
-    const body = make("tbody");
-    this.lines.forEach((line, row) => {
+    const rows = this.lines.map((line, row) => {
       const cells = this.lines.map((other, column) =>
         make("td", { "data-hidden": column > row, dir: "auto" }, column > row ? "" : other.given),
       );
-      body.append(
-        make(
-          "tr",
-          {},
-          ...cells,
-          make("td", { class: "walk-next", dir: "auto" }, line.wanted ?? "–"),
-          this.answer(line),
-        ),
-      );
+      const next = make("td", { class: "walk-next", dir: "auto" }, line.wanted ?? "–");
+      return make("tr", {}, ...cells, next, this.answer(line));
     });
-    table.append(body);
+    const parts = [make("thead", {}, heading), make("tbody", {}, ...rows)];
+    const table = make("table", { class: "walk-train" }, ...parts);
     const own = (context.source.description.generation?.steps.length ?? 0) > 0;
     this.element = make(
       "div",

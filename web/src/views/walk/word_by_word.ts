@@ -32,7 +32,7 @@ export class WordsScene implements WalkScene {
     private readonly context: WalkContext,
     private readonly only: "one" | "all",
   ) {
-    const { say, stage } = context;
+    const { say } = context;
     this.moments = momentsOf(context, only === "one");
     this.bars = new Bars(say.chance);
     this.slider = make("input", {
@@ -43,14 +43,7 @@ export class WordsScene implements WalkScene {
       "aria-label": say.words,
     });
     this.slider.addEventListener("input", () => this.go(this.slider.valueAsNumber));
-    const wish = Number(stage.selection.get().options["walk.word"] ?? Number.NaN);
-    this.at =
-      this.only === "one"
-        ? rowOf(context, Math.max(1, this.moments.length), true)
-        : Number.isInteger(wish)
-          ? wish
-          : 0;
-    this.at = Math.max(0, Math.min(this.moments.length - 1, this.at));
+    this.at = this.wish() ?? 0;
     const own = (context.source.description.generation?.steps.length ?? 0) > 0;
     this.element = make(
       "div",
@@ -73,14 +66,18 @@ export class WordsScene implements WalkScene {
   }
 
   follow(): void {
-    const { options } = this.context.stage.selection.get();
-    const wish =
-      this.only === "one"
-        ? rowOf(this.context, this.moments.length, true)
-        : Number(options["walk.word"] ?? this.at);
-    if (!Number.isInteger(wish) || wish === this.at) return;
-    this.at = Math.max(0, Math.min(this.moments.length - 1, wish));
+    const wish = this.wish();
+    if (wish === null || wish === this.at) return;
+    this.at = wish;
     this.show();
+  }
+
+  /** The moment that the selection names; null where it names none. */
+  private wish(): number | null {
+    const { context, moments } = this;
+    const named = Number(context.stage.selection.get().options["walk.word"] ?? Number.NaN);
+    const wish = this.only === "one" ? rowOf(context, Math.max(1, moments.length), true) : named;
+    return Number.isInteger(wish) ? Math.max(0, Math.min(moments.length - 1, wish)) : null;
   }
 
   private show(): void {
