@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { allViews } from "./all_views";
 import type { MetricDescription } from "./api/types";
 import { type OptionTexts, readOptions, type Schema, writeOptions } from "./core/options";
-import { placeOf } from "./core/place";
 import { readSelection } from "./core/selection";
 import type { RecordingSource } from "./core/source";
 import type { View } from "./core/view";
