@@ -154,3 +154,9 @@ def test_maps_have_one_place_each_and_edits_are_stamped(recording, evidence, mak
         replace(recording, maps=(relaxed,))
     stamped = replace(recording, maps=(relaxed,), evidence=replace(evidence, edits=("zero head 1",)))
     assert str(stamped.evidence).endswith("edited: zero head 1")
+
+
+@pytest.mark.parametrize("arguments", [("encoder", "self", -1), ("encoder", "self"), (None, 0, 1)])
+def test_a_map_asked_for_in_another_order_is_a_sentence(recording, arguments):
+    with pytest.raises(RecordingError, match=r"recording\.map\(stack, layer, kind\)"):
+        recording.map(*arguments)

@@ -93,6 +93,8 @@ class Recording(Rebuilt):
         >>> recording.map("decoder", layer=-1, kind="cross")
         >>> recording.map("decoder.cross.5") is recording.map(Place("decoder", "cross", 5))
         """
+        if isinstance(layer, str) or not isinstance(kind, str):  # the order of a Place is another one
+            raise RecordingError("recording.wrong_order", layer=str(layer), kind=str(kind))
         found = match_places((each.place for each in self.maps), stack, layer, kind, step)
         if len(found) != 1:
             self._refuse_map(found, stack, layer, kind, step)
