@@ -57,12 +57,12 @@ class Bench:
 
 
 @contextmanager
-def serve(library: Library, workbench: Workbench | None = None) -> Iterator[str]:
+def serve(library: Library, workbench: Workbench | None = None, static: Path = STATIC_HERE) -> Iterator[str]:
     """Run a server in a thread; its address, while the context lasts."""
     with socket.socket() as line:
         line.bind(("127.0.0.1", 0))
         line.listen(128)
-        app = create_app(library, workbench, Settings(static=STATIC_HERE))
+        app = create_app(library, workbench, Settings(static=static))
         server = uvicorn.Server(
             uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1)
         )
