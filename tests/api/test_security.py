@@ -100,8 +100,9 @@ def test_a_token_is_asked_for_everywhere(build_site: Callable[..., Any]) -> None
     site = build_site(token="swordfish-é")
     for path in PATHS:
         assert site.client.get(path).status_code == 401
+    assert "此服务器需要令牌" in site.client.get("/", headers={"accept-language": "zh-CN"}).text
     assert site.refusal("/api/about", 401)["code"] == "no_token"
-    assert "令牌" in site.client.get("/").text
+    assert "needs a token" in site.client.get("/").text
     for wrong in ("", "swordfish", "swordfish-éé", "\xff"):
         assert (
             site.client.get("/api/about", headers={"x-glassformer-token": wrong.encode()}).status_code == 401

@@ -21,6 +21,7 @@ from glassformer.api.errors import respond_with_error
 from glassformer.api.languages import choose_language
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
+from glassformer.messages import message
 
 COOKIE = "glassformer_token"  # and the port behind it: cookies are shared by all ports of a machine
 HEADER = "x-glassformer-token"
@@ -37,11 +38,8 @@ HEADERS = {
     "x-frame-options": "DENY",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-_LOCKED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Glassformer</title>
-<h1>Glassformer</h1>
-<p>This server asks for a token. Open the address that it printed when it started:
-it ends in <code>?token=…</code></p>
-<p lang="zh">此服务器需要令牌。请打开启动时打印的地址，其末尾为 <code>?token=…</code></p></html>"""
+_LOCKED = """<!doctype html><html lang="{language}"><meta charset="utf-8"><title>Glassformer</title>
+<h1>Glassformer</h1><p>{sentence} <code>?token=…</code></p></html>"""
 
 
 class Guard:
@@ -123,7 +121,9 @@ class Guard:
             return None
         if in_api:
             raise ApiError("api.no_token", status=401)
-        return HTMLResponse(_LOCKED, 401)
+        language = choose_language(scope)
+        sentence = message("api.locked").text(language)
+        return HTMLResponse(_LOCKED.format(language=language, sentence=sentence), 401)
 
     def _fits(self, given: str) -> bool:
         wanted = self.settings.token or ""
