@@ -76,7 +76,7 @@ def test_a_file_has_the_templates_of_its_messages_and_no_others() -> None:
 def test_answers_are_those_of_the_server() -> None:
     recording = invent_decoder()
     answers = read_answers(html.render(recording))
-    path = next(path for path in answers if path.endswith("/maps/1/weights?as=uint8"))
+    path = next(path for path in answers if path.endswith("/maps/decoder.self.1/weights?as=uint8"))
     weights = decode(answers[path]).arrays["weights"]
     shown = (np.asarray(weights.array, dtype=np.float64) / 255) ** 2 * weights.maximum
     assert np.abs(shown - recording.maps[1].weights()).max() < 0.005
@@ -96,7 +96,7 @@ def test_answers_are_those_of_the_server() -> None:
 def test_exact_weights_are_exact() -> None:
     recording = invent_decoder()
     answers = read_answers(html.render(recording, exact=True))
-    path = next(path for path in answers if path.endswith("/maps/0/weights?as=float32"))
+    path = next(path for path in answers if path.endswith("/maps/decoder.self.0/weights?as=float32"))
     np.testing.assert_array_equal(decode(answers[path]).arrays["weights"].array, recording.maps[0].weights())
 
 
@@ -135,7 +135,7 @@ def test_statistics_are_light_beside_approximate_weights_and_exact_beside_exact_
     recording = invent_decoder()
     for exact, close in ((False, 1e-3), (True, 1e-6)):
         answers = read_answers(html.render(recording, exact=exact))
-        body = next(body for path, body in answers.items() if path.endswith("/maps/1/statistics"))
+        body = next(body for path, body in answers.items() if path.endswith("/maps/decoder.self.1/statistics"))
         arrays = decode(body).arrays
         true = recording.maps[1].statistics
         for name in ("entropy", "peak", "distance", "mass"):
