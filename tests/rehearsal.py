@@ -8,6 +8,7 @@ from typing import Any
 
 from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, Preset
 from glassformer.errors import ApiError
+from glassformer.messages import message
 from texts import send_text
 
 
@@ -88,9 +89,8 @@ class Rehearsal:
                 yield Event(name="done", data={"recording": self.made})
                 return
             if self.ends == "failed":
-                yield Event(
-                    name="failed", data={"sentence": "The model ran out of memory.", "code": "memory"}
-                )
+                text = message("workbench.failed.memory").to_json()
+                yield Event(name="failed", data={"message": text, "code": "memory"})
                 return
             await asyncio.sleep(0.02)
         yield Event(name="cancelled", data={})

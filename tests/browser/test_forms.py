@@ -57,7 +57,7 @@ def test_a_failure_is_a_sentence_with_a_way_out(
     expect(page.locator("[data-part=progress]")).to_be_visible()
     rehearsal.ends = "failed"
     notice = page.locator("[data-notice=run-failed]")
-    expect(notice).to_contain_text("The model ran out of memory.")
+    expect(notice).to_contain_text("There is not enough memory for this run.")
     rehearsal.ends = None
     notice.get_by_role("button", name="Try again").click()
     expect(page.locator("[data-part=progress]")).to_be_visible()

@@ -107,7 +107,7 @@ class Reciter:
 
     def job(self, id: str) -> Job:
         state = "cancelled" if self.cancelled else "running"
-        words = {"share": None, "detail": None, "recording": None, "sentence": None, "model": "writer"}
+        words = {"share": None, "detail": None, "recording": None, "model": "writer"}
         return Job(id=id, kind="generate", state=state, stage="running", created=0.0, **words)  # type: ignore[arg-type]
 
     def cancel(self, id: str) -> Job:

@@ -139,6 +139,10 @@ def test_layers_and_multiplier_change_the_run(run: Run) -> None:
             "query 3 may not look at key 1",
         ),
         ({"kind": "scale", "factor": 2.0, "layer": 1}, "scores times 2 in layer 1"),
+        (
+            {"kind": "scale", "factor": 2.0, "stack": "decoder", "attention": "self"},
+            "scores times 2 in every layer of decoder (self)",
+        ),
         ({"kind": "layers", "count": 1, "stack": "decoder"}, "only the first 1 layer of decoder"),
     ],
 )

@@ -150,7 +150,7 @@ def _read_edit(edit: EditRequest) -> Edit:
         case "cut":
             return CutEdge(said.stack, said.attention, said.layer, said.head, said.query, said.key)
         case "scale":
-            return ScaleScores(said.factor, said.layer, said.stack, said.attention)
+            return ScaleScores(said.factor, said.stack, said.attention, said.layer)
         case "layers":
             return FirstLayers(said.count, said.stack)
 

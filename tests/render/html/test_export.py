@@ -135,7 +135,9 @@ def test_statistics_are_light_beside_approximate_weights_and_exact_beside_exact_
     recording = invent_decoder()
     for exact, close in ((False, 1e-3), (True, 1e-6)):
         answers = read_answers(html.render(recording, exact=exact))
-        body = next(body for path, body in answers.items() if path.endswith("/maps/decoder.self.1/statistics"))
+        body = next(
+            body for path, body in answers.items() if path.endswith("/maps/decoder.self.1/statistics")
+        )
         arrays = decode(body).arrays
         true = recording.maps[1].statistics
         for name in ("entropy", "peak", "distance", "mass"):
