@@ -22,6 +22,7 @@ import type {
   TokenSlice,
   WalkPlan,
 } from "../api/types";
+import { words } from "../i18n/hosts";
 import { type Catalogue, formatText, type Text } from "./messages";
 import type { Place } from "./place";
 
@@ -176,4 +177,11 @@ export class Refusal extends Error {
   text(language: Language): string {
     return formatText(this.said, language);
   }
+}
+
+/** What went wrong, for a person: what a refusal says, or that something unexpected happened. */
+export function errorText(error: unknown): Text {
+  if (error instanceof Refusal) return error.said;
+  const details = error instanceof Error && error.message ? error.message : String(error);
+  return (language) => words(language).unexpected(details);
 }

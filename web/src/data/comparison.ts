@@ -8,7 +8,8 @@
 import type { Choice, Distribution, MapDescription } from "../api/types";
 import type { Focus } from "../core/focus";
 import { samePlace } from "../core/place";
-import type { RecordingSource } from "../core/source";
+import { type RecordingSource, Refusal } from "../core/source";
+import { words } from "../i18n/hosts";
 import { readRow } from "./weights";
 
 export interface Rerun {
@@ -58,7 +59,8 @@ export async function compare(
 
 function sameMap(maps: readonly MapDescription[], map: MapDescription): MapDescription {
   const found = maps.find((each) => samePlace(each.place, map.place));
-  if (found === undefined) throw new Error(`The re-run has no map at ${map.place.address}.`);
+  if (found === undefined)
+    throw new Refusal((language) => words(language).noSameMap(map.place.address), "no_map", 0);
   return found;
 }
 

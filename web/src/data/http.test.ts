@@ -50,6 +50,31 @@ describe("the source over HTTP", () => {
     expect(asked).toEqual(["recordings/a%20b", "recordings/a%20b/maps/decoder.self.3/statistics"]);
   });
 
+  test("an answer that is cut off or damaged is refused in the reader's language", async () => {
+    const broken = (): Response =>
+      new Response(new ReadableStream({ start: (body) => body.error(new TypeError("terminated")) }));
+    const { connection } = serve({
+      "recordings/a%20b": () => Response.json(description),
+      "recordings/cut": broken,
+      "recordings/html": () => new Response("<html>"),
+      "recordings/a%20b/maps/decoder.self.0/statistics": broken,
+      "*": () => new Response("no frame at all"),
+    });
+    const source = createHttpSource(connection);
+    const recording = await source.open("a b");
+    for (const question of [
+      () => source.open("cut"),
+      () => source.open("html"),
+      () => recording.statistics(maps[0]!.place),
+      () => recording.statistics(maps[1]!.place),
+    ]) {
+      const error = await question().catch((each: unknown) => each);
+      expect(error).toBeInstanceOf(Refusal);
+      expect((error as Refusal).text("en")).toMatch(/could not be read/);
+      expect((error as Refusal).text("zh")).toMatch(/无法读取/);
+    }
+  });
+
   test("names what is wanted as the API does", async () => {
     const { asked, connection } = serve({
       "recordings/a%20b": () => Response.json(description),

@@ -11,6 +11,7 @@ import type { Description, ErrorResponse, Language } from "../api/types";
 import type { Catalogue } from "../core/messages";
 import { type Place, writePlace } from "../core/place";
 import { type Range, type RecordingSource, Refusal, type Source } from "../core/source";
+import { isAbort } from "../core/tasks";
 import { words } from "../i18n/hosts";
 import { createRunList } from "./runs";
 
@@ -41,8 +42,7 @@ export class Connection {
     try {
       response = await this.fetch(this.base + path, { credentials: "same-origin", ...init });
     } catch (error) {
-      if (error instanceof Refusal || (error instanceof DOMException && error.name === "AbortError"))
-        throw error;
+      if (error instanceof Refusal || isAbort(error)) throw error;
       this.connected(false);
       throw new Refusal((language) => words(language).unreachable, "unreachable", 0);
     }
@@ -60,9 +60,10 @@ export class Connection {
     path: string,
     init: RequestInit = {},
   ): Promise<{ readonly value: T; readonly bytes: number }> {
-    const response = await this.ask(path, init);
-    const text = await response.text();
-    return { value: JSON.parse(text) as T, bytes: text.length };
+    return this.read(path, init, async (response) => {
+      const text = await response.text();
+      return { value: JSON.parse(text) as T, bytes: text.length };
+    });
   }
 
   send<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
@@ -75,9 +76,25 @@ export class Connection {
   }
 
   async frame(path: string, signal: AbortSignal): Promise<{ readonly frame: Frame; readonly bytes: number }> {
-    const response = await this.ask(path, { signal });
-    const bytes = await response.arrayBuffer();
-    return { frame: decodeFrame(bytes), bytes: bytes.byteLength };
+    return this.read(path, { signal }, async (response) => {
+      const bytes = await response.arrayBuffer();
+      return { frame: decodeFrame(bytes), bytes: bytes.byteLength };
+    });
+  }
+
+  /** Ask, and read the answer: one that is cut off or damaged is refused, too. */
+  private async read<T>(
+    path: string,
+    init: RequestInit,
+    decode: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const response = await this.ask(path, init);
+    try {
+      return await decode(response);
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      throw new Refusal((language) => words(language).unreadable, "unreadable", 0);
+    }
   }
 }
 

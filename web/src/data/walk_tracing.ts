@@ -8,6 +8,7 @@
 import type { WalkPlan, Wanted } from "../api/types";
 import { type RecordingSource, Refusal } from "../core/source";
 import type { Rerunner, Stage } from "../core/view";
+import { words } from "../i18n/hosts";
 
 interface Made {
   readonly id: Promise<string>; // of the recording with every step
@@ -31,7 +32,7 @@ export async function trace(
   heard: (share: number | null) => void,
 ): Promise<RecordingSource> {
   const { rerunner } = stage;
-  if (rerunner === null) throw new Error("nothing to run");
+  if (rerunner === null) throw cannotRun();
   const { id } = stage.source.description;
   const known = made.get(id) ?? begin(rerunner, ours, heard);
   known.heard = heard;
@@ -45,7 +46,7 @@ export async function trace(
 
 function begin(rerunner: Rerunner, ours: boolean, heard: Made["heard"]): Made {
   const request = rerunner.again({});
-  if (request === null) throw new Error("nothing to run");
+  if (request === null) throw cannotRun();
   const telling = { heard };
   const id = rerunner.run(
     { ...request, want: ours ? OURS : ANY, listed: false },
@@ -55,4 +56,8 @@ function begin(rerunner: Rerunner, ours: boolean, heard: Made["heard"]): Made {
     new AbortController().signal, // whoever comes back to the walk finds it done
   );
   return Object.assign(telling, { id });
+}
+
+function cannotRun(): Refusal {
+  return new Refusal((language) => words(language).cannotRun, "no_workbench", 0);
 }

@@ -5,6 +5,12 @@ export const words = {
     "This file was exported without these numbers. Export it again with more (hidden, vectors, exact), or open the recording in Glassformer.",
   unreachable: "The server does not answer. Trying again …",
   answered: (status: number) => `The server answered ${status}.`,
+  unreadable: "The server's answer could not be read: it was cut off or is damaged. Try again.",
+  unexpected: (details: string) => `Unexpected error: ${details}`,
+  noSameMap: (place: string) =>
+    `The second run has no attention map at ${place}, so the two cannot be compared.`,
+  cannotRun: "The model of this recording cannot be run here.",
+  noGif: "This browser could not draw the GIF; save the steps one by one as SVG.",
   lost: "The result was lost on the way.",
   noCanvas: "This browser could not draw the PNG; save as SVG.",
   noWalk:

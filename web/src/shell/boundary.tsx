@@ -6,6 +6,7 @@ import type { App } from "./state";
 
 interface Props {
   readonly part: string; // its name in the page: "input", "transport" …
+  readonly of?: string; // what it shows: with something else, an error before is forgotten
   readonly children: ComponentChildren;
 }
 
@@ -15,6 +16,10 @@ export class ErrorBoundary extends Component<Props, { readonly error: unknown; r
 
   static override getDerivedStateFromError(error: unknown) {
     return { error, failed: true };
+  }
+
+  override componentDidUpdate({ of }: Props): void {
+    if (of !== this.props.of && this.state.failed) this.setState({ error: null, failed: false });
   }
 
   override render() {

@@ -7,6 +7,7 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Language } from "../api/types";
+import { isAbort } from "../core/tasks";
 import type { AnyView, Kept, Mounted, Stage, Subject, SubjectKind, Theme } from "../core/view";
 import { useApp } from "./context";
 import type { App } from "./state";
@@ -156,7 +157,7 @@ function mountView(
   host.replaceChildren(element);
 
   const fail = (error: unknown): void => {
-    if (gone || (error instanceof DOMException && error.name === "AbortError")) return;
+    if (gone || isAbort(error)) return;
     failed = true;
     setFailure(error);
     app.announceFailure(error);

@@ -66,16 +66,20 @@ export function Shell() {
       <ErrorBoundary part="header">
         <Header help={help} />
       </ErrorBoundary>
-      <Banner />
+      <ErrorBoundary part="banner">
+        <Banner />
+      </ErrorBoundary>
       <main class={alone ? "desk alone" : "desk"}>
         <section class="pictures" aria-label={say.picture}>
-          <ViewTabs id={id} />
+          <ErrorBoundary part="views">
+            <ViewTabs id={id} />
+          </ErrorBoundary>
           <ErrorBoundary part="toolbar">
             <Toolbar table={table} />
             <ExampleNote />
             <Behind />
           </ErrorBoundary>
-          <ErrorBoundary part="view">
+          <ErrorBoundary part="view" of={`${app.view.value} ${open?.description.id}`}>
             <Canvas id={`${id}-stage`} prefix={`${id}-view`} />
           </ErrorBoundary>
           {open && title?.transport && (
@@ -170,7 +174,7 @@ function Panels(props: { readonly id: string }) {
   );
 }
 
-/** The server is gone, or something was refused while a recording is open. */
+/** The server is gone, or something was refused; where nothing can be drawn, the stage says the latter. */
 function Banner() {
   const app = useApp();
   const say = app.words.value;
@@ -182,7 +186,8 @@ function Banner() {
       </div>
     );
   }
-  if (!trouble || !app.open.value) return null;
+  const alwaysDrawn = app.views.loaded.value.get(app.view.value)?.needs === "none"; // the playground
+  if (!trouble || (app.subject.value.kind === "none" && !alwaysDrawn)) return null;
   return (
     <div class="banner" role="alert" data-banner="trouble">
       <span>{app.explain(trouble.error)}</span>

@@ -16,7 +16,8 @@ import {
   type Selection,
   type SelectionStore,
 } from "../core/selection";
-import { type RecordingSource, Refusal, type Source } from "../core/source";
+import { errorText, type RecordingSource, Refusal, type Source } from "../core/source";
+import { isAbort } from "../core/tasks";
 import type { Mounted, Subject, Theme } from "../core/view";
 import type { ServerJobs } from "../data/server_jobs";
 import { learn } from "../i18n/core";
@@ -168,7 +169,7 @@ export class App {
     void this.refreshTrainingRuns();
     await server; // a view is mounted once: whoever clicks in it must not lose it to an answer that comes late
     this.metrics.value = await metrics;
-    await this.views.loadAll().catch(() => {}); // then they are fetched when they are chosen
+    await this.views.loadAll();
   }
 
   private async askServer(): Promise<void> {
@@ -270,9 +271,7 @@ export class App {
 
   /** What went wrong, in a sentence of the page's language. */
   explain(error: unknown): string {
-    if (error instanceof Refusal) return this.text(error.said);
-    const details = error instanceof Error && error.message ? error.message : String(error);
-    return this.words.value.unexpected(details);
+    return this.text(errorText(error));
   }
 
   announce(sentence: string): void {
@@ -290,7 +289,7 @@ export class App {
 
   /** A failure as a sentence with a way out. */
   complain(error: unknown, again: (() => void) | null = null): void {
-    if (error instanceof DOMException && error.name === "AbortError") return;
+    if (isAbort(error)) return;
     this.trouble.value = { error, again };
     this.announceFailure(error);
   }
@@ -354,9 +353,10 @@ export class App {
   /** That view, or the first that can show the subject. */
   private async fittingView(subject: Subject, wanted: string): Promise<string> {
     for (const name of [wanted, ...this.views.on(subject).map((each) => each.name)]) {
-      const view = await this.views.load(name);
+      const view = await this.views.load(name)?.catch(() => null); // another view may be fetched and fit
       if (view && subjectFor(view, subject) && fitsIn(view, subject) === true) return name;
     }
+    await this.views.load(wanted); // it says why it does not fit, or why it cannot be fetched
     return wanted;
   }
 
@@ -386,13 +386,15 @@ export class App {
     this.opening.value = true;
     try {
       this.trouble.value = null;
+      const wanted = this.viewOf(wish);
+      const named = linked && wish.view === wanted;
+      const code = this.views.load(wanted);
       const [subject] = await Promise.all([
         this.openSubject(wish),
-        this.views.load(this.viewOf(wish)),
+        named ? code : code?.catch(() => null), // without it, another view is chosen
         this.messages,
       ]);
-      const named = linked && wish.view === this.viewOf(wish);
-      const fits = named ? wish.view : await this.fittingView(subject, this.viewOf(wish));
+      const fits = named ? wanted : await this.fittingView(subject, wanted);
       if (turn !== this.turn) return;
       const { view: now } = this.store.get();
       const view = now === before && this.chosenIn !== turn ? fits : now; // a tab that was clicked meanwhile

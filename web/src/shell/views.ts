@@ -7,6 +7,7 @@
 
 import list from "virtual:views";
 import type { Text } from "../core/messages";
+import { errorText } from "../core/source";
 import type { AnyView, Subject } from "../core/view";
 import { learn } from "../i18n/core";
 import { signal } from "./signals";
@@ -29,7 +30,11 @@ export function subjectFor(view: Pick<AnyView, "needs">, open: Subject): Subject
 /** true, or why a view cannot show what is open. A view that needs something else says nothing about it. */
 export function fitsIn(view: AnyView, open: Subject): true | Text {
   const subject = subjectFor(view, open);
-  return subject === null || view.fits(subject);
+  try {
+    return subject === null || view.fits(subject);
+  } catch (error) {
+    return errorText(error); // a view that cannot tell is not shown
+  }
 }
 
 export class Views {
@@ -68,8 +73,8 @@ export class Views {
     return view;
   }
 
-  /** All but the lessons, one by one, for quick changes later. */
+  /** All but the lessons, one by one, for quick changes later. One that fails is fetched when it is chosen. */
   async loadAll(): Promise<void> {
-    for (const { name, about } of this.titles) if (!about) await this.load(name);
+    for (const { name, about } of this.titles) if (!about) await this.load(name)?.catch(() => {});
   }
 }

@@ -68,7 +68,6 @@ export const shell = {
   opening: "Opening the recording …",
   nothing: "There is no recording yet.",
   nothingHint: "Run a model on the right, or open a recording.",
-  unexpected: (message: string) => message,
   back: "The server is back.",
   tryAgain: "Try again",
   firstRecording: "Open the first recording",

@@ -69,7 +69,6 @@ export const shell: SameWords<typeof en.shell> = {
   opening: "正在打开记录……",
   nothing: "还没有记录。",
   nothingHint: "请在右侧运行模型，或打开一个记录。",
-  unexpected: (message: string) => (/[\u4e00-\u9fff]/.test(message) ? message : `页面出错：${message}`),
   back: "服务器已恢复。",
   tryAgain: "重试",
   firstRecording: "打开第一个记录",

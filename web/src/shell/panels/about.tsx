@@ -4,10 +4,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { SideName, TokenSlice } from "../../api/types";
 import { evidenceLine, joinSentences } from "../../core/focus";
 import { digits, count as grouped } from "../../core/formats";
-import type { RecordingSource } from "../../core/source";
+import { type RecordingSource, Refusal } from "../../core/source";
 import { useApp } from "../context";
 import { Icon } from "../icons";
 import type { App } from "../state";
+import { words } from "../words";
 
 const SHOWN = 400; // tokens
 
@@ -155,8 +156,10 @@ export async function openFile(app: App, file: Blob): Promise<void> {
   if (!app.server) return;
   try {
     const most = app.about.peek()?.limits.upload_bytes;
-    if (most !== undefined && file.size > most)
-      throw new Error(app.words.peek().fileTooLarge(grouped(file.size), grouped(most)));
+    if (most !== undefined && file.size > most) {
+      const sizes = [grouped(file.size), grouped(most)] as const;
+      throw new Refusal((language) => words(language).fileTooLarge(...sizes), "too_large", 0);
+    }
     const id = await app.server.upload(file);
     await app.refreshRecordings();
     await app.go(id);

@@ -7,7 +7,8 @@
 
 import type { DecodeRequest, JobRequest, StepDescription } from "../../api/types";
 import { decodingOf, pathTo, probability } from "../../core/generation";
-import { type RecordingSource, Refusal } from "../../core/source";
+import { formatText } from "../../core/messages";
+import { errorText, type RecordingSource } from "../../core/source";
 import type { Rerunner } from "../../core/view";
 import { Run } from "../../data/run";
 import { make } from "../../marks/make";
@@ -95,7 +96,7 @@ export class Predicting {
     if (state === "done") return;
     this.live.hidden = true;
     if (state === "cancelled") this.form.say(() => word.cancelled);
-    else this.form.say(() => (error instanceof Refusal ? error.text(stage.language) : String(error)));
+    else this.form.say(() => formatText(errorText(error), stage.language));
   }
 
   /** Words have come, or one more hypothesis; shown is the best text so far. */

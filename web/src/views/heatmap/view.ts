@@ -12,6 +12,7 @@ import { chooseHead, chooseMap, selectedRows } from "../../core/maps";
 import { samePlace } from "../../core/place";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
+import { Refusal } from "../../core/source";
 import type { TableData } from "../../core/view";
 import { fetchNeighbours } from "../../data/heat_neighbours";
 import { openSupply, type Scale } from "../../data/heat_supply";
@@ -310,7 +311,7 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
 
   async picture(): Promise<string> {
     const { shown, say, stage } = this;
-    if (shown === null) throw new Error(this.names.noMaps);
+    if (shown === null) throw new Refusal(this.names.noMaps, "no_maps", 0);
     const { box, camera } = this.lens;
     const scene = sceneOf(shown, this.lens, stage.theme, 1);
     const looked = { shown, scene, box, camera, scale: this.scale(), measure: this.plot.measure() };

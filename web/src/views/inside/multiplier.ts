@@ -10,6 +10,7 @@ import type { SideName } from "../../api/types";
 import { captionOf, type Focus, focusOf, mapName } from "../../core/focus";
 import { digits } from "../../core/formats";
 import { entropyOf, rescale } from "../../core/maths/softmax";
+import { errorText } from "../../core/source";
 import type { Kept, TableData } from "../../core/view";
 import { compare, type Rerun } from "../../data/comparison";
 import { readScoredRow, type ScoredRow } from "../../data/pair";
@@ -22,7 +23,7 @@ import { type Inks, inks, label, SCREEN } from "../../marks/paper";
 import { drawHeaviest, type Series } from "./pairs";
 import { type Drawing, InsidePanel, type InsideSetting } from "./panel";
 import { makeChange, makeReport, RERUN_INK, rerunLook } from "./report";
-import { type Asked, runScaled, sentenceOf, whyNot } from "./scaled_run";
+import { type Asked, runScaled, whyNot } from "./scaled_run";
 
 export class Multiplier extends InsidePanel {
   readonly element = make("div", { class: "multiplier" });
@@ -42,7 +43,7 @@ export class Multiplier extends InsidePanel {
   private asked: Asked | null = null;
   private readonly loading = this.tasks.asker();
   private readonly comparing = this.tasks.asker((error) =>
-    write(this.state, sentenceOf(error, this.stage.language)),
+    write(this.state, this.stage.text(errorText(error))),
   );
 
   constructor(setting: InsideSetting) {
@@ -264,7 +265,7 @@ export class Multiplier extends InsidePanel {
     if (run.state === "running") write(this.state, say.running(say.stageName(run.job?.stage ?? "queued")));
     else if (run.state === "done")
       void this.loading.coming.then(() => this.look(run.result!, factor, everywhere));
-    else if (run.state === "failed") write(this.state, sentenceOf(run.error, stage.language));
+    else if (run.state === "failed") write(this.state, stage.text(errorText(run.error)));
     else write(this.state, say.rerunHint); // cancelled: as if nobody had asked
   }
 

@@ -5,9 +5,8 @@
  * Out:  the run and what was asked of it; or why the model cannot run here.
  */
 
-import type { EditRequest, Language, Wanted } from "../../api/types";
+import type { EditRequest, Wanted } from "../../api/types";
 import { focusOf } from "../../core/focus";
-import { Refusal } from "../../core/source";
 import type { Kept, Stage } from "../../core/view";
 import { Run } from "../../data/run";
 import type { Words } from "./panel";
@@ -39,9 +38,4 @@ export function runScaled(stage: Stage, factor: number, everywhere: boolean): As
 export function whyNot({ rerunner }: Stage, say: Words): string | null {
   if (rerunner === null) return say.noRerunner;
   return rerunner.again({}) === null ? say.noRequest : null;
-}
-
-export function sentenceOf(error: unknown, language: Language): string {
-  if (error instanceof Refusal) return error.text(language);
-  return error instanceof Error ? error.message : String(error);
 }

@@ -10,6 +10,7 @@ import { hasMaps, joinSentences } from "../../core/focus";
 import { samePlace } from "../../core/place";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
+import { errorText, Refusal } from "../../core/source";
 import type { TableData } from "../../core/view";
 import { measure } from "../../data/measures";
 import { type HeadPictures, readThumbnails } from "../../data/thumbnails";
@@ -42,7 +43,7 @@ type Words = ReturnType<typeof words>;
 
 class Overview extends MountedView<Words, OverviewOptions> {
   private readonly loading = this.tasks.asker();
-  private readonly measuring = this.tasks.asker((error) => this.measured(String(error)));
+  private readonly measuring = this.tasks.asker((error) => this.measured(this.stage.text(errorText(error))));
   private readonly scroller = make("div", { class: "over-scroll", tabindex: 0, role: "listbox" });
   private readonly space = make("div", { class: "over-space" });
   private readonly titles = make("div", { class: "over-titles", "aria-hidden": "true" });
@@ -335,7 +336,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
 
   async picture(): Promise<string> {
     const { stage, numbers } = this;
-    if (this.pictures === null) throw new Error(this.names.noMaps);
+    if (this.pictures === null) throw new Refusal(this.names.noMaps, "no_maps", 0);
     const gallery = this.gallery(this.lay(1100, 900, 1));
     const words = captionGallery(
       this.report(),

@@ -6,7 +6,8 @@
  */
 
 import type { Language } from "../../api/types";
-import { Refusal } from "../../core/source";
+import { formatText } from "../../core/messages";
+import { errorText, Refusal } from "../../core/source";
 import { make } from "../../marks/make";
 import { words } from "./words";
 
@@ -16,11 +17,9 @@ export function isBusy(error: unknown): boolean {
 }
 
 export function explainError(error: unknown, language: Language): string {
-  if (error instanceof Refusal) {
-    if (error.code === "not_in_file" || error.code === "no_workbench") return words(language).onlyDefaults;
-    return error.text(language);
-  }
-  return error instanceof Error ? error.message : String(error);
+  const onlyDefaults =
+    error instanceof Refusal && (error.code === "not_in_file" || error.code === "no_workbench");
+  return onlyDefaults ? words(language).onlyDefaults : formatText(errorText(error), language);
 }
 
 /** Show it; false where it is shown already, so that the button keeps the focus. */

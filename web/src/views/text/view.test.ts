@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { Refusal } from "../../core/source";
 import { invent, makeMap, setStage, settle, weightOf } from "../../testing/recording";
 import { view } from "./view";
 
@@ -68,4 +69,15 @@ test("a model average that cannot be made is said; the view stays", async () => 
   const { element, failures } = await stand({ source: FOUR }, { head: "model", query: 1 });
   expect(failures).toEqual([]);
   expect(element.querySelector(".text-note")!.textContent).toContain("not in this invention");
+});
+
+test("a refused model average is said in words, not by its code", async () => {
+  const { source } = invent({ source: FOUR });
+  const average = () => Promise.reject(new Refusal("The text is too long for an average.", "too_large", 422));
+  const own = { ...source, average, within: () => own };
+  const { stage, element, failures } = setStage(own, { head: "model", query: 1 });
+  view.mount(stage);
+  await settle();
+  expect(element.querySelector(".text-note")?.textContent).toBe("The text is too long for an average.");
+  expect(failures).toEqual([]);
 });

@@ -12,6 +12,7 @@ import { axisOf, chooseMap } from "../../core/maps";
 import { strongest } from "../../core/maths/strongest";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
+import { errorText } from "../../core/source";
 import type { TableData } from "../../core/view";
 import { readAxis, readColumn, readMass, readRow } from "../../data/weights";
 import { make, relabel, write } from "../../marks/make";
@@ -190,7 +191,7 @@ class TextView extends MountedView<ReturnType<typeof words>, TextOptions> {
         if (stage.selection.get().head !== "model") return stage.fail(error);
         this.values = null;
         this.note.hidden = false; // an average too large to make: say so, the rest still works
-        write(this.note, error instanceof Error ? error.message : String(error));
+        write(this.note, stage.text(errorText(error)));
         this.colour();
       },
     );

@@ -5,6 +5,8 @@
  * Out:  bytes of a GIF, all frames of one size.
  */
 
+import { Refusal } from "../../core/source";
+import { words } from "../../i18n/hosts";
 import { GifWriter } from "./gif";
 
 const WIDEST = 1000;
@@ -35,7 +37,7 @@ export async function makeGif(
   canvas.width = width;
   canvas.height = height;
   const context = canvas.getContext("2d", { willReadFrequently: true });
-  if (!context) throw new Error("This browser has no canvas to draw on.");
+  if (!context) throw new Refusal((language) => words(language).noGif, "no_canvas", 0);
   const gif = new GifWriter(width, height);
   for (const [at, shot] of shots.entries()) {
     const url = URL.createObjectURL(new Blob([shot.svg], { type: "image/svg+xml;charset=utf-8" }));

@@ -7,7 +7,8 @@
 
 import type { GenerationDescription, JobRequest } from "../../api/types";
 import { keptPath, pathTo, probability } from "../../core/generation";
-import { Refusal } from "../../core/source";
+import { errorText } from "../../core/source";
+import { isAbort } from "../../core/tasks";
 import type { Rerunner, TableData } from "../../core/view";
 import { make, write } from "../../marks/make";
 import { Tree } from "../../marks/tree";
@@ -100,11 +101,7 @@ export class TreeScene implements WalkScene {
       this.build();
     } catch (error) {
       if (this.gone) return;
-      const cancelled = error instanceof DOMException && error.name === "AbortError";
-      write(
-        this.note,
-        cancelled ? "" : error instanceof Refusal ? error.text(stage.language) : String(error),
-      );
+      write(this.note, isAbort(error) ? "" : stage.text(errorText(error)));
     }
   }
 

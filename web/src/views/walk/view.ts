@@ -5,13 +5,13 @@
  * Out:  the model's diagram, the step as matrices, a transport (src/walk/); the step and the cell are in the link.
  */
 
-import type { Language, WalkPlan } from "../../api/types";
+import type { WalkPlan } from "../../api/types";
 import { evidenceLine } from "../../core/focus";
 import { formatText } from "../../core/messages";
 import { samePlace } from "../../core/place";
 import { remounting } from "../../core/remounting";
 import type { Selection } from "../../core/selection";
-import { type RecordingSource, Refusal } from "../../core/source";
+import { errorText, type RecordingSource, Refusal } from "../../core/source";
 import type { Kept, Stage, TableData, View } from "../../core/view";
 import { canTrace, trace } from "../../data/walk_tracing";
 import { introduce } from "../../i18n/core";
@@ -109,7 +109,7 @@ class WalkView {
       model: () => stage.source.description.model,
       over: () => this.gone && this.frozen === null, // what is being saved is saved as it was begun
       saved: () => stage.announce(say.saved),
-      failed: (error) => this.notify(sentenceOf(error, stage.language)),
+      failed: (error) => this.notify(stage.text(errorText(error))),
     });
     const step = make(
       "section",
@@ -165,7 +165,7 @@ class WalkView {
       if (this.gone) return;
       this.awaited = false;
       await this.take(stage.source, first);
-      const why = sentenceOf(error, stage.language);
+      const why = stage.text(errorText(error));
       this.notify(say.traceFailed(why.split(/(?<=[.。？?]) ?(?=[^\d])/u)[0]!), why);
     }
   }
@@ -350,8 +350,4 @@ class WalkView {
     this.stage.element.ownerDocument.removeEventListener("keydown", this.pressAnywhere);
     this.stage.element.replaceChildren();
   }
-}
-
-function sentenceOf(error: unknown, language: Language): string {
-  return error instanceof Refusal ? error.text(language) : String(error);
 }
