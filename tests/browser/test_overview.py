@@ -14,6 +14,7 @@ from browser.conftest import Served
 from browser.test_heatmap import read_pixels
 from browser.test_heatmap import settle as wait_for_map
 from browser.waiting import chosen, measure_overflow, rest
+from texts import send_text
 
 pytestmark = pytest.mark.browser
 
@@ -183,9 +184,8 @@ def test_long_recordings_and_refusals(served: Served, open_page: Callable[..., P
     heads = sum(each.heads for each in served.library.get(served.ids["long"]).maps)
     settle(page, heads)
     assert (read_pixels(page.locator(".over-canvas"))[..., 3] > 0).any()
-    page.route("**/scores/distance*", lambda route: route.fulfill(
-        status=422, json={"error": {"sentence": "Too long for that.", "code": "too_long"}}
-    ))  # fmt: skip
+    error = {"code": "too_long", "message": send_text("Too long for that.").model_dump(mode="json")}
+    page.route("**/scores/distance*", lambda route: route.fulfill(status=422, json={"error": error}))
     page.locator(".over-bar select").select_option("distance")
     expect(page.locator(".over-trouble")).to_have_text("Too long for that.")
     assert (read_pixels(page.locator(".over-canvas"))[..., 3] > 0).any(), "the pictures stay"
