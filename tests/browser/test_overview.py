@@ -184,7 +184,8 @@ def test_long_recordings_and_refusals(served: Served, open_page: Callable[..., P
     heads = sum(each.heads for each in served.library.get(served.ids["long"]).maps)
     settle(page, heads)
     assert (read_pixels(page.locator(".over-canvas"))[..., 3] > 0).any()
-    error = {"code": "too_long", "message": send_text("Too long for that.").model_dump(mode="json")}
+    said = "Too long for that."
+    error = {"code": "too_long", "sentence": said, "message": send_text(said).model_dump(mode="json")}
     page.route("**/scores/distance*", lambda route: route.fulfill(status=422, json={"error": error}))
     page.locator(".over-bar select").select_option("distance")
     expect(page.locator(".over-trouble")).to_have_text("Too long for that.")
