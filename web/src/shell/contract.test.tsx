@@ -328,6 +328,35 @@ describe("the threshold τ", () => {
 });
 
 describe("requests", () => {
+  test("of an opening end when something else is opened, or the page is left", async () => {
+    const { source } = invent();
+    const signals = new Map<string, AbortSignal>();
+    const { app, element } = await open(
+      {
+        ...recordings(),
+        open: (id, signal) => {
+          signals.set(id, signal!);
+          if (id === "invented") return Promise.resolve(source);
+          return new Promise((_, reject) =>
+            signal!.addEventListener("abort", () => reject(new DOMException("", "AbortError"))),
+          );
+        },
+      },
+      [aView("picture", {})],
+    );
+    const ended = () => ["slow", "slower"].map((id) => signals.get(id)?.aborted);
+    await act(() => void app.go("slow"));
+    expect(ended()).toEqual([false, undefined]);
+    await act(() => void app.go("slower"));
+    expect(ended()).toEqual([true, false]);
+    await settle();
+    expect(app.opening.peek()).toBe(true);
+    expect(element.querySelector("[data-banner]")).toBeNull();
+    leave?.();
+    leave = null;
+    expect(ended()).toEqual([true, true]);
+  });
+
   test("of a view end when it is left", async () => {
     const { description } = invent().source;
     const signals = new Map<string, AbortSignal>();

@@ -110,6 +110,7 @@ export class App {
   private readonly chosen = signal<Selection>(nothingSelected);
   private messages: Promise<void> = Promise.resolve(); // of the first language: texts wait for them
   private turn = 0; // only the last opening counts
+  private requests = new AbortController(); // of the last opening
   private chosenIn = -1; // the opening during or after which a tab was clicked last
 
   constructor(options: AppOptions) {
@@ -190,6 +191,7 @@ export class App {
 
   stop(): void {
     this.turn += 1;
+    this.requests.abort();
     this.runs.stop();
     this.mirror.stop();
   }
@@ -361,17 +363,20 @@ export class App {
   }
 
   /** Open what a wish names. Without the second recording the first one is shown alone. */
-  private async openSubject(wish: LinkedSelection): Promise<Subject> {
+  private async openSubject(wish: LinkedSelection, signal: AbortSignal): Promise<Subject> {
     if (wish.run !== "") {
       const { runs } = this.source;
       if (!runs) throw new Refusal((language) => words(language).notInFile, "not_in_file", 404);
-      return { kind: "runs", runs: await Promise.all(wish.run.split(",").map((id) => runs.open(id))) };
+      return {
+        kind: "runs",
+        runs: await Promise.all(wish.run.split(",").map((id) => runs.open(id, signal))),
+      };
     }
     const [now, beside] = await Promise.all([
-      this.source.open(wish.recording),
+      this.source.open(wish.recording, signal),
       wish.beside === ""
         ? undefined
-        : this.source.open(wish.beside).catch((error: unknown) => this.complain(error)),
+        : this.source.open(wish.beside, signal).catch((error: unknown) => this.complain(error)),
     ]);
     return { kind: "recording", now, beside: beside ?? undefined };
   }
@@ -382,6 +387,9 @@ export class App {
    */
   private async show(wish: LinkedSelection, linked = false): Promise<void> {
     const turn = ++this.turn;
+    const earlier = this.requests;
+    this.requests = new AbortController();
+    const { signal } = this.requests;
     const before = this.store.get().view;
     this.opening.value = true;
     try {
@@ -389,8 +397,10 @@ export class App {
       const wanted = this.viewOf(wish);
       const named = linked && wish.view === wanted;
       const code = this.views.load(wanted);
+      const opened = this.openSubject(wish, signal);
+      earlier.abort(); // now: what both want goes on
       const [subject] = await Promise.all([
-        this.openSubject(wish),
+        opened,
         named ? code : code?.catch(() => null), // without it, another view is chosen
         this.messages,
       ]);

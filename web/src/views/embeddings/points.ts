@@ -40,6 +40,7 @@ export class Points {
   readonly side = make("aside");
   private readonly cloud: Cloud;
   private readonly tip: Tooltip;
+  private readonly legend = draw("svg", { width: 260, height: 16, "aria-hidden": "true" });
   private readonly state = make("p", { class: "note", role: "status" });
   private readonly stage;
   private readonly say;
@@ -69,10 +70,9 @@ export class Points {
       key: (event) => this.key(event),
     });
     this.tip = new Tooltip(this.element);
-    const legend = draw("svg", { width: 260, height: 16, "aria-hidden": "true" });
-    legend.append(this.drawPositionBar(SCREEN));
+    this.restyle();
     this.element.prepend(this.cloud.element);
-    this.element.append(make("div", { class: "line drawn-bar" }, legend, this.state));
+    this.element.append(make("div", { class: "line drawn-bar" }, this.legend, this.state));
   }
 
   /** The first token shown. */
@@ -133,6 +133,11 @@ export class Points {
     if (asked) return;
     this.cloud.redraw(this.look());
     this.showSide();
+  }
+
+  /** The legend in the colours and the language of now. */
+  restyle(): void {
+    this.legend.replaceChildren(this.drawPositionBar(SCREEN));
   }
 
   redraw(): void {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Spoken } from "../../api/types";
-import { frame, invent, setStage, settle, shown } from "../../testing/recording";
+import { frame, invent, restyle, setStage, settle, shown } from "../../testing/recording";
 import { view } from "./view";
 
 const HIDDEN = [{ stack: "decoder", side: "source" as const, layers: 2, tokens: 4, width: 2 }];
@@ -53,4 +53,30 @@ test("nothing happens after unmounting", async () => {
   await settle();
   expect(element.childElementCount).toBe(0);
   expect(failures).toEqual([]);
+});
+
+test("the stack of a link or of the back button is the one that is marked", async () => {
+  const { source } = prepare();
+  Object.assign(source.description, { hidden: [...HIDDEN, { ...HIDDEN[0]!, stack: "encoder" }] });
+  const { stage, element, selection } = setStage(source);
+  const mounted = view.mount(stage);
+  selection.subscribe((now, before) => mounted.update(now, before));
+  const marked = () => element.querySelector<HTMLInputElement>("[type=radio][value=encoder]")!.checked;
+  expect(marked()).toBe(false);
+  selection.option("embeddings.stack", "encoder");
+  expect(marked()).toBe(true);
+  selection.option("embeddings.stack", "decoder");
+  expect(marked()).toBe(false);
+});
+
+test("the legend follows the language and the theme", () => {
+  const { stage, element } = setStage(prepare().source);
+  const mounted = view.mount(stage);
+  const legend = () => element.querySelector(".scatter .line svg")!;
+  const colours = () => [...legend().querySelectorAll("rect")].map((each) => each.getAttribute("fill"));
+  const light = colours();
+  restyle(mounted, stage, "zh", "dark");
+  expect(legend().textContent).toBe("在文本中的位置");
+  expect(colours()).toHaveLength(light.length);
+  expect(colours()).not.toEqual(light);
 });

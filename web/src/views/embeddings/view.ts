@@ -39,14 +39,19 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
   private readonly note = make("p", { class: "note" });
   private readonly from: Control<number>;
   private readonly projection: HTMLElement; // for points only
+  private readonly stackControl: Control<string> | null;
   private hidden: HiddenDescription;
   private spread: Spread;
 
   constructor(setting: Setting<Words, EmbeddingsOptions>) {
     super(setting);
-    const { say, options } = this;
+    const { stage, say, options } = this;
     const { hidden, layer, start } = this.choices;
     this.hidden = hidden;
+    const stacks = stage.source.description.hidden.map(({ stack }) => stack);
+    this.stackControl = choiceOfSeveral(stackNames(stage, stacks), hidden.stack, (stack) =>
+      options.set({ stack }),
+    );
     this.points = new Points(setting);
     this.spread = this.openSpread();
     this.layerControl = slider(
@@ -84,13 +89,11 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
   }
 
   private build(): void {
-    const { say, stage, options } = this;
-    const stacks = stage.source.description.hidden.map(({ stack }) => stack);
+    const { say, stage } = this;
     const controls = make(
       "div",
       { class: "drawn-bar" },
-      choiceOfSeveral(stackNames(stage, stacks), this.hidden.stack, (stack) => options.set({ stack }))
-        ?.element,
+      this.stackControl?.element,
       this.controls.choice("as", () => say.as, {
         points: () => say.points,
         distributions: () => say.distributions,
@@ -123,6 +126,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
     const { choices, points } = this;
     const { hidden } = choices;
     this.controls.follow();
+    this.stackControl?.set(hidden.stack);
     const other = hidden.stack !== this.hidden.stack;
     this.hidden = hidden;
     if (other || choices.start !== points.start) points.open();
@@ -150,6 +154,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
 
   restyle(): void {
     relabel(this.stage.element);
+    this.points.restyle();
     this.update();
     this.resize();
   }

@@ -69,7 +69,7 @@ export class Field {
       this.spacer,
     );
     this.spacer.append(make("div", { class: "sheet" }, this.labels, this.canvas));
-    this.strip = make("canvas", { class: "strip", title: words.whole });
+    this.strip = make("canvas", { class: "strip", title: () => words.whole });
     this.element = make("div", { class: "main" }, this.scroller, this.strip);
     this.scroller.addEventListener("scroll", () => this.redraw(), { passive: true });
     this.scroller.addEventListener("pointermove", (event) => this.hover(this.cellAt(event)));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Spoken } from "../../api/types";
-import { frame, invent, setStage, settle, shown } from "../../testing/recording";
+import { frame, invent, restyle, setStage, settle, shown } from "../../testing/recording";
 import { view } from "./view";
 
 const HIDDEN = [{ stack: "decoder", side: "source" as const, layers: 3, tokens: 3, width: 4 }];
@@ -57,4 +57,25 @@ test("nothing happens after unmounting", async () => {
   await settle();
   expect(element.childElementCount).toBe(0);
   expect(failures).toEqual([]);
+});
+
+test("the stack of a link or of the back button is the one that is marked", async () => {
+  const { source, go } = prepare();
+  Object.assign(source.description, { hidden: [...HIDDEN, { ...HIDDEN[0]!, stack: "encoder" }] });
+  const { stage, element, selection } = setStage(source);
+  const mounted = view.mount(stage);
+  selection.subscribe((now, before) => mounted.update(now, before));
+  go();
+  const marked = () => element.querySelector<HTMLInputElement>("[type=radio][value=encoder]")!.checked;
+  expect(marked()).toBe(false);
+  selection.option("encoder.stack", "encoder");
+  expect(marked()).toBe(true);
+  selection.option("encoder.stack", "decoder");
+  expect(marked()).toBe(false);
+});
+
+test("in another language the strip has its title in that language", () => {
+  const { stage, element } = setStage(prepare().source);
+  restyle(view.mount(stage), stage);
+  expect(element.querySelector<HTMLElement>(".strip")!.title).toContain("全文");
 });

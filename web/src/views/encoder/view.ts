@@ -63,6 +63,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   private readonly meaning = make("p", { class: "meaning" });
   private readonly profile = make("div", { class: "profile" });
   private readonly neuronControl: Control<number>;
+  private readonly stackControl: Control<string> | null;
   private hidden: HiddenDescription;
   private tokens: SideTokens;
   private values: Float32Array | null = null; // (layer, token)
@@ -75,6 +76,10 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     this.hidden = chosenHidden(stage, options.now.stack);
     this.tokens = this.line();
     this.scale = colourScale(null, "sequential", false, stage.theme);
+    const stacks = stage.source.description.hidden.map(({ stack }) => stack);
+    this.stackControl = choiceOfSeveral(stackNames(stage, stacks), this.hidden.stack, (stack) =>
+      options.set({ stack }),
+    );
     const bounds = { minimum: 0, maximum: this.hidden.width - 1, value: this.neuron };
     this.neuronControl = whole(
       () => say.neuronNumber,
@@ -101,6 +106,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
       this.tokens = this.line();
     }
     this.controls.follow();
+    this.stackControl?.set(hidden.stack);
     this.load();
     this.field.reveal();
     this.redraw();
@@ -178,13 +184,11 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   }
 
   private build(): void {
-    const { stage, say, options } = this;
-    const stacks = stage.source.description.hidden.map(({ stack }) => stack);
+    const { stage, say } = this;
     const controls = make(
       "div",
       { class: "drawn-bar" },
-      choiceOfSeveral(stackNames(stage, stacks), this.hidden.stack, (stack) => options.set({ stack }))
-        ?.element,
+      this.stackControl?.element,
       this.controls.choice("by", () => say.by, {
         norm: () => say.norm,
         change: () => say.change,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { MetricDescription, ScoreDescription } from "../../api/types";
 import { Refusal } from "../../core/source";
-import { invent, makeMap, said, setStage, settle } from "../../testing/recording";
+import { invent, makeMap, restyle, said, setStage, settle } from "../../testing/recording";
 import { emptyRows, fillRows } from "./measures";
 import { view } from "./view";
 
@@ -138,4 +138,23 @@ test("texts too long to count again keep the recorded threshold", () => {
   view.mount({ ...stage, metrics: METRICS });
   expect(held.map(({ name }) => name)).toContain("average_nonzero head 0.01");
   expect(element.textContent).toContain("too long");
+});
+
+test("another language or theme measures nothing again, and says the state anew", async () => {
+  const { source, held } = holdScores();
+  const { stage, element } = setStage(source);
+  const own = { ...stage, metrics: METRICS };
+  const mounted = view.mount(own);
+  const asked = held.length;
+  const state = element.querySelector("span.state")!;
+  const english = state.textContent;
+  restyle(mounted, own, "zh", "dark");
+  expect(state.textContent).toMatch(/\p{Script=Han}/u);
+  expect(state.textContent).not.toBe(english);
+  for (const { go } of held) go();
+  await settle();
+  expect(state.textContent).toBe("");
+  restyle(mounted, own, "en", "light");
+  expect(held).toHaveLength(asked);
+  expect(Number(element.querySelector<HTMLElement>('[data-metric="entropy"]')?.title)).toBeCloseTo(0.5, 12);
 });

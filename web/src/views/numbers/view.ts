@@ -108,7 +108,6 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
 
   restyle(): void {
     relabel(this.root);
-    this.measuring.stop(); // what the server says of missing values is in the new language, too
     this.update();
   }
 
@@ -187,7 +186,6 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
 
   /** Ask for every chosen metric at the level, for heads and for the model; false: they are asked for already. */
   private measureAll(key: string): boolean {
-    const { say } = this;
     const { maps } = this.stage.source.description;
     const { level, step, threshold, metrics, grid } = this.choices;
     const levels = [...new Set<Level>(["model", "head", level])];
@@ -195,8 +193,8 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
     return this.measuring.ask(
       key,
       (source) => {
-        write(this.state, say.measuring);
         this.root.classList.add("stale");
+        this.sayState();
         const fill = async (metric: MetricDescription, each: Level): Promise<void> => {
           const answer = metric.levels.includes(each)
             ? await measure(source, metric, each, threshold)
@@ -211,14 +209,21 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
         this.several = familiesOf(this.heads).length > 1;
         this.whole = wanted.get("model")!;
         this.rows = wanted.get(level)!;
-        write(this.state, step === null ? "" : say.step(step));
         this.root.classList.remove("stale");
         this.show();
       },
     );
   }
 
+  private sayState(): void {
+    const { step } = this.choices;
+    const { measuring, step: stepWords } = this.say;
+    const busy = this.root.classList.contains("stale");
+    write(this.state, busy ? measuring : step === null ? "" : stepWords(step));
+  }
+
   private show(): void {
+    this.sayState();
     const { language, selection } = this.stage;
     const { place, head } = selection.get();
     const row = this.heads.find((each) => samePlace(each.place, place) && each.head === head);
