@@ -14,10 +14,10 @@ export function encodeFrame(
   meta: Readonly<Record<string, unknown>>,
 ): ArrayBuffer {
   let end = 0;
-  const arrays = tensors.map(({ name, dtype, shape, scale, maximum, data }) => {
+  const arrays = tensors.map(({ name, dtype, shape, scale, maximum, content = null, data }) => {
     const offset = end;
     end = align(offset + data.byteLength);
-    return { name, dtype, shape, offset, bytes: data.byteLength, scale, maximum };
+    return { name, dtype, shape, offset, bytes: data.byteLength, scale, maximum, content };
   });
   const words = new TextEncoder().encode(JSON.stringify({ arrays, meta }));
   const start = align(12 + words.length);

@@ -5,14 +5,14 @@
  * Out:  Frame; arrays are views on the same bytes, nothing is copied (but float16, which is widened).
  */
 
+import type { FrameArrayHeader, FrameHeader } from "./generated";
+
 export type Numbers = Uint8Array | Uint16Array | Int32Array | BigInt64Array | Float32Array | Float64Array;
 
-export interface Tensor {
-  readonly name: string;
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly scale: "sqrt" | "linear" | null;
-  readonly maximum: number;
+type Scale = NonNullable<FrameArrayHeader["scale"]>;
+
+export interface Tensor extends Omit<FrameArrayHeader, "offset" | "bytes" | "content"> {
+  readonly content?: FrameArrayHeader["content"] | undefined; // weights or signed values of a map; otherwise something else
   readonly data: Numbers; // float16 is widened to Float32Array on reading; bool is Uint8Array
 }
 
@@ -24,16 +24,6 @@ export interface Frame {
 /** Bytes that are no frame, or a frame of another time. */
 export class FrameError extends Error {
   override readonly name = "FrameError";
-}
-
-interface Entry {
-  readonly name: string;
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly offset: number;
-  readonly bytes: number;
-  readonly scale?: "sqrt" | "linear" | null;
-  readonly maximum?: number;
 }
 
 const MAGIC = "GLASSFR1";
@@ -58,10 +48,7 @@ export function decodeFrame(bytes: ArrayBuffer): Frame {
   const length = new DataView(bytes).getUint32(8, true);
   const payload = HEAD + length;
   if (payload > bytes.byteLength) throw new FrameError("The frame ends within its header.");
-  const header = JSON.parse(text.decode(new Uint8Array(bytes, HEAD, length))) as {
-    readonly arrays: readonly Entry[];
-    readonly meta?: Readonly<Record<string, unknown>>;
-  };
+  const header = JSON.parse(text.decode(new Uint8Array(bytes, HEAD, length))) as FrameHeader;
   const arrays = new Map<string, Tensor>();
   for (const entry of header.arrays) {
     arrays.set(entry.name, {
@@ -70,6 +57,7 @@ export function decodeFrame(bytes: ArrayBuffer): Frame {
       shape: entry.shape,
       scale: entry.scale ?? null,
       maximum: entry.maximum ?? 1,
+      content: entry.content ?? null,
       data: view(bytes, payload, entry),
     });
   }
@@ -84,7 +72,7 @@ export function tensor(frame: Frame, name: string): Tensor {
   return found;
 }
 
-/** Attention as numbers from 0: undoes the scale of bytes. */
+/** The values of an array: undoes the scale of bytes. */
 export function asFloats(from: Tensor): Float32Array {
   if (from.data instanceof Float32Array) return from.data;
   const { data, maximum } = from;
@@ -101,16 +89,20 @@ export function asFloats(from: Tensor): Float32Array {
 }
 
 /** What each of the 256 bytes stands for. */
-export function byteTable(scale: "sqrt" | "linear", maximum: number): Float32Array {
-  const table = new Float32Array(256);
-  for (let byte = 0; byte < 256; byte++) {
-    const share = byte / 255;
-    table[byte] = maximum * (scale === "sqrt" ? share * share : share);
-  }
-  return table;
+export function byteTable(scale: Scale, maximum: number): Float32Array {
+  const zero = zeroByte(scale);
+  return Float32Array.from({ length: 256 }, (_, byte) => {
+    const share = (byte - zero) / (255 - zero);
+    return maximum * (scale === "linear" ? share : share * Math.abs(share));
+  });
 }
 
-function view(bytes: ArrayBuffer, payload: number, entry: Entry): Numbers {
+/** The byte that stands for zero. */
+export function zeroByte(scale: Scale | null): 0 | 128 {
+  return scale === "signed_sqrt" ? 128 : 0;
+}
+
+function view(bytes: ArrayBuffer, payload: number, entry: FrameArrayHeader): Numbers {
   const width = WIDTHS[entry.dtype];
   if (width === undefined)
     throw new FrameError(`The frame has numbers of a kind not known here: ${entry.dtype}.`);

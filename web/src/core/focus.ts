@@ -22,6 +22,18 @@ import type { Stage, View } from "./view";
 export const hasMaps: View["fits"] = ({ now: { description } }) =>
   description.maps.length > 0 || ((language) => words(language).noMaps);
 
+/** For views that read weights as shares of attention: signed values would be drawn as something they are not. */
+export const hasOnlyWeights: View["fits"] = (subject) =>
+  isSigned(subject.now.description.maps) ? signedRefused : hasMaps(subject);
+
+export function isSigned(maps: readonly MapDescription[]): boolean {
+  return maps.some((map) => map.content === "signed");
+}
+
+export function signedRefused(language: Language): string {
+  return words(language).signed;
+}
+
 export const hasHidden: View["fits"] = ({ now: { description } }) =>
   description.hidden.length > 0 || ((language) => words(language).noHidden);
 

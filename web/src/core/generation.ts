@@ -92,7 +92,11 @@ export function mapOfStep(
   wish: { kind: "self" | "cross"; stack: string; layer: number; step: number },
 ): MapDescription | null {
   const related = maps.filter(
-    (map) => map.place.kind === wish.kind && map.place.stack === wish.stack && map.has_weights,
+    (map) =>
+      map.place.kind === wish.kind &&
+      map.place.stack === wish.stack &&
+      map.has_weights &&
+      map.content === "weights",
   );
   const stepped = related.filter((map) => map.place.step === wish.step);
   const those = stepped.length > 0 ? stepped : related.filter((map) => map.place.step === null);

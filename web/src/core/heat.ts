@@ -1,12 +1,15 @@
 /**
  * A heat map's cells as pixels: what is where, and which place of the colour table each cell gets.
  *
- * In:   tiles of bytes (square-root-scaled weights), a camera, a scale, what is masked.
+ * In:   tiles of bytes (weights or signed values on a square-root scale), a camera, a scale, what is masked.
  * Out:  one index per device pixel and axis, and whole numbers for the arithmetic of colours. The WebGL2 renderer and
  *       the canvas one use the same whole numbers, so they give the same pixels, at 100,000 tokens as at ten.
  */
 
-/** Weights of a rectangle, pooled over squares of 2**level cells. weight = maximum · (byte / 255)². Never changed. */
+/**
+ * Weights of a rectangle, pooled over squares of 2**level cells. Never changed.
+ * weight = maximum · s · |s| with s = (byte − zero) / (255 − zero).
+ */
 export interface WeightTile {
   readonly bytes: Uint8Array; // (row, column)
   readonly width: number; // pixels of the level
@@ -14,7 +17,8 @@ export interface WeightTile {
   readonly level: number;
   readonly row: number; // of its upper left pixel, in pixels of its level
   readonly column: number;
-  readonly maximum: number;
+  readonly maximum: number; // of absolute values
+  readonly zero: 0 | 128; // the byte of zero: 128 where values are signed
 }
 
 /** A tile, and the cells where it is to be seen. */
@@ -36,7 +40,7 @@ export interface Extent {
   readonly keys: number;
 }
 
-/** What weight gets the last colour: one for all, or one for each query. */
+/** What absolute value gets the last colour: one for all, or one for each query. */
 export type Top = number | Float32Array;
 
 export interface Mask {
@@ -56,7 +60,8 @@ export interface Scene {
   readonly placements: readonly Placement[]; // later ones cover earlier ones
   readonly top: Top;
   readonly mask: Mask;
-  readonly table: Uint8Array; // 256 colours
+  readonly unit: number; // roots are taken of weights divided by this: whole numbers stay within 32 bits
+  readonly table: Uint8Array; // 256 colours; zero has the place of its byte: 0, or 128 in a diverging table
   readonly hatch: readonly [ground: Colour, line: Colour];
 }
 
@@ -79,10 +84,16 @@ export function fixedRoot(weight: number): number {
   return Math.max(1, Math.round(UNIT * Math.sqrt(weight)));
 }
 
-/** The place in the colour table: 255 at the top and above, 0 only for nothing. `gain` and `top` are fixed roots. */
-export function placeOf(byte: number, gain: number, top: number): number {
-  if (byte === 0) return 0;
-  return Math.min(255, Math.max(1, Math.floor((2 * byte * gain + top) / (2 * top))));
+/** The place in the colour table: the last at the top and above, that of zero only for zero. `gain`, `top`: fixed roots. */
+export function placeOf(byte: number, gain: number, top: number, zero: 0 | 128 = 0): number {
+  const step = byte - zero;
+  const far = Math.max(1, Math.floor((2 * Math.abs(step) * gain + top) / (2 * top)));
+  return zero + Math.sign(step) * Math.min(255 - zero, far);
+}
+
+/** The largest number that a scene of such placements compares: its `unit`. */
+export function unitOf(placements: readonly Placement[], top: Top): number {
+  return Math.max(typeof top === "number" ? top : 0, ...placements.map(({ tile }) => tile.maximum));
 }
 
 /** The cell under each device pixel of an axis, NOTHING where there is none. */
@@ -105,11 +116,11 @@ export function indexScene(scene: Scene): { rows: Uint32Array; columns: Uint32Ar
   const rows = indexAxis(scene.height, camera.query, camera.scale, extent.queries);
   const columns = indexAxis(scene.width, camera.key, camera.scale, extent.keys);
   const tops = new Uint32Array(scene.height);
-  const shared = typeof top === "number" ? fixedRoot(top) : 0;
+  const shared = typeof top === "number" ? fixedRoot(top / scene.unit) : 0;
   for (let y = 0; y < rows.length; y++) {
     const row = rows[y]!;
     if (row === NOTHING) continue;
-    tops[y] = typeof top === "number" ? shared : fixedRoot(top[row] ?? 1);
+    tops[y] = typeof top === "number" ? shared : fixedRoot((top[row] ?? 1) / scene.unit);
     if (mask.rows?.[row]) rows[y] = row | FLAG;
   }
   if (mask.left !== null) {
@@ -139,9 +150,9 @@ export function hatchPhase({ camera }: Scene): number {
   return ((moved % HATCH) + HATCH) % HATCH;
 }
 
-/** The largest byte of each row of a tile, without some columns; `skip` tells columns of level pixels. */
+/** The byte farthest above zero, sign aside, of each row of a tile; `skip` tells columns of level pixels to leave out. */
 export function rowPeaks(tile: WeightTile, skip: (column: number) => boolean = () => false): Uint8Array {
-  const { bytes, width, height } = tile;
+  const { bytes, width, height, zero } = tile;
   const kept: number[] = [];
   for (let column = 0; column < width; column++) if (!skip(tile.column + column)) kept.push(column);
   const peaks = new Uint8Array(height);
@@ -149,24 +160,38 @@ export function rowPeaks(tile: WeightTile, skip: (column: number) => boolean = (
     const start = row * width;
     let peak = 0;
     for (const column of kept) {
-      const byte = bytes[start + column]!;
-      if (byte > peak) peak = byte;
+      const step = Math.abs(bytes[start + column]! - zero);
+      if (step > peak) peak = step;
     }
-    peaks[row] = peak;
+    peaks[row] = zero + peak;
   }
   return peaks;
 }
 
 /** The weight a byte of a tile stands for. */
 export function weightOf(tile: WeightTile, byte: number): number {
-  const share = byte / 255;
-  return tile.maximum * share * share;
+  const share = (byte - tile.zero) / (255 - tile.zero);
+  return tile.maximum * share * Math.abs(share);
 }
 
-/** The byte of a weight, as the server makes them: 0 only for exactly nothing. */
-export function byteOf(weight: number, maximum: number): number {
-  if (!(weight > 0)) return 0;
-  return Math.max(1, Math.min(255, Math.round(255 * Math.sqrt(weight / maximum))));
+/** The byte of a weight, as the server makes them: that of zero only for exactly zero. */
+export function byteOf(weight: number, maximum: number, zero: 0 | 128 = 0): number {
+  const size = zero === 0 ? weight : Math.abs(weight);
+  if (!(size > 0)) return zero; // NaN too
+  const most = 255 - zero;
+  const step = Math.max(1, Math.min(most, Math.round(most * Math.sqrt(size / maximum))));
+  return weight > 0 ? zero + step : zero - step;
+}
+
+/** Weights as bytes under their own maximum. */
+export function quantise(
+  weights: Float32Array,
+  signed: boolean,
+): Pick<WeightTile, "bytes" | "maximum" | "zero"> {
+  const zero = signed ? 128 : 0;
+  let maximum = 1e-12;
+  for (const weight of weights) maximum = Math.max(maximum, signed ? Math.abs(weight) || 0 : weight || 0);
+  return { bytes: Uint8Array.from(weights, (weight) => byteOf(weight, maximum, zero)), maximum, zero };
 }
 
 /** The byte of a tile that shows a cell, or null where the tile does not reach. */
@@ -177,28 +202,31 @@ export function byteAt(tile: WeightTile, query: number, key: number): number | n
   return tile.bytes[row * tile.width + column] ?? null;
 }
 
-/** Half as many pixels a side: means of weights, or maxima; pixels at the far edges may be partial. */
+/** Half as many pixels a side: means, or what is farthest from zero; pixels at the far edges may be partial. */
 export function coarsen(tile: WeightTile, how: "mean" | "max"): WeightTile {
   const width = (tile.width + 1) >> 1;
   const height = (tile.height + 1) >> 1;
+  const { zero } = tile;
   const bytes = new Uint8Array(width * height);
   for (let row = 0; row < height; row++) {
     const down = 2 * row + 1 < tile.height ? tile.width : 0;
     for (let column = 0; column < width; column++) {
       const at = 2 * row * tile.width + 2 * column;
       const right = 2 * column + 1 < tile.width ? 1 : 0;
-      const a = tile.bytes[at]!;
-      const b = right ? tile.bytes[at + 1]! : 0;
-      const c = down ? tile.bytes[at + down]! : 0;
-      const d = right && down ? tile.bytes[at + down + 1]! : 0;
-      let byte: number;
-      if (how === "max") byte = Math.max(a, b, c, d);
-      else {
-        const squares = a * a + b * b + c * c + d * d;
-        byte = Math.sqrt(squares / ((right ? 2 : 1) * (down ? 2 : 1)));
-        byte = squares === 0 ? 0 : Math.max(1, Math.round(byte));
+      const a = tile.bytes[at]! - zero;
+      const b = right ? tile.bytes[at + 1]! - zero : 0;
+      const c = down ? tile.bytes[at + down]! - zero : 0;
+      const d = right && down ? tile.bytes[at + down + 1]! - zero : 0;
+      let step: number;
+      if (how === "max") {
+        const [most, least] = [Math.max(a, b, c, d), Math.min(a, b, c, d)];
+        step = most >= -least ? most : least;
+      } else {
+        const squares = a * Math.abs(a) + b * Math.abs(b) + c * Math.abs(c) + d * Math.abs(d);
+        const root = Math.sqrt(Math.abs(squares) / ((right ? 2 : 1) * (down ? 2 : 1)));
+        step = Math.sign(squares) * Math.max(1, Math.round(root));
       }
-      bytes[row * width + column] = byte;
+      bytes[row * width + column] = zero + step;
     }
   }
   return {
@@ -209,5 +237,6 @@ export function coarsen(tile: WeightTile, how: "mean" | "max"): WeightTile {
     row: tile.row >> 1,
     column: tile.column >> 1,
     maximum: tile.maximum,
+    zero,
   };
 }

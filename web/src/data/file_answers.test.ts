@@ -139,7 +139,7 @@ test("tiles are means or maxima of squares, whose last ones are smaller", async 
     scale: null,
     maximum: 1,
     data: weights.slice(0, 12),
-  };
+  } as const;
   expect([...pool(part, 1, false).values].map((value) => value * 24)).toEqual(
     [2.5, 4.5, 8.5, 10.5].map((value) => expect.closeTo(value, 4)),
   );

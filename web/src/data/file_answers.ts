@@ -93,6 +93,7 @@ export function answersInside(document: Document, base: string): Inside {
   const averageHeads = async (address: string, asked: URLSearchParams): Promise<ArrayBuffer | null> => {
     let mean: Float32Array | null = null;
     let shape: readonly number[] = [];
+    let content: Tensor["content"];
     let heads = 0;
     const words = new URLSearchParams(asked);
     words.set("as", "float32");
@@ -105,11 +106,12 @@ export function answersInside(document: Document, base: string): Inside {
       const sum: Float32Array = mean ?? new Float32Array(values.length);
       for (let place = 0; place < sum.length; place++) sum[place]! += values[place]!;
       mean = sum;
-      shape = part.shape;
+      ({ shape, content } = part);
     }
     if (!mean) return null;
     const data = mean.map((value) => value / heads);
-    return encodeFrame([{ name: "weights", dtype: "float32", shape, scale: null, maximum: 1, data }], {
+    const one = { name: "weights", dtype: "float32", shape, scale: null, maximum: 1, content, data } as const;
+    return encodeFrame([one], {
       approximate: true,
     });
   };
@@ -147,7 +149,7 @@ export function answersInside(document: Document, base: string): Inside {
         shape = pooled.shape;
         heads.push(pooled.values);
       }
-      tensors.push(asBytes(map.place.address, [map.heads, ...shape], heads));
+      tensors.push(asBytes(map.place.address, [map.heads, ...shape], heads, map.content));
     }
     return encodeFrame(tensors, { approximate: true });
   };

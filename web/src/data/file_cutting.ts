@@ -8,6 +8,7 @@
 import { encodeFrame } from "../api/frame_writer";
 import { asFloats, type Frame, type Tensor, tensor } from "../api/frames";
 import type { TokenSlice } from "../api/types";
+import { quantise } from "../core/heat";
 
 export function cutTokens(bytes: ArrayBuffer | null, asked: URLSearchParams): ArrayBuffer | null {
   if (!bytes) return null;
@@ -40,6 +41,7 @@ export function cutWeights(frame: Frame | null, asked: URLSearchParams): ArrayBu
   const rows = span(asked.get("queries"), queries);
   const columns = span(asked.get("keys"), keys);
   const head = asked.get("head");
+  const { content } = weights;
   const approximate = { approximate: weights.dtype === "uint8" };
   if (head === "mean") {
     const mean = new Float32Array((rows[1] - rows[0]) * (columns[1] - columns[0]));
@@ -49,7 +51,7 @@ export function cutWeights(frame: Frame | null, asked: URLSearchParams): ArrayBu
     }
     const shape = [rows[1] - rows[0], columns[1] - columns[0]];
     return encodeFrame(
-      [{ name: "weights", dtype: "float32", shape, scale: null, maximum: 1, data: mean }],
+      [{ name: "weights", dtype: "float32", shape, scale: null, maximum: 1, content, data: mean }],
       approximate,
     );
   }
@@ -70,7 +72,8 @@ export function cutWeights(frame: Frame | null, asked: URLSearchParams): ArrayBu
   const shape = chosen === null ? [heads, ...one.shape] : one.shape;
   const dtype = floats ? "float32" : "uint8";
   const scale = floats ? null : weights.scale;
-  return encodeFrame([{ name: "weights", dtype, shape, scale, maximum: weights.maximum, data }], approximate);
+  const { maximum } = weights;
+  return encodeFrame([{ name: "weights", dtype, shape, scale, maximum, content, data }], approximate);
 }
 
 /** A part of an array of the walk: (row, column), or of (head, row, column) those of one head or of all. */
@@ -139,10 +142,11 @@ export function cutTile(
     level,
     asked.get("how") === "max",
   );
-  return encodeFrame(
-    [{ name: "tile", dtype: "float32", shape: pooled.shape, scale: null, maximum: 1, data: pooled.values }],
-    { approximate: weights.dtype === "uint8" },
-  );
+  const { shape, values: data } = pooled;
+  const { content } = weights;
+  return encodeFrame([{ name: "tile", dtype: "float32", shape, scale: null, maximum: 1, content, data }], {
+    approximate: weights.dtype === "uint8",
+  });
 }
 
 /** The finest level at which a map fits into 64 × 64 pixels: recording/statistics.py has the same rule. */
@@ -155,7 +159,7 @@ interface Pixels {
   readonly values: Float32Array;
 }
 
-/** Means or maxima of squares of 2**level tokens: recording/pooling.py has the same squares. */
+/** Means, or what is farthest from zero, of squares of 2**level tokens: recording/pooling.py has the same squares. */
 export function pool(part: Tensor, level: number, highest: boolean): Pixels {
   const fine = asFloats(part);
   const step = 2 ** level;
@@ -168,7 +172,9 @@ export function pool(part: Tensor, level: number, highest: boolean): Pixels {
     for (let j = 0; j < width; j++) {
       const at = line + Math.floor(j / step);
       const weight = fine[i * width + j]!;
-      values[at] = highest ? Math.max(values[at]!, weight) : values[at]! + weight;
+      const most = Math.abs(values[at]!);
+      if (!highest) values[at]! += weight;
+      else if (Math.abs(weight) > most || weight === most) values[at] = weight;
     }
   }
   if (!highest && level > 0) {
@@ -182,18 +188,20 @@ export function pool(part: Tensor, level: number, highest: boolean): Pixels {
   return { shape: [down, across], values };
 }
 
-/** Bytes on the square-root scale of frames: nothing stays nothing, and anything is at least one. */
-export function asBytes(name: string, shape: readonly number[], heads: readonly Float32Array[]): Tensor {
-  const maximum = Math.max(
-    1e-12,
-    heads.reduce((most, values) => values.reduce((a, b) => Math.max(a, b), most), 0),
-  );
-  const data = new Uint8Array(heads.reduce((sum, values) => sum + values.length, 0));
+/** Heads as bytes on the square-root scale of frames, under one maximum. */
+export function asBytes(
+  name: string,
+  shape: readonly number[],
+  heads: readonly Float32Array[],
+  content: "weights" | "signed",
+): Tensor {
+  const values = new Float32Array(heads.reduce((sum, head) => sum + head.length, 0));
   let at = 0;
-  for (const values of heads) {
-    for (const value of values) {
-      data[at++] = value > 0 ? Math.max(1, Math.round(255 * Math.sqrt(value / maximum))) : 0;
-    }
+  for (const head of heads) {
+    values.set(head, at);
+    at += head.length;
   }
-  return { name, dtype: "uint8", shape, scale: "sqrt", maximum, data };
+  const signed = content === "signed";
+  const { bytes: data, maximum } = quantise(values, signed);
+  return { name, dtype: "uint8", shape, scale: signed ? "signed_sqrt" : "sqrt", maximum, content, data };
 }

@@ -106,7 +106,7 @@ describe("supplies", () => {
 
 describe("scales", () => {
   const bytes = Uint8Array.of(255, 10, 0, 100, 20, 50);
-  const tile = { bytes, width: 3, height: 2, level: 0, row: 0, column: 0, maximum: 0.5 };
+  const tile = { bytes, width: 3, height: 2, level: 0, row: 0, column: 0, maximum: 0.5, zero: 0 as const };
   const placements = [{ tile, queries: [0, 2] as const, keys: [0, 3] as const }];
   const extent = { queries: 2, keys: 3 };
 

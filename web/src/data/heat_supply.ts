@@ -5,16 +5,16 @@
  * Out:  tiles for what is looked at, the weight of any cell (about, at once; exactly, a moment later), scales and masks.
  */
 
-import { asFloats, type Tensor, tensor } from "../api/frames";
+import { asFloats, type Tensor, tensor, zeroByte } from "../api/frames";
 import type { MapDescription } from "../api/types";
 import {
   byteAt,
-  byteOf,
   type Camera,
   coarsen,
   type Extent,
   type Mask,
   type Placement,
+  quantise,
   rowPeaks,
   type Top,
   type WeightTile,
@@ -120,16 +120,25 @@ export async function readThumbnail(
     const all = tensor(frame, map.place.address);
     const cells = height * width;
     const bytes = toBytes(all).subarray(head * cells, (head + 1) * cells);
-    return { ...at, bytes, maximum: all.maximum };
+    return { ...at, bytes, maximum: all.maximum, zero: zeroByte(all.scale) };
   }
   const mean = new Float32Array(height * width);
   let heads = 0;
+  let signed = false;
   for (const each of alike) {
-    const floats = asFloats(tensor(frame, each.place.address));
+    const all = tensor(frame, each.place.address);
+    const floats = asFloats(all);
+    signed ||= all.content === "signed";
     heads += each.heads;
     for (let place = 0; place < floats.length; place++) mean[place % mean.length]! += floats[place]!;
   }
-  return { ...at, ...quantise(mean.map((sum) => sum / Math.max(1, heads))) };
+  return {
+    ...at,
+    ...quantise(
+      mean.map((sum) => sum / Math.max(1, heads)),
+      signed,
+    ),
+  };
 }
 
 /** A thumbnail shows 2**level tokens a pixel. */
@@ -145,21 +154,13 @@ export function thumbnailLevel(map: MapDescription, height: number, width: numbe
 export function tileOf(from: Tensor, level: number, row: number, column: number): WeightTile {
   const [height = 0, width = 0] = from.shape.slice(-2);
   const at = { width, height, level, row, column };
-  if (from.dtype === "uint8" && from.scale === "sqrt")
-    return { ...at, bytes: toBytes(from), maximum: from.maximum };
-  return { ...at, ...quantise(asFloats(from)) };
+  if (from.dtype === "uint8" && (from.scale === "sqrt" || from.scale === "signed_sqrt"))
+    return { ...at, bytes: toBytes(from), maximum: from.maximum, zero: zeroByte(from.scale) };
+  return { ...at, ...quantise(asFloats(from), from.content === "signed") };
 }
 
 function toBytes(from: Tensor): Uint8Array {
   return from.data instanceof Uint8Array ? from.data : Uint8Array.from(from.data as ArrayLike<number>);
-}
-
-function quantise(weights: Float32Array): { bytes: Uint8Array; maximum: number } {
-  let maximum = 1e-12;
-  for (const weight of weights) if (weight > maximum) maximum = weight;
-  const bytes = new Uint8Array(weights.length);
-  for (let place = 0; place < weights.length; place++) bytes[place] = byteOf(weights[place]!, maximum);
-  return { bytes, maximum };
 }
 
 class Dense implements Supply {
@@ -254,7 +255,7 @@ export function glance(
   return null;
 }
 
-/** Largest weights per row of tiles, remembered: what a scale of its own takes as its top. */
+/** Largest absolute values per row of tiles, remembered: what a scale of its own takes as its top. */
 export class Peaks {
   private readonly rows = new Map<WeightTile, Uint8Array>();
 
@@ -265,7 +266,8 @@ export class Peaks {
     if (scale === "absolute") return 1;
     if (scale === "map") {
       let most = 0;
-      for (const { tile } of placements) most = Math.max(most, weightOf(tile, Math.max(0, ...this.of(tile))));
+      for (const { tile } of placements)
+        most = Math.max(most, weightOf(tile, Math.max(tile.zero, ...this.of(tile))));
       return most > 0 ? most : 1;
     }
     const tops = new Float32Array(extent.queries);

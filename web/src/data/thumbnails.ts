@@ -5,7 +5,7 @@
  * Out:  the picture of a map's heads, one after the other.
  */
 
-import { tensor } from "../api/frames";
+import { tensor, zeroByte } from "../api/frames";
 import type { MapDescription } from "../api/types";
 import type { RecordingSource } from "../core/source";
 import { thumbnailLevel } from "./heat_supply";
@@ -17,6 +17,7 @@ export interface HeadPictures {
   readonly level: number; // a pixel shows 2**level tokens
   readonly bytes: Uint8Array; // (head, row, column)
   readonly maximum: number; // the weight of the largest byte
+  readonly zero: 0 | 128; // the byte of zero: 128 where values are signed
 }
 
 export async function readThumbnails(
@@ -25,9 +26,9 @@ export async function readThumbnails(
 ): Promise<(map: MapDescription) => HeadPictures> {
   const frame = await source.thumbnails(how);
   return (map) => {
-    const { shape, data, maximum } = tensor(frame, map.place.address);
+    const { shape, data, maximum, scale } = tensor(frame, map.place.address);
     const [heads = 0, height = 0, width = 0] = shape;
     const level = thumbnailLevel(map, height, width);
-    return { heads, height, width, level, bytes: data as Uint8Array, maximum };
+    return { heads, height, width, level, bytes: data as Uint8Array, maximum, zero: zeroByte(scale) };
   };
 }

@@ -14,6 +14,7 @@ function weightTile({ level, row, column }: Address): WeightTile {
     row: row * SIZE,
     column: column * SIZE,
     maximum: 1,
+    zero: 0,
   };
 }
 

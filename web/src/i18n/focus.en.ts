@@ -18,6 +18,8 @@ export const words = {
   copied: "Copied.",
   notCopied: "The clipboard is not open to this page; use Save instead.",
   noMaps: "This recording has no attention maps. Record again with `want` weights.",
+  signed:
+    "This recording has maps of signed values (differences, attributions); this view needs attention weights. Open the heat map or the overview.",
   noHidden: "This recording has no hidden states. Record again with `want` hidden.",
   position: "position",
   token: "token",

@@ -55,13 +55,14 @@ export function sequential(theme: Theme): Uint8Array {
   return remember(`sequential ${theme}`, (share) => along(SEQUENTIAL[theme], share));
 }
 
-/** 256 colours from the least (blue) through nothing (the ground, at 127.5) to the most (orange). */
+/** 256 colours from the least (blue) through zero (the ground, at place 128) to the most (orange). */
 export function diverging(theme: Theme): Uint8Array {
   const [low, middle, high] = DIVERGING[theme];
   return remember(`diverging ${theme}`, (share) => {
-    const side = Math.abs(2 * share - 1); // 0 at the middle
-    const [, chroma, hue] = share < 0.5 ? low : high;
-    const end = share < 0.5 ? low[0] : high[0];
+    const step = 255 * share - 128;
+    const side = Math.min(1, Math.abs(step) / 127); // 0 at zero
+    const [end, chroma, hue] = step < 0 ? low : high;
+    if (step === 0) return middle;
     return [middle[0] + (end - middle[0]) * side, middle[1] + (chroma - middle[1]) * Math.sqrt(side), hue];
   });
 }

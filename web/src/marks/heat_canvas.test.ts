@@ -17,7 +17,15 @@ import { paint } from "./heat_canvas";
 
 function weightTile(rows: readonly (readonly number[])[], more: Partial<WeightTile> = {}): WeightTile {
   const bytes = Uint8Array.from(rows.flat());
-  const at = { width: rows[0]!.length, height: rows.length, level: 0, row: 0, column: 0, maximum: 1 };
+  const at = {
+    width: rows[0]!.length,
+    height: rows.length,
+    level: 0,
+    row: 0,
+    column: 0,
+    maximum: 1,
+    zero: 0 as const,
+  };
   return { ...at, ...more, bytes };
 }
 
@@ -30,6 +38,7 @@ function scene(shown: WeightTile, more: Partial<Scene> = {}): Scene {
     extent,
     placements: [{ tile: shown, queries: [0, extent.queries], keys: [0, extent.keys] }],
     top: 1,
+    unit: 1,
     mask: { causal: null, rows: null, left: null },
     table: sequential("light"),
     hatch: [

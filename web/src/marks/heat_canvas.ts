@@ -56,7 +56,7 @@ function paintPlacement(
 ): void {
   const { tile } = placement;
   const [left, top, right, bottom] = boxOf(scene, placement);
-  const gain = fixedRoot(tile.maximum);
+  const gain = fixedRoot(tile.maximum / scene.unit);
   const hatch = scene.hatch.map(word);
   const phase = hatchPhase(scene);
   const causal = scene.mask.causal;
@@ -69,7 +69,7 @@ function paintPlacement(
     if (row === NOTHING || query < placement.queries[0] || query >= placement.queries[1]) continue;
     if (tops[y] !== topNow) {
       topNow = tops[y]!;
-      for (let byte = 0; byte < 256; byte++) shown[byte] = colours[placeOf(byte, gain, topNow)]!;
+      for (let byte = 0; byte < 256; byte++) shown[byte] = colours[placeOf(byte, gain, topNow, tile.zero)]!;
     }
     const line = ((query >> tile.level) - tile.row) * tile.width - tile.column;
     const last = causal === null ? NOTHING : (query | span) + causal; // no query of this pixel sees keys beyond
@@ -79,7 +79,7 @@ function paintPlacement(
       if (column === NOTHING || key < placement.keys[0] || key >= placement.keys[1]) continue;
       const pixel = key >> tile.level;
       const byte = tile.bytes[line + pixel]!;
-      const masked = byte === 0 && ((row & FLAG) !== 0 || pixel << tile.level > last);
+      const masked = byte === tile.zero && ((row & FLAG) !== 0 || pixel << tile.level > last);
       const at = y * scene.width + x;
       if (masked) words[at] = hatch[(x + y + phase) % HATCH === 0 ? 1 : 0]!;
       else if ((column & FLAG) !== 0)

@@ -28,7 +28,7 @@ void main() {
 
 // cells: bytes of the tile. rows: query and flag of each device pixel, and the fixed root of its top. columns: key and
 // flag. table: 256 colours. tile: level, first row, first column, fixed root of its maximum. limits: queries from, to,
-// keys from, to. rest: height, phase of the hatch, whether causal, how many keys beyond the query are seen.
+// keys from, to. zero: the byte of zero, and its place in the table. rest: height, phase of the hatch, whether causal, how many keys beyond the query are seen.
 const FRAGMENT = `#version 300 es
 precision highp float;
 precision highp int;
@@ -36,6 +36,7 @@ precision highp usampler2D;
 uniform usampler2D cells, rows, columns;
 uniform sampler2D table;
 uniform ivec4 tile, limits, rest;
+uniform int zero;
 uniform vec3 hatchGround, hatchLine;
 out vec4 colour;
 void main() {
@@ -51,14 +52,16 @@ void main() {
   int right = key >> tile.x;
   int byte = int(texelFetch(cells, ivec2(right - tile.z, down - tile.y), 0).r);
   int last = (query | ((1 << tile.x) - 1)) + rest.w;
-  bool masked = byte == 0 && ((row.r & ${FLAG}u) != 0u || (rest.z == 1 && (right << tile.x) > last));
+  bool masked = byte == zero && ((row.r & ${FLAG}u) != 0u || (rest.z == 1 && (right << tile.x) > last));
   if (masked) {
     colour = vec4((x + y + rest.y) % ${HATCH} == 0 ? hatchLine : hatchGround, 1.0);
   } else if ((column & ${FLAG}u) != 0u) {
     colour = vec4((x + ${HATCH} - y % ${HATCH} + rest.y) % ${HATCH} == 0 ? hatchLine : hatchGround, 1.0);
   } else {
     int top = int(row.g);
-    int place = byte == 0 ? 0 : clamp((2 * byte * tile.w + top) / (2 * top), 1, 255);
+    int step = byte - zero;
+    int far = step == 0 ? 0 : clamp((2 * abs(step) * tile.w + top) / (2 * top), 1, 255 - zero);
+    int place = zero + sign(step) * far;
     colour = vec4(texelFetch(table, ivec2(place, 0), 0).rgb, 1.0);
   }
 }`;
@@ -123,7 +126,14 @@ class WebglRenderer implements Renderer {
       const { tile } = placement;
       gl.scissor(left, scene.height - bottom, right - left, bottom - top);
       this.bind(0, this.cells(tile));
-      gl.uniform4i(this.place("tile"), tile.level, tile.row, tile.column, fixedRoot(tile.maximum));
+      gl.uniform4i(
+        this.place("tile"),
+        tile.level,
+        tile.row,
+        tile.column,
+        fixedRoot(tile.maximum / scene.unit),
+      );
+      gl.uniform1i(this.place("zero"), tile.zero);
       gl.uniform4i(this.place("limits"), ...placement.queries, ...placement.keys);
       gl.drawArrays(gl.TRIANGLES, 0, 3);
     }

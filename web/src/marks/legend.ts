@@ -19,6 +19,7 @@ export interface LegendWords {
   readonly note: string; // "square-root scale"
   readonly said: string; // for screen readers
   readonly keys: readonly Key[];
+  readonly signed?: boolean; // from −top through zero to top
 }
 
 const LETTER = 7.5; // px of a figure, at most, in either legend
@@ -51,6 +52,11 @@ export function ticksOf(top: number, percent: boolean, width = NARROWEST): reado
   return found.sort((a, b) => a.at - b.at);
 }
 
+/** The ends and the middle of a scale of signed values. */
+function signedTicks(top: number, percent: boolean): readonly Tick[] {
+  return [-top, 0, top].map((value, place) => ({ value, at: place / 2, text: tickText(value, percent) }));
+}
+
 /** From where to where a label goes, in px of the bar: the first begins with it, the last ends with it. */
 export function spanOf({ at, text }: Tick, width: number): readonly [start: number, stop: number] {
   const long = text.length * LETTER;
@@ -61,7 +67,7 @@ export function spanOf({ at, text }: Tick, width: number): readonly [start: numb
 /** A tick in few letters: 0.05, 1 %, 2e−5. */
 function tickText(value: number, percent: boolean): string {
   if (percent) return `${round(significant(100 * value, 2))} %`;
-  return value === 0 || value >= 1e-3 ? round(significant(value, 2)) : digits(value, 2);
+  return value === 0 || Math.abs(value) >= 1e-3 ? round(significant(value, 2)) : digits(value, 2);
 }
 
 export class Legend {
@@ -83,7 +89,7 @@ export class Legend {
     if (name === this.shown) return;
     this.shown = name;
     this.paint(table);
-    const marks = ticksOf(percent ? 1 : top, percent);
+    const marks = (words.signed ? signedTicks : ticksOf)(percent ? 1 : top, percent);
     this.ticks.replaceChildren(
       ...marks.map(({ at, text }) => make("span", { style: { "inset-inline-start": `${100 * at}%` } }, text)),
     );
@@ -128,7 +134,7 @@ export function sketchLegend(
     );
   }
   parts.push(`<rect x="0" y="0" width="${figure(width)}" height="10" fill="none" stroke="${ink.line}"/>`);
-  for (const { at, text } of ticksOf(percent ? 1 : top, percent, width)) {
+  for (const { at, text } of (words.signed ? signedTicks : ticksOf)(percent ? 1 : top, percent, width)) {
     const anchor = at === 0 ? "start" : at === 1 ? "end" : "middle";
     parts.push(label(text, at * width, 24, { size: 11, fill: ink.soft, anchor }));
   }

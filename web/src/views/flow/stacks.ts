@@ -6,6 +6,7 @@
  */
 
 import type { MapDescription, Spoken } from "../../api/types";
+import { isSigned, signedRefused } from "../../core/focus";
 import { count as grouped } from "../../core/formats";
 import { words } from "./words";
 
@@ -34,6 +35,7 @@ export function canFlow(maps: readonly MapDescription[]): true | Spoken {
 
 /** Why a stack cannot be followed; null where it can. */
 export function whyNot(layers: readonly MapDescription[]): Spoken | null {
+  if (isSigned(layers)) return signedRefused;
   if (layers.some((map, place) => map.place.layer !== place)) return (language) => words(language).gaps;
   const count = layers[0]!.queries;
   if (layers.some((map) => map.queries !== count || map.keys !== count))

@@ -74,7 +74,7 @@ export class Desk {
       legendWords(shown, say),
     );
     const parts = [];
-    if (shown.side > 1) parts.push(say.pixel(shown.side, say[shown.how]));
+    if (shown.side > 1) parts.push(say.pixel(shown.side, shown.pooling(say)));
     if (supply.missing > 0) parts.push(say.coming(supply.missing));
     write(this.status, parts.join(" · "));
     const notes = { average: say.coarseAverage, statistics: say.coarseStatistics };
@@ -86,14 +86,16 @@ export class Desk {
   }
 }
 
-export function legendWords({ mask, top }: ShownMap, say: Words): LegendWords {
+export function legendWords({ mask, top, signed }: ShownMap, say: Words): LegendWords {
   const rows = typeof top !== "number";
   const keys = [];
   if (mask.causal !== null || mask.rows !== null) keys.push({ text: say.masked, falling: false });
   if (mask.left !== null) keys.push({ text: say.leftOut, falling: true });
+  const most = rows ? say.rowShare : digits(top, 3);
   return {
     note: rows ? `${say.rowShare} · ${say.root}` : say.root,
-    said: say.legend(rows ? say.rowShare : digits(top, 3)),
+    said: say.legend(most, signed),
+    signed,
     keys,
   };
 }

@@ -35,13 +35,15 @@ export function printMap(looked: Looked, { source, theme, language }: Stage, say
   const part = isFitted(camera, extent, box)
     ? ""
     : say.part(Math.floor(camera.query), rows - 1, Math.floor(camera.key), columns - 1);
-  const which = { absolute: say.absoluteHint, map: say.perMapHint, row: say.perRowHint }[looked.scale];
+  const which = shown.signed
+    ? say.signed({ absolute: say.absolute, map: say.perMap, row: say.perRow }[looked.scale])
+    : { absolute: say.absoluteHint, map: say.perMapHint, row: say.perRowHint }[looked.scale];
   const left = {
     none: "",
     first: say.leftCaption(say.leaveFirst),
     special: say.leftCaption(say.leaveSpecial),
   };
-  const pixel = shown.side > 1 ? say.pixel(shown.side, say[shown.how]) : "";
+  const pixel = shown.side > 1 ? say.pixel(shown.side, shown.pooling(say)) : "";
   return print({
     scene,
     box,
@@ -88,7 +90,12 @@ export async function tabulate(
   );
   const keys = Array.from({ length: endKey - firstKey }, (_, right) => name(axes.key, firstKey + right));
   const columns = [`${say.query} \\ ${say.key}`, ...keys];
-  return { caption: say.tableCaption(shown.name(say)), columns, rows, more: map.queries - rows.length };
+  return {
+    caption: say.tableCaption(shown.name(say), shown.signed),
+    columns,
+    rows,
+    more: map.queries - rows.length,
+  };
 }
 
 async function weightAt(shown: ShownMap, query: number, key: number): Promise<number | null> {

@@ -5,9 +5,9 @@
  * Out:  a Scene.
  */
 
-import type { Colour, Scene } from "../../core/heat";
+import { type Colour, type Scene, unitOf } from "../../core/heat";
 import type { Theme } from "../../core/view";
-import { sequential } from "../../marks/colours";
+import { diverging, sequential } from "../../marks/colours";
 import type { Lens } from "./lens";
 import type { ShownMap } from "./shown_map";
 
@@ -22,7 +22,13 @@ const HATCH: Readonly<Record<Theme, readonly [Colour, Colour]>> = {
   ],
 };
 
-export function sceneOf({ placements, top, mask }: ShownMap, lens: Lens, theme: Theme, ratio: number): Scene {
+/** The colours of weights, or of signed values. */
+export function tableOf({ signed }: ShownMap, theme: Theme): Uint8Array {
+  return signed ? diverging(theme) : sequential(theme);
+}
+
+export function sceneOf(shown: ShownMap, lens: Lens, theme: Theme, ratio: number): Scene {
+  const { placements, top, mask, signed } = shown;
   const seen = lens.scaled(ratio);
   return {
     ...seen,
@@ -31,7 +37,8 @@ export function sceneOf({ placements, top, mask }: ShownMap, lens: Lens, theme: 
     placements,
     top,
     mask,
-    table: sequential(theme),
+    unit: signed ? unitOf(placements, top) : 1,
+    table: tableOf(shown, theme),
     hatch: HATCH[theme],
   };
 }

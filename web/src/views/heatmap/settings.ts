@@ -27,8 +27,8 @@ export const options: Schema<HeatmapOptions> = {
   renderer: oneOf(["webgl", "canvas"], "webgl"),
 };
 
-/** Short maps from 0 to 1; means over many tokens are tiny, so long maps up to their largest. */
+/** Short maps from 0 to 1; means over many tokens are tiny and signed values have no bound: up to their largest. */
 export function usualScale(selection: Selection, description: Description): Scale {
   const map = chooseMap(description, selection);
-  return map !== null && wayOf(map, 0) === "dense" ? "absolute" : "map";
+  return map !== null && map.content === "weights" && wayOf(map, 0) === "dense" ? "absolute" : "map";
 }

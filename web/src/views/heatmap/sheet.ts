@@ -115,7 +115,7 @@ function isHatched(
   const byte =
     tile.bytes[((query >> tile.level) - tile.row) * tile.width + (key >> tile.level) - tile.column];
   const last = scene.mask.causal === null ? NOTHING : (query | ((1 << tile.level) - 1)) + scene.mask.causal;
-  return byte === 0 && ((rows[y]! & FLAG) !== 0 || (key >> tile.level) << tile.level > last);
+  return byte === tile.zero && ((rows[y]! & FLAG) !== 0 || (key >> tile.level) << tile.level > last);
 }
 
 function holds({ queries, keys }: Placement, query: number, key: number): boolean {

@@ -60,6 +60,15 @@ export class ShownMap {
     return 2 ** (this.placements[0]?.tile.level ?? 0);
   }
 
+  get signed(): boolean {
+    return this.placements.some(({ tile }) => tile.zero > 0);
+  }
+
+  /** How a pixel shows several cells. */
+  pooling(say: Words): string {
+    return this.signed && this.how === "max" ? say.extreme : say[this.how];
+  }
+
   /** What is drawn may change yet without anybody's doing. */
   get waiting(): boolean {
     return this.asked > 0;
@@ -104,7 +113,7 @@ export class ShownMap {
 
   /** What is known of a cell now. */
   read({ query, key }: Cell, say: Words): Reading {
-    const { axes, exact, mask, how } = this;
+    const { axes, exact, mask } = this;
     const token = (axis: Axis, cell: number) => ({
       number: axis.start + cell,
       text: axis.tokens.get(axis.start + cell, axis.count > 4096) ?? "…",
@@ -112,10 +121,11 @@ export class ShownMap {
     const both = { query: token(axes.query, query), key: token(axes.key, key) };
     const seen = glance(this.placements, query, key);
     const side = 2 ** (seen?.level ?? 0);
-    const pooled = side > 1 && seen !== null ? say.pooled(side, say[how], digits(seen.weight, 2)) : null;
+    const pooled =
+      side > 1 && seen !== null ? say.pooled(side, this.pooling(say), digits(seen.weight, 2)) : null;
     const sure = exact.get(query, key);
     const hidden = mask.causal !== null && key > query + mask.causal;
-    if (hidden || (sure === 0 && mask.rows?.[query]))
+    if ((hidden && !sure) || (sure === 0 && mask.rows?.[query]))
       return { ...both, weight: null, kind: "masked", pooled };
     if (sure !== undefined) return { ...both, weight: sure, kind: "exact", pooled };
     const weight = side > 1 ? null : (seen?.weight ?? null);

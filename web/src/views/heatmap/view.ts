@@ -16,7 +16,6 @@ import { Refusal } from "../../core/source";
 import type { TableData } from "../../core/view";
 import { fetchNeighbours } from "../../data/heat_neighbours";
 import { openSupply, type Scale } from "../../data/heat_supply";
-import { sequential } from "../../marks/colours";
 import { ARROWS, listen, ZOOMS } from "../../marks/heat_gestures";
 import type { Cell } from "../../marks/heat_overlay";
 import { Surface } from "../../marks/heat_surface";
@@ -27,7 +26,7 @@ import { Lens } from "./lens";
 import { Plot } from "./plot";
 import { FloatingReadout, valueText } from "./readout";
 import { printMap, tabulate } from "./report";
-import { sceneOf } from "./scene";
+import { sceneOf, tableOf } from "./scene";
 import { type HeatmapOptions, options, usualScale } from "./settings";
 import { ShownMap, type Words } from "./shown_map";
 import { words } from "./words";
@@ -277,7 +276,7 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     const { query, key } = this.selected();
     const both = query !== null && key !== null ? { query, key } : null;
     if (both !== null) shown.exact.ask(both.query, both.key);
-    this.desk.show(shown, sequential(this.stage.theme), both === null ? null : shown.read(both, say));
+    this.desk.show(shown, tableOf(shown, this.stage.theme), both === null ? null : shown.read(both, say));
     if (anew) this.rest(shown);
   }
 

@@ -22,6 +22,8 @@ export const words = {
   absoluteHint: "the last colour is a weight of 1",
   perMapHint: "the last colour is the largest weight in the map (of long maps: in view)",
   perRowHint: "the last colour is the largest weight of each row",
+  signed: (most: string) => `signed values, blue below zero and orange above, full colour at ± ${most}`,
+  extreme: "value farthest from zero",
   pool: "Pixels",
   mean: "mean",
   max: "maximum",
@@ -33,7 +35,8 @@ export const words = {
   leftOut: "left out",
   root: "square-root scale",
   rowShare: "share of the row’s largest weight",
-  legend: (top: string) => `Colours from 0 to ${top} on a square-root scale.`,
+  legend: (top: string, signed: boolean) =>
+    `Colours from ${signed ? `minus ${top}` : 0} to ${top} on a square-root scale.`,
   pixel: (side: number, how: string) => `one pixel: ${how} of ${side} × ${side} weights`,
   coming: (count: number) => (count === 1 ? "1 tile on its way" : `${count} tiles on their way`),
   coarseAverage:
@@ -55,5 +58,6 @@ export const words = {
     `Queries ${q0}–${q1} and keys ${k0}–${k1} are shown.`,
   scaleCaption: (which: string, left: string) => `Colour: ${which}, square-root scale${left}.`,
   leftCaption: (what: string) => `, ${what} left out`,
-  tableCaption: (map: string) => `Attention weights of ${map}, around the selection`,
+  tableCaption: (map: string, signed: boolean) =>
+    `${signed ? "Signed values" : "Attention weights"} of ${map}, around the selection`,
 };

@@ -25,6 +25,8 @@ export const words: SameWords<typeof en.words> = {
   absoluteHint: "最深的颜色表示权重 1",
   perMapHint: "最深的颜色表示图中最大的权重（长文本：视野中最大的）",
   perRowHint: "最深的颜色表示每一行最大的权重",
+  signed: (most: string) => `带符号的值，蓝色为负、橙色为正，最深色对应 ± ${most}`,
+  extreme: "离零最远的值",
   pool: "像素",
   mean: "平均值",
   max: "最大值",
@@ -36,7 +38,7 @@ export const words: SameWords<typeof en.words> = {
   leftOut: "不计入",
   root: "平方根标尺",
   rowShare: "占该行最大权重的比例",
-  legend: (top: string) => `颜色从 0 到 ${top}，平方根标尺。`,
+  legend: (top: string, signed: boolean) => `颜色从 ${signed ? `负 ${top}` : 0} 到 ${top}，平方根标尺。`,
   pixel: (side: number, how: string) => `每个像素：${side} × ${side} 个权重的${how}`,
   coming: (count: number) => `正在读取 ${count} 个图块`,
   coarseAverage: "超过 1,024 个词元时，平均图只能粗略显示。选择单个注意力头即可放大。",
@@ -55,5 +57,6 @@ export const words: SameWords<typeof en.words> = {
   part: (q0: number, q1: number, k0: number, k1: number) => `图中为查询 ${q0}–${q1}、键 ${k0}–${k1}。`,
   scaleCaption: (which: string, left: string) => `颜色：${which}，平方根标尺${left}。`,
   leftCaption: (what: string) => `，不计入${what}`,
-  tableCaption: (map: string) => `${map}的注意力权重（选中位置附近）`,
+  tableCaption: (map: string, signed: boolean) =>
+    `${map}的${signed ? "带符号的值" : "注意力权重"}（选中位置附近）`,
 };

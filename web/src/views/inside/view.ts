@@ -6,7 +6,7 @@
  * Out:  one of four panels, kept in the URL.
  */
 
-import { focusOf, hasMaps, mapName } from "../../core/focus";
+import { focusOf, hasOnlyWeights, mapName } from "../../core/focus";
 import { recordingView } from "../../core/recording_view";
 import { Tasks } from "../../core/tasks";
 import type { Mounted } from "../../core/view";
@@ -27,7 +27,7 @@ export const view = recordingView({
   order: 90,
   words,
   options,
-  fits: hasMaps,
+  fits: hasOnlyWeights,
   mount: mountInside,
 });
 

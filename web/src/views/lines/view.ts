@@ -5,7 +5,7 @@
  * Out:  a canvas between two lists (src/lines/). Pointing at a token shows its lines alone, choosing it keeps them.
  */
 
-import { hasMaps } from "../../core/focus";
+import { hasOnlyWeights, isSigned } from "../../core/focus";
 import { count } from "../../core/formats";
 import { chooseMap, selectedRows } from "../../core/maps";
 import type { Text } from "../../core/messages";
@@ -45,7 +45,7 @@ export const view = recordingView({
 
 function fits({ now }: SubjectOf<"recording">): true | Text {
   const { maps } = now.description;
-  if (maps.length === 0) return hasMaps({ kind: "recording", now });
+  if (maps.length === 0 || isSigned(maps)) return hasOnlyWeights({ kind: "recording", now });
   const longest = Math.max(...maps.map((map) => Math.max(map.queries, map.keys)));
   if (longest > LONGEST) return (language) => words(language).tooLong(count(longest), count(LONGEST));
   return maps.some((map) => map.has_weights) || ((language) => words(language).noWeights);

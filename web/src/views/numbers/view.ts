@@ -6,7 +6,7 @@
  */
 
 import type { MetricDescription } from "../../api/types";
-import { captionOf, copyText, hasMaps } from "../../core/focus";
+import { captionOf, copyText, hasOnlyWeights } from "../../core/focus";
 import { significant } from "../../core/formats";
 import { formatText } from "../../core/messages";
 import { samePlace } from "../../core/place";
@@ -35,7 +35,7 @@ export const view = recordingView({
   order: 80,
   words,
   options,
-  fits: hasMaps,
+  fits: hasOnlyWeights,
   mount: (setting) => new NumbersView(setting),
 });
 

@@ -6,7 +6,7 @@
  */
 
 import type { Description, Language, MetricDescription } from "../../api/types";
-import { evidenceLine } from "../../core/focus";
+import { evidenceLine, isSigned } from "../../core/focus";
 import { digits } from "../../core/formats";
 import { formatText } from "../../core/messages";
 import type { Names } from "../../core/recording_view";
@@ -25,7 +25,7 @@ export interface Report {
 
 export function captionGallery(
   { say, language, heads, metric }: Report,
-  { title, model, evidence }: Description,
+  { title, model, evidence, maps }: Description,
   numbers: Numbers | null,
   own: boolean,
 ): { readonly title: string; readonly caption: readonly string[] } {
@@ -34,10 +34,11 @@ export function captionGallery(
     const [least, most] = numbers.limits;
     bars.push(say.barCaption(formatText(metric.label, language), digits(least, 3), digits(most, 3)));
   }
+  const signed = isSigned(maps) ? [say.signed] : [];
   const colours = own ? say.coloursOwn : say.coloursShared;
   return {
     title: `${say.title} · ${formatText(title, language)}`,
-    caption: [say.caption(model, heads), ...bars, colours, evidenceLine(evidence, language)],
+    caption: [say.caption(model, heads), ...bars, colours, ...signed, evidenceLine(evidence, language)],
   };
 }
 

@@ -10,7 +10,7 @@ import { type Colour, fixedRoot, placeOf } from "../../core/heat";
 import type { Theme } from "../../core/view";
 import { causalOf } from "../../data/heat_supply";
 import type { HeadPictures } from "../../data/thumbnails";
-import { sequential } from "../../marks/colours";
+import { diverging, sequential } from "../../marks/colours";
 
 const HIDDEN: Readonly<Record<Theme, Colour>> = { light: [238, 239, 242], dark: [36, 40, 48] }; // where the mask lets nobody look
 const KEPT = 64; // maps
@@ -62,35 +62,37 @@ export class Thumbnails {
   }
 
   private make(map: MapDescription): Sheet {
-    const { heads, height, width, level, bytes, maximum } = this.picturesOf(map);
+    const { heads, height, width, level, bytes, maximum, zero } = this.picturesOf(map);
     const canvas = document.createElement("canvas");
     canvas.width = Math.max(1, heads * width);
     canvas.height = Math.max(1, height);
     const image = new ImageData(canvas.width, canvas.height);
     const gain = fixedRoot(maximum);
-    const [table, hidden] = [sequential(this.theme), HIDDEN[this.theme]];
+    const table = zero === 0 ? sequential(this.theme) : diverging(this.theme);
+    const most = 255 - zero;
     for (let head = 0; head < heads; head++) {
       const cells = bytes.subarray(head * height * width, (head + 1) * height * width);
-      const top = this.own ? largest(cells) * gain : 255 * fixedRoot(1);
-      const colours = coloursOf(table, gain, Math.max(1, Math.round(top / 255)));
-      colour(image, head * width, { cells, width, height, level }, colours, map, hidden);
+      const top = this.own ? largest(cells, zero) * gain : most * fixedRoot(1);
+      const colours = coloursOf(table, gain, Math.max(1, Math.round(top / most)), zero);
+      colour(image, head * width, { cells, width, height, level, zero }, colours, map, HIDDEN[this.theme]);
     }
     canvas.getContext("2d")?.putImageData(image, 0, 0);
     return { canvas, width, height };
   }
 }
 
-function largest(cells: Uint8Array): number {
+/** How far a byte is from that of zero, at most. */
+function largest(cells: Uint8Array, zero: number): number {
   let most = 1;
-  for (const byte of cells) if (byte > most) most = byte;
+  for (const byte of cells) most = Math.max(most, Math.abs(byte - zero));
   return most;
 }
 
 /** The colour of each byte. */
-function coloursOf(table: Uint8Array, gain: number, top: number): Uint8Array {
+function coloursOf(table: Uint8Array, gain: number, top: number, zero: 0 | 128): Uint8Array {
   const colours = new Uint8Array(768);
   for (let byte = 0; byte < 256; byte++) {
-    const place = placeOf(byte, gain, top);
+    const place = placeOf(byte, gain, top, zero);
     colours.set(table.subarray(3 * place, 3 * place + 3), 3 * byte);
   }
   return colours;
@@ -99,7 +101,13 @@ function coloursOf(table: Uint8Array, gain: number, top: number): Uint8Array {
 function colour(
   image: ImageData,
   left: number,
-  { cells, width, height, level }: { cells: Uint8Array; width: number; height: number; level: number },
+  {
+    cells,
+    width,
+    height,
+    level,
+    zero,
+  }: Omit<HeadPictures, "heads" | "bytes" | "maximum"> & { cells: Uint8Array },
   colours: Uint8Array,
   map: MapDescription,
   hidden: Colour,
@@ -110,7 +118,7 @@ function colour(
     for (let column = 0; column < width; column++) {
       const byte = cells[row * width + column]!;
       const at = 4 * (row * image.width + left + column);
-      if (byte === 0 && column > last) image.data.set(hidden, at);
+      if (byte === zero && column > last) image.data.set(hidden, at);
       else {
         image.data[at] = colours[3 * byte]!;
         image.data[at + 1] = colours[3 * byte + 1]!;

@@ -6,7 +6,7 @@
  */
 
 import type { MapDescription, MetricDescription } from "../../api/types";
-import { hasMaps, joinSentences } from "../../core/focus";
+import { hasMaps, isSigned, joinSentences } from "../../core/focus";
 import { samePlace } from "../../core/place";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
@@ -80,7 +80,8 @@ class Overview extends MountedView<Words, OverviewOptions> {
     this.menu = new Menu(say, this.names, () => stage.language, this.metrics, options, pooled);
     const area = make("div", { class: "over-area" }, this.scroller);
     const causal = maps.some((map) => map.causal);
-    const hints = (): string => `${say.axes} ${causal ? say.hidden : ""}`;
+    const signed = isSigned(maps);
+    const hints = (): string => `${say.axes} ${signed ? say.signed : ""} ${causal ? say.hidden : ""}`;
     this.card = new Card(() => say.open);
     const side = make(
       "div",

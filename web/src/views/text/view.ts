@@ -7,7 +7,7 @@
  */
 
 import type { SideName } from "../../api/types";
-import { hasMaps } from "../../core/focus";
+import { hasOnlyWeights } from "../../core/focus";
 import { axisOf, chooseMap } from "../../core/maps";
 import { strongest } from "../../core/maths/strongest";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
@@ -28,7 +28,7 @@ export const view = recordingView({
   order: 40,
   words,
   options,
-  fits: hasMaps,
+  fits: hasOnlyWeights,
   mount: (setting) => new TextView(setting),
 });
 

@@ -6,7 +6,7 @@
  */
 
 import type { WalkPlan } from "../../api/types";
-import { evidenceLine } from "../../core/focus";
+import { evidenceLine, isSigned, signedRefused } from "../../core/focus";
 import { formatText } from "../../core/messages";
 import { samePlace } from "../../core/place";
 import { remounting } from "../../core/remounting";
@@ -44,6 +44,7 @@ export const view: View = {
   options: {},
   fits({ now: { description } }) {
     const longest = Math.max(description.source.count, description.target?.count ?? 0);
+    if (isSigned(description.maps)) return signedRefused;
     return longest <= LONGEST || ((language) => words(language).long(longest));
   },
   mount: (stage) => remounting(stage, (again) => new WalkView(again)),
