@@ -1,6 +1,8 @@
 """Binary frames: what goes in comes out; bytes on a square-root scale keep what matters."""
 
+import base64
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from glassformer.api.frames import (
     dequantise,
     encode,
     quantise,
+    quantise_signed,
     shrink,
 )
 from glassformer.errors import BundleError
@@ -91,3 +94,11 @@ def test_half_precision_never_becomes_infinite() -> None:
     assert np.isfinite(shrink(np.array([1e9, -1e9]), "float16").array).all()
     assert shrink(np.array([1.5]), "float32").array.dtype == np.float32
     assert shrink(np.array([1e300, -np.inf, 2.0]), "float32").array.tolist() == [np.inf, -np.inf, 2.0]
+
+
+def test_signed_values_are_the_bytes_that_the_page_is_tested_with() -> None:
+    known = json.loads(Path(__file__).with_name("signed_frame.json").read_text())
+    values = np.array(known["values"], dtype=np.float32)
+    planes = {"weights": quantise_signed(values), "exact": FrameArray(values, content="signed")}
+    assert planes["weights"].array.tolist() == [[1, 128, 192], [128, 129, 218]]
+    assert base64.b64encode(encode(Frame(planes, {}))).decode() == known["frame"]

@@ -4,14 +4,18 @@ import base64
 import re
 import urllib.request
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from browser.conftest import Served
+from browser.conftest import Served, require_page, serve
 from browser.waiting import chosen, measure_overflow, rest
+from glassformer import bundle
 from glassformer.api import frames
+from glassformer.api.library import Library
+from glassformer.recording import from_arrays
 
 pytestmark = pytest.mark.browser
 
@@ -149,6 +153,31 @@ def test_both_renderers_give_the_same_pixels(served: Served, open_page: Callable
             images.append(read_pixels(cells(page)))
         np.testing.assert_array_equal(images[0], images[1])
         assert len(np.unique(images[0].reshape(-1, 4), axis=0)) > 20, "there is a picture"
+
+
+def test_signed_values_are_drawn_around_zero(tmp_path: Path, open_page: Callable[..., Page]) -> None:
+    require_page()
+    values = np.array([[-0.5, 0.0, 0.125], [0.0, 1e-9, 0.25], [0.5, -0.25, 0.0]], dtype=np.float32)
+    bundle.save(from_arrays(values[None], ["a", "b", "c"], content="signed"), tmp_path / "signed.bundle")
+    library = Library(tmp_path / "made")
+    identity = library.open_file(tmp_path / "signed.bundle")
+    places = frames.quantise_signed(values).array.astype(int)
+    with serve(library) as url:
+        for renderer in ("webgl", "canvas"):
+            page = open_page(
+                f"{url}/#recording={identity}&view=heatmap&heatmap.renderer={renderer}&query=0&key=0"
+            )
+            settle(page)
+            assert cells(page).get_attribute("data-renderer") == renderer
+            image = read_pixels(cells(page)).astype(int)
+            scale = min(image.shape[1] / 3, image.shape[0] / 3, ROOMY)
+            seen = image[centres(3, scale)][:, centres(3, scale)][..., :3]
+            np.testing.assert_array_equal(seen, read_table(page)[places])
+            assert np.ptp(seen[0, 1]) < 6, "zero is grey"
+            expect(page.locator(".heat-side .readout-value")).to_have_text("-0.5")
+        page.get_by_role("tab", name="Lines").click()
+        expect(page.locator("#glassformer")).to_contain_text("signed values")
+    library.close()
 
 
 def test_averages(served: Served, open_page: Callable[..., Page]) -> None:
