@@ -17,6 +17,8 @@ const KEPT = 400; // parts of rows
 export class Exact {
   private readonly kept = new Map<string, Float32Array>();
   private readonly coming = new Set<string>();
+  /** The weights are bytes of an exported file: nearer ones are not there. */
+  approximate = false;
 
   constructor(
     private readonly source: RecordingSource,
@@ -66,7 +68,9 @@ export class Exact {
       return all.slice(query * this.map.keys + start, query * this.map.keys + stop);
     }
     const where = { head: this.head, queries: [query, query + 1] as const, keys: [start, stop] as const };
-    return asFloats(tensor(await this.source.weights(this.map.place, where, "float32"), "weights"));
+    const frame = await this.source.weights(this.map.place, where, "float32");
+    this.approximate = frame.meta["approximate"] === true;
+    return asFloats(tensor(frame, "weights"));
   }
 
   private name(query: number, key: number): string {

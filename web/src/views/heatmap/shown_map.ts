@@ -127,7 +127,8 @@ export class ShownMap {
     const hidden = mask.causal !== null && key > query + mask.causal;
     if ((hidden && !sure) || (sure === 0 && mask.rows?.[query]))
       return { ...both, weight: null, kind: "masked", pooled };
-    if (sure !== undefined) return { ...both, weight: sure, kind: "exact", pooled };
+    if (sure !== undefined)
+      return { ...both, weight: sure, kind: exact.approximate ? "drawn" : "exact", pooled };
     const weight = side > 1 ? null : (seen?.weight ?? null);
     return { ...both, weight, kind: exact.available ? "coming" : "drawn", pooled };
   }
