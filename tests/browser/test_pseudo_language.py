@@ -19,6 +19,7 @@ from cli.pseudo_language import LANGUAGE, find_plain_words, words_of, write_cata
 from glassformer.api.library import Library
 from glassformer.lessons.schema import read_defaults
 from glassformer.messages.catalogues import read_area
+from texts import text_of
 
 pytestmark = pytest.mark.browser
 
@@ -105,6 +106,12 @@ def open_pseudo(chromium: Browser) -> Iterator[Callable[[str], Page]]:
     context.close()
 
 
+def list_names(library: Library) -> list[str]:
+    """What the list of recordings names: files of a user, those of other tests among them."""
+    titles = [entry.title for entry in library.entries()]
+    return [text_of(title) for title in titles if title.code == "text.literal"]
+
+
 @pytest.mark.parametrize("name", ["translation", "single"])
 def test_no_english_remains_in_the_page(
     pseudo: Served, open_pseudo: Callable[[str], Page], name: str
@@ -120,7 +127,7 @@ def test_no_english_remains_in_the_page(
         str(evidence.kernel),
         *evidence.versions,
     )
-    allowed = words_of(*DATA, *pseudo.ids, *pseudo.ids.values(), *names, *tokens)
+    allowed = words_of(*DATA, *list_names(pseudo.library), *pseudo.ids, *pseudo.ids.values(), *names, *tokens)
     page = open_pseudo(pseudo.address(name, view="overview"))
     settle(page)
     expect(page.locator("html")).to_have_attribute("lang", LANGUAGE)
@@ -171,6 +178,6 @@ def test_no_english_remains_in_the_playground(pseudo: Served, open_pseudo: Calla
         rest(page)
         result = saved.results.get(topic.name)  # of what is measured, none ships
         data = () if result is None else list_data(result.model_dump())
-        allowed = words_of(*DATA, *pseudo.ids, topic.formula or "", *data)
+        allowed = words_of(*DATA, *list_names(pseudo.library), topic.formula or "", *data)
         found[topic.name] = find_plain_words("\n".join(page.evaluate(READ)), allowed)
     assert not any(found.values()), {where: words for where, words in found.items() if words}
