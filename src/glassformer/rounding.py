@@ -1,7 +1,8 @@
 """How far two correct computations of the same numbers may be apart.
 
 In:   the precision; how many operations follow each other; how long sums and how large numbers are.
-Out:  a tolerance. The self-checks of recordings use it, and the tests: there is no other formula.
+Out:  a tolerance. Self-checks of recordings use it, and the tests. Wider bounds are constants where they are
+      used: sums of rows (recording/row_sums.py), models in half precision, a walk beside its recording.
 
 Two kernels, or one kernel on two processors, add the same products in another order. Each addition rounds
 by up to half of ε (the distance from 1 to the next number) of the partial sum. Rounding errors have no common

@@ -1,6 +1,6 @@
 """One job, in the worker: a model opened, a text read, what happens recorded, a bundle written.
 
-In:   a task as bench.py sends it.
+In:   a task as local.py sends it.
 Out:  a bundle file; progress and generated tokens on the way.
 """
 

@@ -73,7 +73,7 @@ def _take_stdout() -> BinaryIO:
 
 
 def _limit_memory(size: int) -> None:
-    """Let an allocation that is too large fail, where the system can; the keeper watches the rest."""
+    """Let an allocation that is too large fail, where the system can; local.py watches the rest."""
     try:
         import resource
     except ImportError:  # not a Unix

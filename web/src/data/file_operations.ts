@@ -1,6 +1,6 @@
 /**
  * The arithmetic of each operation that needs no matrix of weights, for one number at a time, as the server has it in
- * walk/operations.py and looking.py: tests/browser/test_file_cells.py holds both equal.
+ * walk/operations.py and walk/attention_cells.py: tests/browser/test_file_cells.py holds both equal.
  *
  * In:   a Cell.
  * Out:  Working.

@@ -48,7 +48,6 @@ UNESCAPED = "!'()*"  # in paths, as encodeURIComponent does
 _STYLE = "html,body{margin:0;height:100%}[data-glassformer-file]{display:block;height:100%}"
 _KIND = "application/x-glassformer"
 _DIGITS = 5  # of the numbers of scores and outputs beside approximate weights
-_TRANSLATED = ("en", "zh")  # languages that some responses hold the text of a message in
 
 
 def export(
@@ -164,21 +163,20 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
 def _list_messages(bodies: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
     """The templates of the messages in these responses, in each language; "list." has the words of lists."""
     found = [json.loads(body) for body in bodies if _is_json(body)]
+    codes = set(_find_codes(found))
     for language in known_languages():
-        codes, catalogue = set(_find_codes(found, language)), read_catalogue(language)
+        catalogue = read_catalogue(language)
         entries = {code: catalogue[code] for code in catalogue if code in codes or code.startswith("list.")}
         answer = {"language": language, "entries": entries}
         yield f"messages/{language}", json.dumps(answer, ensure_ascii=False).encode()
 
 
-def _find_codes(value: Any, language: str) -> Iterator[str]:
-    """The codes of messages whose text in this language is not beside them."""
-    if isinstance(value, dict) and language in _TRANSLATED and value.keys() >= {"code", language}:
-        return
+def _find_codes(value: Any) -> Iterator[str]:
+    """The codes of messages in a response."""
     if isinstance(value, dict) and isinstance(value.get("code"), str):
         yield value["code"]
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _find_codes(each, language)
+        yield from _find_codes(each)
 
 
 def _list_rolled(recording: Recording, here: str) -> Iterator[str]:
