@@ -2,7 +2,7 @@
  * Views of a recording: what all of them declare and set up alike.
  *
  * In:   a name, words, options and what draws.
- * Out:  a View; unmounting ends all its tasks and leaves an empty element.
+ * Out:  a View; pictures and tables wait until what is shown is loaded, unmounting ends all tasks and leaves an empty element.
  */
 
 import type { Language } from "../api/types";
@@ -65,10 +65,18 @@ export function recordingView<
       const language = (): Language => stage.language;
       const [say, names] = [liveWords(words, language), liveWords(nameWords, language)];
       const mounted = mount({ stage, say, names, options, tasks });
-      const finish = mounted.unmount?.bind(mounted);
+      const { picture, table, unmount } = mounted;
       return Object.assign(mounted, {
+        async picture() {
+          await tasks.settled();
+          return picture.call(mounted);
+        },
+        async table() {
+          await tasks.settled();
+          return table.call(mounted);
+        },
         unmount() {
-          finish?.();
+          unmount?.call(mounted);
           tasks.end();
           stage.element.replaceChildren();
         },

@@ -73,3 +73,27 @@ test("a delayed call waits for the last wish", async () => {
   expect([calls, tasks.waits("save")]).toEqual([[3], false]);
   vi.useRealTimers();
 });
+
+test("all is settled when answers lead to no further question", async () => {
+  const { tasks } = holding();
+  const [first, second] = [tasks.asker(), tasks.asker()];
+  const heard: string[] = [];
+  const answer = async (text: string) => {
+    await settle();
+    return text;
+  };
+  first.ask(
+    null,
+    () => answer("one"),
+    (text) => {
+      heard.push(text);
+      second.ask(
+        null,
+        () => answer("two"),
+        (other) => heard.push(other),
+      );
+    },
+  );
+  await tasks.settled();
+  expect(heard).toEqual(["one", "two"]);
+});

@@ -60,6 +60,15 @@ export class Tasks {
     return this.timers.has(name);
   }
 
+  /** Resolves when every question is answered, has failed or is no longer wanted. */
+  async settled(): Promise<void> {
+    let known: Promise<void>[];
+    do {
+      known = this.askers.map(({ coming }) => coming);
+      await Promise.all(known);
+    } while (this.askers.some(({ coming }, at) => coming !== known[at])); // an answer may lead to another question
+  }
+
   end(): void {
     this.ended = true;
     cancelAnimationFrame(this.frames);

@@ -30,17 +30,17 @@ const SEQUENTIAL: Readonly<Record<Theme, readonly Lch[]>> = {
   ],
 };
 
-// From a blue through the ground to an orange; both arms leave the ground evenly.
+// From a blue through the ground to a red, as in figures (render/figures/parts.py); both arms leave the ground evenly.
 const DIVERGING: Readonly<Record<Theme, readonly [Lch, Lch, Lch]>> = {
   light: [
     [0.4, 0.15, 262],
     [0.975, 0.003, 240],
-    [0.45, 0.14, 45],
+    [0.42, 0.16, 22],
   ],
   dark: [
     [0.82, 0.12, 235],
     [0.24, 0.006, 260],
-    [0.84, 0.13, 70],
+    [0.8, 0.13, 20],
   ],
 };
 
@@ -55,7 +55,7 @@ export function sequential(theme: Theme): Uint8Array {
   return remember(`sequential ${theme}`, (share) => along(SEQUENTIAL[theme], share));
 }
 
-/** 256 colours from the least (blue) through zero (the ground, at place 128) to the most (orange). */
+/** 256 colours from the least (blue) through zero (the ground, at place 128) to the most (red). */
 export function diverging(theme: Theme): Uint8Array {
   const [low, middle, high] = DIVERGING[theme];
   return remember(`diverging ${theme}`, (share) => {

@@ -166,12 +166,12 @@ export function tick(label: Text, value: boolean, chosen: (value: boolean) => vo
   };
 }
 
-/** A whole number between bounds. */
+/** A whole number between bounds, which may be changed later: `input.max`. */
 export function whole(
   label: Text,
   { minimum, maximum, value }: { minimum: number; maximum: number; value: number },
   chosen: (value: number) => void,
-): Control<number> {
+): Control<number> & { readonly input: HTMLInputElement } {
   const input = make("input", {
     type: "number",
     min: minimum,
@@ -181,7 +181,7 @@ export function whole(
     inputmode: "numeric",
     onchange: () => {
       const wish = Math.round(Number(input.value));
-      const now = Math.min(maximum, Math.max(minimum, Number.isFinite(wish) ? wish : minimum));
+      const now = Math.min(Number(input.max), Math.max(minimum, Number.isFinite(wish) ? wish : minimum));
       input.value = String(now);
       chosen(now);
     },
@@ -189,6 +189,7 @@ export function whole(
   const element = make("label", { class: "control whole" }, make("span", {}, label), input);
   return {
     element,
+    input,
     set(now) {
       input.value = String(now);
     },

@@ -37,7 +37,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
   private readonly layerControl: ReturnType<typeof slider>;
   private readonly player: HTMLElement;
   private readonly note = make("p", { class: "note" });
-  private readonly from: Control<number>;
+  private readonly from: ReturnType<typeof whole>;
   private readonly projection: HTMLElement; // for points only
   private readonly stackControl: Control<string> | null;
   private hidden: HiddenDescription;
@@ -135,6 +135,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
       this.spread.element.replaceWith(spread.element);
       this.spread = spread;
       this.layerControl.input.max = String(hidden.layers - 1);
+      this.from.input.max = String(hidden.tokens - 1);
     }
     this.layerControl.set(choices.layer);
     this.from.set(choices.start);
@@ -168,7 +169,6 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
   }
 
   async picture(): Promise<string> {
-    await this.coming;
     const { theme } = this.stage;
     const drawn = await (this.asPoints() ? this.points : this.spread).spell(inks(theme));
     const title = `${this.say.title} · ${this.names.stackName(this.hidden.stack)} · ${this.layerName(this.choices.layer)}`;
@@ -177,7 +177,6 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
   }
 
   async table(): Promise<TableData> {
-    await this.coming;
     const { say, choices, hidden } = this;
     if (!this.asPoints())
       return { caption: say.distributions, columns: ["", "≥", "<", "n"], rows: this.spread.rows() };

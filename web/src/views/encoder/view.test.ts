@@ -49,6 +49,29 @@ test("a neuron is asked for by its number, kept within the width", async () => {
   expect(asked).toEqual(["decoder neuron 3"]);
 });
 
+test("the largest number of a neuron follows the stack", async () => {
+  const { source, asked, go } = prepare();
+  Object.assign(source.description, { hidden: [...HIDDEN, { ...HIDDEN[0]!, stack: "encoder", width: 9 }] });
+  const { stage, element, selection } = setStage(source, { options: { "encoder.by": "neuron" } });
+  const mounted = view.mount(stage);
+  selection.subscribe((now, before) => mounted.update(now, before));
+  go();
+  const input = element.querySelector<HTMLInputElement>("[type=number]")!;
+  const type = (number: string) => {
+    input.value = number;
+    input.dispatchEvent(new Event("change"));
+  };
+  type("7");
+  expect([input.max, input.value]).toEqual(["3", "3"]);
+  selection.option("encoder.stack", "encoder");
+  type("7");
+  expect([input.max, input.value]).toEqual(["8", "7"]);
+  selection.option("encoder.stack", "decoder");
+  expect([input.max, input.value]).toEqual(["3", "3"]);
+  await settle();
+  expect(asked.at(-1)).toBe("decoder neuron 3");
+});
+
 test("nothing happens after unmounting", async () => {
   const { source, go } = prepare();
   const { stage, element, failures } = setStage(source);

@@ -62,7 +62,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   private readonly bar = draw("svg", { class: "legend", role: "img", width: 230, height: 28 });
   private readonly meaning = make("p", { class: "meaning" });
   private readonly profile = make("div", { class: "profile" });
-  private readonly neuronControl: Control<number>;
+  private readonly neuronControl: ReturnType<typeof whole>;
   private readonly stackControl: Control<string> | null;
   private hidden: HiddenDescription;
   private tokens: SideTokens;
@@ -80,10 +80,9 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     this.stackControl = choiceOfSeveral(stackNames(stage, stacks), this.hidden.stack, (stack) =>
       options.set({ stack }),
     );
-    const bounds = { minimum: 0, maximum: this.hidden.width - 1, value: this.neuron };
     this.neuronControl = whole(
       () => say.neuronNumber,
-      bounds,
+      { minimum: 0, maximum: this.hidden.width - 1, value: this.neuron },
       (neuron) => options.set({ neuron }),
     );
     this.field = new Field(say, {
@@ -131,7 +130,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     const ink = inks(theme);
     const first = Math.max(0, Math.min(this.field.first(), tokens - MOST_IN_PICTURE));
     const last = Math.min(tokens, first + MOST_IN_PICTURE);
-    await Promise.all([this.loading.coming, this.tokens.load(first, last)]);
+    await this.tokens.load(first, last);
     const [left, wide, tall] = [150, 34, 18];
     const cells = drawCells({
       rows: last - first,
@@ -170,7 +169,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
 
   async table(): Promise<TableData> {
     const most = Math.min(this.hidden.tokens, MOST_IN_TABLE);
-    await Promise.all([this.loading.coming, this.tokens.load(0, most)]);
+    await this.tokens.load(0, most);
     const layers = Array.from({ length: this.hidden.layers }, (_, layer) => layer);
     const rows = Array.from({ length: most }, (_, token) => [
       token,
@@ -241,6 +240,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     const { stack, layers, tokens } = this.hidden;
     const wanted = by === "neuron" ? neuron : undefined;
     this.neuronControl.element.hidden = by !== "neuron";
+    this.neuronControl.input.max = String(this.hidden.width - 1);
     this.neuronControl.set(neuron);
     write(this.meaning, this.means());
     const asked = this.loading.ask(

@@ -79,3 +79,12 @@ test("encoder and decoder can be chosen", async () => {
   expect((await mounted.table()).rows).toHaveLength(2);
   mounted.unmount();
 });
+
+test("a picture and a table that are asked for at once wait until all is loaded", async () => {
+  const { stage } = setStage(invent().source);
+  const mounted = view.mount(stage);
+  const [picture, table] = await Promise.all([mounted.picture(), mounted.table()]);
+  expect(picture).toContain("data-share=");
+  expect(table.rows[0]).toHaveLength(5);
+  mounted.unmount();
+});

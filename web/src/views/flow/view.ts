@@ -10,6 +10,7 @@ import { stackNames } from "../../core/focus";
 import { chooseMap } from "../../core/maps";
 import { findStreams, mix } from "../../core/maths/rollout";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
+import { Refusal } from "../../core/source";
 import type { TableData } from "../../core/view";
 import { readAxis, readMatrix } from "../../data/weights";
 import type { Grid } from "../../marks/bands";
@@ -248,7 +249,7 @@ class FlowView extends MountedView<Words, object> {
   async picture(): Promise<string> {
     const { say: word, stage, stack, tokens, start } = this;
     const traced = this.compute();
-    if (traced === null || tokens === null) return "";
+    if (traced === null || tokens === null) throw new Refusal(word.loading, "loading", 0);
     const rows = this.count <= WHOLE ? ([0, this.count] as const) : this.columns.view("query").rows;
     const note = this.note.textContent ?? "";
     return writePicture({ word, stage, stack, traced, tokens: tokens.shown, start, rows, note });

@@ -122,7 +122,7 @@ describe("the heat map of signed values", () => {
       expect(Math.max(red, green, blue) - Math.min(red, green, blue)).toBeLessThan(6); // grey
       const [low, high] = [at(0), at(5)];
       expect(low[2]! - low[0]!).toBeGreaterThan(30); // blue
-      expect(high[0]! - high[2]!).toBeGreaterThan(30); // orange
+      expect(high[0]! - high[2]!).toBeGreaterThan(30); // red
     }
   });
 

@@ -22,7 +22,7 @@ export const words = {
   absoluteHint: "the last colour is a weight of 1",
   perMapHint: "the last colour is the largest weight in the map (of long maps: in view)",
   perRowHint: "the last colour is the largest weight of each row",
-  signed: (most: string) => `signed values, blue below zero and orange above, full colour at ± ${most}`,
+  signed: (most: string) => `signed values, blue below zero and red above, full colour at ± ${most}`,
   extreme: "value farthest from zero",
   pool: "Pixels",
   mean: "mean",

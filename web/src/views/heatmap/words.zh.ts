@@ -25,7 +25,7 @@ export const words: SameWords<typeof en.words> = {
   absoluteHint: "最深的颜色表示权重 1",
   perMapHint: "最深的颜色表示图中最大的权重（长文本：视野中最大的）",
   perRowHint: "最深的颜色表示每一行最大的权重",
-  signed: (most: string) => `带符号的值，蓝色为负、橙色为正，最深色对应 ± ${most}`,
+  signed: (most: string) => `带符号的值，蓝色为负、红色为正，最深色对应 ± ${most}`,
   extreme: "离零最远的值",
   pool: "像素",
   mean: "平均值",

@@ -280,7 +280,6 @@ class LinesView extends MountedView<Words, LinesOptions> {
   }
 
   async picture(): Promise<string> {
-    await this.opening.coming;
     const { looking, stage } = this;
     const { map, heads, model } = looking;
     const all = Math.max(map.queries, map.keys) <= WHOLE;
@@ -312,7 +311,6 @@ class LinesView extends MountedView<Words, LinesOptions> {
   }
 
   async table(): Promise<TableData> {
-    await this.opening.coming;
     const { say: word, looking } = this;
     const tokens = this.tokens!;
     const focus = this.focus();

@@ -112,7 +112,6 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
   }
 
   async picture(): Promise<string> {
-    await this.measuring.coming;
     const { theme, language } = this.stage;
     const ink = inks(theme);
     const grids = this.grids.spell(ink);
@@ -129,7 +128,6 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
   }
 
   async table(): Promise<TableData> {
-    await this.measuring.coming;
     return { caption: this.say.caption(this.say[this.choices.level]), ...this.plain() };
   }
 

@@ -39,7 +39,7 @@ export const words = {
   barCaption: (measure: string, low: string, high: string) => `Bars: ${measure}, from ${low} to ${high}.`,
   coloursOwn: "Colours: each head from 0 to its own largest weight, square-root scale.",
   coloursShared: "Colours: weights from 0 to 1, square-root scale.",
-  signed: "Signed values: blue below zero, orange above; sizes without their sign.",
+  signed: "Signed values: blue below zero, red above; sizes without their sign.",
   tableCaption: "Attention heads",
   empty: "No head passes the filter.",
 };

@@ -40,7 +40,7 @@ export const words: SameWords<typeof en.words> = {
   barCaption: (measure: string, low: string, high: string) => `条形：${measure}，从 ${low} 到 ${high}。`,
   coloursOwn: "颜色：每个头从 0 到它自己的最大权重，平方根标尺。",
   coloursShared: "颜色：权重从 0 到 1，平方根标尺。",
-  signed: "带符号的值：蓝色为负，橙色为正；大小不计符号。",
+  signed: "带符号的值：蓝色为负，红色为正；大小不计符号。",
   tableCaption: "注意力头",
   empty: "没有注意力头符合筛选条件。",
 };
