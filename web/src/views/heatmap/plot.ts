@@ -1,7 +1,7 @@
 /**
  * The plot: cells, token names beside them, and what lies over both, one layer above the other.
  *
- * In:   the lens, axes with tokens, what is pointed at and selected.
+ * In:   the viewport, axes with tokens, what is pointed at and selected.
  * Out:  layers drawn in CSS pixels; margins as wide as names need.
  */
 
@@ -10,8 +10,8 @@ import { drawAxes, FONT_SIZE, layAxes, marginFor, type PlotBox } from "../../mar
 import { type Cell, drawOverlay } from "../../marks/heat_overlay";
 import { make } from "../../marks/make";
 import type { Axes } from "./axes";
-import type { Lens } from "./lens";
 import type { Words } from "./shown_map";
+import type { Viewport } from "./viewport";
 
 const NARROW = 64; // margins before names are known
 const WIDEST = 132;
@@ -61,7 +61,7 @@ export class Plot {
   }
 
   /** Names beside the cells, and a line around these. */
-  drawAxes({ box, camera, extent }: Lens, axes: Axes): void {
+  drawAxes({ box, camera, extent }: Viewport, axes: Axes): void {
     const context = prepare(this.axesLayer, this.element);
     if (context === null) return;
     const laid = layAxes(box, camera, extent, axes, (text) => context.measureText(text).width);
@@ -77,7 +77,7 @@ export class Plot {
 
   /** The crosshair and the selection; false where there is no canvas. */
   drawOver(
-    { box, camera }: Lens,
+    { box, camera }: Viewport,
     axes: Axes,
     hover: Cell | null,
     selected: { readonly query: number | null; readonly key: number | null },

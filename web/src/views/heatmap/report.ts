@@ -6,29 +6,30 @@
  */
 
 import { evidenceLine } from "../../core/focus";
-import type { Camera, Scene } from "../../core/heat";
+import type { Camera } from "../../core/heat";
 import { isFitted } from "../../core/heat_camera";
 import type { Stage, TableData } from "../../core/view";
 import { glance, type Scale } from "../../data/heat_supply";
-import { type Axis, layAxes, type PlotBox } from "../../marks/heat_axes";
-import { legendWords } from "./desk";
+import { type Axis, layAxes } from "../../marks/heat_axes";
+import { legendWords } from "./panel";
+import { sceneOf } from "./scene";
 import { print } from "./sheet";
 import type { ShownMap, Words } from "./shown_map";
+import type { Viewport } from "./viewport";
 
 const TABLE = 24; // rows and columns
 
-export interface Looked {
-  readonly shown: ShownMap;
-  readonly scene: Scene; // one device pixel for each CSS pixel
-  readonly box: PlotBox;
-  readonly camera: Camera;
-  readonly scale: Scale;
-  readonly measure: (text: string) => number;
-}
-
-export function printMap(looked: Looked, { source, theme, language }: Stage, say: Words): string {
+/** `measure`: how wide a text is. */
+export function printMap(
+  shown: ShownMap,
+  viewport: Viewport,
+  scale: Scale,
+  measure: (text: string) => number,
+  { source, theme, language }: Stage,
+  say: Words,
+): string {
   const { description } = source;
-  const { shown, scene, box, camera } = looked;
+  const { box, camera } = viewport;
   const { extent, top } = shown;
   const rows = Math.min(extent.queries, Math.ceil(camera.query + box.height / camera.scale));
   const columns = Math.min(extent.keys, Math.ceil(camera.key + box.width / camera.scale));
@@ -36,8 +37,8 @@ export function printMap(looked: Looked, { source, theme, language }: Stage, say
     ? ""
     : say.part(Math.floor(camera.query), rows - 1, Math.floor(camera.key), columns - 1);
   const which = shown.signed
-    ? say.signed({ absolute: say.absolute, map: say.perMap, row: say.perRow }[looked.scale])
-    : { absolute: say.absoluteHint, map: say.perMapHint, row: say.perRowHint }[looked.scale];
+    ? say.signed({ absolute: say.absolute, map: say.perMap, row: say.perRow }[scale])
+    : { absolute: say.absoluteHint, map: say.perMapHint, row: say.perRowHint }[scale];
   const left = {
     none: "",
     first: say.leftCaption(say.leaveFirst),
@@ -45,9 +46,9 @@ export function printMap(looked: Looked, { source, theme, language }: Stage, say
   };
   const pixel = shown.side > 1 ? say.pixel(shown.side, shown.pooling(say)) : "";
   return print({
-    scene,
+    scene: sceneOf(shown, viewport, theme, 1),
     box,
-    axes: layAxes(box, camera, extent, shown.axes, looked.measure),
+    axes: layAxes(box, camera, extent, shown.axes, measure),
     title: shown.name(say),
     caption: [
       `${say.caption(description.model, extent.queries, extent.keys)} ${part}`.trim(),

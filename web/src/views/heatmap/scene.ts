@@ -1,15 +1,15 @@
 /**
  * What the surface draws of the map on show.
  *
- * In:   the lens over it, the theme, device pixels per CSS pixel.
+ * In:   the viewport over it, the theme, device pixels per CSS pixel.
  * Out:  a Scene.
  */
 
 import { type Colour, type Scene, unitOf } from "../../core/heat";
 import type { Theme } from "../../core/view";
 import { diverging, sequential } from "../../marks/colours";
-import type { Lens } from "./lens";
 import type { ShownMap } from "./shown_map";
+import type { Viewport } from "./viewport";
 
 const HATCH: Readonly<Record<Theme, readonly [Colour, Colour]>> = {
   light: [
@@ -27,9 +27,9 @@ export function tableOf({ signed }: ShownMap, theme: Theme): Uint8Array {
   return signed ? diverging(theme) : sequential(theme);
 }
 
-export function sceneOf(shown: ShownMap, lens: Lens, theme: Theme, ratio: number): Scene {
+export function sceneOf(shown: ShownMap, viewport: Viewport, theme: Theme, ratio: number): Scene {
   const { placements, top, mask, signed } = shown;
-  const seen = lens.scaled(ratio);
+  const seen = viewport.scaled(ratio);
   return {
     ...seen,
     width: Math.max(1, Math.round(seen.width)),

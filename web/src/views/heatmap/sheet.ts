@@ -1,11 +1,11 @@
 /**
- * A heat map on paper and as numbers: the saved picture, and the table behind it.
+ * The saved picture of a heat map.
  *
- * In:   the scene as it is seen, its axes and legend; exact weights.
- * Out:  a standalone SVG (rectangles for few cells, an embedded image for many), and rows of numbers.
+ * In:   the scene as it is seen, its axes and legend.
+ * Out:  a standalone SVG: rectangles for few cells, an embedded image for many.
  */
 
-import { FLAG, indexScene, NOTHING, type Placement, type Scene } from "../../core/heat";
+import type { Colour, Scene } from "../../core/heat";
 import type { Theme } from "../../core/view";
 import { css } from "../../marks/colours";
 import { type PlotBox, sketchAxes, type Tick, type Word } from "../../marks/heat_axes";
@@ -14,6 +14,10 @@ import { type LegendWords, sketchLegend } from "../../marks/legend";
 import { figure, inks, sheet } from "../../marks/paper";
 
 const RECTANGLES = 4096; // cells up to which each is a rectangle of its own
+const [BLACK, WHITE]: readonly [Colour, Colour] = [
+  [0, 0, 0],
+  [255, 255, 255],
+];
 
 export interface Print {
   readonly scene: Scene; // in CSS pixels: one device pixel each
@@ -27,8 +31,11 @@ export interface Print {
 
 export function print({ scene, box, axes, title, caption, legend, theme }: Print): string {
   const ink = inks(theme);
-  const [width, height] = [Math.min(scene.width, cellsWide(scene)), Math.min(scene.height, cellsHigh(scene))];
-  const cells = countCells(scene) <= RECTANGLES ? rectangles(scene) : image(scene, width, height);
+  const { camera, extent } = scene;
+  const width = Math.min(scene.width, Math.ceil((extent.keys - camera.key) * camera.scale));
+  const height = Math.min(scene.height, Math.ceil((extent.queries - camera.query) * camera.scale));
+  const few = (width * height) / camera.scale ** 2 <= RECTANGLES;
+  const cells = few ? rectangles(scene) : image(scene, width, height);
   const foot = box.top + height + 20;
   const body =
     sketchAxes(axes, ink) +
@@ -40,37 +47,23 @@ export function print({ scene, box, axes, title, caption, legend, theme }: Print
   return sheet({ width: box.left + Math.max(width, 240), height: foot + 28, body, title, caption, theme });
 }
 
-function cellsWide({ camera, extent }: Scene): number {
-  return Math.ceil((extent.keys - camera.key) * camera.scale);
-}
-
-function cellsHigh({ camera, extent }: Scene): number {
-  return Math.ceil((extent.queries - camera.query) * camera.scale);
-}
-
-function countCells({ width, height, camera, extent }: Scene): number {
-  const across = Math.min(extent.keys, width / camera.scale);
-  return across * Math.min(extent.queries, height / camera.scale);
-}
-
 /** One rectangle for each run of equal colour in a row of cells; hatched ones carry a line. */
 function rectangles(scene: Scene): string {
   const { camera, width, height } = scene;
   const flat: Scene = {
     ...scene,
-    width: seen(width, camera.scale),
-    height: seen(height, camera.scale),
+    width: Math.ceil(width / camera.scale) + 1,
+    height: Math.ceil(height / camera.scale) + 1,
     camera: { ...camera, key: Math.floor(camera.key), query: Math.floor(camera.query), scale: 1 },
   };
-  const pixels = paint(flat);
-  const index = indexScene(flat);
+  const pixels = paint({ ...flat, hatch: [BLACK, BLACK] });
+  const other = paint({ ...flat, hatch: [WHITE, WHITE] }); // hatched cells are those that differ
   const parts: string[] = [];
   for (let y = 0; y < flat.height; y++) {
-    if (index.rows[y] === NOTHING) continue;
     for (let x = 0; x < flat.width; x++) {
       const at = 4 * (y * flat.width + x);
       if (pixels[at + 3] === 0) continue;
-      const hatched = isHatched(flat, x, y, index);
+      const hatched = pixels[at] !== other[at];
       const [left, top] = [
         (x + flat.camera.key - camera.key) * camera.scale,
         (y + flat.camera.query - camera.query) * camera.scale,
@@ -94,32 +87,6 @@ function rectangles(scene: Scene): string {
     }
   }
   return parts.join("");
-}
-
-function seen(pixels: number, scale: number): number {
-  return Math.ceil(pixels / scale) + 1;
-}
-
-/** Whether a pixel of a scene is hatched: moving the hatch by one changes its colour, or would. */
-function isHatched(
-  scene: Scene,
-  x: number,
-  y: number,
-  { rows, columns }: ReturnType<typeof indexScene>,
-): boolean {
-  const [query, key] = [rows[y]! & ~FLAG, columns[x]! & ~FLAG];
-  if (columns[x]! !== NOTHING && (columns[x]! & FLAG) !== 0) return true;
-  const placement = scene.placements.find((each) => holds(each, query, key));
-  if (placement === undefined) return false;
-  const { tile } = placement;
-  const byte =
-    tile.bytes[((query >> tile.level) - tile.row) * tile.width + (key >> tile.level) - tile.column];
-  const last = scene.mask.causal === null ? NOTHING : (query | ((1 << tile.level) - 1)) + scene.mask.causal;
-  return byte === tile.zero && ((rows[y]! & FLAG) !== 0 || (key >> tile.level) << tile.level > last);
-}
-
-function holds({ queries, keys }: Placement, query: number, key: number): boolean {
-  return query >= queries[0] && query < queries[1] && key >= keys[0] && key < keys[1];
 }
 
 /** The cells as an embedded PNG, two image pixels to a unit so that it stays sharp in print. */

@@ -15,12 +15,12 @@ import { view as lines } from "../lines/view";
 import { view as numbers } from "../numbers/view";
 import { view as text } from "../text/view";
 import { AxisTokens } from "./axes";
-import { Lens } from "./lens";
 import { valueText } from "./readout";
 import { sceneOf } from "./scene";
 import { usualScale } from "./settings";
 import { ShownMap } from "./shown_map";
 import { view as heatmap } from "./view";
+import { Viewport } from "./viewport";
 import { words } from "./words";
 
 const frame = decodeFrame(Uint8Array.from(atob(known.frame), (letter) => letter.charCodeAt(0)).buffer);
@@ -94,11 +94,11 @@ describe("the heat map of signed values", () => {
     const supply = await openSupply(source, map, 0, "mean", { arrived() {}, failed() {} });
     const axes = new AxisTokens(source, () => {}).of(map);
     const drawn = new ShownMap(source, map, 0, "mean", axes, supply, () => {});
-    const lens = new Lens();
-    lens.extent = drawn.extent;
-    lens.box = { left: 0, top: 0, width: 3, height: 2 };
+    const viewport = new Viewport();
+    viewport.extent = drawn.extent;
+    viewport.box = { left: 0, top: 0, width: 3, height: 2 };
     const scale = usualScale({ place: map.place } as never, source.description);
-    drawn.look({ ...lens.scaled(1), near: { query: 0, key: 0 } }, scale);
+    drawn.look({ ...viewport.scaled(1), near: { query: 0, key: 0 } }, scale);
     expect(drawn.top).toBe(0.5);
 
     const say = words("en");
@@ -113,7 +113,7 @@ describe("the heat map of signed values", () => {
     expect(valueText(near.read({ query: 0, key: 0 }, say), say)).toBe("≈ −0.5"); // bytes are never called exact
 
     for (const theme of ["light", "dark"] as const) {
-      const pixels = paint(sceneOf(drawn, lens, theme, 1));
+      const pixels = paint(sceneOf(drawn, viewport, theme, 1));
       const at = (cell: number): number[] => [...pixels.subarray(4 * cell, 4 * cell + 3)];
       const colour = (place: number): number[] => [...diverging(theme).subarray(3 * place, 3 * place + 3)];
       expect([at(0), at(1), at(3)]).toEqual([colour(1), colour(128), colour(128)]);
@@ -129,13 +129,13 @@ describe("the heat map of signed values", () => {
   it("has the same colours whatever the size of the values", () => {
     for (const size of [1e-9, 1, 1e9]) {
       const tile = tileOf({ ...bytes, maximum: 0.5 * size }, 0, 0, 0);
-      const lens = new Lens();
-      lens.extent = { queries: 2, keys: 3 };
-      lens.box = { left: 0, top: 0, width: 3, height: 2 };
+      const viewport = new Viewport();
+      viewport.extent = { queries: 2, keys: 3 };
+      viewport.box = { left: 0, top: 0, width: 3, height: 2 };
       const placements = [{ tile, queries: [0, 2] as const, keys: [0, 3] as const }];
       const mask = { causal: null, rows: null, left: null };
       const drawn = { placements, top: tile.maximum, mask, signed: true } as unknown as ShownMap;
-      const { table, ...scene } = sceneOf(drawn, lens, "light", 1);
+      const { table, ...scene } = sceneOf(drawn, viewport, "light", 1);
       const places = Uint8Array.from({ length: 768 }, (_, at) => Math.floor(at / 3));
       const pixels = paint({ ...scene, table: places });
       expect([0, 1, 2, 3, 4, 5].map((cell) => pixels[4 * cell])).toEqual([...bytes.data]);

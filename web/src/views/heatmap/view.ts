@@ -12,7 +12,8 @@ import { chooseHead, chooseMap, selectedRows } from "../../core/maps";
 import { samePlace } from "../../core/place";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
-import { Refusal } from "../../core/source";
+import { errorText, Refusal } from "../../core/source";
+import { isAbort } from "../../core/tasks";
 import type { TableData } from "../../core/view";
 import { fetchNeighbours } from "../../data/heat_neighbours";
 import { openSupply, type Scale } from "../../data/heat_supply";
@@ -21,15 +22,17 @@ import type { Cell } from "../../marks/heat_overlay";
 import { Surface } from "../../marks/heat_surface";
 import { make, relabel } from "../../marks/make";
 import { AxisTokens, areNamed } from "./axes";
-import { Desk } from "./desk";
-import { Lens } from "./lens";
+import { Panel } from "./panel";
 import { Plot } from "./plot";
 import { FloatingReadout, valueText } from "./readout";
 import { printMap, tabulate } from "./report";
 import { sceneOf, tableOf } from "./scene";
 import { type HeatmapOptions, options, usualScale } from "./settings";
 import { ShownMap, type Words } from "./shown_map";
+import { Viewport } from "./viewport";
 import { words } from "./words";
+
+const ASK_AGAIN = 5500; // ms: a little longer than failed tiles are left alone
 
 export const view = recordingView({
   name: "heatmap",
@@ -43,8 +46,8 @@ export const view = recordingView({
 class Heatmap extends MountedView<Words, HeatmapOptions> {
   private readonly opening = this.tasks.asker();
   private readonly plot: Plot;
-  private readonly lens = new Lens();
-  private readonly desk: Desk;
+  private readonly viewport = new Viewport();
+  private readonly panel: Panel;
   private readonly floating: FloatingReadout;
   private readonly surface: Surface;
   private readonly tokens: AxisTokens;
@@ -56,11 +59,12 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
   private pointer: readonly [x: number, y: number] | null = null;
   private stale = true; // the cells, not only what lies over them
   private written: string | null = null;
+  private trouble: unknown = null; // why the last tile did not come
   private named = false; // margins are as wide as names need
 
   constructor(setting: Setting<Words, HeatmapOptions>) {
     super(setting);
-    const { stage, say, lens, options } = this;
+    const { stage, say, viewport, options } = this;
     const now = stage.selection.get();
     this.plot = new Plot(say);
     this.tokens = new AxisTokens(stage.source, () => {
@@ -68,19 +72,19 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
       else this.resize(); // margins follow the first names; later they would shake the map
     });
     const area = make("div", { class: "heat-area" }, this.plot.element);
-    this.desk = new Desk(say, area, options, () =>
+    this.panel = new Panel(say, area, options, () =>
       usualScale(stage.selection.get(), stage.source.description),
     );
-    stage.element.append(this.desk.element);
+    stage.element.append(this.panel.element);
     this.surface = new Surface(this.plot.cells, options.now.renderer);
     this.floating = new FloatingReadout(area, say);
     const { element } = this.plot;
     this.stopListening = listen(element, {
-      zoom: (x, y, factor) => this.move(lens.zoomed(x, y, factor)),
-      pan: (dx, dy) => this.move(lens.panned(dx, dy)),
-      hover: (x, y) => this.point(lens.cellAt(x, y), [x, y]),
+      zoom: (x, y, factor) => this.move(viewport.zoomed(x, y, factor)),
+      pan: (dx, dy) => this.move(viewport.panned(dx, dy)),
+      hover: (x, y) => this.point(viewport.cellAt(x, y), [x, y]),
       leave: () => this.point(null, null),
-      tap: (x, y) => this.choose(lens.cellAt(x, y)),
+      tap: (x, y) => this.choose(viewport.cellAt(x, y)),
     });
     element.addEventListener("keydown", (event) => this.press(event));
     element.addEventListener("blur", () => this.point(null, null));
@@ -92,15 +96,15 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
 
   update(now: Selection, before: Selection): void {
     const [options, old] = [this.options.in(now), this.options.in(before)];
-    this.desk.follow();
+    this.panel.follow();
     if (!samePlace(now.place, before.place) || now.head !== before.head || options.pool !== old.pool) {
       this.open(now);
       return;
     }
     if (this.shown !== null && options.leave !== this.shown.leave) void this.shown.leaveOut(options.leave);
-    if (options.at !== old.at && options.at !== this.written) this.lens.read(options.at);
+    if (options.at !== old.at && options.at !== this.written) this.viewport.read(options.at);
     if (now.query !== before.query || now.key !== before.key)
-      this.lens.camera = this.lens.revealed(this.selected());
+      this.viewport.camera = this.viewport.revealed(this.selected());
     this.schedule(true);
   }
 
@@ -114,8 +118,12 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     this.opening.ask(
       null,
       async (source, signal) => {
-        const heard = { arrived: changed, failed: this.tasks.fail };
-        const supply = await openSupply(source, map, head, pool, heard);
+        const arrived = (): void => {
+          this.trouble = null;
+          changed();
+        };
+        const failed = (error: unknown): void => this.failTile(error);
+        const supply = await openSupply(source, map, head, pool, { arrived, failed });
         if (signal.aborted) supply.dispose();
         const shown = new ShownMap(source, map, head, pool, this.tokens.of(map), supply, changed);
         return { shown, source };
@@ -132,16 +140,25 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     const before = this.shown;
     before?.dispose();
     this.shown = shown;
-    this.lens.extent = shown.extent;
+    this.trouble = null;
+    this.viewport.extent = shown.extent;
     const same = before?.extent.queries === shown.extent.queries && before.extent.keys === shown.extent.keys;
     if (!same) {
       this.hover = null;
       this.layout();
-      this.lens.read(this.options.now.at);
+      this.viewport.read(this.options.now.at);
     } else if (this.hover !== null) shown.exact.ask(this.hover.query, this.hover.key);
     this.label(shown);
     void shown.learnMask();
     this.schedule(true);
+  }
+
+  /** A coarser picture stands in for a tile that did not come; it is asked for again after a while. */
+  private failTile(error: unknown): void {
+    if (this.tasks.over || isAbort(error)) return;
+    this.trouble = error;
+    this.schedule(true);
+    this.tasks.later("tiles", ASK_AGAIN, () => this.schedule(true));
   }
 
   private label(shown: ShownMap): void {
@@ -158,9 +175,9 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
   }
 
   resize(): void {
-    const at = this.lens.write();
+    const at = this.viewport.write();
     this.layout();
-    this.lens.read(at);
+    this.viewport.read(at);
     this.schedule(true);
   }
 
@@ -168,19 +185,19 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     const { element } = this.plot;
     this.laid = [element.clientWidth, element.clientHeight];
     const axes = this.shown?.axes;
-    this.lens.box = this.plot.layOut(axes);
+    this.viewport.box = this.plot.layOut(axes);
     this.named = axes !== undefined && areNamed(axes);
   }
 
   private move(camera: Camera): void {
-    const { lens } = this;
-    lens.camera = camera;
-    if (this.pointer !== null) this.hover = lens.cellAt(...this.pointer);
+    const { viewport } = this;
+    viewport.camera = camera;
+    if (this.pointer !== null) this.hover = viewport.cellAt(...this.pointer);
     this.schedule(true);
     this.tasks.later("link", 250, () => {
-      this.written = lens.write();
+      this.written = viewport.write();
       if (this.written !== null) {
-        lens.read(this.written); // a link shows the very same pixels
+        viewport.read(this.written); // a link shows the very same pixels
         this.schedule(true);
       }
       this.options.set({ at: this.written });
@@ -188,7 +205,7 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
   }
 
   zoom(direction: -1 | 0 | 1): void {
-    this.move(this.lens.stepped(direction, this.hover));
+    this.move(this.viewport.stepped(direction, this.hover));
   }
 
   // Pointing and selecting
@@ -221,8 +238,8 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     const zoom = ZOOMS[event.key];
     if (arrow !== undefined) {
       const [down, right] = arrow;
-      const { width, height } = this.lens.box;
-      if (event.shiftKey) this.move(this.lens.panned(-right * width * 0.15, -down * height * 0.15));
+      const { width, height } = this.viewport.box;
+      if (event.shiftKey) this.move(this.viewport.panned(-right * width * 0.15, -down * height * 0.15));
       else this.step(down, right);
     } else if (zoom !== undefined) this.zoom(zoom);
     else if (event.key === "Enter" || event.key === " ") this.choose(this.hover);
@@ -236,15 +253,15 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
 
   /** The crosshair goes to the next cell, or to the next pixel where a pixel covers several. */
   private step(down: number, right: number): void {
-    const { lens } = this;
+    const { viewport } = this;
     const { query, key } = this.selected();
-    const middle = lens.middle();
+    const middle = viewport.middle();
     const start = this.hover ?? { query: query ?? middle.query, key: key ?? middle.key };
     const far = this.shown?.side ?? 1;
-    const cell = lens.beside(start, down * far, right * far);
-    const seen = lens.revealed(cell);
+    const cell = viewport.beside(start, down * far, right * far);
+    const seen = viewport.revealed(cell);
     this.pointer = null;
-    if (seen.key !== lens.camera.key || seen.query !== lens.camera.query) this.move(seen);
+    if (seen.key !== viewport.camera.key || seen.query !== viewport.camera.query) this.move(seen);
     this.point(cell, null);
     this.tasks.later("tell", 250, () => {
       const reading = this.shown?.read(cell, this.say);
@@ -263,20 +280,22 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
   }
 
   private drawAll(): void {
-    const { shown, lens, say } = this;
-    if (shown === null || lens.box.width <= 1) return;
+    const { shown, viewport, say } = this;
+    if (shown === null || viewport.box.width <= 1) return;
     const anew = this.stale;
     if (anew) {
       this.stale = false;
       this.look(shown);
-      this.surface.draw(sceneOf(shown, lens, this.stage.theme, window.devicePixelRatio || 1));
-      this.plot.drawAxes(lens, shown.axes);
+      this.surface.draw(sceneOf(shown, viewport, this.stage.theme, window.devicePixelRatio || 1));
+      this.plot.drawAxes(viewport, shown.axes);
     }
     this.drawOver(shown);
     const { query, key } = this.selected();
     const both = query !== null && key !== null ? { query, key } : null;
     if (both !== null) shown.exact.ask(both.query, both.key);
-    this.desk.show(shown, tableOf(shown, this.stage.theme), both === null ? null : shown.read(both, say));
+    const { stage, trouble } = this;
+    const problem = trouble === null ? null : stage.text(errorText(trouble));
+    this.panel.show(shown, tableOf(shown, stage.theme), both && shown.read(both, say), problem);
     if (anew) this.rest(shown);
   }
 
@@ -291,17 +310,17 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
   }
 
   private look(shown: ShownMap): void {
-    const near = this.hover ?? this.lens.centre();
-    const seen = this.lens.scaled(window.devicePixelRatio || 1);
+    const near = this.hover ?? this.viewport.centre();
+    const seen = this.viewport.scaled(window.devicePixelRatio || 1);
     shown.look({ ...seen, near }, this.scale());
   }
 
   private drawOver(shown: ShownMap): void {
-    const { hover, pointer, lens } = this;
-    if (!this.plot.drawOver(lens, shown.axes, hover, this.selected())) return;
+    const { hover, pointer, viewport } = this;
+    if (!this.plot.drawOver(viewport, shown.axes, hover, this.selected())) return;
     if (hover === null) this.floating.hide();
     else {
-      const corner = lens.placeOf(hover.query + 1, hover.key + 1);
+      const corner = viewport.placeOf(hover.query + 1, hover.key + 1);
       this.floating.show(shown.read(hover, this.say), pointer ?? corner);
     }
   }
@@ -309,17 +328,21 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
   // Saving and reading
 
   async picture(): Promise<string> {
-    const { shown, say, stage } = this;
-    if (shown === null) throw new Refusal(this.names.noMaps, "no_maps", 0);
-    const { box, camera } = this.lens;
-    const scene = sceneOf(shown, this.lens, stage.theme, 1);
-    const looked = { shown, scene, box, camera, scale: this.scale(), measure: this.plot.measure() };
-    return printMap(looked, stage, say);
+    const shown = await this.loaded();
+    return printMap(shown, this.viewport, this.scale(), this.plot.measure(), this.stage, this.say);
   }
 
   async table(): Promise<TableData> {
-    if (this.shown === null) return { caption: this.names.noMaps, columns: [], rows: [] };
-    return tabulate(this.shown, this.selected(), this.lens.camera, this.say);
+    return tabulate(await this.loaded(), this.selected(), this.viewport.camera, this.say);
+  }
+
+  /** The map on show, once all that is seen of it is here. */
+  private async loaded(): Promise<ShownMap> {
+    const { shown } = this;
+    if (shown === null) throw new Refusal(this.names.noMaps, "no_maps", 0);
+    while (shown === this.shown && this.trouble === null && (shown.supply.missing > 0 || shown.waiting))
+      await new Promise(requestAnimationFrame);
+    return shown;
   }
 
   private scale(): Scale {

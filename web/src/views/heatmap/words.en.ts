@@ -39,6 +39,7 @@ export const words = {
     `Colours from ${signed ? `minus ${top}` : 0} to ${top} on a square-root scale.`,
   pixel: (side: number, how: string) => `one pixel: ${how} of ${side} × ${side} weights`,
   coming: (count: number) => (count === 1 ? "1 tile on its way" : `${count} tiles on their way`),
+  tileFailed: (why: string) => `A part could not be loaded and is asked for again: ${why}`,
   coarseAverage:
     "Averages of texts longer than 1,024 tokens are shown as a coarse picture. Choose one head to zoom in.",
   coarseStatistics:

@@ -41,6 +41,7 @@ export const words: SameWords<typeof en.words> = {
   legend: (top: string, signed: boolean) => `颜色从 ${signed ? `负 ${top}` : 0} 到 ${top}，平方根标尺。`,
   pixel: (side: number, how: string) => `每个像素：${side} × ${side} 个权重的${how}`,
   coming: (count: number) => `正在读取 ${count} 个图块`,
+  tileFailed: (why: string) => `有一部分未能读取，稍后会重试：${why}`,
   coarseAverage: "超过 1,024 个词元时，平均图只能粗略显示。选择单个注意力头即可放大。",
   coarseStatistics: "这幅图只保留了统计量，因此只能粗略显示。连同权重重新记录即可放大。",
   nothing: "指向一个格子可查看权重；单击或按回车选中。",

@@ -20,7 +20,7 @@ import type { Cell } from "../../marks/heat_overlay";
 
 const STEP = 1.5; // a press of + or −
 
-export class Lens {
+export class Viewport {
   extent: Extent = { queries: 1, keys: 1 };
   box: PlotBox = { left: 64, top: 64, width: 0, height: 0 };
   camera: Camera = { key: 0, query: 0, scale: 1 };

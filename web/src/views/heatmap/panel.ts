@@ -17,7 +17,7 @@ import type { ShownMap, Words } from "./shown_map";
 
 const POOLED = 256; // tokens up to which a pixel hardly ever shows more than one weight
 
-export class Desk {
+export class Panel {
   readonly element: HTMLElement;
   readonly follow: () => void; // the options
   private readonly heading = make("h2", { class: "heat-heading" });
@@ -61,8 +61,8 @@ export class Desk {
     this.pinned.element.hidden = true;
   }
 
-  /** What is on show, and the selected cell. */
-  show(shown: ShownMap, table: Uint8Array, pinned: Reading | null): void {
+  /** What is on show, the selected cell, and why a part of the map is missing. */
+  show(shown: ShownMap, table: Uint8Array, pinned: Reading | null, problem: string | null): void {
     const { say } = this;
     const { supply, top } = shown;
     write(this.heading, shown.name(say));
@@ -75,7 +75,8 @@ export class Desk {
     );
     const parts = [];
     if (shown.side > 1) parts.push(say.pixel(shown.side, shown.pooling(say)));
-    if (supply.missing > 0) parts.push(say.coming(supply.missing));
+    if (problem !== null) parts.push(say.tileFailed(problem));
+    else if (supply.missing > 0) parts.push(say.coming(supply.missing));
     write(this.status, parts.join(" · "));
     const notes = { average: say.coarseAverage, statistics: say.coarseStatistics };
     write(this.note, supply.coarse === null ? "" : notes[supply.coarse]);
