@@ -8,8 +8,7 @@ from typing import Any
 
 from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, Preset
 from glassformer.errors import ApiError
-from glassformer.messages import message
-from texts import send_text
+from glassformer.messages import literal, message
 
 
 class Rehearsal:
@@ -45,8 +44,8 @@ class Rehearsal:
         ]  # fmt: skip
 
     def presets(self) -> Sequence[Preset]:
-        phrase = send_text("Tom chase Jerry")
-        point = send_text("Look at the diagonal.")
+        phrase = literal("Tom chase Jerry")
+        point = literal("Look at the diagonal.")
         return [
             Preset(id="tom", title=phrase, point=point, model="zoo/translator", task="translation",
                    text="Tom chase Jerry", source_language="en", target_language="zh",

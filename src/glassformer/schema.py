@@ -1,9 +1,10 @@
 """Base classes of everything that crosses the HTTP interface."""
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any, Union
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, PlainSerializer
 
 from glassformer.messages import Message
 from glassformer.place import Kind, Place
@@ -13,9 +14,11 @@ LONGEST_LIST = 1000  # items of a list in a message; longer ones are cut
 
 
 class ResponseModel(BaseModel):
-    """What the server sends: frozen, every field of its schema and no other."""
+    """What the server sends: frozen, every field of its schema and no other; may be read from attributes."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", from_attributes=True, json_schema_serialization_defaults_required=True
+    )
 
 
 class RequestModel(BaseModel):
@@ -69,6 +72,23 @@ class PlaceModel(ResponseModel):
         return cls(**place._asdict(), address=place.address)
 
 
+def _read_message(value: Any) -> Any:
+    try:
+        return Message.from_json(value) if isinstance(value, Mapping) else value
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not a message: {error}") from error
+
+
+def _drop_infinite(value: Any) -> Any:
+    return value if value is None or math.isfinite(value) else None
+
+
+# In Python a Message, in JSON its model.
+MessageField = Annotated[
+    InstanceOf[Message], BeforeValidator(_read_message), PlainSerializer(MessageModel.of)
+]
+# JSON has no infinity and no NaN: they become None.
+Finite = Annotated[float | None, BeforeValidator(_drop_infinite)]
 # Two of a kind: in the schema a list of two, which more tools understand than a tuple.
 Pair = Annotated[tuple[int, ...], Field(min_length=2, max_length=2)]
 Bounds = Annotated[tuple[float | None, ...], Field(min_length=2, max_length=2)]

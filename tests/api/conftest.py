@@ -17,9 +17,10 @@ from glassformer.api.library import Library
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 from glassformer.lessons.schema import Topic, TopicResult, read_defaults
+from glassformer.messages import literal
 from glassformer.recording import Recording
 from inventions import invent_decoder, invent_long, invent_translation
-from texts import send_text, text_of
+from texts import text_of
 
 HOST = "http://localhost:5000"
 
@@ -47,7 +48,7 @@ class PretendWorkbench:
         )  # fmt: skip
 
     def presets(self) -> Sequence[Preset]:
-        words = send_text("狐狸")
+        words = literal("狐狸")
         return (
             Preset(id="fox", title=words, point=words, model="zoo/tiny", task="language_modelling", text="x"),
         )

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from glassformer.api.description import describe, find_shape, slice_tokens
+from glassformer.messages import literal
 from glassformer.recording import Output, Recording, Tokens
 from inventions import invent_decoder, invent_evidence, invent_map, invent_tokens, invent_translation
-from texts import send_text
 
-TITLE = send_text("x")
+TITLE = literal("x")
 
 
 def test_shapes() -> None:

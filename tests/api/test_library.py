@@ -12,8 +12,9 @@ from glassformer.api.cards import estimate_bytes
 from glassformer.api.jobs import JobRequest
 from glassformer.api.library import Library
 from glassformer.errors import ApiError, BundleError
+from glassformer.messages import literal
 from inventions import invent_decoder
-from texts import send_text, text_of
+from texts import text_of
 
 
 def test_an_id_means_the_same_content_on_every_start(invented: dict[str, Path], tmp_path: Path) -> None:
@@ -74,7 +75,7 @@ def test_what_was_made_is_kept_with_what_made_it(tmp_path: Path) -> None:
     path = library.new_path()
     bundle.save(invent_decoder(), path)
     request = JobRequest(kind="record", model="zoo/tiny", text="狐狸")
-    id = library.adopt(path, title=send_text("狐狸"), request=request)
+    id = library.adopt(path, title=literal("狐狸"), request=request)
     library.close()
     again = Library(tmp_path, shipped=None)
     assert text_of(again.entry(id).title) == "狐狸"

@@ -14,7 +14,7 @@ from browser.conftest import Served
 from browser.test_heatmap import read_pixels
 from browser.test_heatmap import settle as wait_for_map
 from browser.waiting import chosen, measure_overflow, rest
-from texts import send_text
+from glassformer.messages import literal
 
 pytestmark = pytest.mark.browser
 
@@ -185,7 +185,7 @@ def test_long_recordings_and_refusals(served: Served, open_page: Callable[..., P
     settle(page, heads)
     assert (read_pixels(page.locator(".over-canvas"))[..., 3] > 0).any()
     said = "Too long for that."
-    error = {"code": "too_long", "sentence": said, "message": send_text(said).model_dump(mode="json")}
+    error = {"code": "too_long", "sentence": said, "message": literal(said).to_json()}
     page.route("**/scores/distance*", lambda route: route.fulfill(status=422, json={"error": error}))
     page.locator(".over-bar select").select_option("distance")
     expect(page.locator(".over-trouble")).to_have_text("Too long for that.")

@@ -2,13 +2,12 @@
 
 from glassformer.messages import message
 from glassformer.recording import Recording
-from glassformer.schema import MessageModel
 from glassformer.walk import Arrays
 from glassformer.walk.builder import PlanBuilder
 from glassformer.walk.types import StepParameters
 
-MISSING = MessageModel.of(message("walk.not_kept"))
-OUTSIDE = MessageModel.of(message("walk.outside"))
+MISSING = message("walk.not_kept")
+OUTSIDE = message("walk.outside")
 
 
 def test_a_step_knows_its_place_its_shapes_and_whether_it_can_be_explained(full: Recording) -> None:

@@ -12,8 +12,8 @@ from glassformer import bundle
 from glassformer.api.jobs import Preset
 from glassformer.api.library import SHIPPED
 from glassformer.loaded.opening import load
+from glassformer.messages import message
 from glassformer.recording import Recording, Tokens
-from glassformer.schema import MessageModel
 from glassformer.walk import follow, list_arrays
 from glassformer.weights.hub import ZOO
 from glassformer.workbench import gallery
@@ -204,8 +204,8 @@ def test_cards_say_what_the_presets_say(piece: Piece) -> None:
     (path,) = SHIPPED.glob(f"[0-9][0-9]-{piece.preset}.toml")
     card, preset = tomllib.loads(path.read_text(encoding="utf-8")), PRESETS[piece.preset]
     assert card["preset"] == preset.id
-    assert card["title"] == {"code": preset.title.model_dump()["code"]}
-    assert card["note"] == {"code": preset.point.model_dump()["code"]}
+    assert card["title"] == {"code": preset.title.code}
+    assert card["note"] == {"code": preset.point.code}
     assert card["selection"] == preset.selection
 
 
@@ -215,7 +215,7 @@ def test_every_preset_has_its_model_in_the_zoo() -> None:
 
 
 def test_a_gallery_has_bundles_and_cards(zoo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    phrase = MessageModel(code="workbench.preset.fox.title", parameters={})
+    phrase = message("workbench.preset.fox.title")
     words = {"title": phrase, "point": phrase, "text": "the animal"}
     presets = (
         Preset(id="one", model="zoo/decoder", task="language_modelling", **words),  # type: ignore[arg-type]

@@ -7,7 +7,6 @@ import pytest
 from glassformer.api.jobs import JobRequest, PlayRequest
 from glassformer.errors import ApiError
 from glassformer.messages import message
-from glassformer.schema import MessageModel
 from glassformer.workbench.jobs import Entry, JobStore
 from glassformer.workbench.models import Model
 
@@ -88,7 +87,7 @@ def test_a_failed_job_says_why(ask: Ask) -> None:
     store.fail(entry, why, "crashed")
     job = store.job(entry.id)
     assert (job.state, job.code) == ("failed", "crashed")
-    assert job.message == MessageModel.of(why)
+    assert job.message == why
     sent = {"code": "workbench.worker.crashed", "parameters": {"signal": "SIGSEGV"}, "default": None}
     data = store.events(entry.id, 2)[0].data
     assert data == {"code": "crashed", "message": sent}

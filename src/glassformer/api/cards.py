@@ -19,22 +19,20 @@ from glassformer.api.jobs import JobRequest
 from glassformer.messages import get_language, literal
 from glassformer.recording import Recording
 from glassformer.recording.arrays import is_mapped
-from glassformer.schema import MessageModel
+from glassformer.schema import MessageField
 
 _WHOLE = 16 << 20  # bytes up to which a file is hashed as a whole
 _SAMPLES, _SAMPLE = 256, 4096  # pieces of a longer file, and bytes of each
 
 
 def _read_text(value: Any) -> Any:
-    """A text of a card: a message, the code of one, or, in old cards, a text in each language."""
-    if not isinstance(value, dict):
+    """A text of a card: a message, or, in old cards, a text in each language."""
+    if not isinstance(value, dict) or "code" in value:
         return value
-    if "code" in value:
-        return {"parameters": {}} | {name: value[name] for name in value if name in MessageModel.model_fields}
-    return MessageModel.of(literal(str(value.get(get_language()) or value["en"])))
+    return literal(str(value.get(get_language()) or value["en"]))
 
 
-CardText = Annotated[MessageModel, BeforeValidator(_read_text)]
+CardText = Annotated[MessageField, BeforeValidator(_read_text)]
 
 
 class Card(BaseModel):

@@ -4,30 +4,31 @@ In:   a Recording and what the library knows about it.
 Out:  Description, TokenSlice and their parts: typed, small, ready for JSON.
 """
 
-import math
-from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator
 
 from glassformer.api.jobs import JobRequest, Shape
-from glassformer.recording import (
-    AttentionMap,
-    Evidence,
-    Generation,
-    Output,
-    Recording,
-    Side,
-    Step,
-    Tokens,
-    count_levels,
-)
+from glassformer.messages import Message
+from glassformer.recording import AttentionMap, Evidence, Output, Recording, Side, Step, Tokens, count_levels
 from glassformer.recording.axes import find_starts, is_causal
 from glassformer.recording.statistics import Content
 from glassformer.recording.visible import make_visible
-from glassformer.schema import MessageModel, Pair, PlaceModel, ResponseModel
+from glassformer.schema import Finite, MessageField, Pair, PlaceModel, ResponseModel
 
 LONGEST_TEXT = 20_000  # characters of a text in a description
 MOST_POSITIONS = 2_048  # of an output
 MOST_TOKENS = 8_192  # in one slice
+
+
+def _replace_surrogates(text: str) -> str:
+    """The text as UTF-8 can carry it: an unpaired surrogate becomes �."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+Unicode = Annotated[str, BeforeValidator(_replace_surrogates)]
+Cut = Annotated[str, BeforeValidator(lambda text: _replace_surrogates(text[:LONGEST_TEXT]))]
+Visible = Annotated[str, BeforeValidator(make_visible)]  # with blanks, line ends and bytes made visible
 
 
 class SideDescription(ResponseModel):
@@ -35,7 +36,7 @@ class SideDescription(ResponseModel):
 
     side: Side
     count: int
-    text: str | None
+    text: Cut | None
 
 
 class MapDescription(ResponseModel):
@@ -61,7 +62,7 @@ class MapDescription(ResponseModel):
     key_heads: int | None
     head_width: int | None
     scale: float | None
-    relaxed: MessageModel | None  # why rows need not sum to one
+    relaxed: MessageField | None  # why rows need not sum to one
 
 
 class HiddenDescription(ResponseModel):
@@ -77,11 +78,11 @@ class HiddenDescription(ResponseModel):
 class EvidenceMessages(ResponseModel):
     """The texts of the evidence; `summary` is the one line, its parts joined by " · "."""
 
-    kernel: MessageModel
-    reference: MessageModel | None
-    edits: tuple[MessageModel, ...]
-    notes: tuple[MessageModel, ...]
-    summary: tuple[MessageModel, ...]
+    kernel: MessageField
+    reference: MessageField | None
+    edits: tuple[MessageField, ...]
+    notes: tuple[MessageField, ...]
+    summary: tuple[MessageField, ...]
 
 
 class EvidenceDescription(ResponseModel):
@@ -91,7 +92,7 @@ class EvidenceDescription(ResponseModel):
     model_hash: str
     dtype: str
     exact: bool
-    largest_error: float | None
+    largest_error: Finite
     versions: dict[str, str]
     messages: EvidenceMessages
 
@@ -100,8 +101,8 @@ class TokenChoice(ResponseModel):
     """A token that was chosen, or an alternative to it."""
 
     token: int
-    text: str
-    log_probability: float | None  # None: minus infinity
+    text: Visible
+    log_probability: Finite  # None: minus infinity
 
 
 class StepDescription(TokenChoice):
@@ -111,14 +112,14 @@ class StepDescription(TokenChoice):
     alternatives: tuple[TokenChoice, ...]
     beam: int
     parent: int | None
-    score: float | None
+    score: Finite
 
 
 class GenerationDescription(ResponseModel):
     """How a text was generated."""
 
     method: str
-    text: str
+    text: Unicode
     steps: tuple[StepDescription, ...]
     nodes: tuple[StepDescription, ...]
 
@@ -135,7 +136,7 @@ class Description(ResponseModel):
     """Everything about a recording but its arrays and its tokens."""
 
     id: str
-    title: MessageModel
+    title: MessageField
     model: str
     shape: Shape
     evidence: EvidenceDescription
@@ -153,19 +154,18 @@ class TokenSlice(ResponseModel):
 
     side: Side
     start: int
-    texts: tuple[str, ...]
-    shown: tuple[str, ...]
+    texts: tuple[Unicode, ...]
+    shown: tuple[Visible, ...]
     ids: tuple[int, ...]
     special: tuple[bool, ...]
     words: tuple[int, ...] | None
     offsets: tuple[Pair, ...] | None
-    text: str | None
+    text: Cut | None
 
 
-def describe(
-    recording: Recording, id: str, title: MessageModel, request: JobRequest | None = None
-) -> Description:
+def describe(recording: Recording, id: str, title: Message, request: JobRequest | None = None) -> Description:
     """The description of a recording."""
+    generation = recording.generation
     return Description(
         id=id,
         title=title,
@@ -177,27 +177,14 @@ def describe(
         maps=tuple(describe_map(recording, each) for each in recording.maps),
         hidden=tuple(_describe_hidden(recording, stack) for stack in recording.hidden),
         output=None if recording.output is None else _describe_output(recording.output),
-        generation=None if recording.generation is None else _describe_generation(recording.generation),
+        generation=None if generation is None else GenerationDescription.model_validate(generation),
         request=request,
     )
 
 
 def _describe_evidence(evidence: Evidence) -> EvidenceDescription:
-    return EvidenceDescription(
-        model=evidence.model,
-        model_hash=evidence.model_hash,
-        dtype=evidence.dtype,
-        exact=evidence.exact,
-        largest_error=_finite(evidence.largest_error),
-        versions=dict(evidence.versions),
-        messages=EvidenceMessages(
-            kernel=MessageModel.of(evidence.kernel),
-            reference=None if evidence.reference is None else MessageModel.of(evidence.reference),
-            edits=tuple(map(MessageModel.of, evidence.edits)),
-            notes=tuple(map(MessageModel.of, evidence.notes)),
-            summary=tuple(map(MessageModel.of, evidence.summary)),
-        ),
-    )
+    plain = {name: getattr(evidence, name) for name in EvidenceDescription.model_fields if name != "messages"}
+    return EvidenceDescription(**plain, messages=EvidenceMessages.model_validate(evidence))
 
 
 def find_shape(recording: Recording) -> Shape:
@@ -233,7 +220,7 @@ def describe_map(recording: Recording, each: AttentionMap) -> MapDescription:
         key_heads=None if keys is None else keys.shape[0],
         head_width=None if keys is None else keys.shape[2],
         scale=each.scale,
-        relaxed=None if each.relaxed is None else MessageModel.of(each.relaxed),
+        relaxed=each.relaxed,
     )
 
 
@@ -244,19 +231,18 @@ def slice_tokens(tokens: Tokens, start: int, stop: int) -> TokenSlice:
     return TokenSlice(
         side=tokens.side,
         start=start,
-        texts=tuple(_replace_surrogates(text) for text in texts),
-        shown=tuple(make_visible(text) for text in texts),
+        texts=texts,
+        shown=texts,
         ids=tuple(tokens.ids[part].tolist()),
         special=tuple(tokens.special[part].tolist()),
         words=None if tokens.words is None else tuple(tokens.words[part].tolist()),
         offsets=None if tokens.offsets is None else tuple(map(tuple, tokens.offsets[part].tolist())),
-        text=None if tokens.text is None else _replace_surrogates(tokens.text[:LONGEST_TEXT]),
+        text=tokens.text,
     )
 
 
 def _describe_side(tokens: Tokens) -> SideDescription:
-    text = None if tokens.text is None else _replace_surrogates(tokens.text[:LONGEST_TEXT])
-    return SideDescription(side=tokens.side, count=len(tokens), text=text)
+    return SideDescription(side=tokens.side, count=len(tokens), text=tokens.text)
 
 
 def _describe_hidden(recording: Recording, stack: str) -> HiddenDescription:
@@ -277,55 +263,21 @@ def find_hidden_side(recording: Recording, stack: str) -> Side:
 
 
 def _describe_output(output: Output) -> OutputDescription:
-    texts = {token: make_visible(text) for token, text in output.vocabulary.items()}
     rows = zip(output.ids.tolist(), output.log_probabilities.tolist(), strict=True)
-    positions = () if len(output.ids) > MOST_POSITIONS else tuple(_list_choices(*row, texts) for row in rows)
+    positions = (
+        ()
+        if len(output.ids) > MOST_POSITIONS
+        else tuple(
+            tuple(
+                TokenChoice(token=token, text=output.vocabulary[token], log_probability=log)
+                for token, log in zip(ids, logs, strict=True)
+            )
+            for ids, logs in rows
+        )
+    )
     return OutputDescription(stack=output.stack, kind=output.kind, positions=positions)
 
 
-def _list_choices(
-    ids: Sequence[int], logs: Sequence[float], texts: dict[int, str]
-) -> tuple[TokenChoice, ...]:
-    return tuple(
-        TokenChoice(token=token, text=texts[token], log_probability=_finite(log))
-        for token, log in zip(ids, logs, strict=True)
-    )
-
-
-def _describe_generation(generation: Generation) -> GenerationDescription:
-    return GenerationDescription(
-        method=generation.method,
-        text=_replace_surrogates(generation.text),
-        steps=tuple(describe_step(step) for step in generation.steps),
-        nodes=tuple(describe_step(node) for node in generation.nodes),
-    )
-
-
 def describe_step(step: Step) -> StepDescription:
-    """One step, or one node of a tree."""
-    return StepDescription(
-        index=step.index,
-        token=step.token,
-        text=make_visible(step.text),
-        log_probability=_finite(step.log_probability),
-        alternatives=tuple(
-            TokenChoice(
-                token=each.token,
-                text=make_visible(each.text),
-                log_probability=_finite(each.log_probability),
-            )
-            for each in step.alternatives
-        ),
-        beam=step.beam,
-        parent=step.parent,
-        score=_finite(step.score),
-    )
-
-
-def _finite(number: float | None) -> float | None:
-    return None if number is None or not math.isfinite(number) else float(number)
-
-
-def _replace_surrogates(text: str) -> str:
-    """The text as UTF-8 can carry it: an unpaired surrogate becomes �."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    """One step of a generation, or one node of a tree."""
+    return StepDescription.model_validate(step)

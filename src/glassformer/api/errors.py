@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 
 from glassformer.api.languages import choose_language
 from glassformer.errors import ApiError, GlassformerError
-from glassformer.schema import MessageModel, ResponseModel
+from glassformer.schema import MessageField, ResponseModel
 
 log = logging.getLogger("glassformer.server")
 
@@ -25,7 +25,7 @@ class ErrorBody(ResponseModel):
 
     sentence: str  # the message as text, in the language of the request
     code: str  # for programs
-    message: MessageModel
+    message: MessageField
 
 
 class ErrorResponse(ResponseModel):
@@ -45,7 +45,7 @@ def respond_with_error(error: ApiError, language: str) -> Response:
     body = ErrorBody(
         sentence=error.message.text(language),
         code=error.code,
-        message=MessageModel.of(error.message),
+        message=error.message,
     )
     return JSONResponse(ErrorResponse(error=body).model_dump(mode="json"), error.status)
 

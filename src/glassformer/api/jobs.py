@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 from pydantic import Field
 
 from glassformer.lessons.schema import Topic, TopicResult
-from glassformer.schema import MessageModel, RequestModel, ResponseModel
+from glassformer.schema import MessageField, RequestModel, ResponseModel
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -106,7 +106,7 @@ class Job(ResponseModel):
     detail: str | None
     recording: str | None  # its id in the library, once done
     code: str | None = None
-    message: MessageModel | None = None  # why it failed
+    message: MessageField | None = None  # why it failed
     model: str
     created: float  # seconds since 1970
     listed: bool = True  # whether what it makes is in the list of recordings
@@ -137,7 +137,7 @@ class ModelDescription(ResponseModel):
     max_tokens: int | None
     parameters: int | None
     origin: Literal["zoo", "folder", "hub"]
-    note: MessageModel | None
+    note: MessageField | None
     decoder_layers: int | None = None  # of encoder-decoders, whose `layers` are those of the encoder
 
 
@@ -145,8 +145,8 @@ class Preset(ResponseModel):
     """A text worth looking at, and what to look at in it."""
 
     id: str
-    title: MessageModel
-    point: MessageModel
+    title: MessageField
+    point: MessageField
     model: str
     task: str
     text: str

@@ -25,10 +25,10 @@ from glassformer.api.cards import Card, estimate_bytes, hash_file, read_card, sl
 from glassformer.api.description import find_shape
 from glassformer.api.jobs import JobRequest, Shape
 from glassformer.errors import ApiError, BundleError
-from glassformer.messages import literal
+from glassformer.messages import Message, literal
 from glassformer.recording import Recording
 from glassformer.recording.visible import make_excerpt
-from glassformer.schema import MessageModel, ResponseModel
+from glassformer.schema import MessageField, ResponseModel
 
 Origin = Literal["shipped", "file", "made"]
 
@@ -44,14 +44,14 @@ class RecordingEntry(ResponseModel):
     """One recording in a list."""
 
     id: str
-    title: MessageModel
+    title: MessageField
     model: str
     shape: Shape
     source_excerpt: str
     source_tokens: int
     target_tokens: int | None
     origin: Origin
-    note: MessageModel | None
+    note: MessageField | None
     selection: dict[str, str] | None = None  # where to open it, as in the page's address
     parent: str | None = None  # id of the recording that it is derived from
     default: bool = False  # the one that a page opens by itself; one of a list at most
@@ -182,7 +182,7 @@ class Library:
         self,
         path: str | PathLike[str],
         origin: Origin = "made",
-        title: MessageModel | None = None,
+        title: Message | None = None,
         request: JobRequest | None = None,
     ) -> str:
         """Add a bundle written below the library's folder; the library owns the file from now on."""
@@ -211,7 +211,7 @@ class Library:
         finally:
             part.unlink(missing_ok=True)
 
-    def add(self, recording: Recording, title: MessageModel | None = None) -> str:
+    def add(self, recording: Recording, title: Message | None = None) -> str:
         """Add a recording that is in memory; it is written to disk when memory runs short."""
         return self._add(recording, None, "made", Card(title=title), own=True)
 
@@ -260,7 +260,7 @@ class Library:
         label = path.stem if path is not None and origin == "file" and not own else excerpt or recording.model
         entry = RecordingEntry(
             id=id,
-            title=MessageModel.of(literal(label)) if card.title is None else card.title,
+            title=literal(label) if card.title is None else card.title,
             model=recording.model,
             shape=find_shape(recording),
             source_excerpt=excerpt,

@@ -4,7 +4,6 @@ In:   a folder of runs (runlog.py), a step from which on news are wanted, how ma
 Out:  RunEntry and RunDescription for JSON. Logs that have not changed are not read again.
 """
 
-import math
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 
 from glassformer.errors import ApiError, InputError
 from glassformer.place import Place
-from glassformer.recording.arrays import AnyArray, choose
+from glassformer.recording.arrays import choose
 from glassformer.runlog import (
     EVENTS,
     HEADS,
@@ -27,7 +26,7 @@ from glassformer.runlog import (
     is_run,
     read_run,
 )
-from glassformer.schema import MessageModel, PlaceModel, ResponseModel
+from glassformer.schema import Finite, MessageField, PlaceModel, ResponseModel
 
 State = Literal["open", "finished", "stopped", "failed"]
 
@@ -50,7 +49,7 @@ class RunCurve(ResponseModel):
     """One number over time."""
 
     steps: tuple[int, ...]
-    values: tuple[float | None, ...]  # null where it was not finite
+    values: tuple[Finite, ...]  # null where it was not finite
 
 
 class RunHeads(ResponseModel):
@@ -59,7 +58,7 @@ class RunHeads(ResponseModel):
     place: PlaceModel
     heads: int
     steps: tuple[int, ...]
-    statistics: dict[str, tuple[tuple[float | None, ...], ...]]  # by name: (step, head)
+    statistics: dict[str, tuple[tuple[Finite, ...], ...]]  # by name: (step, head)
 
 
 class RunEvent(ResponseModel):
@@ -67,11 +66,11 @@ class RunEvent(ResponseModel):
 
     step: int
     kind: str
-    message: MessageModel
+    message: MessageField
     topic: str
     place: PlaceModel | None
     where: str  # in words, where the log names no place
-    value: float | None
+    value: Finite
     time: float | None
 
 
@@ -170,7 +169,7 @@ def _take_curve(curve: Curve, first: int, points: int) -> tuple[RunCurve, bool]:
     """The points after a step, spread evenly where there are too many; and whether there were."""
     new = np.flatnonzero(curve.steps > first)
     chosen = new[choose(len(new), points)]
-    taken = RunCurve(steps=tuple(curve.steps[chosen].tolist()), values=_finite(curve.values[chosen]))
+    taken = RunCurve(steps=tuple(curve.steps[chosen].tolist()), values=tuple(curve.values[chosen].tolist()))
     return taken, len(chosen) < len(new)
 
 
@@ -182,7 +181,7 @@ def _take_heads(place: Place, history: HeadHistory, first: int, points: int) -> 
         heads=history.heads,
         steps=tuple(history.steps[chosen].tolist()),
         statistics={
-            name: tuple(_finite(row) for row in values[chosen]) for name, values in history.statistics.items()
+            name: tuple(map(tuple, values[chosen].tolist())) for name, values in history.statistics.items()
         },
     )
     return taken, len(chosen) < len(new)
@@ -193,14 +192,10 @@ def _describe_event(event: Event) -> RunEvent:
     return RunEvent(
         step=event.step,
         kind=event.kind,
-        message=MessageModel.of(event.as_message()),
+        message=event.as_message(),
         topic=event.topic,
         place=None if place is None else PlaceModel.of(place),
         where="" if place is not None else event.place,
-        value=None if event.value is None or not math.isfinite(event.value) else event.value,
+        value=event.value,
         time=event.time,
     )
-
-
-def _finite(values: AnyArray) -> tuple[float | None, ...]:
-    return tuple(value if math.isfinite(value) else None for value in values.tolist())

@@ -6,36 +6,34 @@ Out:  MetricDescription and ScoreDescription for JSON; rollout as a frame.
 
 import inspect
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
 from glassformer.api.cancellation import make_cancellable
 from glassformer.api.frames import Frame
 from glassformer.api.tiles import MOST_CELLS, Precision, convert
-from glassformer.errors import ApiError, InputError
+from glassformer.errors import ApiError
 from glassformer.messages import message
 from glassformer.metrics import METRICS, PANEL, Metric, Over, Parameter, Part, Score, score
 from glassformer.metrics.scores import LEVELS
 from glassformer.place import name_term
 from glassformer.recording import THRESHOLD, Recording
-from glassformer.schema import Bounds, MessageModel, PlaceModel, ResponseModel
+from glassformer.schema import Bounds, MessageField, PlaceModel, ResponseModel
 
 Kind = Literal["number", "integer", "choice", "boolean", "text"]
 
 _KINDS: dict[object, Kind] = {float: "number", int: "integer", bool: "boolean", str: "text"}
 MOST_ROLLED = 16 << 20  # numbers of a rollout in one response
-
 MOST_COUNTED = 4_000_000_000  # weights that may be read for one response
-
-_TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
 
 class MetricParameter(ResponseModel):
     """A parameter of a metric."""
 
     name: str
-    label: MessageModel
+    label: MessageField
     kind: Kind
     default: float | int | str | bool | None
     minimum: float | None
@@ -48,10 +46,10 @@ class MetricDescription(ResponseModel):
 
     name: str
     family: str
-    label: MessageModel
-    caption: MessageModel
-    lower: MessageModel | None
-    higher: MessageModel | None
+    label: MessageField
+    caption: MessageField
+    lower: MessageField | None
+    higher: MessageField | None
     unit: str
     range: Bounds
     over: str
@@ -65,7 +63,7 @@ class ScorePart(ResponseModel):
     """The values of one place, flat; null where there is none."""
 
     place: PlaceModel | None  # None: of several maps together
-    undefined: tuple[MessageModel, ...]  # why values are missing; empty where none is
+    undefined: tuple[MessageField, ...]  # why values are missing; empty where none is
     axes: tuple[str, ...]
     shape: tuple[int, ...]
     values: tuple[float | None, ...]
@@ -99,9 +97,9 @@ def measure_recording(
     if name not in METRICS:
         raise ApiError("api.no_metric", status=404, name=name[:80])
     metric = METRICS[name]
-    _require_short(recording, metric, given)
-    knobs = {knob.name: knob for knob in metric.parameters}
-    parameters = {word: _read(knobs[word], text) if word in knobs else text for word, text in given.items()}
+    types = {knob.name: knob.type for knob in metric.parameters}
+    parameters = {word: _read(types.get(word), text) for word, text in given.items()}
+    _require_short(recording, metric, parameters)
     measured = score(make_cancellable(recording), name, over=over, **parameters)
     return _describe_score(measured)
 
@@ -127,16 +125,15 @@ def frame_rollout(
     return Frame({"rollout": convert(rolled, precision, 1.0)}, {**meta, "residual": residual})
 
 
-def _require_short(recording: Recording, metric: Metric, given: dict[str, str]) -> None:
+def _require_short(recording: Recording, metric: Metric, parameters: dict[str, Any]) -> None:
     """ApiError where a threshold would need billions of weights to be counted again."""
-    if not {"threshold", "relative"} & set(given) or metric.needs != "statistics":
+    if not {"threshold", "relative"} & set(parameters) or metric.needs != "statistics":
         return
     kept = {f"{each.statistics.threshold:g}" for each in recording.maps}
-    try:
-        usual = {f"{float(given.get('threshold', THRESHOLD)):g}"} == kept
-    except ValueError:
+    threshold = parameters.get("threshold", THRESHOLD)
+    if not isinstance(threshold, float):
         return  # the metric raises the error
-    if usual and given.get("relative", "false").lower() in _FALSE:
+    if {f"{threshold:g}"} == kept and not parameters.get("relative", False):
         return
     cells = sum(each.heads * len(each.query) * len(each.key) for each in recording.maps)
     if cells > MOST_COUNTED:
@@ -154,10 +151,10 @@ def _describe(metric: Metric) -> MetricDescription:
     return MetricDescription(
         name=metric.name,
         family=metric.family,
-        label=MessageModel.of(metric.label),
-        caption=MessageModel.of(metric.caption),
-        lower=None if metric.lower is None else MessageModel.of(metric.lower),
-        higher=None if metric.higher is None else MessageModel.of(metric.higher),
+        label=metric.label,
+        caption=metric.caption,
+        lower=metric.lower,
+        higher=metric.higher,
         unit=metric.unit,
         range=metric.range,
         over=metric.over,
@@ -171,7 +168,7 @@ def _describe(metric: Metric) -> MetricDescription:
 def _describe_parameter(knob: Parameter) -> MetricParameter:
     return MetricParameter(
         name=knob.name,
-        label=MessageModel.of(knob.about.meaning),
+        label=knob.about.meaning,
         kind="choice" if knob.choices else _KINDS[knob.type],
         default=None if knob.default is inspect.Parameter.empty else knob.default,
         minimum=knob.about.least,
@@ -205,7 +202,7 @@ def _describe_part(part: Part) -> ScorePart:
     reasons = part.undefined or (message("api.no_value"),)
     return ScorePart(
         place=None if place is None else PlaceModel.of(place),
-        undefined=tuple(map(MessageModel.of, reasons)) if None in values else (),
+        undefined=reasons if None in values else (),
         axes=part.axes,
         shape=part.values.shape,
         values=tuple(values),
@@ -213,18 +210,12 @@ def _describe_part(part: Part) -> ScorePart:
     )
 
 
-def _read(knob: Parameter, text: str) -> float | int | str | bool:
-    """A parameter of the URL; the metric checks its range."""
+def _read(kind: Any, text: str) -> Any:
+    """A parameter of the URL as its type; text that does not fit stays, and the metric refuses it."""
     try:
-        if knob.type is bool and text.lower() in _TRUE + _FALSE:
-            return text.lower() in _TRUE
-        if knob.type is int:
-            return int(text)
-        if knob.type is float:
-            return float(text)
-    except ValueError:
-        raise InputError("api.not_a_number", name=knob.name, value=text[:40]) from None
-    return text
+        return TypeAdapter(kind).validate_python(text) if kind in _KINDS else text
+    except ValidationError:
+        return text
 
 
 def _is_plain(knob: Parameter) -> bool:

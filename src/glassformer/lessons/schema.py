@@ -5,26 +5,17 @@ Out:  `Topic`, `TopicResult`, and the figures: matrix, bars, lines, points, tabl
       is a `Message`; a label that is a word of the example itself is a plain string.
 """
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer
+from pydantic import Field
 
-from glassformer.messages import Message
-from glassformer.schema import MessageModel, ResponseModel
+from glassformer.schema import MessageField as Text
+from glassformer.schema import ResponseModel
 
 FILE = Path(__file__).with_name("defaults.json")
 
-
-def _read_message(value: Any) -> Any:
-    return Message.from_json(value) if isinstance(value, Mapping) else value
-
-
-Text = Annotated[  # in Python a message, in JSON its code and parameters
-    InstanceOf[Message], BeforeValidator(_read_message), PlainSerializer(MessageModel.of)
-]
 Value = bool | int | float | str
 Number = float | None  # None: nothing there (masked, minus infinity, not measured)
 Row = tuple[Number, ...]

@@ -7,7 +7,7 @@ Out:  chapters, one after the other.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from glassformer.schema import MessageModel
+from glassformer.messages import Message
 from glassformer.walk.arrays import Arrays
 from glassformer.walk.derived import Derivation
 from glassformer.walk.types import Axis, Chapter, Operation, Part, Step, StepParameters, StepShape
@@ -20,8 +20,8 @@ class PlanBuilder:
     """Writes steps into chapters."""
 
     arrays: Arrays
-    missing: MessageModel  # of steps that were not kept
-    unobserved: MessageModel  # of steps that no recording of this kind keeps
+    missing: Message  # of steps that were not kept
+    unobserved: Message  # of steps that no recording of this kind keeps
     chapters: list[Chapter] = field(default_factory=list)
 
     def open(self, id: str, kind: Part, stack: str | None = None, layer: int | None = None) -> None:

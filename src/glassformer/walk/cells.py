@@ -44,12 +44,12 @@ def explain(
         terms=terms,
         left_out=left_out,
         rest=rest,
-        bias=_finite(working.bias),
-        numbers={name: _finite(number) for name, number in working.numbers.items()},
-        sum=_finite(working.sum),
-        value=_finite(value),
-        shown=_finite(working.result),
-        difference=0.0 if working.result == value else _finite(working.result - value),
+        bias=working.bias,
+        numbers=working.numbers,
+        sum=working.sum,
+        value=value,
+        shown=working.result,
+        difference=0.0 if working.result == value else working.result - value,
         reads=tuple(working.reads),
     )
 
@@ -88,9 +88,9 @@ def _choose_terms(working: Working) -> tuple[tuple[Term, ...], int, float]:
         Term(
             index=index,
             label=str(index) if labels is None else labels[index],
-            left=_finite(float(working.left[index])),
-            right=_finite(float(working.right[index])),
-            product=_finite(float(products[index])),
+            left=float(working.left[index]),
+            right=float(working.right[index]),
+            product=float(products[index]),
             large=index in large,
         )
         for index in sent.tolist()
@@ -102,8 +102,3 @@ def _find_highest(sizes: Numbers) -> set[int]:
     """The places of the largest in each of MOST_TERMS parts of the same length; of few, all."""
     step = max(1, math.ceil(len(sizes) / MOST_TERMS))
     return {start + int(sizes[start : start + step].argmax()) for start in range(0, len(sizes), step)}
-
-
-def _finite(number: float | None) -> float | None:
-    """JSON has no infinity: a masked score is None."""
-    return number if number is not None and math.isfinite(number) else None

@@ -8,10 +8,9 @@ Out:  WalkPlan. Where the architecture is known, every step of it; otherwise the
 from math import prod
 from typing import Literal, cast
 
-from glassformer.messages import message
+from glassformer.messages import Message, message
 from glassformer.recording import LONGEST_TRACE, Recording
 from glassformer.recording.axes import is_causal
-from glassformer.schema import MessageModel
 from glassformer.walk.arrays import Arrays
 from glassformer.walk.builder import PlanBuilder
 from glassformer.walk.diagram import draw
@@ -34,7 +33,7 @@ def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
     recurrent, ours = "cell" in words, "norm_position" in words
     sides = [recording.source] + ([] if recording.target is None else [recording.target])
     short = max(map(len, sides)) <= LONGEST_TRACE
-    builder = PlanBuilder(arrays, _explain_missing(ours, short), MessageModel.of(message("walk.outside")))
+    builder = PlanBuilder(arrays, _explain_missing(ours, short), message("walk.outside"))
     if ours:
         NativePlan(words, builder).write()
     else:
@@ -87,29 +86,26 @@ def list_arrays(recording: Recording, most: int) -> list[str]:
     return listed
 
 
-def _explain_missing(ours: bool, short: bool) -> MessageModel:
+def _explain_missing(ours: bool, short: bool) -> Message:
     """Why steps that were not kept are missing."""
     if not ours:
-        return MessageModel.of(message("walk.not_kept"))
-    why = message("walk.no_trace") if short else message("walk.too_long", most=LONGEST_TRACE)
-    return MessageModel.of(why)
+        return message("walk.not_kept")
+    return message("walk.no_trace") if short else message("walk.too_long", most=LONGEST_TRACE)
 
 
-def _note(
-    recording: Recording, builder: PlanBuilder, chapters: tuple[Chapter, ...]
-) -> tuple[MessageModel, ...]:
+def _note(recording: Recording, builder: PlanBuilder, chapters: tuple[Chapter, ...]) -> tuple[Message, ...]:
     notes = []
     steps = [step for chapter in chapters for step in chapter.steps]
     missing = [step.missing for step in steps if step.missing is not None]
     if builder.unobserved in missing:
-        notes.append(MessageModel.of(message("walk.only_attention")))
+        notes.append(message("walk.only_attention"))
     if builder.missing in missing:
         notes.append(builder.missing)
     kept = set(recording.trace)
     if any(set(step.parameters.names()) - kept and step.missing is None for step in steps):
-        notes.append(MessageModel.of(message("walk.no_parameters")))
+        notes.append(message("walk.no_parameters"))
     if recording.evidence.edits:
-        notes.append(MessageModel.of(message("walk.edited")))
+        notes.append(message("walk.edited"))
     return tuple(notes)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from glassformer.schema import MessageModel, Pair, ResponseModel
+from glassformer.schema import Finite, MessageField, Pair, ResponseModel
 
 Operation = Literal[
     "lookup",  # a row of a table
@@ -76,7 +76,7 @@ class Step(ResponseModel):
     words: dict[str, str]  # such as the name of the activation
     shape: StepShape
     arithmetic: bool  # whether /cell can say how each number came about
-    missing: MessageModel | None  # why there is nothing to see
+    missing: MessageField | None  # why there is nothing to see
 
 
 class Chapter(ResponseModel):
@@ -146,7 +146,7 @@ class WalkPlan(ResponseModel):
     stacks: tuple[StackDescription, ...]
     chapters: tuple[Chapter, ...]
     diagram: Diagram
-    notes: tuple[MessageModel, ...]  # what this recording cannot show
+    notes: tuple[MessageField, ...]  # what this recording cannot show
 
 
 class Term(ResponseModel):
@@ -154,9 +154,9 @@ class Term(ResponseModel):
 
     index: int
     label: str
-    left: float | None
-    right: float | None
-    product: float | None
+    left: Finite
+    right: Finite
+    product: Finite
     large: bool  # one of the few that matter most
 
 
@@ -180,10 +180,10 @@ class CellArithmetic(ResponseModel):
     terms: tuple[Term, ...]
     left_out: int  # terms that are too many to send: the smallest
     rest: float  # what those add up to
-    bias: float | None
-    numbers: dict[str, float | None]  # what else is needed, such as mean and variance of a norm
-    sum: float | None  # of all terms, before bias and numbers
-    value: float | None  # as the network computed it; None: minus infinity, or nothing that was kept
-    shown: float | None  # computed again, in double precision
-    difference: float | None
+    bias: Finite
+    numbers: dict[str, Finite]  # what else is needed, such as mean and variance of a norm
+    sum: Finite  # of all terms, before bias and numbers
+    value: Finite  # as the network computed it; None: minus infinity, or nothing that was kept
+    shown: Finite  # computed again, in double precision
+    difference: Finite
     reads: tuple[Reading, ...]

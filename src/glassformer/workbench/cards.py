@@ -15,8 +15,7 @@ from typing import Any, Literal
 from safetensors import SafetensorError, safe_open
 
 from glassformer.api.jobs import ModelDescription
-from glassformer.messages import message
-from glassformer.schema import MessageModel
+from glassformer.messages import Message, message
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
 Origin = Literal["zoo", "folder", "hub"]
@@ -177,9 +176,9 @@ ZOO_ORDER = (
 )  # as models are listed
 
 
-def _find_note(name: str) -> MessageModel | None:
+def _find_note(name: str) -> Message | None:
     """What to know about a shipped model."""
     shipped = name.removeprefix("zoo/")
     if shipped == name or shipped not in ZOO_ORDER:
         return None
-    return MessageModel.of(message(f"workbench.note.{shipped}"))
+    return message(f"workbench.note.{shipped}")

@@ -134,9 +134,9 @@ class JobStore:
         """A job has failed: the reason for a person, and a code for programs."""
         with self._changed:
             if not entry.finished:
-                told = MessageModel.of(text)
-                entry.change(message=told, code=code)
-                self._finish(entry, "failed", {"code": code, "message": told.model_dump(mode="json")})
+                entry.change(message=text, code=code)
+                sent = MessageModel.of(text).model_dump(mode="json")
+                self._finish(entry, "failed", {"code": code, "message": sent})
 
     def is_idle(self) -> bool:
         """Whether no job waits or runs."""

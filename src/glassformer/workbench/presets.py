@@ -11,8 +11,7 @@ from pathlib import Path
 
 from glassformer.api.jobs import Preset
 from glassformer.api.library import SHIPPED
-from glassformer.messages import message
-from glassformer.schema import MessageModel
+from glassformer.messages import Message, message
 
 FILE = Path(__file__).with_name("presets.toml")
 
@@ -27,8 +26,8 @@ def read_presets() -> tuple[Preset, ...]:
     )
 
 
-def _find_text(id: str, name: str) -> MessageModel:
-    return MessageModel.of(message(f"workbench.preset.{id.replace('-', '_')}.{name}"))
+def _find_text(id: str, name: str) -> Message:
+    return message(f"workbench.preset.{id.replace('-', '_')}.{name}")
 
 
 def list_presets(models: Collection[str], shipped: Path = SHIPPED) -> list[Preset]:

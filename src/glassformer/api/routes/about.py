@@ -10,7 +10,7 @@ from starlette.responses import Response
 from glassformer import __version__
 from glassformer.api.responses import REVALIDATE, Context, respond
 from glassformer.messages import message
-from glassformer.schema import MessageModel, ResponseModel
+from glassformer.schema import MessageField, ResponseModel
 
 router = APIRouter(prefix="/api", tags=["about"])
 
@@ -34,7 +34,7 @@ class About(ResponseModel):
     offline: bool
     limits: Limits
     workbench: bool
-    why_no_workbench: MessageModel | None
+    why_no_workbench: MessageField | None
 
 
 @router.get("/about", response_model=About)
@@ -47,6 +47,6 @@ async def read_about(request: Request, context: Context) -> Response:
         offline=settings.offline,
         limits=Limits(**{name: getattr(settings, name) for name in Limits.model_fields}),
         workbench=context.workbench is not None,
-        why_no_workbench=MessageModel.of(why) if context.workbench is None else None,
+        why_no_workbench=why if context.workbench is None else None,
     )
     return await respond(request, context, lambda: about, keep=REVALIDATE)
