@@ -66,7 +66,7 @@ export default defineConfig({
               name: (id) => /src\/views\/(\w+)\//.exec(id)?.[1] ?? null,
               test: /src\/views\/(walk|playground)\/view\.ts$/,
             },
-            { name: "walk-and-playground", test: /src\/marks\/remounting\.ts$/, priority: 2 },
+            { name: "walk-and-playground", test: /src\/core\/remounting\.ts$/, priority: 2 },
           ],
         },
       },

@@ -1,6 +1,7 @@
 /** A part of the page that may fail alone: it shows its error and a way to try again, and the rest goes on working. */
 
 import { Component, type ComponentChildren } from "preact";
+import { Button } from "./button";
 import { AppContext } from "./context";
 import type { App } from "./state";
 
@@ -32,9 +33,9 @@ export class ErrorBoundary extends Component<Props, { readonly error: unknown; r
         <p class="notice-title">{say.partFailed}</p>
         <p>{app.explain(error)}</p>
         <div class="notice-ways">
-          <button type="button" class="button" onClick={() => this.setState({ error: null, failed: false })}>
+          <Button name="try-again" act={() => this.setState({ error: null, failed: false })}>
             {say.tryAgain}
-          </button>
+          </Button>
         </div>
       </div>
     );

@@ -9,6 +9,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Language } from "../api/types";
 import { isAbort } from "../core/tasks";
 import type { AnyView, Kept, Mounted, Stage, Subject, SubjectKind, Theme } from "../core/view";
+import { Button } from "./button";
 import { useApp } from "./context";
 import type { App } from "./state";
 import { fitsIn, subjectFor } from "./views";
@@ -85,9 +86,9 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
       )}
       {failure !== null && (
         <Notice title={say.failedHere} text={app.explain(failure)} name="failed">
-          <button type="button" class="button" onClick={() => setAttempt(attempt + 1)}>
+          <Button name="try-again" act={() => setAttempt(attempt + 1)}>
             {say.tryAgain}
-          </button>
+          </Button>
         </Notice>
       )}
       {!subject && !trouble && (
@@ -111,14 +112,14 @@ function TroubleNotice() {
   return (
     <Notice title={app.explain(trouble.error)} text="" name="trouble">
       {trouble.again && (
-        <button type="button" class="button" onClick={trouble.again}>
+        <Button name="try-again" act={trouble.again}>
           {say.tryAgain}
-        </button>
+        </Button>
       )}
       {first && (
-        <button type="button" class="button" onClick={() => void app.go(first.id)}>
+        <Button name="first-recording" act={() => void app.go(first.id)}>
           {say.firstRecording}
-        </button>
+        </Button>
       )}
     </Notice>
   );

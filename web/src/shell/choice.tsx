@@ -1,14 +1,15 @@
 /** Which attention: family, layer, head, and the tokens in focus with their weight. */
 
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
 import { asFloats, tensor } from "../api/frames";
 import type { MapDescription } from "../api/types";
 import { digits } from "../core/formats";
 import { chooseMap, familiesOf, findMap, layersOf } from "../core/maps";
 import type { Selection } from "../core/selection";
-import type { RecordingSource } from "../core/source";
+import type { Range, RecordingSource } from "../core/source";
+import { useAnswer } from "./answer";
+import { Button } from "./button";
 import { useApp } from "./context";
-import { Icon } from "./icons";
 import { destination } from "./tabs";
 import { useToken } from "./tokens";
 
@@ -91,16 +92,13 @@ function LayerChoice({ source, map }: OfMap) {
     <div class="row">
       <label for={id}>{say.layer}</label>
       <div class="stepper">
-        <button
-          type="button"
-          class="button quiet square"
-          aria-label={say.previousLayer}
-          data-action="previous-layer"
+        <Button
+          name="previous-layer"
+          icon="left"
+          label={say.previousLayer}
           disabled={at <= 0}
-          onClick={() => choose(layers[at - 1])}
-        >
-          <Icon name="left" />
-        </button>
+          act={() => choose(layers[at - 1])}
+        />
         <select
           id={id}
           data-action="layer"
@@ -113,16 +111,13 @@ function LayerChoice({ source, map }: OfMap) {
             </option>
           ))}
         </select>
-        <button
-          type="button"
-          class="button quiet square"
-          aria-label={say.nextLayer}
-          data-action="next-layer"
+        <Button
+          name="next-layer"
+          icon="right"
+          label={say.nextLayer}
           disabled={at + 1 >= layers.length}
-          onClick={() => choose(layers[at + 1])}
-        >
-          <Icon name="right" />
-        </button>
+          act={() => choose(layers[at + 1])}
+        />
         <span class="hint number">{say.rangeTo(layers[0] ?? 0, layers[layers.length - 1] ?? 0)}</span>
       </div>
     </div>
@@ -210,14 +205,13 @@ function Focus({ source, map }: OfMap) {
                 </span>
               </span>
             )}
-            <button
-              type="button"
-              class="button quiet small"
-              data-action="clear-focus"
-              onClick={() => app.store.set({ query: null, key: null })}
+            <Button
+              name="clear-focus"
+              look="quiet small"
+              act={() => app.store.set({ query: null, key: null })}
             >
               {say.clearFocus}
-            </button>
+            </Button>
           </>
         )}
       </div>
@@ -246,32 +240,19 @@ function useWeight(
   query: number | null,
   key: number | null,
 ): number | null {
-  const [known, setKnown] = useState<{ readonly of: string; readonly weight: number } | null>(null);
-  const of = `${source.description.id} ${map.place.address} ${head} ${query} ${key}`;
-  useEffect(() => {
-    if (query === null || key === null || head === "model" || !(map.has_weights || map.has_queries)) return;
-    const stop = new AbortController();
-    const row = query - map.query_start;
-    const column = key - map.key_start;
-    const timer = setTimeout(() => {
-      source
-        .weights(
-          map.place,
-          { head, queries: [row, row + 1], keys: [column, column + 1] },
-          "float32",
-          stop.signal,
-        )
-        .then(
-          (frame) => setKnown({ of, weight: asFloats(tensor(frame, "weights"))[0] ?? 0 }),
-          () => {},
-        );
-    }, 60); // not while the pointer is on its way
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [source, map, head, query, key, of]);
-  return known?.of === of ? known.weight : null;
+  const known = query !== null && key !== null && head !== "model" && (map.has_weights || map.has_queries);
+  const { value, fresh } = useAnswer(
+    source,
+    known ? `${map.place.address} ${head} ${query} ${key}` : null,
+    async (asked, signal) => {
+      const at = (token: number): Range => [token, token + 1];
+      const where = { queries: at(query! - map.query_start), keys: at(key! - map.key_start) };
+      const one = { head: head as Exclude<typeof head, "model">, ...where };
+      return asFloats(tensor(await asked.weights(map.place, one, "float32", signal), "weights"))[0] ?? 0;
+    },
+    60, // not while the pointer is on its way
+  );
+  return fresh ? value : null;
 }
 
 function Predict({ source }: { readonly source: RecordingSource }) {
@@ -284,20 +265,19 @@ function Predict({ source }: { readonly source: RecordingSource }) {
     <div class="row">
       <span class="row-label" />
       <div>
-        <button
-          type="button"
-          class="button"
-          data-action="predict"
+        <Button
+          name="predict"
+          icon="words"
           disabled={!possible}
-          onClick={() => {
+          act={() => {
             app.store.set({
               view: "generation",
               options: { ...app.store.get().options, "generation.predict": "1" },
             });
           }}
         >
-          <Icon name="words" /> {say.predict}
-        </button>
+          {say.predict}
+        </Button>
         {!possible && <p class="hint">{say.predictNoModel}</p>}
       </div>
     </div>

@@ -1,12 +1,12 @@
 /** Dialogs: the data table behind the picture, and the help. Native <dialog>: Escape, focus and backdrop are the browser's. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { count } from "../core/formats";
-import { csv, fileName, save, tabSeparated } from "../core/saving";
-import type { TableData } from "../core/view";
+import { csv, fileName, saveText, tabSeparated } from "../core/saving";
+import { useAnswer } from "./answer";
+import { Button } from "./button";
 import { useApp } from "./context";
-import { Icon } from "./icons";
 import { shortcutList } from "./keyboard";
 
 const SHOWN_ROWS = 500;
@@ -39,15 +39,7 @@ function Dialog(props: {
       <div class="dialog-frame">
         <header class="dialog-header">
           <h2 id={id}>{props.title}</h2>
-          <button
-            type="button"
-            class="button quiet square"
-            aria-label={say.close}
-            data-action="close"
-            onClick={() => dialog.current?.close()}
-          >
-            <Icon name="close" />
-          </button>
+          <Button name="close" icon="close" label={say.close} act={() => dialog.current?.close()} />
         </header>
         {props.children}
       </div>
@@ -58,54 +50,37 @@ function Dialog(props: {
 export function TableDialog(props: { readonly close: () => void }) {
   const app = useApp();
   const say = app.words.value;
-  const [table, setTable] = useState<TableData | null>(null);
   const mounted = app.mounted.value;
-  const { close } = props;
-  useEffect(() => {
-    let gone = false;
-    mounted?.table().then(
-      (found) => {
-        if (!gone) setTable(found);
-      },
-      (error: unknown) => {
-        if (gone) return;
-        app.complain(error);
-        close();
-      },
-    );
-    return () => {
-      gone = true;
-    };
-  }, [mounted, app, close]);
+  const { value: table, error } = useAnswer(mounted, mounted && "table", async () => mounted!.table());
   const left = table ? Math.max(0, table.rows.length - SHOWN_ROWS) + (table.more ?? 0) : 0;
   return (
-    <Dialog title={say.table} name="table" close={close}>
+    <Dialog title={say.table} name="table" close={props.close}>
+      {error !== null && <p role="alert">{app.explain(error)}</p>}
+      {!table && error === null && <p role="status">{say.readingTable}</p>}
       {table && (
         <>
           <div class="dialog-ways">
-            <button
-              type="button"
-              class="button"
-              data-action="copy-table"
-              onClick={() =>
+            <Button
+              name="copy-table"
+              act={() =>
                 void copy(tabSeparated(table)).then(() => app.say(say.tableCopied), app.complain.bind(app))
               }
             >
               {say.copyTable}
-            </button>
-            <button
-              type="button"
-              class="button"
-              data-action="save-table"
-              onClick={() =>
-                save(
-                  new Blob([csv(table)], { type: "text/csv;charset=utf-8" }),
+            </Button>
+            <Button
+              name="save-table"
+              icon="download"
+              act={() =>
+                saveText(
                   fileName([app.store.get().recording, app.store.get().view], "csv"),
+                  csv(table),
+                  "text/csv;charset=utf-8",
                 )
               }
             >
-              <Icon name="download" /> {say.saveTable}
-            </button>
+              {say.saveTable}
+            </Button>
           </div>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
           <div class="table-frame" tabIndex={0} role="region" aria-label={table.caption}>

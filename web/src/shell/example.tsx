@@ -4,9 +4,9 @@ import type { Preset } from "../api/types";
 import { chooseMap, fitTo } from "../core/maps";
 import { nothingSelected } from "../core/selection";
 import { words as placeWords } from "../i18n/focus";
+import { Button } from "./button";
 import { useApp } from "./context";
 import { pickSelection } from "./form";
-import { Icon } from "./icons";
 import type { App } from "./state";
 
 export function ExampleNote() {
@@ -23,28 +23,24 @@ export function ExampleNote() {
         {elsewhere === null ? app.text(preset.point) : say.pointElsewhere(elsewhere)}
       </p>
       {elsewhere !== null && (
-        <button
-          type="button"
-          class="button"
-          data-action="back-to-point"
-          onClick={() => {
-            app.root.querySelector<HTMLElement>('.pictures [role=tab][aria-selected="true"]')?.focus();
+        <Button
+          name="back-to-point"
+          act={() => {
+            app.focusTabs();
             app.store.set({ query: null, key: null, ...pickSelection(preset) });
           }}
         >
           {say.backToPoint}
-        </button>
+        </Button>
       )}
-      <button
-        type="button"
-        class="button quiet square"
-        aria-label={say.dismiss}
-        onClick={() => {
+      <Button
+        name="dismiss"
+        icon="close"
+        label={say.dismiss}
+        act={() => {
           app.preset.value = null;
         }}
-      >
-        <Icon name="close" />
-      </button>
+      />
     </aside>
   );
 }

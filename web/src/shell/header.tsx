@@ -2,8 +2,9 @@
 
 import type { RecordingEntry } from "../api/types";
 import { nameLanguage, nextLanguage } from "../i18n/core";
+import { Button } from "./button";
 import { useApp } from "./context";
-import { Icon, Mark } from "./icons";
+import { Mark } from "./icons";
 
 const origins = ["shipped", "made", "file"] as const;
 
@@ -32,26 +33,15 @@ export function Header(props: { readonly help: () => void }) {
         >
           {nameLanguage(next)}
         </button>
-        <button
-          type="button"
-          class="button quiet square"
-          aria-label={dark ? say.toLight : say.toDark}
-          title={dark ? say.toLight : say.toDark}
-          data-action="theme"
-          onClick={() => app.chooseTheme(dark ? "light" : "dark")}
-        >
-          <Icon name={dark ? "sun" : "moon"} />
-        </button>
-        <button
-          type="button"
-          class="button quiet square"
-          aria-label={say.help}
-          title={`${say.help} (?)`}
-          data-action="help"
-          onClick={props.help}
-        >
+        <Button
+          name="theme"
+          icon={dark ? "sun" : "moon"}
+          label={dark ? say.toLight : say.toDark}
+          act={() => app.chooseTheme(dark ? "light" : "dark")}
+        />
+        <Button name="help" label={say.help} hint={`${say.help} (?)`} act={props.help}>
           ?
-        </button>
+        </Button>
       </div>
       {app.runs.running.value && app.panel.value !== "input" && (
         <progress class="run-line" aria-label={say.running} />

@@ -33,12 +33,13 @@ export function shortcutList(say: AppWords): readonly (readonly [readonly string
 
 const OF_RECORDING = /^[[\],.amp]$/; // layer, head, averages, time step
 
-export interface Doors {
+/** What opens a dialog. */
+interface Dialogs {
   help(): void;
   table(): void;
 }
 
-export function onKey(app: App, event: KeyboardEvent, doors: Doors): void {
+export function onKey(app: App, event: KeyboardEvent, dialogs: Dialogs): void {
   if (event.defaultPrevented || event.isComposing) return;
   const alone = titleOf(app)?.panel === false; // no recording is seen beside such a view, and no form
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
@@ -51,7 +52,7 @@ export function onKey(app: App, event: KeyboardEvent, doors: Doors): void {
   }
   if (!app.shortcuts.peek() || event.ctrlKey || event.metaKey || event.altKey || writes(event.target)) return;
   if (alone && OF_RECORDING.test(event.key)) return;
-  const act = actionOf(app, event.key, doors);
+  const act = actionOf(app, event.key, dialogs);
   if (!act) return;
   event.preventDefault();
   act();
@@ -66,8 +67,8 @@ function writes(target: EventTarget | null): boolean {
   );
 }
 
-function actionOf(app: App, key: string, doors: Doors): (() => void) | null {
-  if (key === "?") return doors.help;
+function actionOf(app: App, key: string, dialogs: Dialogs): (() => void) | null {
+  if (key === "?") return dialogs.help;
   const open = app.open.peek();
   if (!open && OF_RECORDING.test(key)) return null;
   switch (key) {
@@ -93,7 +94,7 @@ function actionOf(app: App, key: string, doors: Doors): (() => void) | null {
     case "r":
       return () => resetAll(app);
     case "t":
-      return doors.table;
+      return dialogs.table;
     case "s":
       return () => void savePicture(app, "svg");
     case "S":

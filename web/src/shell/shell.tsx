@@ -1,8 +1,9 @@
 /** The workbench on the screen: header, pictures left, tabbed control panel right (below on narrow screens). */
 
 import { useCallback, useEffect, useId, useState } from "preact/hooks";
-import { Behind } from "./behind";
+import { BackgroundRuns } from "./background_runs";
 import { ErrorBoundary } from "./boundary";
+import { Button } from "./button";
 import { Canvas } from "./canvas";
 import { Choice } from "./choice";
 import { useApp } from "./context";
@@ -20,18 +21,18 @@ import { Toolbar } from "./toolbar";
 import { Transport } from "./transport";
 import { fitsIn } from "./views";
 
-type Door = "help" | "table" | null;
+type DialogName = "help" | "table";
 
 export function Shell() {
   const app = useApp();
   const say = app.words.value;
   const id = useId();
-  const [door, setDoor] = useState<Door>(null);
-  const help = useCallback(() => setDoor("help"), []);
+  const [dialog, setDialog] = useState<DialogName | null>(null);
+  const help = useCallback(() => setDialog("help"), []);
   const table = useCallback(() => {
-    if (app.mounted.peek()) setDoor("table");
+    if (app.mounted.peek()) setDialog("table");
   }, [app]);
-  const close = useCallback(() => setDoor(null), []);
+  const close = useCallback(() => setDialog(null), []);
   const open = app.open.value;
   const title = app.views.titles.find(({ name }) => name === app.view.value);
   const alone = title?.panel === false;
@@ -77,7 +78,7 @@ export function Shell() {
           <ErrorBoundary part="toolbar">
             <Toolbar table={table} />
             <ExampleNote />
-            <Behind />
+            <BackgroundRuns />
           </ErrorBoundary>
           <ErrorBoundary part="view" of={`${app.view.value} ${open?.description.id}`}>
             <Canvas id={`${id}-stage`} prefix={`${id}-view`} />
@@ -102,9 +103,9 @@ export function Shell() {
         {app.announcement.value}
       </div>
       <DropTarget />
-      <ErrorBoundary part="dialog" key={door}>
-        {door === "help" && <HelpDialog close={close} />}
-        {door === "table" && <TableDialog close={close} />}
+      <ErrorBoundary part="dialog" key={dialog}>
+        {dialog === "help" && <HelpDialog close={close} />}
+        {dialog === "table" && <TableDialog close={close} />}
       </ErrorBoundary>
     </>
   );
@@ -192,19 +193,19 @@ function Banner() {
     <div class="banner" role="alert" data-banner="trouble">
       <span>{app.explain(trouble.error)}</span>
       {trouble.again && (
-        <button type="button" class="button" onClick={trouble.again}>
+        <Button name="try-again" act={trouble.again}>
           {say.tryAgain}
-        </button>
+        </Button>
       )}
-      <button
-        type="button"
-        class="button quiet"
-        onClick={() => {
+      <Button
+        name="dismiss"
+        look="quiet"
+        act={() => {
           app.trouble.value = null;
         }}
       >
         {say.dismiss}
-      </button>
+      </Button>
     </div>
   );
 }

@@ -313,6 +313,11 @@ export class App {
     else void this.refreshRecordings().catch(() => {});
   }
 
+  /** For a button that goes away when it is used: the focus stays in the page. */
+  focusTabs(): void {
+    this.root.querySelector<HTMLElement>('.pictures [role=tab][aria-selected="true"]')?.focus();
+  }
+
   link(): string | null {
     return this.mirror.link();
   }

@@ -2,8 +2,8 @@
 
 import { chooseMap } from "../core/maps";
 import { fileName, pngBlob, save, svgBlob } from "../core/saving";
+import { Button } from "./button";
 import { useApp } from "./context";
-import { Icon, type IconName } from "./icons";
 import type { App } from "./state";
 
 export function Toolbar(props: { readonly table: () => void }) {
@@ -16,74 +16,45 @@ export function Toolbar(props: { readonly table: () => void }) {
     <div class="toolbar">
       <p class="toolbar-about">{view?.about(app.language.value)}</p>
       <div class="toolbar-buttons" role="toolbar" aria-label={say.picture}>
-        <Tool
+        <Button
+          name="zoom-out"
           icon="minus"
           label={say.zoomOut}
-          name="zoom-out"
           disabled={!canZoom}
           act={() => mounted?.zoom?.(-1)}
         />
-        <Tool
+        <Button
+          name="zoom-in"
           icon="plus"
           label={say.zoomIn}
-          name="zoom-in"
           disabled={!canZoom}
           act={() => mounted?.zoom?.(1)}
         />
-        <Tool icon="reset" label={say.reset} name="reset" disabled={!mounted} act={() => resetAll(app)} />
+        <Button name="reset" icon="reset" label={say.reset} disabled={!mounted} act={() => resetAll(app)} />
         <span class="toolbar-gap" />
-        <button
-          type="button"
-          class="button quiet"
-          disabled={!mounted}
-          data-action="save-png"
-          title={say.savePng}
-          onClick={() => void savePicture(app, "png")}
-        >
-          <Icon name="download" /> PNG
-        </button>
-        <button
-          type="button"
-          class="button quiet"
-          disabled={!mounted}
-          data-action="save-svg"
-          title={say.saveSvg}
-          onClick={() => void savePicture(app, "svg")}
-        >
-          <Icon name="download" /> SVG
-        </button>
-        <Tool icon="table" label={say.table} name="table" disabled={!mounted} act={props.table} />
-        <Tool
+        {(["png", "svg"] as const).map((kind) => (
+          <Button
+            key={kind}
+            name={`save-${kind}`}
+            icon="download"
+            look="quiet"
+            hint={kind === "png" ? say.savePng : say.saveSvg}
+            disabled={!mounted}
+            act={() => void savePicture(app, kind)}
+          >
+            {kind.toUpperCase()}
+          </Button>
+        ))}
+        <Button name="table" icon="table" label={say.table} disabled={!mounted} act={props.table} />
+        <Button
+          name="link"
           icon="link"
           label={say.copyLink}
-          name="link"
           disabled={!mounted}
           act={() => void copyLink(app)}
         />
       </div>
     </div>
-  );
-}
-
-function Tool(props: {
-  readonly icon: IconName;
-  readonly label: string;
-  readonly name: string;
-  readonly disabled: boolean;
-  readonly act: () => void;
-}) {
-  return (
-    <button
-      type="button"
-      class="button quiet square"
-      aria-label={props.label}
-      title={props.label}
-      data-action={props.name}
-      disabled={props.disabled}
-      onClick={props.act}
-    >
-      <Icon name={props.icon} />
-    </button>
   );
 }
 

@@ -4,20 +4,20 @@ import { useEffect, useId } from "preact/hooks";
 import type { MapDescription } from "../api/types";
 import { chooseMap, stepsOf } from "../core/maps";
 import type { RecordingSource } from "../core/source";
+import { Button } from "./button";
 import { useApp } from "./context";
-import { Icon } from "./icons";
 import type { App } from "./state";
 import { useToken } from "./tokens";
 
 const BEAT = 700; // ms a step when playing
 
-export interface Timeline {
+interface Timeline {
   readonly steps: readonly number[] | null; // null: every token of the query axis
   readonly count: number;
   readonly at: number; // place on the slider; -1: nowhere yet
 }
 
-export function timelineOf(source: RecordingSource, app: App): Timeline {
+function timelineOf(source: RecordingSource, app: App): Timeline {
   const selection = app.store.get();
   const map = chooseMap(source.description, selection);
   if (!map) return { steps: null, count: 0, at: -1 };
@@ -31,7 +31,7 @@ export function timelineOf(source: RecordingSource, app: App): Timeline {
 }
 
 /** Move to a place of the slider. */
-export function seek(source: RecordingSource, app: App, place: number): void {
+function seek(source: RecordingSource, app: App, place: number): void {
   const line = timelineOf(source, app);
   if (place < 0 || place >= line.count) return;
   const start = chooseMap(source.description, app.store.get())?.query_start ?? 0;
@@ -64,30 +64,24 @@ export function Transport(props: { readonly source: RecordingSource }) {
   return (
     <fieldset class="transport">
       <legend class="unseen">{say.step}</legend>
-      <button
-        type="button"
-        class="button square"
-        aria-label={playing ? say.pause : say.play}
-        title={playing ? say.pause : say.play}
-        data-action="play"
+      <Button
+        name="play"
+        icon={playing ? "pause" : "play"}
+        label={playing ? say.pause : say.play}
+        look="plain"
         disabled={line.count < 2}
-        onClick={() => togglePlay(app, source)}
-      >
-        <Icon name={playing ? "pause" : "play"} />
-      </button>
+        act={() => togglePlay(app, source)}
+      />
       <label for={id} class="transport-label">
         {say.step}
       </label>
-      <button
-        type="button"
-        class="button quiet square"
-        aria-label={say.previousStep}
-        data-action="previous-step"
+      <Button
+        name="previous-step"
+        icon="left"
+        label={say.previousStep}
         disabled={line.at <= 0}
-        onClick={() => seek(source, app, line.at - 1)}
-      >
-        <Icon name="left" />
-      </button>
+        act={() => seek(source, app, line.at - 1)}
+      />
       <input
         id={id}
         class="slider"
@@ -99,16 +93,13 @@ export function Transport(props: { readonly source: RecordingSource }) {
         aria-valuetext={line.at < 0 ? say.everything : String(first + line.at)}
         onInput={(event) => seek(source, app, Number(event.currentTarget.value))}
       />
-      <button
-        type="button"
-        class="button quiet square"
-        aria-label={say.nextStep}
-        data-action="next-step"
+      <Button
+        name="next-step"
+        icon="right"
+        label={say.nextStep}
         disabled={line.at + 1 >= line.count}
-        onClick={() => seek(source, app, line.at + 1)}
-      >
-        <Icon name="right" />
-      </button>
+        act={() => seek(source, app, line.at + 1)}
+      />
       <Where source={source} map={map} line={line} first={first} last={last} />
     </fieldset>
   );

@@ -66,6 +66,7 @@ export const shell = {
   nextStep: "Next step",
   // states
   opening: "Opening the recording …",
+  readingTable: "Reading the numbers …",
   nothing: "There is no recording yet.",
   nothingHint: "Run a model on the right, or open a recording.",
   back: "The server is back.",

@@ -67,6 +67,7 @@ export const shell: SameWords<typeof en.shell> = {
   previousStep: "上一步",
   nextStep: "下一步",
   opening: "正在打开记录……",
+  readingTable: "正在读取数值……",
   nothing: "还没有记录。",
   nothingHint: "请在右侧运行模型，或打开一个记录。",
   back: "服务器已恢复。",

@@ -1,10 +1,12 @@
 /** About this recording: how its numbers came about, its tokens, and taking it along. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { SideName, TokenSlice } from "../../api/types";
+import { useRef } from "preact/hooks";
+import type { SideName } from "../../api/types";
 import { evidenceLine, joinSentences } from "../../core/focus";
 import { digits, count as grouped } from "../../core/formats";
 import { type RecordingSource, Refusal } from "../../core/source";
+import { useAnswer } from "../answer";
+import { Button } from "../button";
 import { useApp } from "../context";
 import { Icon } from "../icons";
 import type { App } from "../state";
@@ -74,21 +76,11 @@ function Tokens(props: { readonly source: RecordingSource; readonly side: SideNa
   const app = useApp();
   const say = app.words.value;
   const { source, side } = props;
-  const count = (side === "source" ? source.description.source : source.description.target)?.count ?? 0;
-  const [slice, setSlice] = useState<TokenSlice | null>(null);
-  useEffect(() => {
-    let gone = false;
-    setSlice(null);
-    source.tokens(side, [0, Math.min(SHOWN, count)]).then(
-      (found) => {
-        if (!gone) setSlice(found);
-      },
-      () => {},
-    );
-    return () => {
-      gone = true;
-    };
-  }, [source, side, count]);
+  const count = source.description[side]?.count ?? 0;
+  const { value, fresh } = useAnswer(source, side, (asked, signal) =>
+    asked.tokens(side, [0, Math.min(SHOWN, count)], signal),
+  );
+  const slice = fresh ? value : null;
   return (
     <details class="token-list">
       <summary>
@@ -126,9 +118,9 @@ function Files(props: { readonly source: RecordingSource; readonly removable: bo
           <Icon name="download" /> {say.download}
         </a>
       )}
-      <button type="button" class="button" data-action="upload" onClick={() => chooser.current?.click()}>
-        <Icon name="upload" /> {say.upload}
-      </button>
+      <Button name="upload" icon="upload" act={() => chooser.current?.click()}>
+        {say.upload}
+      </Button>
       <input
         type="file"
         hidden
@@ -142,9 +134,9 @@ function Files(props: { readonly source: RecordingSource; readonly removable: bo
         }}
       />
       {props.removable && (
-        <button type="button" class="button" data-action="remove" onClick={() => void remove(app, id)}>
-          <Icon name="bin" /> {say.remove}
-        </button>
+        <Button name="remove" icon="bin" act={() => void remove(app, id)}>
+          {say.remove}
+        </Button>
       )}
       <p class="hint">{say.uploadHint}</p>
     </div>

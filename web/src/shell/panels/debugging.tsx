@@ -1,68 +1,33 @@
-/** The debugging panel (B6), in small: how each kind of number is spread, for the selected layer and head. */
+/** The debugging panel, in small: how each kind of number is spread, for the selected layer and head. */
 
-import { useEffect, useState } from "preact/hooks";
 import type { Distribution, MapDescription } from "../../api/types";
 import { digits } from "../../core/formats";
 import { chooseMap } from "../../core/maps";
 import type { DistributionOf, RecordingSource } from "../../core/source";
+import { useAnswer } from "../answer";
+import { Button } from "../button";
 import { useApp } from "../context";
 
 const BINS = 48;
 
-interface Item {
-  readonly of: DistributionOf;
-  readonly title: string;
-  readonly there: boolean;
-  readonly where: Parameters<RecordingSource["distribution"]>[1];
-}
-
-export function DebuggingPanel(props: { readonly source: RecordingSource }) {
+export function DebuggingPanel({ source }: { readonly source: RecordingSource }) {
   const app = useApp();
   const say = app.words.value;
-  const { source } = props;
-  const selection = app.selection.value;
-  const map = chooseMap(source.description, selection);
+  const { head } = app.selection.value;
+  const map = chooseMap(source.description, app.selection.value);
   if (!map) return <p class="hint">{say.noNumbers}</p>;
-  const head = typeof selection.head === "number" ? { head: selection.head } : {};
-  const states = source.description.hidden.find((each) => each.stack === map.place.stack);
-  const plane = Math.min(map.place.layer + 1, (states?.layers ?? 1) - 1);
-  const items: readonly Item[] = [
-    {
-      of: "hidden",
-      title: `${say.hiddenState}, ${say.afterLayer(plane - 1)}`,
-      there: states !== undefined,
-      where: { stack: map.place.stack, layer: plane, bins: BINS },
-    },
-    {
-      of: "queries",
-      title: say.queryVectors,
-      there: map.has_queries,
-      where: { map: map.place, ...head, bins: BINS },
-    },
-    {
-      of: "keys",
-      title: say.keyVectors,
-      there: map.has_keys,
-      where: { map: map.place, ...head, bins: BINS },
-    },
-    {
-      of: "values",
-      title: say.valueVectors,
-      there: map.has_values,
-      where: { map: map.place, ...head, bins: BINS },
-    },
-    {
-      of: "attention",
-      title: say.attentionMatrix,
-      there: map.has_weights || map.has_queries,
-      where: { map: map.place, ...head, bins: BINS },
-    },
-    {
-      of: "scores",
-      title: say.scores,
-      there: map.has_scores || map.has_queries,
-      where: { map: map.place, ...head, bins: BINS },
-    },
+  const { stack, layer } = map.place;
+  const states = source.description.hidden.find((each) => each.stack === stack);
+  const after = Math.min(layer + 1, (states?.layers ?? 1) - 1); // of the planes between layers
+  const ofHidden = { stack, layer: after, bins: BINS };
+  const ofMap = { map: map.place, ...(typeof head === "number" ? { head } : {}), bins: BINS };
+  const rows: readonly (readonly [of: DistributionOf, title: string, there: boolean])[] = [
+    ["hidden", `${say.hiddenState}, ${say.afterLayer(after - 1)}`, states !== undefined],
+    ["queries", say.queryVectors, map.has_queries],
+    ["keys", say.keyVectors, map.has_keys],
+    ["values", say.valueVectors, map.has_values],
+    ["attention", say.attentionMatrix, map.has_weights || map.has_queries],
+    ["scores", say.scores, map.has_scores || map.has_queries],
   ];
   return (
     <div class="panel-content">
@@ -73,13 +38,20 @@ export function DebuggingPanel(props: { readonly source: RecordingSource }) {
         </dd>
       </dl>
       <ul class="spreads">
-        {items.map((item) => (
-          <Spread key={item.of} source={source} item={item} />
+        {rows.map(([of, title, there]) => (
+          <li class="spread" key={of} data-spread={of}>
+            <span class="spread-title">{title}</span>
+            {there ? (
+              <Spread source={source} of={of} title={title} where={of === "hidden" ? ofHidden : ofMap} />
+            ) : (
+              <span class="hint">{say.notKept}</span>
+            )}
+          </li>
         ))}
       </ul>
-      <button type="button" class="button" data-action="open-inside" onClick={() => app.chooseView("inside")}>
+      <Button name="open-inside" act={() => app.chooseView("inside")}>
         {say.openInside} →
-      </button>
+      </Button>
     </div>
   );
 }
@@ -91,42 +63,28 @@ function multiplier(map: MapDescription): string {
   return `${digits(map.scale)}${root}`;
 }
 
-interface Failure {
-  readonly error: unknown;
-}
-
-function Spread(props: { readonly source: RecordingSource; readonly item: Item }) {
+function Spread(props: {
+  readonly source: RecordingSource;
+  readonly of: DistributionOf;
+  readonly title: string;
+  readonly where: Parameters<RecordingSource["distribution"]>[1];
+}) {
   const app = useApp();
   const say = app.words.value;
-  const { source, item } = props;
-  const [found, setFound] = useState<Distribution | Failure | null>(null);
-  const where = JSON.stringify(item.where);
-  useEffect(() => {
-    if (!item.there) {
-      setFound(null);
-      return;
-    }
-    const stop = new AbortController();
-    source.distribution(item.of, item.where, stop.signal).then(setFound, (error: unknown) => {
-      if (!stop.signal.aborted) setFound({ error });
-    });
-    return () => stop.abort();
-  }, [source, item.of, item.there, where]);
+  const { of, where } = props;
+  const { value, error } = useAnswer(props.source, JSON.stringify(where), (asked, signal) =>
+    asked.distribution(of, where, signal),
+  );
+  if (error !== null) return <span class="hint bad-text">{app.explain(error)}</span>;
+  if (!value) return null;
   return (
-    <li class="spread" data-spread={item.of}>
-      <span class="spread-title">{item.title}</span>
-      {!item.there && <span class="hint">{say.notKept}</span>}
-      {found && "error" in found && <span class="hint bad-text">{app.explain(found.error)}</span>}
-      {found && !("error" in found) && item.there && (
-        <>
-          <Bars distribution={found} label={item.title} />
-          <span class="hint number">
-            {say.fromTo(digits(found.minimum ?? 0), digits(found.maximum ?? 0))} ·{" "}
-            {say.meanDeviation(digits(found.mean ?? 0), digits(found.deviation ?? 0))}
-          </span>
-        </>
-      )}
-    </li>
+    <>
+      <Bars distribution={value} label={props.title} />
+      <span class="hint number">
+        {say.fromTo(digits(value.minimum ?? 0), digits(value.maximum ?? 0))} ·{" "}
+        {say.meanDeviation(digits(value.mean ?? 0), digits(value.deviation ?? 0))}
+      </span>
+    </>
   );
 }
 

@@ -1,6 +1,5 @@
-/** The interpretability panel (B5): its numbers for the selected head, its layer and the whole model. */
+/** The interpretability panel: numbers for the selected head, its layer and the whole model. */
 
-import { useEffect, useState } from "preact/hooks";
 import type { MapDescription, MetricDescription, ScoreDescription, ScorePart } from "../../api/types";
 import { joinSentences } from "../../core/focus";
 import { digits, significant } from "../../core/formats";
@@ -12,10 +11,13 @@ import {
   isTooLong,
   LIMITS,
   readThreshold,
+  type Threshold,
   thresholdParameters,
   writeRelative,
   writeTau,
 } from "../../core/threshold";
+import { useAnswer } from "../answer";
+import { Button } from "../button";
 import { useApp } from "../context";
 import type { App } from "../state";
 
@@ -30,13 +32,13 @@ export function InterpretabilityPanel(props: { readonly source: RecordingSource 
   const map = chooseMap(props.source.description, selection);
   const { maps } = props.source.description;
   const long = isTooLong(maps);
-  const { tau, relative } = readThreshold(selection.options, maps);
+  const threshold = readThreshold(selection.options, maps);
   const metrics = (app.metrics.value ?? []).filter((metric) => metric.panel);
-  const { scores, failure } = useScores(props.source, metrics, tau, relative);
+  const { value: scores, error } = useScores(props.source, metrics, threshold);
   if (metrics.length === 0 || !map) return <p class="hint">{say.noNumbers}</p>;
   return (
     <div class="panel-content">
-      {long ? <p class="hint">{say.thresholdFixed}</p> : <Threshold tau={tau} relative={relative} />}
+      {long ? <p class="hint">{say.thresholdFixed}</p> : <ThresholdFields {...threshold} />}
       <table class="numbers">
         <thead>
           <tr>
@@ -52,20 +54,15 @@ export function InterpretabilityPanel(props: { readonly source: RecordingSource 
           ))}
         </tbody>
       </table>
-      {failure !== null && <p class="hint bad-text">{app.explain(failure)}</p>}
-      <button
-        type="button"
-        class="button"
-        data-action="open-numbers"
-        onClick={() => app.chooseView("numbers")}
-      >
+      {error !== null && <p class="hint bad-text">{app.explain(error)}</p>}
+      <Button name="open-numbers" act={() => app.chooseView("numbers")}>
         {say.openNumbers} →
-      </button>
+      </Button>
     </div>
   );
 }
 
-function Threshold(props: { readonly tau: number; readonly relative: boolean }) {
+function ThresholdFields(props: Threshold) {
   const app = useApp();
   const say = app.words.value;
   const [least, most] = LIMITS[props.relative ? "relative" : "absolute"];
@@ -113,47 +110,26 @@ function Threshold(props: { readonly tau: number; readonly relative: boolean }) 
 type Scores = ReadonlyMap<string, ScoreDescription>; // by "metric level"
 
 /** All scores of the panel under a threshold; those of an earlier one stay until the new ones are there. */
-function useScores(
-  source: RecordingSource,
-  metrics: readonly MetricDescription[],
-  tau: number,
-  relative: boolean,
-) {
-  const [state, setState] = useState<{ readonly scores: Scores; readonly failure: unknown }>({
-    scores: new Map(),
-    failure: null,
-  });
-  const names = metrics.map((metric) => metric.name).join(" ");
-  useEffect(() => {
-    const stop = new AbortController();
-    const ask = async (metric: MetricDescription, level: Level): Promise<[string, ScoreDescription]> => {
-      const parameters = thresholdParameters(metric, { tau, relative });
-      return [`${metric.name} ${level}`, await source.score(metric.name, level, parameters, stop.signal)];
+function useScores(source: RecordingSource, metrics: readonly MetricDescription[], threshold: Threshold) {
+  const question = JSON.stringify([metrics.map(({ name }) => name), threshold]);
+  const ask = async (asked: RecordingSource, signal: AbortSignal): Promise<Scores> => {
+    const score = async (metric: MetricDescription, level: Level) => {
+      const parameters = thresholdParameters(metric, threshold);
+      return [`${metric.name} ${level}`, await asked.score(metric.name, level, parameters, signal)] as const;
     };
-    const timer = setTimeout(() => {
-      const questions = metrics.flatMap((metric) =>
-        levels.filter((level) => metric.levels.includes(level)).map((level) => ask(metric, level)),
-      );
-      Promise.all(questions).then(
-        (answers) => setState({ scores: new Map(answers), failure: null }),
-        (error: unknown) => {
-          if (!stop.signal.aborted) setState({ scores: new Map(), failure: error });
-        },
-      );
-    }, PAUSE);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [source, names, tau, relative]);
-  return state;
+    const questions = metrics.flatMap((metric) =>
+      levels.filter((level) => metric.levels.includes(level)).map((level) => score(metric, level)),
+    );
+    return new Map(await Promise.all(questions));
+  };
+  return useAnswer(source, question, ask, PAUSE);
 }
 
 function MetricRow(props: {
   readonly metric: MetricDescription;
   readonly map: MapDescription;
   readonly head: Selection["head"];
-  readonly scores: Scores;
+  readonly scores: Scores | null;
 }) {
   const app = useApp();
   const { metric } = props;
@@ -166,7 +142,7 @@ function MetricRow(props: {
       </th>
       {levels.map((level) => (
         <td key={level} class="number" data-level={level}>
-          {number(pick(props.scores.get(`${metric.name} ${level}`), level, props.map, props.head), app)}
+          {number(pick(props.scores?.get(`${metric.name} ${level}`), level, props.map, props.head), app)}
         </td>
       ))}
     </tr>

@@ -1,9 +1,9 @@
 /** From which language into which; and a hint where the text or the model does not fit that. */
 
 import type { ModelDescription } from "../../api/types";
+import { Button } from "../button";
 import { useApp } from "../context";
 import { type Form, swapLanguages } from "../form";
-import { Icon } from "../icons";
 import { findMisfit } from "../languages";
 import type { App } from "../state";
 import { Choices } from "./fields";
@@ -34,17 +34,13 @@ export function LanguageFields(props: {
           disabled={languages.length === 0}
           change={(code) => choose("sourceLanguage", code)}
         />
-        <button
-          type="button"
-          class="button quiet square"
-          aria-label={say.swap}
-          title={say.swap}
-          data-action="swap"
+        <Button
+          name="swap"
+          icon="swap"
+          label={say.swap}
           disabled={languages.length < 2}
-          onClick={() => app.runs.change(swapLanguages(form))}
-        >
-          <Icon name="swap" />
-        </button>
+          act={() => app.runs.change(swapLanguages(form))}
+        />
         <Choices
           label={say.targetLanguage}
           name="target-language"
@@ -83,14 +79,9 @@ export function LanguageHint(props: {
     <p class="hint language-hint" role="status" data-hint={what}>
       {sentence}
       {better && (
-        <button
-          type="button"
-          class="button small"
-          data-action="better-languages"
-          onClick={() => app.runs.change(better)}
-        >
+        <Button name="better-languages" look="small" act={() => app.runs.change(better)}>
           {say.chooseWay(way(better.sourceLanguage, better.targetLanguage))}
-        </button>
+        </Button>
       )}
     </p>
   );

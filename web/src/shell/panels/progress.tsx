@@ -2,6 +2,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Job, JobStage } from "../../api/types";
+import { Button } from "../button";
 import { useApp } from "../context";
 import type { AppWords } from "../words";
 
@@ -19,9 +20,9 @@ export function Progress() {
       {trouble !== null && (
         <div class="notice bad" role="alert" data-notice="run-failed">
           <p class="notice-title">{app.explain(trouble)}</p>
-          <button type="button" class="button" onClick={() => app.runs.start()}>
+          <Button name="try-again" act={() => app.runs.start()}>
             {say.tryAgain}
-          </button>
+          </Button>
         </div>
       )}
       {other &&
@@ -41,17 +42,15 @@ function Result({ job }: { readonly job: Job }) {
   return (
     <div class="notice" role="status" data-notice="other-run">
       <p class="notice-title">{say.otherDone(job.model)}</p>
-      <button
-        type="button"
-        class="button"
-        data-action="open-result"
-        onClick={() => {
+      <Button
+        name="open-result"
+        act={() => {
           app.runs.other.value = null;
           if (job.recording !== null) void app.go(job.recording);
         }}
       >
         {say.openResult}
-      </button>
+      </Button>
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { type RecordingSource, Refusal, type Source } from "../core/source";
 import type { ServerJobs } from "../data/server_jobs";
 import { learn } from "../i18n/core";
 import { noAddress } from "./address";
-import { Behind } from "./behind";
+import { BackgroundRuns } from "./background_runs";
 import { AppContext } from "./context";
 import { App } from "./state";
 import { Views } from "./views";
@@ -51,7 +51,7 @@ async function begin() {
   await act(() =>
     render(
       <AppContext.Provider value={app}>
-        <Behind />
+        <BackgroundRuns />
       </AppContext.Provider>,
       pictures,
     ),
@@ -61,7 +61,7 @@ async function begin() {
   const heard: unknown[] = [];
   const run = rerunner.run(request, (event) => heard.push(event), controller.signal);
   run.catch(() => {});
-  const rows = () => [...root.querySelectorAll<HTMLElement>("[data-behind]")];
+  const rows = () => [...root.querySelectorAll<HTMLElement>("[data-background-run]")];
   return { app, root, look, run, heard, rows, controller, signals, end: ended[0]! };
 }
 
