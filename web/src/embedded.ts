@@ -7,7 +7,7 @@
 
 import type { Theme } from "./core/view";
 import { answersInside } from "./data/file_answers";
-import { Connection, createHttpSource } from "./data/http";
+import { aborted, Connection, createHttpSource } from "./data/http";
 import { shelter } from "./embedded_styles";
 import { languages } from "./i18n/core";
 import { addressBar, type SelectionAddress } from "./shell/address";
@@ -53,7 +53,7 @@ function askKernel(model: Model): { readonly fetch: typeof fetch; readonly stop:
         waiting.set(mine, resolve);
         init?.signal?.addEventListener("abort", () => {
           waiting.delete(mine);
-          reject(new DOMException("No longer wanted.", "AbortError"));
+          reject(aborted());
         });
         model.send({ question: mine, path: String(input).slice(BASE.length) });
       }),

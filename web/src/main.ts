@@ -6,7 +6,8 @@ import { createServerJobs } from "./data/server_jobs";
 import { learn, preferredLanguage } from "./i18n/core";
 import { addressBar } from "./shell/address";
 import { mount } from "./shell/mount";
-import type { App, Remembering } from "./shell/state";
+import type { App } from "./shell/state";
+import { remember } from "./shell/storage";
 
 const PAUSE = 2000; // ms between questions whether the server is back
 const WORDLESS =
@@ -39,23 +40,6 @@ async function waitForServer(): Promise<void> {
   }
   app?.reconnected();
 }
-
-const remember: Remembering = {
-  get: (name) => {
-    try {
-      return localStorage.getItem(`glassformer.${name}`);
-    } catch {
-      return null; // storage is forbidden here
-    }
-  },
-  set: (name, value) => {
-    try {
-      localStorage.setItem(`glassformer.${name}`, value);
-    } catch {
-      // then it is asked again next time
-    }
-  },
-};
 
 /** The first picture has its words already. */
 async function start(element: HTMLElement): Promise<void> {

@@ -200,7 +200,7 @@ export class Memory {
   }
 }
 
-function aborted(): DOMException {
+export function aborted(): DOMException {
   return new DOMException("No longer wanted.", "AbortError");
 }
 

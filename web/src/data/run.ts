@@ -6,6 +6,7 @@
  */
 
 import type { Job, JobRequest, StepDescription } from "../api/types";
+import { isAbort } from "../core/tasks";
 import type { Kept, Rerunner } from "../core/view";
 
 export class Run implements Kept {
@@ -38,8 +39,7 @@ export class Run implements Kept {
         },
         (error: unknown) => {
           // By whom it was cancelled, here or in another window, makes no difference.
-          const cancelled = error instanceof DOMException && error.name === "AbortError";
-          this.state = signal.aborted || cancelled ? "cancelled" : "failed";
+          this.state = signal.aborted || isAbort(error) ? "cancelled" : "failed";
           this.error = error;
         },
       )

@@ -19,7 +19,7 @@ import type {
 import { Refusal } from "../core/source";
 import type { Rerunner } from "../core/view";
 import { words } from "../i18n/hosts";
-import type { Connection } from "./http";
+import { aborted, type Connection } from "./http";
 
 export type Heard = (event: { readonly job: Job } | { readonly step: StepDescription }) => void;
 
@@ -59,12 +59,12 @@ export function createServerJobs(
 ): ServerJobs {
   const resume: ServerJobs["resume"] = (job, heard, signal) => {
     heard({ job });
-    const told: Told<StepDescription, string> = {
+    const listener: JobListener<StepDescription, string> = {
       job: (now) => heard({ job: now }),
       step: (step) => heard({ step }),
-      result: (end) => end.recording,
+      result: (end) => end.recording ?? null,
     };
-    return follow(connection, events, job, told, signal);
+    return follow(connection, events, job, listener, signal);
   };
   return {
     about: () => connection.json("about"),
@@ -83,12 +83,12 @@ export function createServerJobs(
       const query = new URLSearchParams(settings).toString();
       const path = `playground/${encodeURIComponent(topic)}${query && `?${query}`}`;
       const job = await connection.json<Job>(path, { method: "POST" });
-      const told: Told<PlayStep, PlayResult> = {
+      const listener: JobListener<PlayStep, PlayResult> = {
         job: () => {},
         step: heard,
         result: (end) => (end as { readonly play?: PlayResult }).play ?? null,
       };
-      return follow(connection, events, job, told, signal);
+      return follow(connection, events, job, listener, signal);
     },
     async upload(bundle) {
       const answer = await connection.json<{ readonly id: string }>("recordings", {
@@ -105,11 +105,11 @@ export function createServerJobs(
   };
 }
 
-/** What is heard of a job on its way, and what it ends with; null: that is not there. */
-interface Told<Step, Result> {
+/** Told of a job on its way; `result`: what it ends with, null where that is not there. */
+interface JobListener<Step, Result> {
   job(job: Job): void;
   step(step: Step): void;
-  result(end: Pick<Job, "recording">): Result | null;
+  result(end: Partial<Job>): Result | null;
 }
 
 /**
@@ -121,7 +121,7 @@ function follow<Step, Result>(
   connection: Connection,
   events: (url: string) => EventSource,
   first: Job,
-  told: Told<Step, Result>,
+  listener: JobListener<Step, Result>,
   signal: AbortSignal,
 ): Promise<Result> {
   const path = `jobs/${encodeURIComponent(first.id)}`;
@@ -137,20 +137,24 @@ function follow<Step, Result>(
     };
     const cancel = (): void => {
       connection.ask(path, { method: "DELETE" }).catch(() => {});
-      end(() => reject(new DOMException("Cancelled.", "AbortError")));
+      end(() => reject(aborted()));
     };
     const tell = (change: Partial<Job>): void => {
       job = { ...job, ...change };
-      told.job(job);
+      listener.job(job);
     };
-    const finish = (last: Pick<Job, "recording">): void => {
-      const result = told.result(last);
+    /** Says whether the job is over, and ends with it. */
+    const settle = (state: Job["state"], last: Partial<Job>): boolean => {
+      const result = state === "done" ? listener.result(last) : null;
       if (result !== null) end(() => resolve(result));
-      else end(() => reject(new Refusal((language) => words(language).lost, "lost", 0)));
+      else if (state === "done")
+        end(() => reject(new Refusal((language) => words(language).lost, "lost", 0)));
+      else if (state === "failed")
+        end(() => reject(new Refusal(last.message ?? "", last.code ?? "failed", 422)));
+      else if (state === "cancelled") end(() => reject(aborted()));
+      else return false;
+      return true;
     };
-    const fail = ({ code, message }: Pick<Job, "code" | "message">): void =>
-      end(() => reject(new Refusal(message ?? "", code ?? "failed", 422)));
-    const leave = (): void => end(() => reject(new DOMException("Cancelled.", "AbortError")));
     const listen = (): void => {
       const heard = events(`${connection.base}${path}/events`);
       stream = heard;
@@ -162,18 +166,13 @@ function follow<Step, Result>(
       on<Progress>("progress", (progress) =>
         tell({ state: progress.stage === "queued" ? "queued" : "running", ...progress }),
       );
-      on<Step>("step", (step) => told.step(step));
-      on<Job>("done", finish);
-      on<Job>("failed", fail);
-      on("cancelled", leave);
+      on<Step>("step", (step) => listener.step(step));
+      for (const state of ["done", "failed", "cancelled"] as const)
+        on<Partial<Job> | null>(state, (last) => void settle(state, last ?? {}));
       heard.onerror = () => {
         connection.json<Job>(path).then(
           (now) => {
-            if (over) return;
-            if (now.state === "done") finish(now);
-            else if (now.state === "failed") fail(now);
-            else if (now.state === "cancelled") leave();
-            else tell(now);
+            if (!over && !settle(now.state, now)) tell(now);
           },
           (error: unknown) => {
             if (!over && heard.readyState === EventSource.CLOSED) end(() => reject(error));

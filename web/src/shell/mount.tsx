@@ -1,5 +1,5 @@
 /**
- * The library's door: one element, one source, and the workbench is there.
+ * Mounts the page: one element, one source, and the workbench is there.
  *
  * In:   an element, a Source, and what the host can offer.
  * Out:  unmount().
@@ -13,10 +13,10 @@ import type { ServerJobs } from "../data/server_jobs";
 import { preferredLanguage } from "../i18n/core";
 import { noAddress, type SelectionAddress } from "./address";
 import { AppContext } from "./context";
-import { session } from "./session";
 import { Shell } from "./shell";
 import { effect } from "./signals";
 import { App, type Remembering } from "./state";
+import { session } from "./storage";
 import { Views } from "./views";
 
 export interface MountOptions {

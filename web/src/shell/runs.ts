@@ -7,8 +7,9 @@
 
 import type { Job, JobRequest, ModelDescription, Preset } from "../api/types";
 import { type RecordingSource, Refusal } from "../core/source";
+import { isAbort } from "../core/tasks";
 import type { Rerunner } from "../core/view";
-import type { ServerJobs } from "../data/server_jobs";
+import type { Heard, ServerJobs } from "../data/server_jobs";
 import {
   emptyForm,
   type Form,
@@ -19,7 +20,7 @@ import {
   withPreset,
   withRequest,
 } from "./form";
-import { type Signal, signal } from "./signals";
+import { signal } from "./signals";
 import type { App } from "./state";
 import { words } from "./words";
 
@@ -40,90 +41,169 @@ interface Started {
   readonly request: JobRequest;
 }
 
-const GLANCE = 1000; // ms between two looks at a run of another window
+const PAUSE = 1000; // ms between two questions about runs of other windows
 
-export interface Runs {
-  readonly form: Signal<Form>;
-  readonly models: Signal<readonly ModelDescription[]>;
-  readonly running: Signal<Running | null>;
-  readonly asked: Signal<readonly Asked[]>; // by views
-  readonly other: Signal<Job | null>; // a run of another window, until it is over; where it is done, its result
-  readonly trouble: Signal<unknown>; // why the last run failed; null: it did not
+export class Runs {
+  readonly form = signal<Form>(emptyForm);
+  readonly models = signal<readonly ModelDescription[]>([]);
+  readonly running = signal<Running | null>(null);
+  readonly asked = signal<readonly Asked[]>([]); // by views
+  readonly other = signal<Job | null>(null); // a run of another window, until it is over; where it is done, its result
+  readonly trouble = signal<unknown>(null); // why the last run failed; null: it did not
+  private readonly requests = new Map<string, JobRequest>(); // by recording
+  private controller: AbortController | null = null;
+  private touched = false; // by a person, since the last run
+  private stopped = false;
+
+  constructor(private readonly app: App) {}
+
   /** Fill in part of the form. */
-  change(part: Partial<Form>): void;
-  /** Fill in the text and model that made a recording, unless somebody is filling in something else. */
-  follow(source: RecordingSource): void;
-  loadModels(): Promise<void>;
-  start(): void;
-  startPreset(preset: Preset): void;
-  cancel(): void;
-  cancelOther(): void;
-  /** Find what runs already: ours is taken up again, another window's is watched. */
-  resume(): Promise<void>;
-  /** What made a recording, where that is known. */
-  requestBehind(source: RecordingSource): JobRequest | null;
-  /** What views get; null where no model can run. */
-  rerunner(source: RecordingSource | null): Rerunner | null;
-  stop(): void;
-}
-
-export function createRuns(app: App): Runs {
-  const form = signal<Form>(emptyForm);
-  const models = signal<readonly ModelDescription[]>([]);
-  const running = signal<Running | null>(null);
-  const asked = signal<readonly Asked[]>([]);
-  const other = signal<Job | null>(null);
-  const trouble = signal<unknown>(null);
-  const requests = new Map<string, JobRequest>(); // by recording
-  let controller: AbortController | null = null;
-  let touched = false; // by a person, since the last run
-  let stopped = false;
-
-  const keep = (started: Started | null): void => app.session.set("job", JSON.stringify(started));
-  const kept = (): Started | null => {
-    try {
-      return JSON.parse(app.session.get("job") ?? "null") as Started | null;
-    } catch {
-      return null; // somebody else's words
-    }
+  readonly change = (part: Partial<Form>): void => {
+    this.touched = true;
+    this.form.value = { ...this.form.peek(), ...part };
   };
 
-  /** Remembers the job from its first word on, until it is over. */
-  const remembering = async (
-    request: JobRequest,
-    heard: Parameters<Rerunner["run"]>[1],
-    begin: (heard: Parameters<Rerunner["run"]>[1]) => Promise<string>,
-  ): Promise<string> => {
-    let mine = "";
+  /** Fill in the text and model that made a recording, unless somebody is filling in something else. */
+  follow(source: RecordingSource): void {
+    const request = this.requestBehind(source);
+    if (request?.sequence === "text" && !this.touched)
+      this.form.value = withRequest(this.form.peek(), request);
+  }
+
+  async loadModels(): Promise<void> {
+    const { form, models } = this;
+    if (!this.app.server || models.peek().length > 0) return;
+    models.value = await this.app.server.models();
+    const first = models.peek()[0];
+    if (first && form.peek().model === "") form.value = withModel(form.peek(), first);
+  }
+
+  start(): void {
+    void this.attend(requestOf(this.form.peek()));
+  }
+
+  startPreset(preset: Preset): void {
+    this.form.value = withPreset(this.form.peek(), preset);
+    this.app.panel.value = "input";
+    void this.attend(requestOf(this.form.peek()), preset);
+  }
+
+  cancel(): void {
+    this.controller?.abort();
+  }
+
+  cancelOther(): void {
+    const job = this.other.peek();
+    this.other.value = null;
+    if (job) this.app.server?.cancel(job.id).catch(() => {});
+  }
+
+  /** Find what runs already: ours is taken up again, another window's is watched. */
+  async resume(): Promise<void> {
+    const { server } = this.app;
+    if (!server || this.running.peek()) return;
+    const jobs = await server.jobs();
+    const started = this.remembered();
+    const mine = jobs.find(({ id }) => id === started?.id);
+    if (started && mine) {
+      if (!this.touched) this.form.value = withRequest(this.form.peek(), started.request);
+      return this.attend(started.request, null, mine);
+    }
+    this.remember(null);
+    const models = jobs.filter(({ kind, listed }) => kind !== "play" && listed !== false);
+    const next =
+      models.find(({ state }) => state === "running") ?? models.findLast(({ state }) => state === "queued");
+    if (next) void this.watch(server, next);
+  }
+
+  /** What made a recording, where that is known. */
+  requestBehind(source: RecordingSource): JobRequest | null {
+    const { id, request } = source.description;
+    const made = request ?? this.requests.get(id);
+    if (made) return made;
+    const preset = this.app.presets.peek().find((each) => each.recording === id);
+    return preset ? presetRequest(preset) : null;
+  }
+
+  /** What views get; null where no model can run. */
+  rerunner(source: RecordingSource | null): Rerunner | null {
+    const { app } = this;
+    const { server } = app;
+    if (!server || app.about.peek()?.workbench === false) return null;
+    return {
+      run: (request, heard, signal) => this.runForView(request, heard, signal),
+      again: (change) => {
+        const request = source && this.requestBehind(source);
+        if (!request) return null;
+        const { target: _, ...open } = request; // with a target there is nothing to write
+        return {
+          ...(change.decode ? open : request),
+          parent: source.description.id,
+          ...(change.edits ? { edits: [...(request.edits ?? []), ...change.edits] } : {}),
+          ...(change.multiplier === undefined ? {} : { multiplier: change.multiplier }),
+          ...(change.decode ? { kind: "generate" as const, decode: change.decode } : {}),
+        };
+      },
+      open: (id) => app.source.open(id),
+      go: (id) => void app.go(id),
+      whenFree: (signal) => {
+        const isOver = ({ state }: Job): boolean => state !== "running" && state !== "queued";
+        return this.poll(server, (jobs) => jobs.every(isOver), signal);
+      },
+      ...(server.play ? { play: server.play } : {}),
+    };
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.controller?.abort();
+    this.controller = null;
+  }
+
+  private remember(started: Started | null): void {
+    this.app.session.set("job", JSON.stringify(started));
+  }
+
+  private remembered(): Started | null {
     try {
-      const id = await begin((event) => {
-        if ("job" in event && mine === "") {
-          mine = event.job.id;
-          keep({ id: mine, request });
-        }
-        heard(event);
-      });
-      requests.set(id, request);
+      return JSON.parse(this.app.session.get("job") ?? "null") as Started | null;
+    } catch {
+      return null; // not written by this page
+    }
+  }
+
+  /** Runs a request, or listens again to its job. A reload finds it again, unless only its view looks for it. */
+  private async run(
+    request: JobRequest,
+    heard: Heard,
+    signal: AbortSignal,
+    job: Job | null = null,
+  ): Promise<string> {
+    const { app } = this;
+    const { server } = app;
+    if (!server) throw new Refusal((language) => words(language).noRerunner, "no_workbench", 0);
+    if (request.listed === false) return server.run(request, heard, signal);
+    let mine = "";
+    const listen: Heard = (event) => {
+      if ("job" in event && mine === "") {
+        mine = event.job.id;
+        this.remember({ id: mine, request });
+      }
+      heard(event);
+    };
+    try {
+      const id = await (job ? server.resume(job, listen, signal) : server.run(request, listen, signal));
+      this.requests.set(id, request);
       void app.refreshRecordings().catch(() => {});
       return id;
     } finally {
-      if (kept()?.id === mine) keep(null);
+      if (this.remembered()?.id === mine) this.remember(null);
     }
-  };
+  }
 
-  const run = async (
-    request: JobRequest,
-    heard: Parameters<Rerunner["run"]>[1],
-    signal: AbortSignal,
-  ): Promise<string> => {
-    const { server } = app;
-    if (!server) throw new Refusal((language) => words(language).noRerunner, "no_workbench", 0);
-    if (request.listed === false) return server.run(request, heard, signal); // nobody but its view looks for it
-    return remembering(request, heard, (told) => server.run(request, told, signal));
-  };
-
-  /** For a view: everybody knows of it until it is over, since its view may be left meanwhile. */
-  const runForView: typeof run = async (request, heard, signal) => {
+  /** For a view: listed in `asked` until it is over, since its view may be left meanwhile. */
+  private async runForView(request: JobRequest, heard: Heard, signal: AbortSignal): Promise<string> {
+    const { app, asked } = this;
     const mine = new AbortController();
     const stop = (): void => mine.abort();
     let known: Asked = { view: app.view.peek(), job: null, stop };
@@ -135,7 +215,7 @@ export function createRuns(app: App): Runs {
     if (signal.aborted) stop();
     note(known);
     try {
-      const tell: typeof heard = (event) => {
+      const listen: Heard = (event) => {
         if ("job" in event) {
           const next = { ...known, job: event.job };
           note(next);
@@ -143,171 +223,73 @@ export function createRuns(app: App): Runs {
         }
         heard(event);
       };
-      const id = await run(request, tell, mine.signal);
+      const id = await this.run(request, listen, mine.signal);
       if (away() && request.listed !== false) app.say(app.words.peek().finished);
       return id;
     } catch (error) {
-      const cancelled = error instanceof DOMException && error.name === "AbortError";
-      if (away() && !cancelled) app.say(app.explain(error)); // its own place is not seen
+      if (away() && !isAbort(error)) app.say(app.explain(error)); // its own place is not seen
       throw error;
     } finally {
       signal.removeEventListener("abort", stop);
       note();
     }
-  };
+  }
 
-  const attend = async (start: typeof run, request: JobRequest, preset: Preset | null): Promise<void> => {
-    controller?.abort();
+  /** Runs what the form asks for, or listens again to its job, and opens the result. */
+  private async attend(request: JobRequest, preset: Preset | null = null, job?: Job): Promise<void> {
+    const { app } = this;
+    this.controller?.abort();
     const mine = new AbortController();
-    controller = mine;
-    touched = false;
-    trouble.value = null;
-    running.value = { job: null };
+    this.controller = mine;
+    this.touched = false;
+    this.trouble.value = null;
+    this.running.value = { job: null };
     app.announce(app.words.peek().running);
     try {
-      const id = await start(
-        request,
-        (event) => {
-          if ("job" in event && controller === mine) running.value = { job: event.job };
-        },
-        mine.signal,
-      );
-      if (controller !== mine) return;
+      const heard: Heard = (event) => {
+        if ("job" in event && this.controller === mine) this.running.value = { job: event.job };
+      };
+      const id = await this.run(request, heard, mine.signal, job);
+      if (this.controller !== mine) return;
       await app.go(id, preset ? pickSelection(preset) : {});
       app.preset.value = preset;
       app.announce(app.words.peek().finished);
     } catch (error) {
-      if (controller !== mine) return;
-      const say = app.words.peek();
-      const cancelled = error instanceof DOMException && error.name === "AbortError";
-      if (!cancelled) trouble.value = error;
-      app.announce(cancelled ? say.cancelled : app.explain(error));
+      if (this.controller !== mine) return;
+      const cancelled = isAbort(error);
+      if (!cancelled) this.trouble.value = error;
+      app.announce(cancelled ? app.words.peek().cancelled : app.explain(error));
     } finally {
-      if (controller === mine) {
-        controller = null;
-        running.value = null;
+      if (this.controller === mine) {
+        this.controller = null;
+        this.running.value = null;
       }
     }
-  };
+  }
 
-  const begin = (request: JobRequest, preset: Preset | null = null): Promise<void> =>
-    attend(run, request, preset);
-
-  /** Looks at a run of another window now and then: it has no connection of its own, for there are only few. */
-  const watch = async (server: ServerJobs, first: Job): Promise<void> => {
-    other.value = first;
-    while (!stopped && other.peek()?.id === first.id) {
-      await new Promise((wake) => setTimeout(wake, GLANCE));
+  /** Asks for all jobs now and then until `isEnough`: without a connection of its own, of which there are only few. */
+  private async poll(
+    server: ServerJobs,
+    isEnough: (jobs: readonly Job[]) => boolean,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    for (let over = false; !over && !this.stopped && !signal?.aborted; ) {
+      await new Promise((wake) => setTimeout(wake, PAUSE));
       const jobs = await server.jobs().catch(() => null); // the server is gone for a while
-      if (!jobs || other.peek()?.id !== first.id) continue;
+      over = jobs !== null && isEnough(jobs);
+    }
+  }
+
+  /** Shows a run of another window until it is over. */
+  private watch(server: ServerJobs, first: Job): Promise<void> {
+    this.other.value = first;
+    return this.poll(server, (jobs) => {
+      if (this.other.peek()?.id !== first.id) return true;
       const now = jobs.find(({ id }) => id === first.id);
       const shown = now && now.state !== "failed" && now.state !== "cancelled";
-      other.value = shown ? now : null;
-      if (now?.state === "done") return void app.refreshRecordings().catch(() => {});
-    }
-  };
-
-  /** Asks the server, which knows of all runs, now and then. */
-  const waitUntilFree = async (server: ServerJobs, signal: AbortSignal): Promise<void> => {
-    for (let free = false; !free && !stopped && !signal.aborted; ) {
-      await new Promise((wake) => setTimeout(wake, GLANCE));
-      const jobs = await server.jobs().catch(() => null);
-      free = jobs?.every(({ state }) => state !== "running" && state !== "queued") ?? false;
-    }
-  };
-
-  const requestBehind = (source: RecordingSource): JobRequest | null => {
-    const { id, request } = source.description;
-    if (request) return request;
-    const made = requests.get(id);
-    if (made) return made;
-    const preset = app.presets.peek().find((each) => each.recording === id);
-    return preset ? presetRequest(preset) : null;
-  };
-
-  return {
-    form,
-    models,
-    running,
-    asked,
-    other,
-    trouble,
-    change(part) {
-      touched = true;
-      form.value = { ...form.peek(), ...part };
-    },
-    follow(source) {
-      const request = requestBehind(source);
-      if (request?.sequence === "text" && !touched) form.value = withRequest(form.peek(), request);
-    },
-    async loadModels() {
-      if (!app.server || models.peek().length > 0) return;
-      models.value = await app.server.models();
-      const first = models.peek()[0];
-      if (first && form.peek().model === "") form.value = withModel(form.peek(), first);
-    },
-    start() {
-      void begin(requestOf(form.peek()));
-    },
-    startPreset(preset) {
-      form.value = withPreset(form.peek(), preset);
-      app.panel.value = "input";
-      void begin(requestOf(form.peek()), preset);
-    },
-    cancel() {
-      controller?.abort();
-    },
-    cancelOther() {
-      const job = other.peek();
-      other.value = null;
-      if (job) app.server?.cancel(job.id).catch(() => {});
-    },
-    async resume() {
-      const { server } = app;
-      if (!server || running.peek()) return;
-      const jobs = await server.jobs();
-      const started = kept();
-      const mine = jobs.find(({ id }) => id === started?.id);
-      if (started && mine) {
-        if (!touched) form.value = withRequest(form.peek(), started.request);
-        const again: typeof run = (request, heard, signal) =>
-          remembering(request, heard, (told) => server.resume(mine, told, signal));
-        return attend(again, started.request, null);
-      }
-      keep(null);
-      const models = jobs.filter(({ kind, listed }) => kind !== "play" && listed !== false);
-      const next =
-        models.find(({ state }) => state === "running") ?? models.findLast(({ state }) => state === "queued");
-      if (next) void watch(server, next);
-    },
-    requestBehind,
-    rerunner(source) {
-      const { server } = app;
-      if (!server || app.about.peek()?.workbench === false) return null;
-      return {
-        run: runForView,
-        again(change) {
-          const request = source && requestBehind(source);
-          if (!request) return null;
-          const { target: _, ...open } = request; // with a target there is nothing to write
-          return {
-            ...(change.decode ? open : request),
-            parent: source.description.id,
-            ...(change.edits ? { edits: [...(request.edits ?? []), ...change.edits] } : {}),
-            ...(change.multiplier === undefined ? {} : { multiplier: change.multiplier }),
-            ...(change.decode ? { kind: "generate" as const, decode: change.decode } : {}),
-          };
-        },
-        open: (id) => app.source.open(id),
-        go: (id) => void app.go(id),
-        whenFree: (signal) => waitUntilFree(server, signal),
-        ...(server.play ? { play: server.play } : {}),
-      };
-    },
-    stop() {
-      stopped = true;
-      controller?.abort();
-      controller = null;
-    },
-  };
+      this.other.value = shown ? now : null;
+      if (now?.state === "done") void this.app.refreshRecordings().catch(() => {});
+      return !shown || now.state === "done";
+    });
+  }
 }

@@ -24,7 +24,7 @@ import { learn } from "../i18n/core";
 import type { SelectionAddress } from "./address";
 import { pickSelection } from "./form";
 import { type Mirror, mirror } from "./mirror";
-import { createRuns, type Runs } from "./runs";
+import { Runs } from "./runs";
 import { derived, type ReadonlySignal, signal } from "./signals";
 import { fitsIn, subjectFor, type Views } from "./views";
 import { type AppWords, words } from "./words";
@@ -144,7 +144,7 @@ export class App {
       if (turned && !isNamed(this.subject.peek(), now)) void this.show(now, true);
     });
     this.mirror = mirror(this.store, options.place, (wish) => this.follow(wish));
-    this.runs = createRuns(this);
+    this.runs = new Runs(this);
   }
 
   /** Fetch what the first picture needs, then the rest. */

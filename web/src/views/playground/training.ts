@@ -8,6 +8,7 @@
 import type { PlayFigure, PlayLines, PlayMatrix, PlayResult, PlayStep, PlayTopic } from "../../api/types";
 import { digits } from "../../core/formats";
 import { Refusal } from "../../core/source";
+import { isAbort } from "../../core/tasks";
 import type { Rerunner, Stage } from "../../core/view";
 import { make, write } from "../../marks/make";
 import { changedSettings, requestKey, type Settings } from "./settings";
@@ -51,7 +52,7 @@ export class TrainingRun {
           this.last = last;
         },
         (error: unknown) => {
-          const stopped = error instanceof DOMException && error.name === "AbortError";
+          const stopped = isAbort(error);
           this.state = stopped ? "stopped" : "failed";
           this.error = error;
         },
