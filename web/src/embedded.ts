@@ -93,15 +93,11 @@ function render({ model, el }: { readonly model: Model; readonly el: HTMLElement
   model.on("change:height", size);
   const language = chosen(model.get("language"), languages);
   const theme = chosen<Theme>(model.get("theme"), ["light", "dark"]);
-  const unmount = mount(
-    element,
-    createHttpSource(new Connection({ base: BASE, fetch: kernel.fetch }), { messages: true }),
-    {
-      place: modelAddress(model),
-      ...(language ? { language } : {}),
-      ...(theme ? { theme } : {}),
-    },
-  );
+  const unmount = mount(element, createHttpSource(new Connection({ base: BASE, fetch: kernel.fetch })), {
+    place: modelAddress(model),
+    ...(language ? { language } : {}),
+    ...(theme ? { theme } : {}),
+  });
   return () => {
     unmount();
     kernel.stop();
@@ -112,14 +108,10 @@ function render({ model, el }: { readonly model: Model; readonly el: HTMLElement
 const file = globalThis.document?.querySelector<HTMLElement>("[data-glassformer-file]");
 if (file) {
   const inside = answersInside(document, BASE);
-  mount(
-    shelter(file),
-    createHttpSource(new Connection({ base: BASE, fetch: inside.fetch }), { messages: true }),
-    {
-      place: addressBar(window),
-      wholePage: true,
-    },
-  );
+  mount(shelter(file), createHttpSource(new Connection({ base: BASE, fetch: inside.fetch })), {
+    place: addressBar(window),
+    wholePage: true,
+  });
 }
 
 export default { render };

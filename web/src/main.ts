@@ -50,7 +50,7 @@ async function start(element: HTMLElement): Promise<void> {
     element.textContent = WORDLESS; // a browser asks for a module once: only loading it all again helps
     return;
   }
-  mount(element, createHttpSource(connection, { messages: true, runs: true }), {
+  mount(element, createHttpSource(connection, { runs: true }), {
     server: createServerJobs(connection),
     place: addressBar(window),
     remember,

@@ -121,6 +121,8 @@ export interface RecordingSource {
 /** One training run, as far as it has been fetched. */
 export interface RunSource {
   readonly run: RunDescription;
+  /** The same run, whose requests and followers all end with a signal. */
+  within(signal: AbortSignal): RunSource;
   /** Fetch what is new; says whether anything is. */
   refresh(signal?: AbortSignal): Promise<boolean>;
   /** Told of each change while the run goes on, until the function that is given back is called. */
@@ -131,11 +133,6 @@ export interface RunSource {
 export interface RunList {
   list(signal?: AbortSignal): Promise<readonly RunEntry[]>;
   open(id: string, signal?: AbortSignal): Promise<RunSource>;
-}
-
-/** One model over many inputs. Questions are added with the first view that asks them. */
-export interface StudySource {
-  readonly id: string;
 }
 
 /** Small pages with one thing to change, computed where the models are. */

@@ -20,7 +20,7 @@ import type {
 import type { Text } from "./messages";
 import type { Schema } from "./options";
 import type { Selection, SelectionStore } from "./selection";
-import type { Playground, RecordingSource, RunSource, StudySource } from "./source";
+import type { Playground, RecordingSource, RunSource } from "./source";
 
 export type Theme = "light" | "dark";
 
@@ -66,7 +66,6 @@ export type Subject =
       readonly beside?: RecordingSource | undefined;
     }
   | { readonly kind: "runs"; readonly runs: readonly RunSource[] } // training runs, followed while they go on
-  | { readonly kind: "study"; readonly study: StudySource } // one model over many inputs
   | { readonly kind: "none" };
 
 export type SubjectKind = Subject["kind"];
@@ -76,7 +75,6 @@ export type SubjectOf<K extends SubjectKind> = Extract<Subject, { readonly kind:
 export interface SourceOf {
   readonly recording: RecordingSource;
   readonly runs: readonly RunSource[];
-  readonly study: StudySource;
   readonly none: null;
 }
 

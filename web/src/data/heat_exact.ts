@@ -69,7 +69,7 @@ export class Exact {
     }
     const where = { head: this.head, queries: [query, query + 1] as const, keys: [start, stop] as const };
     const frame = await this.source.weights(this.map.place, where, "float32");
-    this.approximate = frame.meta["approximate"] === true;
+    this.approximate = frame.meta.approximate === true;
     return asFloats(tensor(frame, "weights"));
   }
 

@@ -169,7 +169,7 @@ describe("memory", () => {
       "*": () => Response.json({ values: "x".repeat(500) }),
     });
     const memory = new Memory(2000);
-    const recording = await createHttpSource(connection, {}, memory).open("a b");
+    const recording = await createHttpSource(connection, { memory }).open("a b");
     for (let stop = 0; stop < 20; stop++)
       await recording.score("entropy", "head", { threshold: String(stop) });
     expect(memory.size).toBeGreaterThan(1000);

@@ -7,7 +7,7 @@
  */
 
 import { decodeFrame, type Frame } from "../api/frames";
-import type { Description, ErrorResponse, Language } from "../api/types";
+import type { Description, ErrorResponse } from "../api/types";
 import type { Catalogue } from "../core/messages";
 import { type Place, writePlace } from "../core/place";
 import { type Range, type RecordingSource, Refusal, type Source } from "../core/source";
@@ -17,13 +17,13 @@ import { createRunList } from "./runs";
 
 const REMEMBERED_BYTES = 96 * 2 ** 20;
 
-export interface HttpOptions {
-  /** Where the API is, with a slash at the end. */
-  readonly base: string;
-  /** Told when the server stops or starts answering. */
-  readonly connected?: (connected: boolean) => void;
-  readonly fetch?: typeof fetch;
+/** An answer, and about how many bytes it takes. */
+interface Sized<T> {
+  readonly value: T;
+  readonly bytes: number;
 }
+
+type Fetch<T> = (signal: AbortSignal) => Promise<Sized<T>>;
 
 /** Asks the server, and turns every failure into a Refusal. */
 export class Connection {
@@ -31,7 +31,11 @@ export class Connection {
   private readonly fetch: typeof fetch;
   private readonly connected: (connected: boolean) => void;
 
-  constructor(options: HttpOptions) {
+  constructor(options: {
+    readonly base: string; // where the API is, with a slash at the end
+    readonly connected?: (connected: boolean) => void; // told when the server stops or starts answering
+    readonly fetch?: typeof fetch;
+  }) {
     this.base = options.base;
     this.fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.connected = options.connected ?? (() => {});
@@ -52,14 +56,10 @@ export class Connection {
   }
 
   async json<T>(path: string, init: RequestInit = {}): Promise<T> {
-    return (await this.weigh<T>(path, init)).value;
+    return (await this.sizedJson<T>(path, init)).value;
   }
 
-  /** JSON, and about how many bytes it takes. */
-  async weigh<T>(
-    path: string,
-    init: RequestInit = {},
-  ): Promise<{ readonly value: T; readonly bytes: number }> {
+  sizedJson<T>(path: string, init: RequestInit): Promise<Sized<T>> {
     return this.read(path, init, async (response) => {
       const text = await response.text();
       return { value: JSON.parse(text) as T, bytes: text.length };
@@ -75,10 +75,10 @@ export class Connection {
     });
   }
 
-  async frame(path: string, signal: AbortSignal): Promise<{ readonly frame: Frame; readonly bytes: number }> {
+  sizedFrame(path: string, signal: AbortSignal): Promise<Sized<Frame>> {
     return this.read(path, { signal }, async (response) => {
       const bytes = await response.arrayBuffer();
-      return { frame: decodeFrame(bytes), bytes: bytes.byteLength };
+      return { value: decodeFrame(bytes), bytes: bytes.byteLength };
     });
   }
 
@@ -130,11 +130,7 @@ export class Memory {
     return this.bytes;
   }
 
-  ask<T>(
-    name: string,
-    fetchIt: (signal: AbortSignal) => Promise<{ readonly value: T; readonly bytes: number }>,
-    signal?: AbortSignal,
-  ): Promise<T> {
+  ask<T>(name: string, fetchIt: Fetch<T>, signal?: AbortSignal): Promise<T> {
     if (signal?.aborted) return Promise.reject(aborted());
     let question = this.questions.get(name);
     if (question) {
@@ -146,10 +142,7 @@ export class Memory {
     return this.wait(name, question, signal) as Promise<T>;
   }
 
-  private open<T>(
-    name: string,
-    fetchIt: (signal: AbortSignal) => Promise<{ readonly value: T; readonly bytes: number }>,
-  ): Question {
+  private open<T>(name: string, fetchIt: Fetch<T>): Question {
     const controller = new AbortController();
     const answer = fetchIt(controller.signal).then(
       ({ value, bytes }) => {
@@ -218,41 +211,24 @@ function span(range: Range | undefined): string | undefined {
   return range ? `${range[0]}:${range[1]}` : undefined;
 }
 
-/** What a host answers besides recordings. */
-export interface Offers {
-  readonly messages?: boolean;
-  readonly runs?: boolean;
-}
-
+/** `runs`: whether the host answers for training runs, too. */
 export function createHttpSource(
   connection: Connection,
-  offers: Offers = {},
-  memory: Memory = new Memory(),
+  { runs = false, memory = new Memory() }: { readonly runs?: boolean; readonly memory?: Memory } = {},
 ): Source {
-  const json = <T>(path: string, signal?: AbortSignal): Promise<T> =>
-    memory.ask(path, (stop) => connection.weigh<T>(path, { signal: stop }), signal);
-  const frame = (path: string, signal?: AbortSignal): Promise<Frame> =>
-    memory.ask(
-      path,
-      async (stop) => {
-        const answer = await connection.frame(path, stop);
-        return { value: answer.frame, bytes: answer.bytes };
-      },
-      signal,
-    );
+  const json: Json = (path, signal) =>
+    memory.ask(path, (stop) => connection.sizedJson(path, { signal: stop }), signal);
+  const frame: Frames = (path, signal) =>
+    memory.ask(path, (stop) => connection.sizedFrame(path, stop), signal);
   return {
     // Lists grow while the page is open: never remembered.
     recordings: (signal) => connection.json("recordings", withSignal(signal)),
     open: async (id, signal) =>
       recordingSource(await json<Description>(`recordings/${encodeURIComponent(id)}`, signal), json, frame),
     metrics: (signal) => json("metrics", signal),
-    ...(offers.messages
-      ? {
-          messages: async (language: Language, signal?: AbortSignal) =>
-            (await json<{ readonly entries: Catalogue }>(`messages/${language}`, signal)).entries,
-        }
-      : {}),
-    ...(offers.runs ? { runs: createRunList(connection) } : {}),
+    messages: async (language, signal) =>
+      (await json<{ readonly entries: Catalogue }>(`messages/${language}`, signal)).entries,
+    ...(runs ? { runs: createRunList(connection) } : {}),
     playground: {
       topics: (signal) => json("playground", signal),
       ask: (topic, settings, signal, anew) => {

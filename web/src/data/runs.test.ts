@@ -76,6 +76,20 @@ test("a run is followed with what is new only, until nobody follows it", async (
   expect([asked.length, signals.at(-1)?.aborted]).toEqual([4, true]);
 });
 
+test("followers and requests of a view end with its signal", async () => {
+  const { runs, asked, signals } = serve(aRun([1]), aRun([], { since: 1, last_step: 1 }));
+  const [source, life] = [await runs.open("a"), new AbortController()];
+  const scoped = source.within(life.signal);
+  scoped.follow(() => {});
+  await scoped.refresh();
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(scoped.run).toBe(source.run);
+  life.abort();
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(asked).toEqual(["runs/a", "runs/a?since=1", "runs/a?since=1"]);
+  expect(signals.slice(1).map((signal) => signal?.aborted)).toEqual([true, true]);
+});
+
 test("a run that was resumed is fetched whole again", async () => {
   const { runs, asked } = serve(
     aRun([1, 2]),

@@ -41,6 +41,23 @@ class HttpRun implements RunSource {
     private readonly pause: number,
   ) {}
 
+  within(scope: AbortSignal): RunSource {
+    const whole = this;
+    const both = (signal?: AbortSignal): AbortSignal => (signal ? AbortSignal.any([signal, scope]) : scope);
+    return {
+      get run() {
+        return whole.run;
+      },
+      within: (signal) => whole.within(both(signal)),
+      refresh: (signal) => whole.refresh(both(signal)),
+      follow(changed, failed) {
+        const stop = whole.follow(changed, failed);
+        scope.addEventListener("abort", stop, { once: true });
+        return stop;
+      },
+    };
+  }
+
   async refresh(signal?: AbortSignal): Promise<boolean> {
     const before = this.run;
     const news = await this.ask(before.last_step, signal);

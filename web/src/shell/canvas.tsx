@@ -215,9 +215,8 @@ function makeStage(
   signal: AbortSignal,
   fail: (error: unknown) => void,
 ): Stage<SubjectKind> {
-  const recording = subject.kind === "recording" ? subject.now.within(signal) : null;
-  const beside = subject.kind === "recording" ? subject.beside?.within(signal) : undefined;
-  const rerunner = app.runs.rerunner(recording);
+  const scoped = within(subject, signal);
+  const recording = scoped.kind === "recording" ? scoped.now : null;
   return {
     element,
     metrics: app.metrics.peek() ?? [],
@@ -225,10 +224,9 @@ function makeStage(
     reducedMotion: app.reducedMotion,
     signal,
     kept,
-    subject: recording ? { kind: "recording", now: recording, beside } : subject,
-    source:
-      recording ?? (subject.kind === "runs" ? subject.runs : subject.kind === "study" ? subject.study : null),
-    rerunner,
+    subject: scoped,
+    source: recording ?? (scoped.kind === "runs" ? scoped.runs : null),
+    rerunner: app.runs.rerunner(recording),
     playground: app.source.playground,
     get language() {
       return app.language.peek();
@@ -240,4 +238,11 @@ function makeStage(
     announce: (sentence) => app.announce(sentence),
     fail,
   };
+}
+
+/** A subject whose requests all end with a signal. */
+function within(subject: Subject, signal: AbortSignal): Subject {
+  if (subject.kind === "runs") return { ...subject, runs: subject.runs.map((run) => run.within(signal)) };
+  if (subject.kind === "none") return subject;
+  return { ...subject, now: subject.now.within(signal), beside: subject.beside?.within(signal) };
 }

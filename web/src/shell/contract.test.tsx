@@ -1,7 +1,7 @@
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { RunDescription } from "../api/types";
-import { Refusal, type Source } from "../core/source";
+import { Refusal, type RunList, type RunSource, type Source } from "../core/source";
 import type { AnyView, Mounted, Stage, View } from "../core/view";
 import { Connection, createHttpSource } from "../data/http";
 import { learn } from "../i18n/core";
@@ -94,12 +94,11 @@ afterEach(() => {
 const tabs = (element: Element) =>
   [...element.querySelectorAll(".pictures [role=tab]")].map((tab) => tab.textContent);
 
+const oneRun: RunSource = { run, within: () => oneRun, refresh: async () => false, follow: () => () => {} };
+const runs: RunList = { list: async () => [run], open: async () => oneRun };
+
 describe("training runs", () => {
   test("a view on runs is one folder: it is a tab while a run is open", async () => {
-    const runs = {
-      list: async () => [run],
-      open: async () => ({ run, refresh: async () => false, follow: () => () => {} }),
-    };
     const { element, app } = await open({ ...recordings(), runs }, [aView("picture", {})], { files: toys });
     expect(tabs(element)).toEqual(["picture"]);
     const chooser = element.querySelector<HTMLSelectElement>("[data-action=run]")!;
@@ -204,10 +203,6 @@ describe("what throws fails alone", () => {
 
   test("what is refused is said whatever is open: a run, or a view that needs nothing", async () => {
     const playing = aView("playing", { needs: "none" } as never);
-    const runs = {
-      list: async () => [run],
-      open: async () => ({ run, refresh: async () => false, follow: () => () => {} }),
-    };
     const { element, app } = await open({ runs }, [playing], { files: toys });
     const banner = () => element.querySelector("[data-banner=trouble]")?.textContent ?? null;
     await act(() => app.chooseView("playing"));
