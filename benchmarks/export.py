@@ -19,6 +19,7 @@ from shutil import which
 import numpy as np
 from playwright.sync_api import sync_playwright
 
+from glassformer.place import Place
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
 from glassformer.render.html.export import export
 
@@ -52,7 +53,8 @@ def invent() -> tuple[Recording, np.ndarray]:
         scores = np.where(distance >= 0, scores, -np.inf)
         weights = np.exp(scores - scores.max(-1, keepdims=True))
         weights = (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
-        maps.append(AttentionMap("decoder", layer, "self", tokens, tokens, measure(weights), dense=weights))
+        place = Place("decoder", "self", layer)
+        maps.append(AttentionMap(place, tokens, tokens, measure(weights), dense=weights))
         all_weights.append(weights)
     stamp = Evidence("invented", "0" * 12, "eager", "float32", True)
     return Recording("invented", stamp, tokens, maps=tuple(maps)), np.stack(all_weights)

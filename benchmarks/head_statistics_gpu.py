@@ -27,6 +27,7 @@ from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from glassformer.loaded.opening import load
+from glassformer.place import Place
 from glassformer.recorders import maps
 from glassformer.recorders.statistics.gpu import _run_cudnn, _run_flash, find_log_sum_exp, measure_weights
 from glassformer.recorders.statistics.gpu_results import pack
@@ -214,7 +215,7 @@ def show_parts(model: Pass, tokens: int, rounds: int) -> None:
         "open": lambda found: found.read(),
         "check": lambda numbers: numbers.check(None, THRESHOLD),
         "make the map": lambda checked: AttentionMap(
-            "decoder", 0, "self", axis, axis, checked, dtype="bfloat16"
+            Place("decoder", "self", 0), axis, axis, checked, dtype="bfloat16"
         ),
     }
     seconds: dict[str, list[float]] = {name: [] for name in steps}

@@ -63,7 +63,7 @@ def score_network(model: str, language: str | None, buckets: list[list[Pair]]) -
     scores = []
     for pairs in buckets:
         sources, references = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-        translated = list(translate(model, sources, target_language=language, settings=GREEDY))
+        translated = list(translate(model, sources, target_language=language, decode=GREEDY))
         scores.append(round(score_bleu(translated, references).score, 2))
         print(model, len(pairs), scores[-1], flush=True)
     return scores

@@ -260,6 +260,7 @@ def print_row(title: str, found: dict[str, Any]) -> None:
 def save_recording(weights: np.ndarray, path: Path) -> None:
     """The weights as a recording of a decoder."""
     from glassformer import bundle
+    from glassformer.place import Place
     from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
 
     count = weights.shape[-1]
@@ -267,7 +268,7 @@ def save_recording(weights: np.ndarray, path: Path) -> None:
     tokens = Tokens("source", texts, np.arange(count))
     allowed = np.tril(np.ones((HEADS, count, count), dtype=bool))
     maps = tuple(
-        AttentionMap("decoder", number, "self", tokens, tokens, measure(layer, allowed), dense=layer)
+        AttentionMap(Place("decoder", "self", number), tokens, tokens, measure(layer, allowed), dense=layer)
         for number, layer in enumerate(weights)
     )
     evidence = Evidence("invented", "0" * 16, "eager", "float32", True, 0.0, "eager")

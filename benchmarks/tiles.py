@@ -12,7 +12,8 @@ from time import perf_counter
 
 import numpy as np
 
-from glassformer.recording import AttentionMap, Factors, HeadStatistics, Pyramid, Tokens, build_pyramid, tile
+from glassformer.place import Place
+from glassformer.recording import AttentionMap, Factors, HeadStatistics, Pyramid, Tokens, tile
 from glassformer.recording.pooling import count_pixels
 from glassformer.recording.statistics import thumbnail_level
 from glassformer.recording.tiles import PYRAMID_LEVEL, SIZE, count_levels
@@ -47,9 +48,7 @@ def make_head(tokens: int, causal: bool) -> AttentionMap:
     axis = Tokens.positional("source", tokens)
     coarse = random.random([count_pixels(tokens, PYRAMID_LEVEL)] * 2, dtype=np.float32)
     return AttentionMap(
-        "decoder",
-        0,
-        "self",
+        Place("decoder", "self", 0),
         axis,
         axis,
         statistics,
@@ -76,10 +75,6 @@ def main() -> None:
                         tile(head, 0, level, row, column, how=how)  # type: ignore[arg-type]
                         times.append(1e3 * (perf_counter() - start))
             print(f"  level {level}: median {median(times):7.1f}, largest {max(times):7.1f}")
-    start = perf_counter()
-    short = make_head(min(tokens, 16_384), True)
-    build_pyramid(short, 0)
-    print(f"a pyramid of {len(short.query)} causal tokens: {perf_counter() - start:.2f} s")
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def score_translation(data: Path, device: str) -> None:
                 source, target = pair.split("-")[back], pair.split("-")[1 - back]
                 language = target if name == "translator" else None
                 texts = [row[back] for row in rows]
-                written = list(translate(model, texts, target_language=language, settings=BEAM))
+                written = list(translate(model, texts, target_language=language, decode=BEAM))
                 wanted = [row[1 - back] for row in rows]
                 bleu = score_bleu(written, wanted, language=target)
                 print(f"{name} {source} → {target}: {bleu}; {score_chrf(written, wanted)}", flush=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from glassformer.place import Place
 from glassformer.recording import (
     Alternative,
     AttentionMap,
@@ -13,11 +14,13 @@ from glassformer.recording import (
     Factors,
     Generation,
     Output,
+    Pyramid,
     Recording,
     Step,
     Tokens,
-    build_pyramid,
     measure,
+    pool_max,
+    pool_mean,
 )
 
 
@@ -35,14 +38,17 @@ def make_recording(seed=0, tokens=12, heads=2, text="héllo 世界", score=-1.5)
     weights = np.exp(scores - log_sum_exp[..., None]).astype(np.float32)
     statistics = measure(weights, allowed, log_sum_exp=log_sum_exp)
     factors = Factors(queries, keys, statistics.log_sum_exp, 0.5, causal=True)
-    backed = AttentionMap("decoder", 0, "self", target, target, statistics, factors=factors, values=values)
     maps = (
         AttentionMap(
-            "decoder", 0, "self", target, target, statistics, factors=factors, values=values,
-            pyramids={0: build_pyramid(backed, 0, 1)},
+            Place("decoder", "self", 0), target, target, statistics, factors=factors, values=values,
+            pyramids={0: Pyramid(1, pool_mean(weights[0], 1), pool_max(weights[0], 1))},
         ),
-        AttentionMap("decoder", 1, "self", target, target, statistics, dense=weights, dense_scores=scores),
-        AttentionMap("decoder", 0, "cross", target, source, statistics, dense=weights, relaxed="zeroed"),
+        AttentionMap(
+            Place("decoder", "self", 1), target, target, statistics, dense=weights, dense_scores=scores
+        ),
+        AttentionMap(
+            Place("decoder", "cross", 0), target, source, statistics, dense=weights, relaxed="zeroed"
+        ),
     )  # fmt: skip
     alternatives = (Alternative(3, "c", -0.1), Alternative(4, "d", float("-inf")))
     nodes = (Step(0, 3, "c", -0.1, alternatives, score=score), Step(1, 4, "d", -2.0, beam=1, parent=0))

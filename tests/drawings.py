@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from glassformer.place import Place
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -20,7 +21,8 @@ def make_recording(queries=("a", "b", "c"), keys=("x", "y", "z", "w"), heads=2, 
     maps = []
     for layer in range(layers):
         weights = random.dirichlet(np.ones(len(keys)), size=(heads, len(queries))).astype(np.float32)
-        maps.append(AttentionMap("decoder", layer, "cross", query, key, measure(weights), dense=weights))
+        place = Place("decoder", "cross", layer)
+        maps.append(AttentionMap(place, query, key, measure(weights), dense=weights))
     stamp = Evidence(model, "0123456789abcdef", "eager", "float32", True)
     return Recording(model, stamp, key, query, maps=tuple(maps))
 

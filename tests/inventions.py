@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from glassformer.place import Kind, Place
 from glassformer.recording import (
     Alternative,
     AttentionMap,
@@ -12,12 +13,15 @@ from glassformer.recording import (
     Factors,
     Generation,
     Output,
+    Pyramid,
     Recording,
     Step,
     Tokens,
-    build_pyramid,
     measure,
+    pool_max,
+    pool_mean,
 )
+from glassformer.recording.tiles import PYRAMID_LEVEL
 
 WORDS = ("The", " animal", " didn't", " cross", "\n", " 街道", " שלום", "‹E6›", " <b>bold</b>", ",", " tired")
 
@@ -47,13 +51,11 @@ def invent_heads(heads: int, queries: int, keys: int, *, causal: bool, seed: int
 
 
 def invent_map(
-    stack: str, layer: int, kind: str, query: Tokens, key: Tokens, heads: int, *, causal: bool = False
+    stack: str, layer: int, kind: Kind, query: Tokens, key: Tokens, heads: int, *, causal: bool = False
 ) -> AttentionMap:
     made = invent_heads(heads, len(query), len(key), causal=causal, seed=layer + 10 * (kind == "cross"))
     return AttentionMap(
-        stack=stack,
-        layer=layer,
-        kind=kind,  # type: ignore[arg-type]
+        place=Place(stack, kind, layer),
         query=query,
         key=key,
         statistics=measure(made.weights, np.isfinite(made.scores)),
@@ -148,8 +150,8 @@ def invent_long(tokens: int = 3000, heads: int = 2, width: int = 8) -> Recording
     total = np.log(np.exp(exact - top[..., None]).sum(axis=-1)) + top
     factors = Factors(made.queries, made.keys, total, float(2 / np.sqrt(width)), causal=True)
     statistics = measure(made.weights, np.isfinite(made.scores), log_sum_exp=total)
-    bare = AttentionMap("decoder", 0, "self", side, side, statistics, factors=factors)
-    whole = AttentionMap(
-        "decoder", 0, "self", side, side, statistics, factors=factors, pyramids={0: build_pyramid(bare, 0)}
-    )
+    first = made.weights[0]
+    pyramids = {0: Pyramid(PYRAMID_LEVEL, pool_mean(first, PYRAMID_LEVEL), pool_max(first, PYRAMID_LEVEL))}
+    place = Place("decoder", "self", 0)
+    whole = AttentionMap(place, side, side, statistics, factors=factors, pyramids=pyramids)
     return Recording(model="invented reader", evidence=invent_evidence(), source=side, maps=(whole,))

@@ -1,14 +1,18 @@
-"""Import paths of version 0.1: each leads to where its name is now, and warns."""
+"""Import paths and arguments of version 0.1: each leads to where its name is now, and warns."""
 
 import importlib
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import glassformer
-from glassformer.deprecated import MOVED, MovedModule
+from glassformer.deprecated import MOVED, MovedModule, rename_argument
+from glassformer.place import Place
+from glassformer.recording import AttentionMap, from_arrays
 
 PATHS = [(old, name, new) for old, names in MOVED.items() for name, new in names.items()]
 
@@ -53,3 +57,30 @@ def test_other_names_are_not_there() -> None:
         importlib.import_module("glassformer.nowhere")
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = importlib.import_module("glassformer.recorders.long").nothing
+
+
+def test_a_map_is_still_made_of_the_parts_of_its_place() -> None:
+    made = from_arrays(np.eye(2)[None], ["a", "b"]).maps[0]
+    rest = {"query": made.query, "key": made.key, "statistics": made.statistics, "dense": made.dense}
+    parts: dict[str, Any] = {"stack": "decoder", "layer": 3, "kind": "self", "step": 1}
+    warning = r"AttentionMap takes place=Place"
+    with pytest.warns(DeprecationWarning, match=warning) as caught:
+        assert AttentionMap(**parts, **rest).place == Place("decoder", "self", 3, 1)
+    assert caught[0].filename == __file__
+    old: Any = ("decoder", 3, "self", made.query, made.key, made.statistics)
+    with pytest.warns(DeprecationWarning, match=warning):
+        assert AttentionMap(*old, dense=made.dense).place == Place("decoder", "self", 3)
+    with pytest.warns(DeprecationWarning, match=warning):
+        assert replace(made, **{"layer": 2}).place == made.place._replace(layer=2)
+
+
+def test_an_argument_keeps_its_old_name_for_a_while() -> None:
+    @rename_argument("settings", "decode")
+    def choose(text: str, *, decode: int = 0) -> tuple[str, int]:
+        return text, decode
+
+    assert choose("a", decode=1) == ("a", 1)
+    old: dict[str, Any] = {"settings": 2}
+    with pytest.warns(DeprecationWarning, match="settings= of choose is now decode=") as caught:
+        assert choose("a", **old) == ("a", 2)
+    assert caught[0].filename == __file__

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.place import Place
 from glassformer.recording import AttentionMap, Evidence, Output, Recording, Tokens
 from glassformer.recording import measure as measure_statistics
 
@@ -21,7 +22,7 @@ def attention_map(
 ) -> AttentionMap:
     kind = "self" if query is key else "cross"
     statistics = measure_statistics(weights, allowed=weights > 0)
-    return AttentionMap("decoder", 0, kind, query, key, statistics, dense=weights if dense else None)
+    return AttentionMap(Place("decoder", kind, 0), query, key, statistics, dense=weights if dense else None)
 
 
 def translation() -> Recording:

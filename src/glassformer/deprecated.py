@@ -1,16 +1,21 @@
-"""Import paths of version 0.1 that changed: each works for one more version, with a DeprecationWarning.
+"""Import paths, arguments and their order of version 0.1: each works for one more version, and warns.
 
-In:   an import such as `from glassformer.recorders.recorder import load`.
-Out:  the object at its present place.
+In:   an import such as `from glassformer.recorders.recorder import load`; a call with an old argument.
+Out:  the object at its present place; the call with its present arguments.
 """
 
 import importlib
 import sys
 import warnings
+from collections.abc import Callable
+from functools import wraps
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 # Of modules that exist no longer: every name that the documents mentioned, and its present address.
 MOVED = {
@@ -97,6 +102,62 @@ def _find(module: str, name: str) -> Any:
     if new is None:
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
     old = module if name == "__call__" else f"{module}.{name}"
-    warnings.warn(f"{old} is now {new}", DeprecationWarning, stacklevel=3)
+    _warn(f"{old} is now {new}", stacklevel=4)
     home, _, last = new.rpartition(".")
     return getattr(importlib.import_module(home), last)
+
+
+def rename_argument(
+    old: str, new: str
+) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """A decorator: a function takes an argument by its old name, too."""
+
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        @wraps(function)
+        def call(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
+            if old in options:
+                _warn(f"the argument {old}= of {function.__name__} is now {new}=")
+                options[new] = options.pop(old)
+            return function(*arguments, **options)
+
+        return call
+
+    return decorate
+
+
+def accept_parts(name: str, whole: Any) -> Callable[[type[Result]], type[Result]]:
+    """A decorator: `AttentionMap(stack, layer, kind, …)` is constructed, which now takes a Place first."""
+
+    def decorate(kind: type[Result]) -> type[Result]:
+        construct: Callable[..., None] = kind.__init__
+
+        @wraps(construct)
+        def call(self: Result, *arguments: Any, **options: Any) -> None:
+            parts = {each: options.pop(each) for each in whole._fields if each in options}
+            if arguments and isinstance(arguments[0], str):
+                parts |= zip(("stack", "layer", "kind"), arguments, strict=False)
+                arguments = arguments[3:]
+            if parts:
+                _warn(f"{kind.__name__} takes {name}={whole.__name__}{whole._fields} in place of its parts")
+                known = options[name]._asdict() if name in options else {}
+                options[name] = whole(**(known | parts))
+            if parts and arguments:
+                arguments = (options.pop(name), *arguments)
+            construct(self, *arguments, **options)
+
+        setattr(kind, "__init__", call)  # noqa: B010 - mypy refuses the plain assignment
+        return kind
+
+    return decorate
+
+
+def order_parts(kind: Any, layer: Any) -> tuple[Any, Any]:
+    """(kind, layer) as a Place has them, from calls as `recording.map("decoder", 3, "cross")`."""
+    if not isinstance(kind, int) or layer not in (0, "self", "cross"):
+        return kind, layer
+    _warn("the order is now (stack, kind, layer), as in Place; use layer=", stacklevel=4)
+    return layer or "self", kind
+
+
+def _warn(text: str, stacklevel: int = 3) -> None:
+    warnings.warn(text, DeprecationWarning, stacklevel=stacklevel)

@@ -56,8 +56,8 @@ class Place(NamedTuple):
 def match_places(
     places: Iterable[Place],
     place: Place | str | None = None,
-    layer: int = 0,
     kind: Kind = "self",
+    layer: int = 0,
     step: int | None = None,
 ) -> list[Place]:
     """Those that are asked for: by place, by address, or by stack (None: any) and the rest.

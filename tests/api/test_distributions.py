@@ -46,7 +46,7 @@ def test_masked_cells_are_left_out(backing: str) -> None:
     lower = np.tril(np.ones((24, 24), dtype=bool))
     recording = RECORDING
     if backing == "weights only":
-        bare = AttentionMap("decoder", 0, "self", first.query, first.key, first.statistics, dense=first.dense)
+        bare = AttentionMap(first.place, first.query, first.key, first.statistics, dense=first.dense)
         recording = Recording("bare", RECORDING.evidence, RECORDING.source, maps=(bare,))
     left_out = 24 * 23 // 2
     check(recording, "attention", Where(place=str(0), head=1), first.weights(1)[lower], left_out)

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.waiting import settle
+from glassformer.place import Place
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
 from glassformer.render.html.export import EMBEDDED, export
 from inventions import invent_decoder, invent_translation
@@ -58,7 +59,7 @@ def test_what_needs_a_model_says_why(open_file: Open, tmp_path: Path) -> None:
 def test_hostile_tokens_stay_text(open_file: Open, tmp_path: Path) -> None:
     tokens = Tokens("source", (HOSTILE, "{{7*7}}", "'\"`"), np.arange(3), text=f"{HOSTILE} {{{{7*7}}}} '\"`")
     weights = np.full((2, 3, 3), 1 / 3, dtype=np.float32)
-    each = AttentionMap("encoder", 0, "self", tokens, tokens, measure(weights), dense=weights)
+    each = AttentionMap(Place("encoder", "self", 0), tokens, tokens, measure(weights), dense=weights)
     stamp = Evidence(HOSTILE, "0" * 12, "eager", "float32", True)
     path = export(Recording(HOSTILE, stamp, tokens, maps=(each,)), tmp_path / "a.html", title="plain")
     for view in ("overview", "heatmap", "lines", "text", "numbers"):

@@ -16,6 +16,7 @@ from bundles import assert_same, make_recording, read_table
 from glassformer import bundle
 from glassformer.bundle.layout import DTYPES
 from glassformer.errors import BundleError
+from glassformer.place import Place
 from glassformer.recording import AttentionMap, Factors, Recording
 
 
@@ -55,7 +56,7 @@ def test_declared_arrays_are_filled_on_disk_and_not_written_twice(tmp_path):
             declared.append(array)
         factors = Factors(*declared, whole.maps[0].factors.log_sum_exp, 0.5, causal=True)
         old = whole.maps[0]
-        map_ = AttentionMap("decoder", 0, "self", old.query, old.key, old.statistics, factors=factors)
+        map_ = AttentionMap(Place("decoder", "self", 0), old.query, old.key, old.statistics, factors=factors)
         recording = Recording("tiny", whole.evidence, whole.source, whole.target, (map_,))
         writer.finish(recording)
     table = read_table(path)

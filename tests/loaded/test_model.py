@@ -42,8 +42,8 @@ def test_every_capability_is_true(kind: str) -> None:
     model = load(make(kind), TOKENIZER)
     masked = "the <mask> was tired"
     asked: dict[str, Any] = {
-        "generates": lambda: gf.generate(model, [TEXT], settings={"max_new_tokens": 3}),
-        "translates": lambda: gf.translate(model, [TEXT], settings={"max_new_tokens": 3}),
+        "generates": lambda: gf.generate(model, [TEXT], decode={"max_new_tokens": 3}),
+        "translates": lambda: gf.translate(model, [TEXT], decode={"max_new_tokens": 3}),
         "classifies": lambda: gf.classify(model, [TEXT]),
         "fills": lambda: gf.fill(model, [masked]),
         "traces": lambda: gf.record(model, TEXT, want=("trace",)),

@@ -22,7 +22,7 @@ def test_tokens_are_streamed_as_they_are_chosen(kind: str) -> None:
     assert len(pieces) == len(wanted.ids)
     capability = "generates" if kind in DECODERS else "translates"
     verb = {"generates": gf.generate, "translates": gf.translate}[capability]
-    [text] = verb(model, TEXTS[:1], settings=settings)
+    [text] = verb(model, TEXTS[:1], decode=settings)
     assert "".join(stream_answer(model, TEXTS[0], settings)).strip() == text.strip()
     assert network.training
 

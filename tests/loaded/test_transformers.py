@@ -31,9 +31,9 @@ def test_the_same_tokens_as_transformers(kind: str, beams: int) -> None:
     model = load(network, TOKENIZER)
     verb = gf.generate if kind in DECODERS else gf.translate
     settings = {"num_beams": beams, "max_new_tokens": 7, "do_sample": False}
-    texts = verb(model, TEXTS, settings=settings)
+    texts = verb(model, TEXTS, decode=settings)
     assert isinstance(texts, list)
-    assert list(verb(model, TEXTS, settings=settings, stream=True)) == texts
+    assert list(verb(model, TEXTS, decode=settings, stream=True)) == texts
     prompts = [model.read_prompt(text) for text in TEXTS if text]
     found = model.generate(prompts, gf.GenerationSettings(beams=beams, max_new_tokens=7))
     wanted = [expected_ids(network, prompt, **settings) for prompt in prompts]
@@ -64,10 +64,10 @@ def test_recording_and_generating_write_the_same() -> None:
     settings = {"max_new_tokens": 6}
     recording = model.record(TEXTS[0], decode=settings)
     assert recording.generation is not None
-    [text] = gf.generate(model, TEXTS[:1], settings=settings)
+    [text] = gf.generate(model, TEXTS[:1], decode=settings)
     assert recording.source.text == text
     config = hf.GenerationConfig(max_new_tokens=6, do_sample=False)
-    assert gf.generate(model, TEXTS[:1], settings=config) == [text]
+    assert gf.generate(model, TEXTS[:1], decode=config) == [text]
     assert model.record(TEXTS[0], decode=config).source.text == text
 
 
@@ -75,16 +75,16 @@ def test_a_seed_draws_the_same_again_and_leaves_the_random_state() -> None:
     model = load(make("GPT2LMHeadModel"), TOKENIZER)
     settings = {"do_sample": True, "seed": 5, "max_new_tokens": 6}
     before = torch.random.get_rng_state()
-    first = gf.generate(model, TEXTS, settings=settings)
+    first = gf.generate(model, TEXTS, decode=settings)
     assert torch.equal(before, torch.random.get_rng_state())
-    assert gf.generate(model, TEXTS, settings=settings) == first
+    assert gf.generate(model, TEXTS, decode=settings) == first
 
 
 def test_the_model_is_left_as_it_was_found() -> None:
     network = make("GPT2LMHeadModel").train()
     list(network.modules())[4].eval()
     modes = [module.training for module in network.modules()]
-    gf.generate(network, TEXTS, tokenizer=TOKENIZER, settings={"max_new_tokens": 2})
+    gf.generate(network, TEXTS, tokenizer=TOKENIZER, decode={"max_new_tokens": 2})
     assert [module.training for module in network.modules()] == modes
     assert torch.is_grad_enabled()
 
@@ -114,7 +114,7 @@ def test_settings_that_cannot_be_honoured_are_refused_by_name(setting: dict[str,
     model = load(make("GPT2LMHeadModel"), TOKENIZER)
     for ask in (
         lambda: model.record("the", decode=setting),
-        lambda: gf.generate(model, ["the"], settings=setting),
+        lambda: gf.generate(model, ["the"], decode=setting),
     ):
         with pytest.raises(ConfigurationError, match=next(iter(setting))):
             ask()
@@ -164,9 +164,9 @@ def test_a_folder_translates_as_the_live_model_does(kind: str, tmp_path: Path) -
     network.save_pretrained(tmp_path / "model")
     TOKENIZER.save(tmp_path / "model")
     settings = {"max_new_tokens": 6}
-    wanted = gf.translate(network, TEXTS, tokenizer=TOKENIZER, settings=settings)
-    assert gf.translate(tmp_path / "model", TEXTS, settings=settings) == wanted
-    assert gf.translate(str(tmp_path / "model"), TEXTS, settings=settings) == wanted
+    wanted = gf.translate(network, TEXTS, tokenizer=TOKENIZER, decode=settings)
+    assert gf.translate(tmp_path / "model", TEXTS, decode=settings) == wanted
+    assert gf.translate(str(tmp_path / "model"), TEXTS, decode=settings) == wanted
     (tmp_path / "model" / "model.safetensors").unlink()
     with pytest.raises(CheckpointError) as error:
         load(tmp_path / "model")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glassformer.place import Place
 from glassformer.recording import AttentionMap, Evidence, Factors, Recording, Tokens, measure
 
 
@@ -38,10 +39,9 @@ def build_map(
         dense.astype(np.float32), allowed, rows, sink_weights=sink_weights, offset=offset, threshold=threshold
     )
     kind = more.get("kind", "self")
+    address = {name: more.pop(name) for name in Place._fields if name in more}
     parts: dict[str, Any] = {
-        "stack": "encoder" if kind == "self" else "decoder",
-        "layer": 0,
-        "kind": kind,
+        "place": Place("encoder" if kind == "self" else "decoder", kind, 0)._replace(**address),
         "query": Tokens.positional("source" if kind == "self" else "target", queries),
         "key": Tokens.positional("source", keys),
         "statistics": statistics,

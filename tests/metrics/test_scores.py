@@ -74,7 +74,7 @@ def test_values_in_one_array(make_map, record) -> None:
     recording = record(make_map(HALF), make_map(HALF, layer=1))
     found = score(recording, "entropy")
     assert found.values.shape == (2, recording.maps[0].heads)
-    assert np.array_equal(found.values[1], found.part("encoder", -1).values)
+    assert np.array_equal(found.values[1], found.part("encoder", layer=-1).values)
     assert np.array_equal(found.values[1], found.part(Place("encoder", "self", 1)).values)
     assert found.part("encoder.self.0") is found.parts[0]
     assert found.roll_up("model").values.shape == ()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glassformer.place import Place
 from glassformer.recording import AttentionMap, Evidence, Factors, HeadStatistics, Tokens, measure
 
 # What makes each kind of attention special; the numbers suit any length.
@@ -44,10 +45,9 @@ class Example:
 
     def map(self, backing: str, **changes: Any) -> AttentionMap:
         _, queries, keys = self.weights.shape
+        place = Place("decoder", "self" if queries == keys else "cross", 0)
         parts: dict[str, Any] = {
-            "stack": "decoder",
-            "layer": 0,
-            "kind": "self" if queries == keys else "cross",
+            "place": place._replace(**{name: changes.pop(name) for name in Place._fields if name in changes}),
             "query": Tokens.positional("target", queries),
             "key": Tokens.positional("source", keys),
             "statistics": self.statistics,

@@ -71,11 +71,11 @@ def test_a_rectangle_that_is_not_there(make, backing, arguments, message):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"stack": ""}, "AttentionMap.stack is ''"),
-        ({"layer": -1}, "AttentionMap.layer is -1"),
-        ({"layer": True}, "AttentionMap.layer is True"),
-        ({"kind": "both"}, "AttentionMap.kind is 'both'"),
-        ({"step": -1}, "AttentionMap.step is -1"),
+        ({"stack": ""}, "Place.stack is ''"),
+        ({"layer": -1}, "Place.layer is -1"),
+        ({"layer": True}, "Place.layer is True"),
+        ({"kind": "both"}, "Place.kind is 'both'"),
+        ({"step": -1}, "Place.step is -1"),
         ({"dtype": None}, "AttentionMap.dtype is None"),
         ({"query": ("a", "b")}, "Expected Tokens"),
         ({"query": Tokens.positional("source", 23)}, "are of 24 queries and 24 keys. Expected 23 and 24"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from glassformer.api.description import describe_map
+from glassformer.place import Place
 from glassformer.recording import AttentionMap, Recording, Tokens, measure
 from glassformer.recording.axes import find_starts, is_causal
 from inventions import invent_decoder, invent_evidence, invent_map, invent_tokens, invent_translation
@@ -19,7 +20,7 @@ def repeat(side: str, count: int) -> Tokens:
 
 def at_step(recording: Recording, step: int, query: Tokens, key: Tokens, kind: str) -> AttentionMap:
     made = invent_map("decoder", 0, kind, query, key, heads=2)
-    return replace(made, step=step)
+    return replace(made, place=made.place._replace(step=step))
 
 
 @pytest.mark.parametrize("build", [invent_tokens, repeat])
@@ -50,7 +51,7 @@ def test_causal_or_not() -> None:
     assert [is_causal(each) for each in translation.maps[:3]] == [False, True, False]
     decoder = invent_decoder()
     first = decoder.maps[0]
-    bare = AttentionMap("decoder", 0, "self", first.query, first.key, first.statistics, dense=first.dense)
+    bare = AttentionMap(first.place, first.query, first.key, first.statistics, dense=first.dense)
     assert is_causal(bare)
     padded = measure(
         np.where(np.arange(4) < 3, 1 / 3, 0.0)[None, None].repeat(4, axis=1).astype(np.float32),
@@ -58,4 +59,4 @@ def test_causal_or_not() -> None:
         rows=np.arange(4) < 3,
     )
     side = invent_tokens("source", 4)
-    assert not is_causal(AttentionMap("encoder", 0, "self", side, side, padded))
+    assert not is_causal(AttentionMap(Place("encoder", "self", 0), side, side, padded))

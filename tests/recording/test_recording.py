@@ -25,12 +25,12 @@ def recording(make, evidence):
 
 
 def test_maps_by_place(recording):
-    assert recording.map("decoder", 2).layer == 2
+    assert recording.map("decoder", layer=2).layer == 2
     assert recording.map("decoder", kind="cross").kind == "cross"
     assert recording.map(layer=1).stack == "decoder"  # the only stack with a second layer
     assert recording.map("decoder", step=1).step == 1
-    assert recording.map("decoder", -1) is recording.maps[2]
-    assert recording.map("decoder", -3) is recording.maps[0]
+    assert recording.map("decoder", layer=-1) is recording.maps[2]
+    assert recording.map("decoder", layer=-3) is recording.maps[0]
     assert recording.map(Place("decoder", "cross", 0)) is recording.maps[3]
     assert recording.map("decoder.self.0@1") is recording.maps[6]
 
@@ -38,7 +38,7 @@ def test_maps_by_place(recording):
 def test_all_layers_of_a_stack_in_one_array(recording, monkeypatch):
     tensor = recording.tensor("decoder")
     assert tensor.shape == (3, 4, 24, 24)
-    assert np.array_equal(tensor[2], np.asarray(recording.map("decoder", 2)))
+    assert np.array_equal(tensor[2], np.asarray(recording.map("decoder", layer=2)))
     assert recording.tensor(kind="cross").shape == (1, 4, 24, 24)
     with pytest.raises(RecordingError, match="at encoder layer 0, cross"):
         recording.tensor("encoder", "cross")
@@ -69,7 +69,7 @@ def test_a_map_that_is_not_there_lists_those_that_are(recording, evidence):
         "Choose one of these."
     )
     with pytest.raises(RecordingError) as caught:
-        recording.map("decoder", 7)
+        recording.map("decoder", layer=7)
     assert str(caught.value) == listed
     for arguments, code in (
         ({"layer": 9}, "recording.no_layer"),
@@ -156,7 +156,16 @@ def test_maps_have_one_place_each_and_edits_are_stamped(recording, evidence, mak
     assert str(stamped.evidence).endswith("edited: zero head 1")
 
 
-@pytest.mark.parametrize("arguments", [("encoder", "self", -1), ("encoder", "self"), (None, 0, 1)])
-def test_a_map_asked_for_in_another_order_is_a_sentence(recording, arguments):
-    with pytest.raises(RecordingError, match=r"recording\.map\(stack, layer, kind\)"):
+def test_a_map_in_the_order_of_a_place_and_in_the_old_one(recording):
+    assert recording.map("decoder", "cross", 0) is recording.map(*Place("decoder", "cross", 0))
+    for old in (("decoder", 0, "cross"), ("decoder", 2), ("decoder", -1)):
+        with pytest.warns(DeprecationWarning, match=r"\(stack, kind, layer\)") as caught:
+            found = recording.map(*old)
+        assert caught[0].filename == __file__
+        assert found is recording.map(old[0], *old[2:], layer=old[1])
+
+
+@pytest.mark.parametrize("arguments", [("encoder", "self", "cross"), ("encoder", None), (None, 0, 1)])
+def test_a_map_asked_for_in_no_order_is_a_sentence(recording, arguments):
+    with pytest.raises(RecordingError, match=r"recording\.map\(stack, kind, layer\)"):
         recording.map(*arguments)

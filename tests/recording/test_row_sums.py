@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from glassformer.errors import RecordingError
+from glassformer.place import Place
 from glassformer.recording import AttentionMap, Tokens, measure
 
 
@@ -51,10 +52,10 @@ def test_padded_rows_and_rows_without_keys_need_not_sum_to_one():
     allowed = np.array([[True, True], [False, False], [True, True]])
     statistics = measure(weights, allowed, rows=[True, True, False])
     tokens = Tokens.positional("target", 3), Tokens.positional("source", 2)
-    AttentionMap("decoder", 0, "cross", *tokens, statistics, dense=weights)
+    AttentionMap(Place("decoder", "cross", 0), *tokens, statistics, dense=weights)
     statistics = measure(weights, allowed)
     with pytest.raises(RecordingError, match=r"all keys together received 1\. Expected 2, one for each row"):
-        AttentionMap("decoder", 0, "cross", *tokens, statistics, dense=weights)
+        AttentionMap(Place("decoder", "cross", 0), *tokens, statistics, dense=weights)
 
 
 def test_a_forgotten_sink_is_found_without_any_weights(make):

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.errors import RecordingError
+from glassformer.place import Place
 from glassformer.recording import (
     AttentionMap,
     Factors,
     HeadStatistics,
     Pyramid,
     Tokens,
-    build_pyramid,
     count_levels,
     measure,
     pool_max,
@@ -54,8 +54,8 @@ def make_long(causal=True, window=None, queries=700, keys=700, key_heads=1, offs
     statistics = measure(weights, allowed, log_sum_exp=log_sum_exp, offset=offset)
     factors = Factors(q, k, log_sum_exp, 0.4, distance_bias=bias, causal=causal, window=window, offset=offset)
     tokens = Tokens.positional("source", queries), Tokens.positional("source", keys)
-    backed = AttentionMap("decoder", 0, "self", *tokens, statistics, factors=factors)
-    dense = AttentionMap("decoder", 0, "self", *tokens, statistics, dense=weights.astype(np.float32))
+    backed = AttentionMap(Place("decoder", "self", 0), *tokens, statistics, factors=factors)
+    dense = AttentionMap(Place("decoder", "self", 0), *tokens, statistics, dense=weights.astype(np.float32))
     return backed, dense, weights
 
 
@@ -104,15 +104,11 @@ def test_weights_of_several_pieces(features):
 
 
 def test_a_pyramid_replaces_the_weights_at_its_level_and_above(long):
-    backed, dense, weights = long
-    for built in (build_pyramid(backed, 0, 3), build_pyramid(dense, 0, 3)):
-        np.testing.assert_allclose(built.mean, pool_by_hand(weights[0], 3, "mean"), atol=1e-6)
-        np.testing.assert_allclose(built.maximum, pool_by_hand(weights[0], 3, "max"), atol=1e-6)
-    marked = Pyramid(3, built.mean + 1, built.maximum + 1)  # so that a tile shows where it comes from
+    _, dense, weights = long
+    mean, maximum = (pool_by_hand(weights[0], 3, how) for how in ("mean", "max"))
+    marked = Pyramid(3, mean + 1, maximum + 1)  # so that a tile shows where it comes from
     map_ = AttentionMap(
-        "decoder",
-        0,
-        "self",
+        Place("decoder", "self", 0),
         dense.query,
         dense.key,
         dense.statistics,
@@ -129,7 +125,7 @@ def test_a_pyramid_replaces_the_weights_at_its_level_and_above(long):
 
 def test_statistics_alone_still_give_the_coarse_levels(long):
     backed, _, weights = long
-    bare = AttentionMap("decoder", 0, "self", backed.query, backed.key, backed.statistics)
+    bare = AttentionMap(Place("decoder", "self", 0), backed.query, backed.key, backed.statistics)
     np.testing.assert_allclose(tile(bare, 1, 4, 0, 0), pool_by_hand(weights[1], 4, "mean"), atol=1e-6)
     with pytest.raises(RecordingError, match=r"kept no weights, only statistics.*want="):
         tile(bare, 1, 3, 0, 0)
@@ -163,7 +159,7 @@ def test_sizes_that_fit_nothing(make, queries, keys, level, size):
     zeros = np.zeros((1, queries, 4), np.float32), np.zeros((1, keys, 4), np.float32)
     factors = Factors(*zeros, np.zeros((1, queries)), 1.0, bias=bias)
     tokens = Tokens.positional("target", queries), Tokens.positional("source", keys)
-    map_ = AttentionMap("decoder", 0, "cross", *tokens, measure(weights), factors=factors)
+    map_ = AttentionMap(Place("decoder", "cross", 0), *tokens, measure(weights), factors=factors)
     for how in ("mean", "max"):
         whole = pool_by_hand(weights[0], level, how)
         np.testing.assert_allclose(
@@ -207,7 +203,12 @@ def test_a_hundred_thousand_tokens(capsys):
     )  # fmt: skip
     # Only the rows of one tile have their true log-sum-exp: the rest would take minutes.
     map_ = AttentionMap(
-        "decoder", 0, "self", tokens, tokens, statistics, factors=factors, relaxed="most rows are estimates"
+        Place("decoder", "self", 0),
+        tokens,
+        tokens,
+        statistics,
+        factors=factors,
+        relaxed="most rows are estimates",
     )
     expected = np.exp(scores - log_sum_exp[0, rows, None])
     times = []

@@ -44,7 +44,8 @@ def test_a_layer_that_is_not_there_names_those_of_its_part() -> None:
     source = tokens("source", ["a", "b"])
     target = tokens("target", ["c", "d"])
     cross = attention_map(np.full((1, 2, 2), 0.5, dtype=np.float32), target, source)
-    deeper = replace(attention_map(np.eye(2, dtype=np.float32)[None], target, target), layer=5)
+    made = attention_map(np.eye(2, dtype=np.float32)[None], target, target)
+    deeper = replace(made, place=made.place._replace(layer=5))
     recording = Recording("toy", EVIDENCE, source, target, (cross, deeper))
     with pytest.raises(InputError, match="Choose a layer from 0 to 0, or another part: decoder"):
         choose_head(recording, part="cross", layer=5)

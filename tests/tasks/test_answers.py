@@ -67,8 +67,8 @@ def test_what_cannot_answer_says_so(translator: NativeModel) -> None:
 def test_many_texts_are_answered_in_order_whatever_their_lengths(translator: NativeModel) -> None:
     texts = ["the cat " * (1 + number % 5) for number in range(12)]
     settings = GenerationSettings(max_new_tokens=5, beams=2)
-    together = list(translate(translator, texts, settings=settings))
-    assert together == [translate(translator, [text], settings=settings)[0] for text in texts]
+    together = list(translate(translator, texts, decode=settings))
+    assert together == [translate(translator, [text], decode=settings)[0] for text in texts]
 
 
 @pytest.mark.parametrize("stream", [False, True])

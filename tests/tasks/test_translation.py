@@ -33,9 +33,7 @@ def test_thirty_two_pairs_are_learnt_by_heart_in_both_directions(school: School,
     model = NativeModel(network, task.tokenizer)
     english, french = ([pair[side] for pair in school.PAIRS] for side in (0, 1))
     assert list(translate(model, english, target_language="fr")) == french
-    assert (
-        list(translate(model, french, target_language="en", settings=GenerationSettings(beams=3))) == english
-    )
+    assert list(translate(model, french, target_language="en", decode=GenerationSettings(beams=3))) == english
     assert "".join(stream_answer(model, english[5], target_language="fr")) == french[5]
 
 
@@ -198,6 +196,6 @@ def test_blank_texts_stay_blank_and_in_their_place(school: School, book: Path) -
     model = NativeModel(school.make_network(task), task.tokenizer)
     texts = ["the cat sees the dog", " ", "the boy"]
     settings = GenerationSettings(max_new_tokens=4)
-    together = list(translate(model, texts, settings=settings))
-    assert together == [translate(model, [text], settings=settings)[0] for text in texts]
+    together = list(translate(model, texts, decode=settings))
+    assert together == [translate(model, [text], decode=settings)[0] for text in texts]
     assert together[1] == ""

@@ -30,7 +30,7 @@ def test_weights_are_shares_of_all_keys(full: Recording) -> None:
 
 def test_values_are_mixed_by_weight(full: Recording) -> None:
     cell = explain(full, "decoder.0.cross.mixed", 1, 3, 1)
-    weights = full.map("decoder", 0, "cross").weights(1)[1]
+    weights = full.map("decoder", "cross", 0).weights(1)[1]
     assert [term.left for term in cell.terms] == pytest.approx(weights.tolist())
     assert cell.sum == pytest.approx(cell.shown)
 

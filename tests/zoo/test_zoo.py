@@ -81,7 +81,7 @@ def test_the_translator_speaks_four_languages(translator: LoadedModel) -> None:
     greedy = GenerationSettings(max_new_tokens=30)
 
     def say(text: str, language: str) -> str:
-        return next(iter(translate(translator, [text], target_language=language, settings=greedy)))
+        return next(iter(translate(translator, [text], target_language=language, decode=greedy)))
 
     assert say("I love you.", "fr") == "Je t'aime."
     assert "Klavier" in say("He plays the piano.", "de")
@@ -110,7 +110,7 @@ def test_gaps_are_filled(name: str) -> None:
 def test_language_models_go_on(name: str) -> None:
     start = "The old man"
     greedy = GenerationSettings(max_new_tokens=5)
-    (text,) = generate(f"zoo/{name}", [start], settings=greedy)
+    (text,) = generate(f"zoo/{name}", [start], decode=greedy)
     assert text.startswith(start)
     assert len(text) > len(start)
 

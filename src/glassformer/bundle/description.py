@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from glassformer.messages import Message
+from glassformer.place import Place
 from glassformer.recording import (
     Alternative,
     AttentionMap,
@@ -41,8 +42,15 @@ _TYPES: dict[str, type[Any]] = {
     )
 }  # fmt: skip
 
+_FIELDS = {name: [each.name for each in fields(kind)] for name, kind in _TYPES.items()}
+_PLACE = ["stack", "layer", "kind", "step"]  # the place of a map is written in its parts
+_FIELDS["AttentionMap"] = [*_PLACE, *_FIELDS["AttentionMap"][1:]]
+
 # Fields that the first bundles lack; not written where they have their default.
-_LATER = {"Recording": ("architecture", "trace"), "HeadStatistics": ("content",)}
+_LATER: dict[str, dict[str, Any]] = {
+    "Recording": {"architecture": None, "trace": {}},
+    "HeadStatistics": {"content": "weights"},
+}
 
 
 def describe(recording: Recording, place: StoreArray) -> dict[str, Any]:
@@ -94,11 +102,11 @@ class _Writer:
 
     def _write_fields(self, value: Any, where: str) -> dict[str, Any]:
         name = type(value).__name__
-        later = _LATER.get(name, ())
+        later = _LATER.get(name, {})
         parts = {
-            each.name: self.write(getattr(value, each.name), f"{where}/{each.name}")
-            for each in fields(value)
-            if each.name not in later or getattr(value, each.name) not in (None, {}, each.default)
+            each: self.write(getattr(value, each), f"{where}/{each}")
+            for each in _FIELDS[name]
+            if each not in later or getattr(value, each) != later[each]
         }
         return {"type": name, "fields": parts}
 
@@ -136,10 +144,13 @@ class _Reader:
     def _read_object(self, name: Any, parts: Any) -> Any:
         if not isinstance(name, str) or name not in _TYPES or not isinstance(parts, dict):
             raise ValueError(f"there is no type {name!r} in a recording")
-        wanted = {each.name for each in fields(_TYPES[name])}
-        if not wanted - set(_LATER.get(name, ())) <= set(parts) <= wanted:
+        wanted = set(_FIELDS[name])
+        if not wanted - set(_LATER.get(name, {})) <= set(parts) <= wanted:
             raise ValueError(f"{name} has wrong or missing fields: {sorted(set(parts) ^ wanted)[:5]}")
-        return _TYPES[name](**{key: self.read(each) for key, each in parts.items()})
+        found = {key: self.read(each) for key, each in parts.items()}
+        if name == "AttentionMap":
+            found["place"] = Place(**{each: found.pop(each) for each in _PLACE})
+        return _TYPES[name](**found)
 
     def _read_array(self, name: Any) -> AnyArray:
         if name not in self.arrays:

@@ -71,16 +71,7 @@ def _run_links(arguments: Arguments) -> None:
         raise InputError("cli.gold.no_pair", count=len(pairs), longest=longest)
     scores, diagonal = _align(arguments, chosen)
     place, head = _find_best(scores[0])
-    best = dict(
-        zip(
-            RATES,
-            (
-                float(score.part(place.stack, place.layer, place.kind, place.step).values[head])
-                for score in scores
-            ),
-            strict=True,
-        )
-    )
+    best = dict(zip(RATES, (float(score.part(place).values[head]) for score in scores), strict=True))
     if arguments.csv:
         print(to_csv(scores))
     elif arguments.json:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer import deprecated
 from glassformer.errors import GlassformerError, InputError
 from glassformer.messages import Message, as_message, message
 from glassformer.place import Place, match_places, name_term
@@ -135,7 +136,7 @@ class Score:
         return np.stack([part.values for part in self.parts])
 
     def part(
-        self, stack: Place | str | None = None, layer: int = 0, kind: Kind = "self", step: int | None = None
+        self, stack: Place | str | None = None, kind: Kind = "self", layer: int = 0, step: int | None = None
     ) -> Part:
         """The part of one map: by its stack, its place or its address; a negative layer counts from the end.
 
@@ -144,7 +145,8 @@ class Score:
         >>> score(recording, "entropy").part("decoder", layer=-1).values
         """
         places = [part.place for part in self.parts if part.place is not None]
-        found = match_places(places, stack, layer, kind, step)
+        kind, layer = deprecated.order_parts(kind, layer)
+        found = match_places(places, stack, kind, layer, step)
         if len(found) != 1:
             code = "metrics.several_parts" if found else "metrics.no_part"
             if stack is None:

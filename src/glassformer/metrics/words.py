@@ -65,9 +65,7 @@ def roll_up_map(attention_map: AttentionMap) -> AttentionMap:
     shared = attention_map.query is attention_map.key
     key = join_tokens(attention_map.key, keys)
     return AttentionMap(
-        stack=attention_map.stack,
-        layer=attention_map.layer,
-        kind=attention_map.kind,
+        place=attention_map.place,
         query=key if shared else join_tokens(attention_map.query, queries),
         key=key,
         statistics=measure(
@@ -80,7 +78,6 @@ def roll_up_map(attention_map: AttentionMap) -> AttentionMap:
         ),
         dense=dense.astype(np.float32),
         sink_weights=sink,
-        step=attention_map.step,
         dtype=attention_map.dtype,
         relaxed=attention_map.relaxed,
     )

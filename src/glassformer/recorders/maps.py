@@ -240,9 +240,7 @@ class MapMaker:
         relaxed: Message | None = None,
     ) -> AttentionMap:
         return AttentionMap(
-            stack=place.stack,
-            layer=place.layer,
-            kind=place.kind,
+            place=place,
             query=self.axes.queries(place, statistics.queries),
             key=self.axes.keys(place, statistics.keys),
             statistics=statistics,

@@ -22,7 +22,7 @@ from glassformer.recording.statistics import (
     measure_signed,
     thumbnail_level,
 )
-from glassformer.recording.tiles import build_pyramid, count_levels, tile
+from glassformer.recording.tiles import count_levels, tile
 from glassformer.recording.tokens import Side, Tokens
 
 __all__ = [
@@ -43,7 +43,6 @@ __all__ = [
     "Side",
     "Step",
     "Tokens",
-    "build_pyramid",
     "count_levels",
     "count_pixels",
     "from_arrays",

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from glassformer import deprecated
 from glassformer.errors import RecordingError
 from glassformer.messages import Message
 from glassformer.place import Kind, Place, name_term
@@ -41,13 +42,12 @@ from glassformer.recording.tokens import Tokens
 MOST_BYTES = 1 << 30  # bytes of weights that one call may compute
 
 
+@deprecated.accept_parts("place", Place)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AttentionMap(Rebuilt):
     """Who looks at whom in one layer. Construction checks shapes against tokens and row sums against one."""
 
-    stack: str  # "encoder" or "decoder"
-    layer: int  # by call order within the stack
-    kind: Kind
+    place: Place
     query: Tokens
     key: Tokens
     statistics: HeadStatistics
@@ -60,19 +60,19 @@ class AttentionMap(Rebuilt):
     values: Floats | None = None  # (key head, key, value width)
     scale: float | None = None  # the attention-score multiplier, usually 1 / sqrt(width)
     pyramids: Mapping[int, Pyramid] = field(default_factory=dict)  # by head
-    step: int | None = None  # the generation step this map was seen in; None for a whole map
     dtype: str = "float32"  # the precision the model computed in
     relaxed: Message | None = None  # why rows need not sum to one (an edit after the softmax)
 
     def __post_init__(self) -> None:
-        require_text("AttentionMap.stack", self.stack)
-        require_count("AttentionMap.layer", self.layer)
-        require_choice("AttentionMap.kind", self.kind, ("self", "cross"))
-        if self.step is not None:
-            require_count("AttentionMap.step", self.step)
-        require_text("AttentionMap.dtype", self.dtype)
-        for name, wanted in (("query", Tokens), ("key", Tokens), ("statistics", HeadStatistics)):
+        types = {"place": Place, "query": Tokens, "key": Tokens, "statistics": HeadStatistics}
+        for name, wanted in types.items():
             require_type(f"AttentionMap.{name}", getattr(self, name), wanted)
+        require_text("Place.stack", self.stack)
+        require_choice("Place.kind", self.kind, ("self", "cross"))
+        require_count("Place.layer", self.layer)
+        if self.step is not None:
+            require_count("Place.step", self.step)
+        require_text("AttentionMap.dtype", self.dtype)
         self._check_shapes()
         self._check_pyramids()
         if self.scale is not None and not (isinstance(self.scale, (int, float)) and isfinite(self.scale)):
@@ -90,6 +90,23 @@ class AttentionMap(Rebuilt):
     # What there is
 
     @property
+    def stack(self) -> str:
+        return self.place.stack
+
+    @property
+    def kind(self) -> Kind:
+        return self.place.kind
+
+    @property
+    def layer(self) -> int:
+        return self.place.layer
+
+    @property
+    def step(self) -> int | None:
+        """The generation step that this map was seen in; None: a whole map."""
+        return self.place.step
+
+    @property
     def heads(self) -> int:
         return self.statistics.heads
 
@@ -102,11 +119,6 @@ class AttentionMap(Rebuilt):
     def content(self) -> Content:
         """ "weights": every row sums to one; "signed": differences, attributions and other effects."""
         return self.statistics.content
-
-    @property
-    def place(self) -> Place:
-        """The address of this map."""
-        return Place(self.stack, self.kind, self.layer, self.step)
 
     @property
     def name(self) -> str:

@@ -157,8 +157,7 @@ def _make_map(
         lengths = {"queries": len(query), "keys": len(key)}
         raise InputError("recording.from_arrays.wrong_tokens", place=place, shape=str(array.shape), **lengths)
     statistics, dense = _measure(place, array, precision, content, mask), array.astype(np.float32)
-    stack, kind, layer, step = place
-    return AttentionMap(stack, layer, kind, query, key, statistics, dense, step=step, dtype=precision)
+    return AttentionMap(place, query, key, statistics, dense, dtype=precision)
 
 
 def _measure(

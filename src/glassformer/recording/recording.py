@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer import deprecated
 from glassformer.errors import GlassformerError, RecordingError
 from glassformer.messages import Message
 from glassformer.place import Kind, Place, match_places, name_term
@@ -84,7 +85,7 @@ class Recording(Rebuilt):
         import_module("glassformer.bundle").save(self, path)
 
     def map(
-        self, stack: Place | str | None = None, layer: int = 0, kind: Kind = "self", step: int | None = None
+        self, stack: Place | str | None = None, kind: Kind = "self", layer: int = 0, step: int | None = None
     ) -> AttentionMap:
         """One attention map: by its stack, its place or its address; a negative layer counts from the end.
 
@@ -93,11 +94,12 @@ class Recording(Rebuilt):
         >>> recording.map("decoder", layer=-1, kind="cross")
         >>> recording.map("decoder.cross.5") is recording.map(Place("decoder", "cross", 5))
         """
-        if isinstance(layer, str) or not isinstance(kind, str):  # the order of a Place is another one
+        kind, layer = deprecated.order_parts(kind, layer)
+        if not isinstance(kind, str) or not isinstance(layer, (int, np.integer)):
             raise RecordingError("recording.wrong_order", layer=str(layer), kind=str(kind))
-        found = match_places((each.place for each in self.maps), stack, layer, kind, step)
+        found = match_places((each.place for each in self.maps), stack, kind, layer, step)
         if len(found) != 1:
-            self._refuse_map(found, stack, layer, kind, step)
+            self._refuse_map(found, stack, kind, layer, step)
         return next(each for each in self.maps if each.place == found[0])
 
     def tensor(self, stack: str | None = None, kind: Kind = "self") -> NDArray[np.float32]:
@@ -105,7 +107,7 @@ class Recording(Rebuilt):
 
         >>> recording.tensor("encoder").mean(axis=(0, 1))  # (query, key), averaged over layers and heads
         """
-        first = self.map(stack, min((each.layer for each in self.maps), default=0), kind)
+        first = self.map(stack, kind, min((each.layer for each in self.maps), default=0))
         alike = (first.stack, kind, None)
         maps = [each for each in self.maps if (each.stack, each.kind, each.step) == alike]
         if len({each.shape for each in maps}) > 1:
@@ -116,7 +118,7 @@ class Recording(Rebuilt):
         return np.stack([each.weights() for each in sorted(maps, key=lambda each: each.layer)])
 
     def _refuse_map(
-        self, found: list[Place], stack: Place | str | None, layer: int, kind: Kind, step: int | None
+        self, found: list[Place], stack: Place | str | None, kind: Kind, layer: int, step: int | None
     ) -> NoReturn:
         known = self._list_maps()
         if not known:
@@ -146,10 +148,9 @@ class Recording(Rebuilt):
         seen = set()
         for each in self.maps:
             require_type("Recording.maps", each, AttentionMap)
-            place = (each.stack, each.layer, each.kind, each.step)
-            if place in seen:
+            if each.place in seen:
                 raise RecordingError("recording.two_maps", place=each.place)
-            seen.add(place)
+            seen.add(each.place)
             if self.target is None and "target" in (each.query.side, each.key.side):
                 raise RecordingError("recording.no_target", place=each.place)
             if each.relaxed is not None and not self.evidence.edits:

@@ -73,45 +73,30 @@ def tile(
     if attention_map.dense is not None:
         pool = pool_mean if how == "mean" else POOL_PEAKS[attention_map.content]
         return pool(attention_map.dense[head, rows, columns], level)
-    mean, maximum = pool_factors(attention_map.require_factors(), head, level, rows, columns, (how,))
-    return mean if how == "mean" else maximum
+    return _pool_factors(attention_map.require_factors(), head, level, rows, columns, how)
 
 
-def build_pyramid(attention_map: AttentionMap, head: int, level: int = PYRAMID_LEVEL) -> Pyramid:
-    """One pass over a whole head, seconds for a very long text: recorders do it while recording."""
-    head = attention_map.require_head(head)
-    rows, columns = slice(0, len(attention_map.query)), slice(0, len(attention_map.key))
-    if attention_map.dense is not None:
-        matrix, pool = attention_map.dense[head], POOL_PEAKS[attention_map.content]
-        return Pyramid(level, pool_mean(matrix, level), pool(matrix, level))
-    factors = attention_map.require_factors()
-    return Pyramid(level, *pool_factors(factors, head, level, rows, columns, ("mean", "max")))
-
-
-def pool_factors(
-    factors: Factors, head: int, level: int, rows: slice, columns: slice, want: tuple[How, ...]
-) -> tuple[Pixels, Pixels]:
-    """Mean and maximum (zeros where not wanted) over squares of 2**level tokens, computed in float32."""
+def _pool_factors(factors: Factors, head: int, level: int, rows: slice, columns: slice, how: How) -> Pixels:
+    """Means or maxima over squares of 2**level tokens, computed in float32."""
     fine = min(level, PYRAMID_LEVEL)  # the panels are pooled so far at once, the rest below
-    sums, peaks = _survey(factors, head, fine, rows, columns, want)
-    coarser = level - fine
+    pixels = _pool_panels(factors, head, fine, rows, columns, how)
+    if how == "max":
+        return pool_max(pixels, level - fine)
     cells = count_cells((rows.stop - rows.start, columns.stop - columns.start), level)
-    return (pool_sum(sums, coarser) / cells).astype(np.float32), pool_max(peaks, coarser)
+    return (pool_sum(pixels, level - fine) / cells).astype(np.float32)
 
 
-def _survey(
-    factors: Factors, head: int, level: int, rows: slice, columns: slice, want: tuple[How, ...]
-) -> tuple[Pixels, Pixels]:
-    """Sums and maxima of the pixels of a rectangle, panel by panel; level is at most PYRAMID_LEVEL."""
+def _pool_panels(factors: Factors, head: int, level: int, rows: slice, columns: slice, how: How) -> Pixels:
+    """Sums or maxima of the pixels of a rectangle, panel by panel; level is at most PYRAMID_LEVEL."""
     shape = (count_pixels(rows.stop - rows.start, level), count_pixels(columns.stop - columns.start, level))
-    sums, peaks = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
+    pixels = np.zeros(shape, dtype=np.float32)
     reach = _chunks(factors.reach(rows), columns)
     if reach.start >= reach.stop:
-        return sums, peaks
+        return pixels
     group = factors.queries.shape[0] // factors.keys.shape[0]
     arranged = arrange_keys(factors.keys[head // group, reach], np.float32)
 
-    def survey_panel(start: int) -> None:
+    def pool_panel(start: int) -> None:
         panel = slice(start, min(start + _PANEL, rows.stop))
         near = _chunks(factors.reach(panel), columns)
         queries, shift = _prepare(factors, head, panel)
@@ -125,16 +110,16 @@ def _survey(
             exponents[:, width:] = -np.inf
             exponents -= shift[:, None]
             filled = np.s_[: count_pixels(height, level), : count_pixels(width, level)]
-            if "max" in want:
-                np.exp(pool_max(exponents, level)[filled], out=peaks[down:, right:][filled])
-            if "mean" in want:
+            if how == "max":
+                np.exp(pool_max(exponents, level)[filled], out=pixels[down:, right:][filled])
+            else:
                 np.exp(exponents, out=exponents)
-                sums[down:, right:][filled] = pool_sum(exponents, level)[filled]
+                pixels[down:, right:][filled] = pool_sum(exponents, level)[filled]
 
     starts = range(rows.start, rows.stop, _PANEL)
     with ThreadPoolExecutor(min(_WORKERS, len(starts))) as workers:
-        list(workers.map(survey_panel, starts))
-    return sums, peaks
+        list(workers.map(pool_panel, starts))
+    return pixels
 
 
 def _prepare(factors: Factors, head: int, panel: slice) -> tuple[Floats, Floats]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.config import ModelConfig, check_least, check_shares
+from glassformer.deprecated import rename_argument
 from glassformer.errors import ConfigurationError
 from glassformer.loaded.model import Decode
 from glassformer.model.loss import IGNORED
@@ -195,7 +196,7 @@ def generate(
     texts: Iterable[str],
     *,
     tokenizer: Any = None,
-    settings: Decode = None,
+    decode: Decode = None,
     device: str | torch.device | None = None,
     stream: Literal[False] = False,
 ) -> list[str]: ...
@@ -207,29 +208,30 @@ def generate(
     texts: Iterable[str],
     *,
     tokenizer: Any = None,
-    settings: Decode = None,
+    decode: Decode = None,
     device: str | torch.device | None = None,
     stream: Literal[True],
 ) -> Iterator[str]: ...
 
 
+@rename_argument("settings", "decode")
 def generate(
     model: Any,
     texts: Iterable[str],
     *,
     tokenizer: Any = None,
-    settings: Decode = None,
+    decode: Decode = None,
     device: str | torch.device | None = None,
     stream: bool = False,
 ) -> list[str] | Iterator[str]:
     """Each text with its continuation, in order.
 
-    `settings` are those of `record(decode=…)`; without any, the model generates as its files say.
+    `decode` says how to generate, as in `record`; without any, the model generates as its files say.
     `stream=True` gives an iterator, whose texts come as soon as they are written.
 
-    >>> generate("zoo/gpt2", ["Once upon a time"], settings={"max_new_tokens": 20})
-    >>> generate(live_llama, ["The animal was"], tokenizer=tokenizer, settings={"do_sample": True, "seed": 1})
+    >>> generate("zoo/gpt2", ["Once upon a time"], decode={"max_new_tokens": 20})
+    >>> generate(live_llama, ["The animal was"], tokenizer=tokenizer, decode={"do_sample": True, "seed": 1})
     """
     opened = open_model(model, tokenizer, device=device, capability="generates")
-    answers = answer_texts(opened, check_texts(texts), opened.read_settings(settings))
+    answers = answer_texts(opened, check_texts(texts), opened.read_settings(decode))
     return answers if stream else list(answers)

@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from glassformer.config import ModelConfig
+from glassformer.deprecated import rename_argument
 from glassformer.errors import ConfigurationError
 from glassformer.loaded.model import Decode
 from glassformer.loaded.native import NativeModel
@@ -256,7 +257,7 @@ def translate(
     *,
     tokenizer: Any = None,
     target_language: str | None = None,
-    settings: Decode = None,
+    decode: Decode = None,
     device: str | torch.device | None = None,
     stream: Literal[False] = False,
 ) -> list[str]: ...
@@ -269,33 +270,34 @@ def translate(
     *,
     tokenizer: Any = None,
     target_language: str | None = None,
-    settings: Decode = None,
+    decode: Decode = None,
     device: str | torch.device | None = None,
     stream: Literal[True],
 ) -> Iterator[str]: ...
 
 
+@rename_argument("settings", "decode")
 def translate(
     model: Any,
     texts: Iterable[str],
     *,
     tokenizer: Any = None,
     target_language: str | None = None,
-    settings: Decode = None,
+    decode: Decode = None,
     device: str | torch.device | None = None,
     stream: bool = False,
 ) -> list[str] | Iterator[str]:
     """What an encoder-decoder makes of each text, in order: a translation, a summary; blank texts stay blank.
 
-    `target_language` is for vocabularies that name languages. `settings` are those of `record(decode=…)`;
+    `target_language` is for vocabularies that name languages. `decode` says how to generate, as in `record`;
     without any, the model generates as its files say. `stream=True` gives an iterator, whose texts come as
     soon as they are written.
 
     >>> translate("zoo/translator", ["The cat sleeps."], target_language="fr")
-    >>> translate("path/of/a/t5", ["summarize: …"], settings={"num_beams": 4})
+    >>> translate("path/of/a/t5", ["summarize: …"], decode={"num_beams": 4})
     """
     opened = open_model(model, tokenizer, device=device, capability="translates")
     if target_language is not None:
         find_language(opened.tokenizer, target_language)  # an unknown one is refused before the first text
-    answers = answer_texts(opened, check_texts(texts), opened.read_settings(settings), target_language)
+    answers = answer_texts(opened, check_texts(texts), opened.read_settings(decode), target_language)
     return answers if stream else list(answers)

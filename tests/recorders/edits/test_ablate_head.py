@@ -38,7 +38,7 @@ def test_an_ablated_head_is_one_whose_result_is_taken_away(kind: str, how: Any) 
         by_hand = subject.record(*reads, want=EVERYTHING)
     same_output(edited, by_hand)
     differs(edited, plain)
-    found, before = edited.map("decoder", 1, attention), plain.map("decoder", 1, attention)
+    found, before = edited.map("decoder", attention, 1), plain.map("decoder", attention, 1)
     expected = 0.0 if how == "zero" else before.dense[2].mean(axis=0)
     assert_near(found.dense[2], expected)
     others = [0, 1, 3]

@@ -33,7 +33,7 @@ def test_a_cut_edge_is_renormalised(kind: str) -> None:
     projection = find_projection(subject, "decoder", attention, 0)
     with changing_heads(projection, None) as seen:
         edited = subject.record(*reads, want=EVERYTHING, edits=[edit])
-    before, after = plain.map("decoder", 0, attention), edited.map("decoder", 0, attention)
+    before, after = plain.map("decoder", attention, 0), edited.map("decoder", attention, 0)
     expected = before.dense[1, 3].astype(np.float64)
     expected[2] = 0.0
     expected /= expected.sum()
@@ -74,7 +74,7 @@ def test_an_edge_to_the_source_is_cut_in_every_beam(kind: str, beams: int) -> No
     edits = [CutEdge("decoder", "cross", None, None, 2, key) for key in range(5)]  # one of six keys is left
     written = subject.record(reads[0], decode=settings, edits=edits, want=EVERYTHING)
     for layer in range(3):
-        assert np.array_equal(written.map("decoder", layer, "cross").dense[:, 2], np.eye(6)[[5] * HEADS])
+        assert np.array_equal(written.map("decoder", "cross", layer).dense[:, 2], np.eye(6)[[5] * HEADS])
     again = subject.record(reads[0], written.target.ids.tolist()[1:], edits=edits, want=EVERYTHING)
     same_output(written, again)
     if beams == 1:

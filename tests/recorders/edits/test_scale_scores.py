@@ -35,11 +35,11 @@ def test_scaled_scores_are_those_of_scaled_queries(kind: str) -> None:
     by_hand = load(changed).record(*reads, want=EVERYTHING)
     same_output(edited, by_hand)
     differs(edited, plain)
-    before, after = plain.map("decoder", 1), edited.map("decoder", 1)
+    before, after = plain.map("decoder", layer=1), edited.map("decoder", layer=1)
     seen = np.isfinite(before.scores())
     assert_near(after.scores()[seen], 0.25 * before.scores()[seen], layers=2)
     assert np.array_equal(np.isfinite(after.scores()), seen)
-    assert_near(after.dense, by_hand.map("decoder", 1).dense)
+    assert_near(after.dense, by_hand.map("decoder", layer=1).dense)
     assert tuple(map(str, edited.evidence.edits)) == ("scores times 0.25 in decoder layer 1, self",)
 
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from glassformer.errors import RecordingError
+from glassformer.place import Place
 from glassformer.recorders.statistics.measure import attend_and_measure, head_statistics
 from glassformer.recorders.statistics.scoring import Scoring
 from glassformer.recording import (
@@ -72,7 +73,7 @@ def test_a_whole_map_can_be_built_from_what_is_measured(kind: str) -> None:
     )  # fmt: skip
     axes = Tokens.positional("target", queries), Tokens.positional("source", keys)
     whole = AttentionMap(
-        "decoder", 0, "cross", *axes, measured.statistics, factors=factors, pyramids=measured.pyramids
+        Place("decoder", "cross", 0), *axes, measured.statistics, factors=factors, pyramids=measured.pyramids
     )
     assert np.abs(whole.weights(1) - example.weights[1]).max() <= example.rounding
     assert_near(tile(whole, 1, 2, 0, 0), pool_mean(example.weights[1], 2))

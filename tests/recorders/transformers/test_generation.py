@@ -51,7 +51,7 @@ def test_each_row_is_what_eager_gave_at_its_step(kind: str) -> None:
     done = 0
     for maps in reference.attentions:  # of each step, by layer
         for layer, weights in enumerate(maps):
-            rows = recording.map("decoder", layer).dense[:, done : done + weights.shape[2]]
+            rows = recording.map("decoder", layer=layer).dense[:, done : done + weights.shape[2]]
             total = done + weights.shape[2]
             columns = slice(total - weights.shape[3], total)
             assert np.array_equal(rows[..., columns], weights[0].numpy())
@@ -71,13 +71,13 @@ def test_a_translator_is_recorded_with_its_cross_attention(kind: str) -> None:
         zip(reference.decoder_attentions, reference.cross_attentions, strict=True)
     ):
         for layer in range(2):
-            own = recording.map("decoder", layer).dense[:, step, : step + 1]
+            own = recording.map("decoder", layer=layer).dense[:, step, : step + 1]
             assert np.array_equal(own, selves[layer][0, :, 0].numpy())
             assert np.array_equal(
-                recording.map("decoder", layer, "cross").dense[:, step], crosses[layer][0, :, 0].numpy()
+                recording.map("decoder", "cross", layer).dense[:, step], crosses[layer][0, :, 0].numpy()
             )
     for layer, weights in enumerate(reference.encoder_attentions):
-        assert np.array_equal(recording.map("encoder", layer).dense, weights[0].numpy())
+        assert np.array_equal(recording.map("encoder", layer=layer).dense, weights[0].numpy())
 
 
 @pytest.mark.parametrize("kind", [*DECODERS, *TRANSLATORS])
@@ -240,7 +240,7 @@ def test_speech_is_written_down() -> None:
         {"input_features": torch.randn(1, 20, 60)}, decode=GenerationSettings(max_new_tokens=4)
     )
     assert recording.source.texts[0] == "frame 0"
-    assert recording.map("decoder", 1, "cross").shape == (4, len(recording.target), 30)
+    assert recording.map("decoder", "cross", 1).shape == (4, len(recording.target), 30)
 
 
 def test_an_encoder_cannot_write() -> None:

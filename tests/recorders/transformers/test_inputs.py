@@ -56,7 +56,7 @@ def test_a_target_is_read_behind_the_start_token(tokenizer: Any) -> None:
     subject = load(make_bart(), tokenizer)
     recording = subject.record("the cat sat", "a dog saw", want=("weights", "output", "hidden"))
     assert recording.target.texts == ("[SEP]", "a", "dog", "saw")  # the configuration starts with id 2
-    assert recording.map("decoder", 1, "cross").key is recording.source
+    assert recording.map("decoder", "cross", 1).key is recording.source
     assert recording.output.ids.shape[0] == 4
     assert {stack: states.shape for stack, states in recording.hidden.items()} == {
         "encoder": (3, 5, 32), "decoder": (4, 4, 32),
@@ -70,7 +70,7 @@ def test_sound_is_counted_in_frames() -> None:
     inputs = {"input_features": torch.randn(1, 20, 60), "decoder_input_ids": torch.tensor([[2, 7, 8]])}
     recording = load(model).record(inputs)
     assert recording.source.texts[:2] == ("frame 0", "frame 1")
-    assert recording.map("decoder", 0, "cross").shape == (4, 3, 30)
+    assert recording.map("decoder", "cross", 0).shape == (4, 3, 30)
     assert recording.target.ids.tolist() == [2, 7, 8]
 
 

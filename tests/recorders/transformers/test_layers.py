@@ -54,11 +54,11 @@ def test_cross_attention_is_told_from_self_attention_where_lengths_cannot(make: 
     read = [subject.start_id, *target]  # nine tokens on both sides
     reported = eager_maps(model, input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([read]))
     for layer, weights in enumerate(reported.cross_attentions):
-        each = recording.map("decoder", layer, "cross")
+        each = recording.map("decoder", "cross", layer)
         assert np.array_equal(each.dense, weights[0].numpy())
         assert (each.query.side, each.key.side) == ("target", "source")
     for layer, weights in enumerate(reported.decoder_attentions):
-        assert np.array_equal(recording.map("decoder", layer).dense, weights[0].numpy())
+        assert np.array_equal(recording.map("decoder", layer=layer).dense, weights[0].numpy())
     assert recording.target.ids.tolist() == read
 
 

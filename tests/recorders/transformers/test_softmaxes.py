@@ -246,9 +246,9 @@ def test_a_map_that_no_softmax_gives_is_named() -> None:
     subject = load(make("LED"))
     reads = (IDS, [9, 5, 6])
     cut = subject.record(*reads, edits=[CutEdge("decoder", "cross", 0, None, 1, 1)])
-    assert not cut.map("decoder", 0, "cross").dense[:, 1, 1].any()
+    assert not cut.map("decoder", "cross", 0).dense[:, 1, 1].any()
     silenced = subject.record(*reads, edits=[AblateHead("decoder", "self", 1, 2)])
-    assert not silenced.map("decoder", 1).dense[2].any()
+    assert not silenced.map("decoder", layer=1).dense[2].any()
     for edit in (AblateHead("encoder", "self", 0, 0), ScaleScores(2.0)):
         with pytest.raises(InputError, match=r"no softmax gives what it reports as encoder layer 0, self"):
             subject.record(*reads, edits=[edit])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from drawings import SVG, find, make_recording, make_tokens, read_svg, read_text
+from glassformer.place import Place
 from glassformer.recording import AttentionMap, Evidence, Recording, from_arrays, measure
 from glassformer.render.figures import figure, style
 
@@ -35,7 +36,7 @@ def test_long_maps_become_images_of_means():
     texts = [f"t{place}" for place in range(1500)]
     weights = np.full((1, 1500, 1500), 1 / 1500, dtype=np.float32)
     tokens = make_tokens("source", texts)
-    each = AttentionMap("encoder", 0, "self", tokens, tokens, measure(weights), dense=weights)
+    each = AttentionMap(Place("encoder", "self", 0), tokens, tokens, measure(weights), dense=weights)
     recording = Recording("long", Evidence("long", "0" * 12, "eager", "float32", True), tokens, maps=(each,))
     drawn = figure(recording)
     assert drawn.canvas.axes[0].images[0].get_array().shape == (750, 750)

@@ -16,6 +16,7 @@ from glassformer.api.frames import decode
 from glassformer.api.library import SHIPPED
 from glassformer.errors import InputError
 from glassformer.messages import known_languages, read_catalogue
+from glassformer.place import Place
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
 from glassformer.render.html import export as html
 from glassformer.render.html.packing import unpack
@@ -46,7 +47,7 @@ def name_tokens(recording: Recording, texts: list[str]) -> Recording:
     """The same maps over other tokens."""
     tokens = Tokens("source", tuple(texts), np.arange(len(texts)), text=" ".join(texts))
     maps = tuple(
-        AttentionMap("decoder", each.layer, "self", tokens, tokens, each.statistics, dense=each.dense)
+        AttentionMap(Place("decoder", "self", each.layer), tokens, tokens, each.statistics, dense=each.dense)
         for each in recording.maps
     )
     return Recording(recording.model, recording.evidence, tokens, maps=maps)
@@ -117,7 +118,8 @@ def test_size_is_at_most_one_and_two_fifths_of_a_byte_a_weight(layers: int, leng
     maps = []
     for layer in range(layers):
         weights = random.dirichlet(np.ones(length), size=(12, length)).astype(np.float32)  # as bad as it gets
-        maps.append(AttentionMap("encoder", layer, "self", tokens, tokens, measure(weights), dense=weights))
+        place = Place("encoder", "self", layer)
+        maps.append(AttentionMap(place, tokens, tokens, measure(weights), dense=weights))
     stamp = Evidence("noise", "0" * 12, "eager", "float32", True)
     page = html.render(Recording("noise", stamp, tokens, maps=tuple(maps)))
     assert len(page) <= 1.4 * layers * 12 * length * length + 300_000
@@ -170,7 +172,7 @@ def test_long_maps_leave_their_weights_behind() -> None:
     tokens = Tokens("source", ("a",) * 2100, np.arange(2100))
     weights = np.zeros((1, 2100, 2100), dtype=np.float32)
     weights[:, :, 0] = 1
-    each = AttentionMap("encoder", 0, "self", tokens, tokens, measure(weights), dense=weights)
+    each = AttentionMap(Place("encoder", "self", 0), tokens, tokens, measure(weights), dense=weights)
     stamp = Evidence("long", "0" * 12, "eager", "float32", True)
     answers = read_answers(html.render(Recording("long", stamp, tokens, maps=(each,))))
     assert not any("/weights" in path for path in answers)

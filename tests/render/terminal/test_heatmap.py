@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from glassformer.place import Place
 from glassformer.recording import AttentionMap, Recording
 from glassformer.recording import measure as measure_statistics
 from glassformer.render.choice import choose_head
@@ -45,7 +46,7 @@ def test_a_silenced_head_looks_at_nothing_and_is_not_the_most_focused() -> None:
     weights[1] = 1 / 3  # head 0 is silenced: all keys are allowed, and none has any weight
     statistics = measure_statistics(weights, allowed=np.ones_like(weights, dtype=bool))
     silenced = AttentionMap(
-        "decoder", 0, "self", source, source, statistics, dense=weights, relaxed="silenced"
+        Place("decoder", "self", 0), source, source, statistics, dense=weights, relaxed="silenced"
     )
     edited = replace(EVIDENCE, edits=("head 0 of decoder layer 0, self: silenced",))
     recording = Recording("toy", edited, source, None, (silenced,))

@@ -70,15 +70,14 @@ class View:
         scores = scores.masked_fill(~allowed, -torch.inf)
         summed = weights > 0 if hard else allowed  # hard attention chooses keys before the softmax
         log_sum_exp = scores.double().masked_fill(~summed, -torch.inf).logsumexp(-1)
-        relaxed = self.relaxed(Place(self.stack, self.kind, len(self.maps)))
+        place = Place(self.stack, self.kind, len(self.maps))
+        relaxed = self.relaxed(place)
         if relaxed is not None:
             allowed = allowed | (weights > 0)  # an edit after the softmax may put weight anywhere
         dense = weights.cpu().numpy()
         self.maps.append(
             AttentionMap(
-                stack=self.stack,
-                layer=len(self.maps),
-                kind=self.kind,
+                place=place,
                 query=self.query,
                 key=self.key,
                 statistics=measure(dense, allowed.cpu().numpy(), log_sum_exp=log_sum_exp.cpu().numpy()),

@@ -160,9 +160,7 @@ def make_maps(
         numbers = as_numbers(whole)
         maps.append(
             AttentionMap(
-                stack=place.stack,
-                layer=place.layer,
-                kind=place.kind,
+                place=place,
                 query=axes.queries(place, numbers.shape[1]),
                 key=axes.keys(place, numbers.shape[2]),
                 statistics=measure(numbers, _find_allowed(numbers, place, edits), rows),
