@@ -43,7 +43,7 @@ def test_a_job_from_request_to_done(site: Any) -> None:
     whole = {
         **ASKED,
         "kind": "generate",
-        "edits": [{"kind": "ablate", "stack": "decoder", "layer": 0, "head": 1}],
+        "edits": [{"kind": "ablate", "stack": "decoder", "attention": "self", "layer": 0, "head": 1}],
         "decode": {"method": "beam", "beams": 4, "max_new_tokens": 5},
         "want": ["weights", "hidden"],
     }
@@ -76,6 +76,8 @@ def test_a_job_from_request_to_done(site: Any) -> None:
         {"multiplier": "NaN"},
         {"want": ["everything"]},
         {"edits": [{"kind": "explode"}]},
+        {"edits": [{"kind": "ablate", "stack": "decoder", "layer": 0, "head": 1}]},
+        {"edits": [{"kind": "layers", "count": 1, "factor": 2.0}]},
         {"decode": {"method": "beam", "beams": 1000}},
         {"text": 5},
         {"edits": [{"kind": "scale", "factor": float("inf")}]},

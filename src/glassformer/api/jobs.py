@@ -9,7 +9,10 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import Field
 
+from glassformer.api.edits import AnyEdit
 from glassformer.lessons.schema import Topic, TopicResult
+from glassformer.recorders.edits import Edit, FirstLayers, ScaleScores
+from glassformer.recorders.edits.edit import Count
 from glassformer.schema import MessageField, RequestModel, ResponseModel
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
@@ -20,25 +23,8 @@ EventName = Literal["progress", "step", "done", "failed", "cancelled"]
 
 LAST_EVENTS: tuple[EventName, ...] = ("done", "failed", "cancelled")  # after one of these no other comes
 
-
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Text = Annotated[str, Field(max_length=2_000_000)]  # the server's own limit is lower and has its own sentence
-Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
-
-
-class EditRequest(RequestModel):
-    """A change of the model for one run; what it means is in docs/commands.md."""
-
-    kind: Literal["ablate", "cut", "scale", "layers"]
-    stack: Name | None = None
-    attention: Literal["self", "cross"] | None = None
-    layer: Count | None = None  # None: all of them
-    head: Count | None = None
-    query: Count | None = None
-    key: Count | None = None
-    how: Literal["zero", "mean"] | None = None
-    factor: float | None = None
-    count: Count | None = None  # layers: how many run
 
 
 class DecodeRequest(RequestModel):
@@ -70,11 +56,20 @@ class JobRequest(RequestModel):
     layers: Annotated[int, Field(ge=1, le=10_000)] | None = None  # run only the first so many
     multiplier: float | None = None  # of scores; 1 leaves them as they are
     want: tuple[Want, ...] | None = None  # None: what fits the length
-    edits: Annotated[tuple[EditRequest, ...], Field(max_length=1000)] = ()
+    edits: Annotated[tuple[AnyEdit, ...], Field(max_length=1000)] = ()
     decode: DecodeRequest | None = None
     listed: bool = True  # False: made by a view for its own use; it can be opened, but is in no list
     parent: Name | None = None  # id of the recording that this run is derived from
     prefix: Annotated[tuple[Count, ...], Field(max_length=100_000)] | None = None  # ids of the first tokens
+
+    def read_edits(self) -> list[Edit]:
+        """All changes of the model, as recorders take them; InputError where one cannot be."""
+        edits = [edit.to_edit() for edit in self.edits]
+        if self.layers is not None:
+            edits.append(FirstLayers(self.layers))
+        if self.multiplier is not None and self.multiplier != 1:
+            edits.append(ScaleScores(self.multiplier))
+        return edits
 
 
 class PlayRequest(RequestModel):

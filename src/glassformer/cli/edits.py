@@ -3,16 +3,13 @@
 In:   `zero encoder self 2 5`, `cut decoder self all all 7 3`, `scale 2 decoder`, `first 4`; `beam 4`.
 Out:  edits; settings of a generation; or an error that names the part that is wrong.
 
-    zero, mean    silence a head, or give every query the mean of its rows
-    cut           hide one key from one query
-    scale         multiply scores before the softmax
-    first         run the first layers only
+An edit is written as its name and its fields in their order, see `Form`.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields, replace
+from types import NoneType
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, literal, message
@@ -25,68 +22,74 @@ if TYPE_CHECKING:
 ALL = "all"
 METHODS = ("greedy", "beam", "sample")
 ALTERNATIVES = 5  # recorded for each token that is generated
-FORMS = {
-    "zero": "STACK KIND LAYER HEAD",
-    "mean": "STACK KIND LAYER HEAD",
-    "cut": "STACK KIND LAYER|all HEAD|all QUERY KEY",
-    "scale": "FACTOR [STACK|all] [KIND|all] [LAYER|all]",
-    "first": "COUNT [STACK|all]",
-}
-CHOICES = {"STACK": ("encoder", "decoder"), "KIND": ("self", "cross")}
+
+
+class Form(NamedTuple):
+    """How an edit is written: `scale FACTOR [STACK|all] [KIND|all] [LAYER|all]`."""
+
+    name: str
+    edit: Any  # its class
+    given: Mapping[str, Any]  # fields that the name sets
+    parts: dict[str, str]  # the other fields, each as the form shows it
+
+    def __str__(self) -> str:
+        return " ".join((self.name, *self.parts.values()))
+
+
+def list_forms() -> dict[str, Form]:
+    """The forms of all edits, by the word that they begin with."""
+    from glassformer.recorders.edits import EDITS
+
+    return {
+        name: _describe_form(name, EDITS[edit], given)
+        for edit in EDITS
+        for name, given in (EDITS[edit].spellings or {edit: {}}).items()
+    }
+
+
+def _describe_form(name: str, edit: Any, given: Mapping[str, Any]) -> Form:
+    hints, parts = get_type_hints(edit), {}
+    for field in fields(edit):
+        if field.name not in given:
+            part = field.name.upper() + (f"|{ALL}" if NoneType in get_args(hints[field.name]) else "")
+            parts[field.name] = part if field.default is MISSING else f"[{part}]"
+    return Form(name, edit, given, parts)
 
 
 def read_edit(text: str) -> "Edit":
     """One edit, such as `zero encoder self 2 5`."""
-    from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
+    from pydantic import TypeAdapter, ValidationError
 
-    verb, *parts = text.split() or [""]
-    if verb not in FORMS:
-        raise InputError("cli.edits.unknown", verb=verb, suggestion=suggestion(verb, FORMS))
-    values = _read_parts(verb, parts)
-    match verb:
-        case "zero" | "mean":
-            stack, kind, layer, head = values
-            return AblateHead(stack, kind, layer, head, verb)
-        case "cut":
-            return CutEdge(*values)
-        case "scale":
-            return ScaleScores(*values)
-        case _:
-            return FirstLayers(*values)
-
-
-def _read_parts(verb: str, parts: Sequence[str]) -> list[Any]:
-    """A value for each part of the form; None for `all` and for what was left out."""
-    form, slots = f"{verb} {FORMS[verb]}", FORMS[verb].split()
-    if len(parts) > len(slots):
-        raise InputError("cli.edits.too_long", extra=parts[len(slots)], form=form)
-    values: list[Any] = []
-    for slot, part in zip_longest(slots, parts):
-        name, may_be_all, _ = slot.strip("[]").partition("|")
-        if part is None and not slot.startswith("["):
-            raise InputError("cli.edits.too_short", edit=" ".join([verb, *parts]), name=name, form=form)
-        try:
-            values.append(None if part is None or (may_be_all and part == ALL) else _read_part(name, part))
-        except ValueError:
-            expected = (_describe_part(name), *([literal(ALL)] if may_be_all else []))
-            raise InputError(
-                "cli.edits.wrong_part", part=part, name=name, expected=expected, form=form
-            ) from None
-    return values
+    name, *parts = text.split() or [""]
+    forms = list_forms()
+    if name not in forms:
+        raise InputError("cli.edits.unknown", verb=name, suggestion=suggestion(name, forms))
+    form = forms[name]
+    if len(parts) > len(form.parts):
+        raise InputError("cli.edits.too_long", extra=parts[len(form.parts)], form=str(form))
+    written = dict(zip(form.parts, parts, strict=False))
+    values = {field: None if part == ALL else part for field, part in written.items()}
+    adapter: TypeAdapter[Edit] = TypeAdapter(form.edit)
+    try:
+        return adapter.validate_python({**form.given, **values})
+    except ValidationError as error:
+        field = str(error.errors()[0]["loc"][0])
+    if field not in written:
+        edit = " ".join((name, *parts))
+        raise InputError("cli.edits.too_short", edit=edit, name=field.upper(), form=str(form))
+    schema = adapter.json_schema()["properties"][field]
+    expected = tuple(map(_describe_values, schema.get("anyOf", [schema])))
+    raise InputError(
+        "cli.edits.wrong_part", part=written[field], name=field.upper(), expected=expected, form=str(form)
+    )
 
 
-def _read_part(name: str, part: str) -> str | int | float:
-    if name == "FACTOR":
-        return float(part)
-    if part not in CHOICES[name] if name in CHOICES else not part.isdecimal():
-        raise ValueError
-    return part if name in CHOICES else int(part)
-
-
-def _describe_part(name: str) -> Message:
-    if name in CHOICES:
-        return message("cli.edits.one_of", names=CHOICES[name])
-    return message("cli.edits.number" if name == "FACTOR" else "cli.edits.count")
+def _describe_values(schema: Mapping[str, Any]) -> Message:
+    """What a part may be, from its JSON schema."""
+    if "enum" in schema:
+        return message("cli.edits.one_of", names=schema["enum"])
+    codes = {"integer": "cli.edits.count", "number": "cli.edits.number"}
+    return literal(ALL) if schema["type"] == "null" else message(codes.get(schema["type"], "cli.edits.text"))
 
 
 def read_decoding(parts: Sequence[str], habit: "GenerationSettings") -> "GenerationSettings":

@@ -7,12 +7,11 @@ What only the tokenizer or the network can tell (how many tokens a text has, whe
 by the worker, in the same manner.
 """
 
-import math
 from pathlib import Path
 from typing import Any
 
-from glassformer.api.jobs import DecodeRequest, EditRequest, JobRequest, ModelDescription
-from glassformer.errors import ApiError
+from glassformer.api.jobs import DecodeRequest, JobRequest, ModelDescription
+from glassformer.errors import ApiError, InputError
 from glassformer.messages import message
 from glassformer.place import name_term
 from glassformer.registry import suggestion
@@ -20,18 +19,6 @@ from glassformer.workbench.models import Model
 from glassformer.workbench.settings import WorkbenchSettings
 
 TASKS = ("translation", "language_modelling", "masked_language_modelling", "classification", "encoding")
-NEEDS = {  # what each edit has to say
-    "ablate": ("stack", "attention", "layer", "head"),
-    "cut": ("stack", "attention", "query", "key"),
-    "scale": ("factor",),
-    "layers": ("count",),
-}
-KNOWS = {  # and what else it may say
-    "ablate": ("how",),
-    "cut": ("layer", "head"),
-    "scale": ("stack", "attention", "layer"),
-    "layers": ("stack",),
-}
 
 
 def check_request(request: JobRequest, model: Model, settings: WorkbenchSettings) -> None:
@@ -42,10 +29,10 @@ def check_request(request: JobRequest, model: Model, settings: WorkbenchSettings
         _check_languages(request, model.description, tagged=model.tagged)
         _check_layers(request, model.description)
         _check_sides(request, model.description)
-    if request.multiplier is not None and not math.isfinite(request.multiplier):
-        raise _refuse("multiplier", "workbench.request.multiplier", factor=request.multiplier)
-    for edit in request.edits:
-        _check_edit(edit)
+    try:
+        request.read_edits()
+    except InputError as error:
+        raise ApiError(error.message, code="bad_edit", status=422) from error
     if request.decode is not None:
         _check_decode(request.decode, settings)
         if request.target is not None:
@@ -169,25 +156,6 @@ def _check_sides(request: JobRequest, model: ModelDescription) -> None:
         raise _refuse("decode", "workbench.request.encoder", model=model.label)
     if request.second_text is not None and model.shape != "encoder":
         raise _refuse("second_text", "workbench.request.one_text", model=model.label)
-
-
-def _check_edit(edit: EditRequest) -> None:
-    said = {name for name, value in edit.model_dump(exclude={"kind"}).items() if value is not None}
-    missing = [name for name in NEEDS[edit.kind] if name not in said]
-    if missing:
-        raise _refuse("edit", "workbench.request.edit_needs", kind=edit.kind, names=missing)
-    idle = sorted(said - {*NEEDS[edit.kind], *KNOWS[edit.kind]})
-    if idle:
-        raise _refuse("edit", "workbench.request.edit_idle", kind=edit.kind, names=idle)
-    if edit.factor is not None and not math.isfinite(edit.factor):
-        raise _refuse("edit", "workbench.request.multiplier", factor=edit.factor)
-    if edit.stack is not None and edit.stack not in ("encoder", "decoder"):
-        raise _refuse(
-            "edit",
-            "workbench.request.unknown_stack",
-            name=edit.stack,
-            suggestion=suggestion(edit.stack, ("encoder", "decoder")),
-        )
 
 
 def _check_decode(decode: DecodeRequest, settings: WorkbenchSettings) -> None:

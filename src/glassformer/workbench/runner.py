@@ -11,13 +11,12 @@ from typing import Any
 
 import torch
 
-from glassformer.api.jobs import EditRequest, JobRequest
+from glassformer.api.jobs import JobRequest
 from glassformer.errors import CheckpointError, InputError
 from glassformer.lessons.models import Zoo
 from glassformer.lessons.run import run_topic
 from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.opening import load
-from glassformer.recorders.edits import AblateHead, CutEdge, Edit, FirstLayers, ScaleScores
 from glassformer.recorders.store import ArrayStore, writing_to
 from glassformer.recording import Recording
 from glassformer.workbench.generating import choose_settings, report_answers, write
@@ -97,7 +96,7 @@ class Runner:
         reporter: JobReporter,
         keep: ArrayStore,
     ) -> Recording:
-        edits = read_edits(request)
+        edits = request.read_edits()
         want = request.want or choose_want(given.count)
         writes = model.shape != "encoder" and request.target is None
         asked = request.kind == "generate" or request.decode is not None
@@ -130,29 +129,6 @@ def choose_want(count: int) -> tuple[str, ...]:
     if count <= SHORT:
         want = (*want, "queries", "keys", "values", "scores")
     return want
-
-
-def read_edits(request: JobRequest) -> list[Edit]:
-    """The edits of a request, as recorders take them."""
-    edits: list[Edit] = [_read_edit(edit) for edit in request.edits]
-    if request.layers is not None:
-        edits.append(FirstLayers(request.layers))
-    if request.multiplier is not None and request.multiplier != 1:
-        edits.append(ScaleScores(request.multiplier))
-    return edits
-
-
-def _read_edit(edit: EditRequest) -> Edit:
-    said: Any = edit  # requests.py has seen to it that nothing is missing
-    match edit.kind:
-        case "ablate":
-            return AblateHead(said.stack, said.attention, said.layer, said.head, said.how or "zero")
-        case "cut":
-            return CutEdge(said.stack, said.attention, said.layer, said.head, said.query, said.key)
-        case "scale":
-            return ScaleScores(said.factor, said.stack, said.attention, said.layer)
-        case "layers":
-            return FirstLayers(said.count, said.stack)
 
 
 def _weigh(kept: tuple[float, LoadedModel]) -> int:

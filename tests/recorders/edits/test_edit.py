@@ -1,7 +1,10 @@
 """What an edit is: a new one is one file, and runs on our networks and those of transformers."""
 
-import importlib.util
+import importlib
+import json
 import pickle
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +12,18 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
+from pydantic import ValidationError
 
 import glassformer
+import glassformer.api
+from glassformer.cli import main
+from glassformer.cli.edits import read_edit
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError
 from glassformer.model.transformer import Transformer
 from glassformer.place import Place
-from glassformer.recorders.edits import AblateHead, CutEdge, Edit, FirstLayers, ScaleScores
+from glassformer.recorders import edits
+from glassformer.recorders.edits import EDITS, AblateHead, CutEdge, Edit, FirstLayers, ScaleScores
 
 TOY = '''
 """Attention that fades with distance, and one head whose weights are halved."""
@@ -26,9 +34,10 @@ import torch
 
 from glassformer.messages import Message, message
 from glassformer.place import Place
-from glassformer.recorders.edits import Edit, Scores, Weights
+from glassformer.recorders.edits import EDITS, Edit, Scores, Weights
 
 
+@EDITS.register("fade")
 @dataclass(frozen=True, slots=True)
 class Fade(Edit):
     layer: int
@@ -68,18 +77,22 @@ def make(executor: str) -> Any:
     return hf.GPTJForCausalLM(hf.GPTJConfig(**SHAPE, rotary_dim=4)).eval()  # reports its own attention
 
 
+@pytest.fixture
+def fade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The class of the toy, in a folder that belongs to the package for the length of a test."""
+    (tmp_path / "toy_of_a_test.py").write_text(TOY, encoding="utf-8")
+    monkeypatch.setattr(edits, "__path__", [*edits.__path__, str(tmp_path)])
+    monkeypatch.setattr(EDITS, "_things", dict(EDITS._things))
+    monkeypatch.setattr(EDITS, "_complete", False)
+    yield EDITS["fade"]
+    del sys.modules[f"{edits.__name__}.toy_of_a_test"]
+
+
 @pytest.mark.parametrize("executor", ["windows", "interface", "softmaxes"])
-def test_a_new_edit_is_one_file(executor: str, tmp_path: Path) -> None:
-    file = tmp_path / "fade.py"
-    file.write_text(TOY, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("fade", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+def test_a_new_edit_is_one_file(executor: str, fade: Any) -> None:
     model = make(executor)
     plain = glassformer.record(model, IDS)
-    edited = glassformer.record(model, IDS, edits=[module.Fade(1, 0.7, 2)])
+    edited = glassformer.record(model, IDS, edits=[fade(1, 0.7, 2)])
     distance = np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
     expected = plain.maps[1].weights() * np.exp(-0.7 * distance)
     expected /= expected.sum(axis=-1, keepdims=True)
@@ -90,6 +103,35 @@ def test_a_new_edit_is_one_file(executor: str, tmp_path: Path) -> None:
     assert [str(edit) for edit in edited.evidence.edits] == ["fades by 0.7 in layer 1"]
     assert edited.maps[1].relaxed == edited.evidence.edits[0]
     assert glassformer.record(model, IDS).maps[1].relaxed is None
+
+
+def test_the_command_line_reads_a_new_edit(fade: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert read_edit("fade 1 0.7 2") == fade(1, 0.7, 2)
+    with pytest.raises(InputError, match="'x' cannot be the SLOPE of an edit"):
+        read_edit("fade 1 x 2")
+    with pytest.raises(SystemExit):
+        main(["record", "--help"])
+    assert '"fade LAYER SLOPE HALVED"' in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_server_reads_a_new_edit(fade: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its schema is made when the server starts, so that its module is imported again here."""
+    for name in ("edits", "jobs"):
+        module = importlib.import_module(f"glassformer.api.{name}")
+        monkeypatch.setattr(glassformer.api, name, module)  # put back after the test
+        monkeypatch.delitem(sys.modules, module.__name__)
+    jobs = importlib.import_module("glassformer.api.jobs")
+    edit = {"kind": "fade", "layer": 1, "slope": 0.7}
+    body = {"kind": "record", "model": "m", "text": "t", "edits": [edit]}
+    with pytest.raises(ValidationError, match="halved"):
+        jobs.JobRequest.model_validate_json(json.dumps(body))
+    edit["halved"] = 2
+    request = jobs.JobRequest.model_validate_json(json.dumps(body))
+    assert request.read_edits() == [fade(1, 0.7, 2)]
+    assert jobs.JobRequest.model_validate(request.model_dump()) == request  # as the worker process gets it
+    assert set(jobs.JobRequest.model_json_schema()["$defs"]["Fade"]["required"]) == {
+        "kind", "layer", "slope", "halved",
+    }  # fmt: skip
 
 
 def test_what_is_added_is_scaled_by_a_later_edit() -> None:

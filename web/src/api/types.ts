@@ -41,7 +41,7 @@ export type Distribution = Without<Schemas["Distribution"], "whole">; // also ma
 // models and jobs
 export type About = Schemas["About"];
 export type ModelDescription = Schemas["ModelDescription"];
-export type EditRequest = Schemas["EditRequest"];
+export type EditRequest = Schemas["JobRequest"]["edits"][number];
 export type DecodeRequest = Schemas["DecodeRequest"];
 export type JobRequest = Without<Schemas["JobRequest"], "edits" | "listed">;
 export type Job = Schemas["Job"];

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassformer.cli.bulk import record_all
-from glassformer.cli.edits import read_decoding, read_edit
+from glassformer.cli.edits import list_forms, read_decoding, read_edit
 from glassformer.cli.inputs import add_language, add_place, read_text, require_model, require_text
 from glassformer.cli.output import count_columns, draw_recording, escape_controls
-from glassformer.cli.parser import Arguments, Parser
+from glassformer.cli.parser import Arguments, Parser, help_text
 from glassformer.errors import InputError
 from glassformer.messages import message
 from glassformer.render.terminal.text import wrap
@@ -45,7 +45,8 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--second", metavar="TEXT")
     add_language(parser)
     parser.add_argument("--want", metavar="NAMES", default=WANTED)
-    parser.add_argument("--edit", metavar="EDIT", action="append", default=[])
+    help = help_text("cli.help.record.edit", forms=[f'"{form}"' for form in list_forms().values()])
+    parser.add_argument("--edit", metavar="EDIT", action="append", default=[], help=help)
     parser.add_argument("--decode", metavar="METHOD", nargs="+")
     parser.add_argument("--max-new-tokens", type=int, metavar="N")
     parser.add_argument("--kernel", choices=("exact", "fast"))

@@ -1,14 +1,15 @@
 """Ablate one head: its weights become zero, or every query gets the mean of all rows."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
-from glassformer.recorders.edits.edit import Edit, Queries, Weights, check_numbers
+from glassformer.recorders.edits.edit import EDITS, Count, Edit, Queries, Stack, Weights, check_numbers
 
 
+@EDITS.register("ablate")
 @dataclass(frozen=True, slots=True)
 class AblateHead(Edit):
     """One head ablated after the softmax, so that its rows need not sum to one.
@@ -17,10 +18,12 @@ class AblateHead(Edit):
     the same at every position.
     """
 
-    stack: str
+    spellings: ClassVar = {"zero": {"how": "zero"}, "mean": {"how": "mean"}}
+
+    stack: Stack
     kind: Kind
-    layer: int
-    head: int
+    layer: Count
+    head: Count
     how: Literal["zero", "mean"] = "zero"
 
     def __post_init__(self) -> None:

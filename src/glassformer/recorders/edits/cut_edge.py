@@ -4,9 +4,19 @@ from dataclasses import dataclass
 
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
-from glassformer.recorders.edits.edit import Edit, Queries, Scores, check_numbers, describe_place
+from glassformer.recorders.edits.edit import (
+    EDITS,
+    Count,
+    Edit,
+    Queries,
+    Scores,
+    Stack,
+    check_numbers,
+    describe_place,
+)
 
 
+@EDITS.register("cut")
 @dataclass(frozen=True, slots=True)
 class CutEdge(Edit):
     """One key hidden from one query, in one layer and head or in all of them (None).
@@ -14,12 +24,12 @@ class CutEdge(Edit):
     What is left of the row is renormalised and still sums to one.
     """
 
-    stack: str
+    stack: Stack
     kind: Kind
-    layer: int | None
-    head: int | None
-    query: int
-    key: int
+    layer: Count | None
+    head: Count | None
+    query: Count
+    key: Count
 
     def __post_init__(self) -> None:
         check_numbers(self, "layer", "head", "query", "key")

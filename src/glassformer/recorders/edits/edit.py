@@ -1,24 +1,31 @@
 """What an edit is: a change to a network for one recording, described without any network.
 
 In:   nothing.
-Out:  `Edit`, the base class of every edit, and the operations that it may use: `Scores` and `Weights`.
+Out:  `Edit`, the base class of every edit, and the operations that it may use: `Scores` and `Weights`;
+      `EDITS`, all edits by name. The command line and the server read edits by the fields of their classes.
 
 Three executors carry edits out: native/edits.py (the windows of our networks), transformers/edits.py (the
 attention interface) and transformers/softmaxes.py (models off the interface). Each offers the operations of
 `Scores` and `Weights` and can limit the layers of a stack. A new edit is one file in this folder that uses
 these operations; a new operation is one method here and its implementation in each executor.
+
+The server imports this folder, and has no torch: import it here for type checkers or inside functions only.
 """
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-import torch
-from torch import Tensor
+from pydantic import Field
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place, name_term
+from glassformer.registry import Registry
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Target = Literal["scores", "weights", "layers"]
 METHODS: dict[Target, str] = {
@@ -28,6 +35,8 @@ METHODS: dict[Target, str] = {
 }
 Queries = Literal["each", "numbered", "all"]
 Index = tuple[Any, ...]  # into (batch, head, query, key)
+Count = Annotated[int, Field(ge=0, le=2**31 - 1)]  # a number of layers, or the number of a head or token
+Stack = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Scores(ABC):
@@ -45,7 +54,7 @@ class Scores(ABC):
         self._multiply(factor)
         self.changed = True
 
-    def add(self, bias: Tensor) -> None:
+    def add(self, bias: "Tensor") -> None:
         """Add a tensor that broadcasts to the scores. What a mask hides stays hidden."""
         self._add(bias)
         self.changed = True
@@ -67,7 +76,7 @@ class Scores(ABC):
     def _multiply(self, factor: float) -> None: ...
 
     @abstractmethod
-    def _add(self, bias: Tensor) -> None: ...
+    def _add(self, bias: "Tensor") -> None: ...
 
     @abstractmethod
     def _hide(self, at: Index) -> None: ...
@@ -77,28 +86,28 @@ class ScoreTensor(Scores):
     """Scores that an executor holds as a tensor, given `masked`: scores up to this are hidden by a mask."""
 
     def __init__(
-        self, place: Place, scores: Tensor, queries: int | None = None, *, masked: float = -torch.inf
+        self, place: Place, scores: "Tensor", queries: int | None = None, *, masked: float = -math.inf
     ) -> None:
         super().__init__(place, tuple(scores.shape), queries)
         self.tensor = scores
         self.masked = masked
 
     def _multiply(self, factor: float) -> None:
-        self.tensor = torch.where(self.tensor <= self.masked, self.tensor, self.tensor * factor)
+        self.tensor = self.tensor.where(self.tensor <= self.masked, self.tensor * factor)
 
-    def _add(self, bias: Tensor) -> None:
+    def _add(self, bias: "Tensor") -> None:
         bias = bias.to(self.tensor.device, self.tensor.dtype)
-        self.tensor = torch.where(self.tensor <= self.masked, self.tensor, self.tensor + bias)
+        self.tensor = self.tensor.where(self.tensor <= self.masked, self.tensor + bias)
 
     def _hide(self, at: Index) -> None:
         self.tensor = self.tensor.clone()
-        self.tensor[at] = -torch.inf
+        self.tensor[at] = -math.inf
 
 
 class Weights:
     """The attention weights (batch, head, query, key) of one attention call, after the softmax."""
 
-    def __init__(self, place: Place, weights: Tensor) -> None:
+    def __init__(self, place: Place, weights: "Tensor") -> None:
         self.place = place
         self.tensor = weights
         self.replaced: set[int] = set()  # heads whose weights were replaced
@@ -108,12 +117,12 @@ class Weights:
     def heads(self) -> int:
         return self.tensor.shape[1]
 
-    def rows(self, head: int) -> Tensor:
+    def rows(self, head: int) -> "Tensor":
         """The weights (batch, query, key) of a head."""
         check_head(head, self.heads, self.place)
         return self.tensor[:, head]
 
-    def replace(self, head: int, rows: Tensor | float) -> None:
+    def replace(self, head: int, rows: "Tensor | float") -> None:
         """Give a head other weights, which broadcast to (batch, query, key)."""
         check_head(head, self.heads, self.place)
         self.tensor = self.tensor.clone()
@@ -127,11 +136,13 @@ class Weights:
 
 
 class Edit(ABC):
-    """A change to a network for one recording. Edits are immutable; `str()` describes one."""
+    """A change to a network for one recording: a frozen dataclass; `str()` describes it."""
 
     __slots__ = ()
 
     changes: ClassVar[frozenset[Target]] = frozenset()  # what its class has a method for
+    # How the command line writes it where that is not its name in `EDITS`: words, and fields that each sets.
+    spellings: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def __init_subclass__(cls) -> None:
         own = (target for target, name in METHODS.items() if getattr(cls, name) is not getattr(Edit, name))
@@ -162,6 +173,9 @@ class Edit(ABC):
 
     def __str__(self) -> str:
         return str(self.as_message())
+
+
+EDITS: Registry[type[Edit]] = Registry("edit", "glassformer.recorders.edits")
 
 
 def inside_attention(edits: Iterable[Edit]) -> list[Edit]:
@@ -195,7 +209,7 @@ def check_head(head: int, heads: int, place: Place) -> None:
         raise InputError("recorders.edits.unknown_head", head=head, place=place, last=heads - 1)
 
 
-def check_keys_left(seen: Tensor, place: Place, hidden: Index) -> None:
+def check_keys_left(seen: "Tensor", place: Place, hidden: Index) -> None:
     """Refuse to hide keys so that some row sees none; `seen`: for each row whether it sees a key."""
     if not bool(seen.all()):
         query = hidden[2].start or 0

@@ -1,19 +1,23 @@
 """Run the first layers of a stack only."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import name_term
-from glassformer.recorders.edits.edit import Edit, check_numbers
+from glassformer.recorders.edits.edit import EDITS, Count, Edit, Stack, check_numbers
 
 
+@EDITS.register("layers")
 @dataclass(frozen=True, slots=True)
 class FirstLayers(Edit):
     """Only the first layers run, of one stack or of all (None); what follows a stack reads their result."""
 
-    count: int
-    stack: str | None = None
+    spellings: ClassVar = {"first": {}}
+
+    count: Count
+    stack: Stack | None = None
 
     def __post_init__(self) -> None:
         check_numbers(self, "count")

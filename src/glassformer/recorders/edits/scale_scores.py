@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
-from glassformer.recorders.edits.edit import Edit, Scores, check_numbers, describe_place
+from glassformer.recorders.edits.edit import EDITS, Count, Edit, Scores, Stack, check_numbers, describe_place
 
 LARGEST_FACTOR = 1e6  # one key has all the weight long before, and single precision overflows beyond
 
 
+@EDITS.register("scale")
 @dataclass(frozen=True, slots=True)
 class ScaleScores(Edit):
     """Scores multiplied by a factor, in the given stack, kind and layer or in all of them (None).
@@ -19,9 +20,9 @@ class ScaleScores(Edit):
     """
 
     factor: float
-    stack: str | None = None
+    stack: Stack | None = None
     kind: Kind | None = None
-    layer: int | None = None
+    layer: Count | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.stack, int):  # the former order: factor, layer, stack, kind
