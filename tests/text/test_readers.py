@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from glassformer.errors import InputError
 from glassformer.text.files import Problems
 from glassformer.text.readers import (
-    Sentence,
-    read_conllu,
     read_labelled_folders,
     read_parallel,
     read_rows,
@@ -179,46 +177,8 @@ def test_folders_named_after_labels_are_read(tmp_path: Path) -> None:
         list(read_labelled_folders(tmp_path / "pos", Problems()))
 
 
-def word(number: str, form: str, head: str = "0") -> str:
-    return "\t".join([number, form, "_", "NOUN", "_", "_", head, "root", "_", "_"])
-
-
-def test_a_treebank_is_read_sentence_by_sentence(tmp_path: Path) -> None:
-    good = ["# text = du chat", word("1-2", "du", "_"), word("1", "de", "3"), word("2", "le", "3")]
-    good += [word("2.1", "rien", "_"), word("3", "chat")]
-    lines = [
-        *good,
-        "",
-        word("1", "a"),
-        word("3", "b"),
-        "",
-        word("1", "far", "9"),
-        "",
-        "1\tshort",
-        "",
-        word("1", "x"),
-    ]
-    problems = Problems("skip")
-    sentences = list(read_conllu(write(tmp_path / "a.conllu", "\n".join(lines)), problems))
-    assert sentences[0] == Sentence(("de", "le", "chat"), ("NOUN",) * 3, (2, 2, -1), ("root",) * 3, "du chat")
-    assert [sentence.text for sentence in sentences] == ["du chat", "x"]
-    assert [(problem.line, str(problem.reason)) for problem in problems.first] == [
-        (9, "word 3; expected word 2"),
-        (11, "the head is word 9 of 1"),
-        (13, "2 columns; CoNLL-U has 10"),
-    ]
-
-
-def test_a_broken_line_takes_its_sentence_with_it(tmp_path: Path) -> None:
-    content = word("1", "a").encode() + b"\n\xff\n\n" + word("1", "b").encode()
-    problems = Problems("skip")
-    assert [s.words for s in read_conllu(write(tmp_path / "a.conllu", content), problems)] == [("b",)]
-    assert problems.first[0].line == 2
-
-
 @needs_data
 def test_real_data_is_read_without_a_broken_line() -> None:
     problems = Problems("refuse")
     assert len(list(read_rows(DATA / "translation" / "en-zh" / "dev.tsv.gz", (0, 1), problems))) == 610
     assert len(list(read_rows(DATA / "benchmark-only" / "multi30k" / "val.tsv.gz", (0, 2), problems))) == 1014
-    assert len(list(read_conllu(DATA / "gold" / "en_ewt-ud-dev.conllu.gz", problems))) > 1900

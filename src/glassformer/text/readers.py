@@ -1,4 +1,4 @@
-"""Files of many formats into rows: text, TSV, CSV, JSON lines, parallel files, CoNLL-U, folders by label.
+"""Files of many formats into rows: text, TSV, CSV, JSON lines, parallel files, folders by label.
 
 In:   a path and the columns that are wanted, by number (from 0) or by the name that the header gives them.
 Out:  rows of text, in the order of the file. Broken rows are reported to `Problems`.
@@ -8,7 +8,6 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -112,30 +111,6 @@ def read_labelled_folders(folder: str | Path, problems: Problems) -> Iterator[Ro
                 problems.report(path, 0, message("text.problem.empty_file"))
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence of a treebank: words, and for each the word that governs it."""
-
-    words: tuple[str, ...]
-    tags: tuple[str, ...]  # universal parts of speech
-    heads: tuple[int, ...]  # number of the governing word, from 0; -1: the root
-    relations: tuple[str, ...]
-    text: str  # as the `# text` line has it, otherwise the words between spaces
-
-
-def read_conllu(path: str | Path, problems: Problems) -> Iterator[Sentence]:
-    """Sentences of Universal Dependencies; a broken one is left out as a whole. Empty nodes are not read."""
-    path = Path(path)
-    block: list[tuple[int, str]] = []
-    for number, line in read_all_lines(path, problems):
-        if line is None or line.strip():
-            block.append((number, "" if line is None else line))  # a broken line breaks its sentence
-            continue
-        yield from _parse_block(path, block, problems)
-        block = []
-    yield from _parse_block(path, block, problems)
-
-
 FORMATS: dict[str, Callable[[Path, Sequence[Column], Problems], Iterator[tuple[int, Row]]]] = {
     "txt": read_plain,
     "tsv": read_tsv,
@@ -212,46 +187,3 @@ def _pick_fields(content: Any, columns: Sequence[Column]) -> Row | Message:
         if _SURROGATE.search(values[-1]):  # JSON can spell it, UTF-8 cannot
             return message("text.problem.half_character", field=column)
     return tuple(values)
-
-
-def _parse_block(path: Path, block: Sequence[tuple[int, str]], problems: Problems) -> Iterator[Sentence]:
-    rows: list[tuple[int, list[str]]] = []
-    text = None
-    for number, line in block:
-        if line.startswith("#"):
-            name, _, value = line[1:].partition("=")
-            text = value.strip() if name.strip() == "text" else text
-            continue
-        row = line.split("\t")
-        reason = _judge_row(row, len(rows) + 1)
-        if reason is not None:
-            problems.report(path, number, reason)
-            return
-        if row[0].isdigit():  # not a range of a contraction (3-4), not an empty node (8.1)
-            rows.append((number, row))
-    for number, row in rows:
-        if int(row[6]) > len(rows):
-            reason = message("text.problem.head_range", head=int(row[6]), count=len(rows))
-            problems.report(path, number, reason)
-            return
-    if rows:
-        words = tuple(row[1] for _, row in rows)
-        yield Sentence(
-            words,
-            tuple(row[3] for _, row in rows),
-            tuple(int(row[6]) - 1 for _, row in rows),
-            tuple(row[7] for _, row in rows),
-            " ".join(words) if text is None else text,
-        )
-
-
-def _judge_row(row: Sequence[str], expected: int) -> Message | None:
-    """What is wrong with a word's line, if anything."""
-    if len(row) != 10:
-        return message("text.problem.conllu_width", count=len(row))
-    if not row[0].isdigit():
-        number = row[0].replace("-", "").replace(".", "").isdigit()
-        return None if number else message("text.problem.word_number", number=row[0])
-    if int(row[0]) != expected:
-        return message("text.problem.word_order", number=row[0], expected=expected)
-    return None if row[6].isdigit() else message("text.problem.head_number", head=row[6])
