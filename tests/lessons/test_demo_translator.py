@@ -10,6 +10,7 @@ from glassformer.loaded.opening import load
 from glassformer.model.generate import generate
 from glassformer.model.transformer import Transformer
 from glassformer.render.terminal.heatmap import choose_head
+from glassformer.text.sequences import pad_rows
 from glassformer.text.tokenizer import LibraryTokenizer
 
 Pupil = tuple[Transformer, LibraryTokenizer, list[float]]
@@ -32,8 +33,8 @@ def test_it_translates_sentences_that_it_was_not_shown_on_purpose(pupil: Pupil) 
     network, tokenizer, _ = pupil
     random = Random(12345)
     pairs = [invent_pair(random) for _ in range(40)]
-    batch = tokenizer.encode_batch([english for english, _ in pairs])
-    answers = [tokenizer.decode(answer.ids) for answer in generate(network, batch.ids, batch.real)]
+    ids, real = pad_rows([tokenizer.encode(english).ids for english, _ in pairs], tokenizer.roles["padding"])
+    answers = [tokenizer.decode(answer.ids) for answer in generate(network, ids, real)]
     right = sum(answer == french for answer, (_, french) in zip(answers, pairs, strict=True))
     assert right >= 38
 

@@ -1,6 +1,7 @@
 """What tests of tasks share: a phrase book small enough to be learnt by heart, and a way to learn it."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,11 @@ from typing import Any
 import pytest
 import torch
 
-from glassformer.config import ModelConfig
+from glassformer.config import ModelConfig, read_settings
 from glassformer.model.transformer import Transformer
-from glassformer.tasks.task import Network, Task, TaskModule, build_task, prepare_tokenizer
+from glassformer.tasks.task import Network, Task, TaskModule, build_task, read_task
 from glassformer.text.batches import BatchSettings, Loader
+from glassformer.text.vocabulary import VocabularySettings, train_vocabulary
 from running_text import TEXT
 
 WORDS = {"cat": "chat", "dog": "chien", "boy": "garçon", "horse": "cheval"}
@@ -37,7 +39,10 @@ class School:
     @staticmethod
     def make_task(table: dict[str, Any], tokenizer: dict[str, Any] | None = None, *, seed: int = 0) -> Task:
         """A task with a vocabulary learnt from its own text."""
-        return build_task(table, prepare_tokenizer(tokenizer or {"size": 350}, table), seed=seed)
+        kind, settings = read_task(table)
+        vocabulary = read_settings(VocabularySettings, tokenizer or {"size": 350})
+        words = train_vocabulary(kind.texts(settings), vocabulary, style=kind.style, tags=kind.tags(settings))
+        return build_task(table, words, seed=seed)
 
     @staticmethod
     def make_network(task: Task, **words: Any) -> Transformer:
@@ -57,7 +62,7 @@ class School:
         module = TaskModule(task, network)
         optimizer = torch.optim.Adam(module.parameters(), lr=rate)
         settings = BatchSettings(tokens=tokens)
-        loader = Loader(task.examples("train"), task.collator("train"), settings, seed=task.seed)
+        loader = Loader(task.examples("train"), partial(task.collate, "train"), settings, seed=task.seed)
         for step, (_, batch) in enumerate(islice(loader.start(), steps)):
             optimizer.param_groups[0]["lr"] = rate * min(1.0, (step + 1) / 10, 2 * (1 - step / steps))
             optimizer.zero_grad()

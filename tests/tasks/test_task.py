@@ -12,7 +12,7 @@ from torch import Tensor
 
 from glassformer.errors import ConfigurationError
 from glassformer.model.loss import IGNORED
-from glassformer.tasks.task import TASKS, Task, TaskModule, prepare_tokenizer, read_task
+from glassformer.tasks.task import TASKS, Task, TaskModule, read_task
 from glassformer.text.batches import Batch
 
 School: TypeAlias = Any  # the fixture of conftest.py
@@ -127,14 +127,6 @@ def test_an_unknown_task_or_setting_offers_the_nearest() -> None:
         "masked_language_modelling",
         "translation",
     ]
-
-
-def test_a_finished_tokenizer_is_opened(task: Task, tmp_path: Path) -> None:
-    task.tokenizer.save(tmp_path / "tokenizer")
-    again = prepare_tokenizer({"path": str(tmp_path / "tokenizer")}, {})
-    assert again.encode("the cat").ids == task.tokenizer.encode("the cat").ids
-    with pytest.raises(ConfigurationError, match="a `path` is complete"):
-        prepare_tokenizer({"path": "x", "size": 3}, {})
 
 
 def test_tasks_do_without_sacrebleu() -> None:

@@ -1,7 +1,6 @@
 """Tokenizers: what each token shows, where it stands, and that folders open here and in transformers."""
 
 import pytest
-import torch
 
 from glassformer.errors import InputError
 from glassformer.text.builders import build_bytes, build_characters
@@ -88,22 +87,6 @@ def test_saved_limits_never_cut_a_text() -> None:
 
 def test_an_id_that_the_vocabulary_lacks_is_shown_as_its_number() -> None:
     assert build_characters("ab").display([5, 99]) == ("a", "‹99›")
-
-
-def test_batches_are_padded_on_the_side_one_asks_for() -> None:
-    tokenizer = build_characters("abc")
-    right = tokenizer.encode_batch(["ab", "abc"])
-    assert right.ids.tolist() == [[5, 6, 3, 0], [5, 6, 7, 3]]
-    assert right.real.tolist() == [[True, True, True, False], [True] * 4]
-    left = tokenizer.encode_batch(["ab", "abc"], side="left", special=False)
-    assert left.ids.tolist() == [[0, 5, 6], [5, 6, 7]]
-    assert left.real.tolist() == [[False, True, True], [True] * 3]
-    assert (left.ids.dtype, left.real.dtype) == (torch.long, torch.bool)
-    with pytest.raises(InputError, match="no text"):
-        tokenizer.encode_batch([])
-    pair = wrap_tokenizer(word_pieces())
-    padded = pair.pad([pair.encode("the", "piano"), pair.encode("the")])
-    assert padded.segments.tolist() == [[0, 0, 0, 1, 1], [0, 0, 0, 0, 0]]
 
 
 def test_bad_text_is_refused_in_words() -> None:

@@ -16,7 +16,7 @@ from glassformer.errors import CheckpointError
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
-from glassformer.weights.checkpoint import adopt, explain_format, open_checkpoint, save_checkpoint
+from glassformer.weights.checkpoint import adopt, open_checkpoint, save_checkpoint
 from tolerances import assert_near
 
 Make = Callable[..., Any]
@@ -119,12 +119,6 @@ def test_marian_without_an_output_bias_opens_there(make: Make, answer: Make, tmp
     assert save_checkpoint(network, tmp_path / "ours") == "marian"
     theirs = transformers.MarianMTModel.from_pretrained(tmp_path / "ours").eval()
     assert_near(answer(theirs), answer(network), layers=2)
-
-
-def test_why_a_network_is_of_no_family() -> None:
-    reasons = explain_format(ODD)
-    assert str(reasons["gpt2"]) == "positions = 'rotary' is not one of 'learned'"
-    assert all(explain_format(RecurrentConfig(vocabulary_size=9)).values())
 
 
 def test_labels_there_and_back(make: Make, tmp_path: Path) -> None:

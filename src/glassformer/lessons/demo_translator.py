@@ -15,6 +15,7 @@ from torch import Tensor
 from glassformer.config import ModelConfig
 from glassformer.model.transformer import Transformer
 from glassformer.text.builders import build_words
+from glassformer.text.sequences import pad_rows
 from glassformer.text.tokenizer import LibraryTokenizer
 
 SENTENCE = "the white cat follows the black dog"
@@ -101,9 +102,10 @@ def _train(
 
 def _loss(network: Transformer, tokenizer: LibraryTokenizer, pairs: list[tuple[str, str]]) -> Tensor:
     """Teacher forcing: the decoder reads the right words, shifted by one, and predicts each next one."""
-    sources = tokenizer.encode_batch([english for english, _ in pairs])
-    targets = tokenizer.encode_batch([french for _, french in pairs])
-    starts = torch.full((len(pairs), 1), tokenizer.roles["start"])
-    read = torch.cat((starts, targets.ids[:, :-1]), dim=1)  # (B, T)
-    logits = network(sources.ids, sources.real, target=read)  # (B, T, V)
-    return torch.nn.functional.cross_entropy(logits[targets.real], targets.ids[targets.real])
+    padding, start = tokenizer.roles["padding"], tokenizer.roles["start"]
+    sources, targets = zip(*[map(tokenizer.encode, pair) for pair in pairs], strict=True)
+    source, real = pad_rows([encoding.ids for encoding in sources], padding)
+    target, _ = pad_rows([encoding.ids for encoding in targets], padding)
+    read = torch.cat((torch.full((len(pairs), 1), start), target[:, :-1]), dim=1)  # (B, T)
+    logits = network(source, real, target=read)  # (B, T, V)
+    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=padding)

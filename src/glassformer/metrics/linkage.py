@@ -1,7 +1,7 @@
 """Hierarchical clustering by average linkage, the same on every machine.
 
 In:   a matrix of distances.
-Out:  merges, nearest first; clusters when the tree is cut; an order of leaves in which likes are neighbours.
+Out:  merges, nearest first; clusters when the tree is cut.
 """
 
 from typing import NamedTuple
@@ -52,13 +52,3 @@ def cut(merges: tuple[Merge, ...], clusters: int) -> NDArray[np.int64]:
     for number, leaves in enumerate(sorted(members.values(), key=min)):
         numbers[leaves] = number
     return numbers
-
-
-def order_leaves(merges: tuple[Merge, ...]) -> tuple[int, ...]:
-    """Leaves as a dendrogram has them: each cluster side by side, the one with the lowest leaf first."""
-    count = len(merges) + 1
-    members: dict[int, tuple[int, ...]] = {leaf: (leaf,) for leaf in range(count)}
-    for step, merge in enumerate(merges):
-        pair = sorted((members.pop(merge.first), members.pop(merge.second)), key=min)
-        members[count + step] = pair[0] + pair[1]
-    return next(iter(members.values()))

@@ -37,17 +37,11 @@ def can_score_translations() -> bool:
 
 
 def score_bleu(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    *,
-    language: str | None = None,
-    tokenisation: str | None = None,
-    lowercase: bool = False,
+    hypotheses: Sequence[str], references: Sequence[str], *, language: str | None = None
 ) -> TranslationScore:
     """Corpus BLEU by sacreBLEU; the tokenisation is 13a unless the target language needs another."""
     _check_lengths(hypotheses, references)
-    chosen = tokenisation or TOKENISATION.get(language or "", "13a")
-    metric = _require("sacrebleu").metrics.BLEU(tokenize=chosen, lowercase=lowercase, force=chosen == "none")
+    metric = _import_sacrebleu().metrics.BLEU(tokenize=TOKENISATION.get(language or "", "13a"))
     found = metric.corpus_score(list(hypotheses), [list(references)])
     return TranslationScore(found.score, f"BLEU|{metric.get_signature()}")
 
@@ -55,23 +49,9 @@ def score_bleu(
 def score_chrf(hypotheses: Sequence[str], references: Sequence[str]) -> TranslationScore:
     """chrF2 by sacreBLEU: character n-grams up to 6."""
     _check_lengths(hypotheses, references)
-    metric = _require("sacrebleu").metrics.CHRF()
+    metric = _import_sacrebleu().metrics.CHRF()
     found = metric.corpus_score(list(hypotheses), [list(references)])
     return TranslationScore(found.score, f"chrF|{metric.get_signature()}")
-
-
-def score_tokenised_bleu(
-    hypotheses: Sequence[str], references: Sequence[str], language: str
-) -> TranslationScore:
-    """BLEU over lower-cased text in Moses's tokens, as papers on Multi30k report it."""
-    _check_lengths(hypotheses, references)
-    moses = _require("sacremoses").MosesTokenizer(lang=language)
-
-    def split(texts: Sequence[str]) -> list[str]:
-        return [moses.tokenize(text.lower(), return_str=True, escape=False) for text in texts]
-
-    found = score_bleu(split(hypotheses), split(references), tokenisation="none")
-    return TranslationScore(found.score, f"{found.signature}|lower-cased, Moses tokens ({language})")
 
 
 def compute_accuracy(predicted: Sequence[int], labels: Sequence[int]) -> float:
@@ -108,8 +88,8 @@ def _check_lengths(first: Sequence[object], second: Sequence[object]) -> None:
         raise InputError("tasks.scores.unequal", answers=len(first), references=len(second))
 
 
-def _require(name: str) -> ModuleType:
+def _import_sacrebleu() -> ModuleType:
     try:
-        return importlib.import_module(name)
+        return importlib.import_module("sacrebleu")
     except ModuleNotFoundError as error:
-        raise InputError("tasks.scores.not_installed", package=name) from error
+        raise InputError("tasks.scores.not_installed", package="sacrebleu") from error

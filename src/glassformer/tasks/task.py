@@ -5,14 +5,13 @@ Out:  a `Task`, which a training loop asks for batches and losses, and for score
 
 The order of things: `task = build_task(table, tokenizer)`; a network from a checkpoint or from
 `ModelConfig(**(task.network_settings() | your settings))`; `task.accept(network.config)`; then
-`Loader(task.examples("train"), task.collator("train"), …)`, `TaskModule(task, network)` for the loss, and
+`task.examples` and `task.collate` for a `Loader`, `TaskModule(task, network)` for the loss, and
 `task.evaluate(network, "dev")`.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -27,10 +26,9 @@ from glassformer.messages import Message
 from glassformer.model.generate import at_inference
 from glassformer.model.transformer import Transformer
 from glassformer.registry import Registry
-from glassformer.text.batches import Batch, BatchSettings, Collate, Examples, Indices, Loader
-from glassformer.text.opening import open_tokenizer
+from glassformer.text.batches import Batch, BatchSettings, Examples, Indices, Loader
 from glassformer.text.tokenizer import Tokenizer
-from glassformer.text.vocabulary import Style, VocabularySettings, train_vocabulary
+from glassformer.text.vocabulary import Style
 
 Config = ModelConfig | RecurrentConfig
 Split = str  # "train", "dev", "test", or whatever the files are called
@@ -107,10 +105,6 @@ class Task(ABC):
     @abstractmethod
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
         """These examples as a batch; drawn things depend on seed, epoch and index alone."""
-
-    def collator(self, split: Split) -> Collate:
-        """`collate` for one split, as a `Loader` wants it."""
-        return partial(self.collate, split)
 
     def probe(self, split: Split = "dev") -> Batch:
         """A small batch that is always the same: what the monitor looks at during training."""
@@ -220,17 +214,6 @@ def read_task(table: Mapping[str, Any]) -> tuple[type[Task], Any]:
         raise ConfigurationError("tasks.no_name", known=tuple(TASKS))
     kind = TASKS[str(table["name"])]
     return kind, read_settings(kind.settings_kind, {key: table[key] for key in table if key != "name"})
-
-
-def prepare_tokenizer(table: Mapping[str, Any], task_table: Mapping[str, Any]) -> Tokenizer:
-    """The table `[tokenizer]`: the one in a folder (`path`), or one learnt from the task's own text."""
-    if "path" in table:
-        if len(table) > 1:
-            raise ConfigurationError("tasks.finished_tokenizer")
-        return open_tokenizer(table["path"])
-    kind, settings = read_task(task_table)
-    vocabulary = read_settings(VocabularySettings, table)
-    return train_vocabulary(kind.texts(settings), vocabulary, style=kind.style, tags=kind.tags(settings))
 
 
 def build_task(table: Mapping[str, Any], tokenizer: Tokenizer, *, seed: int = 0) -> Task:

@@ -1,24 +1,21 @@
 """Text into tokens and back, with everything a figure needs to know about each token.
 
 In:   one text or two.
-Out:  `Encoding` (one text) or `Batch` (many, padded); text again from ids. Text is never truncated silently.
+Out:  `Encoding`; text again from ids. Text is never truncated silently.
 """
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import tokenizers
-import torch
-from torch import Tensor
 
 from glassformer.errors import InputError
 from glassformer.text.display import display, find_spelling
 
-Side = Literal["left", "right"]
 Role = Literal["padding", "unknown", "start", "end", "class", "separator", "mask"]
 
 # What transformers calls each role, and the names that tokens of this role usually have: many published
@@ -48,14 +45,6 @@ class Encoding:
 
     def __len__(self) -> int:
         return len(self.ids)
-
-
-class Batch(NamedTuple):
-    """Encodings of unequal length in one rectangle; all (batch, token)."""
-
-    ids: Tensor
-    real: Tensor  # True where a token is not padding
-    segments: Tensor
 
 
 class Tokenizer(ABC):
@@ -103,15 +92,6 @@ class Tokenizer(ABC):
     def save(self, folder: str | Path) -> None:
         """Write it so that `open_tokenizer`, and AutoTokenizer of transformers, open it."""
 
-    def encode_batch(
-        self, texts: Sequence[str], *, special: bool = True, target: bool = False, side: Side = "right"
-    ) -> Batch:
-        """Many texts at once, padded on one side."""
-        if not texts:
-            raise InputError("text.empty_batch")
-        encodings = [self.encode(text, special=special, target=target) for text in texts]
-        return self.pad(encodings, side=side)
-
     def read(self, encoding: tokenizers.Encoding, text: str, second_text: str | None) -> Encoding:
         """The library's encoding as ours: the second text's offsets and words follow those of the first."""
         rows = list(zip(encoding.sequence_ids, encoding.word_ids, strict=True))
@@ -132,20 +112,6 @@ class Tokenizer(ABC):
             ),
             words=tuple(-1 if part is None or word is None else word + starts[part] for part, word in rows),
         )
-
-    def pad(self, encodings: Sequence[Encoding], *, side: Side = "right") -> Batch:
-        """Encodings in one rectangle. Without a padding token, id 0 fills it: `real` keeps it unseen."""
-        length = max(map(len, encodings))
-        ids = torch.full((len(encodings), length), self.roles.get("padding", 0))
-        real = torch.zeros(ids.shape, dtype=torch.bool)
-        segments = torch.zeros_like(ids)
-        for row, encoding in enumerate(encodings):
-            start = length - len(encoding) if side == "left" else 0
-            part = slice(start, start + len(encoding))
-            ids[row, part] = torch.tensor(encoding.ids, dtype=torch.long)
-            segments[row, part] = torch.tensor(encoding.segments, dtype=torch.long)
-            real[row, part] = True
-        return Batch(ids, real, segments)
 
 
 class LibraryTokenizer(Tokenizer):

@@ -14,9 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from glassformer.config import ModelConfig, NetworkConfig, RecurrentConfig
+from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.errors import CheckpointError, GlassformerError
-from glassformer.messages import Message, message
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
@@ -123,14 +122,6 @@ def save_checkpoint(
             write_json(new / GENERATION, write_generation(network.config, generation))
         write_json(new / CONFIG, settings)
     return str(settings["model_type"])
-
-
-def explain_format(config: NetworkConfig) -> dict[str, Message | None]:
-    """For each family of `transformers`: why this configuration does not belong to it, or None if it does."""
-    if isinstance(config, RecurrentConfig):
-        return dict.fromkeys(FAMILIES, message("weights.other_format.recurrent"))
-    answers = {name: FAMILIES[name].write_config(config) for name in FAMILIES}
-    return {name: answer if isinstance(answer, Message) else None for name, answer in answers.items()}
 
 
 def _read_config(settings: Mapping[str, Any]) -> tuple[NetworkConfig, Family | None]:
