@@ -132,7 +132,7 @@ def test_what_does_not_go_together_is_said(
     )
     assert "--most 0 leaves no sentence" in complain("score", encoder, "--trees", trees, "--most", 0)
     assert "no sentence of 2 to 1 words" in complain("score", encoder, "--trees", trees, "--longest", 1)
-    assert "Cannot read" in complain("score", encoder, "--trees", trees.with_name("none"))
+    assert "cannot be read" in complain("score", encoder, "--trees", trees.with_name("none"))
     assert "None of 3 pairs" in complain("score", translator, *gold, "--longest", 1)
     trees.write_text("1\tonly\n")
     assert "line 1: There are 2 columns" in complain("score", encoder, "--trees", trees)

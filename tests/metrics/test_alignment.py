@@ -86,7 +86,7 @@ def test_the_row_that_predicts_a_word_stands_before_it(make_map, record, tokens)
     recording = record(make_map(weights, kind="cross", query=query, key=key))
     assert read(recording, "alignment_error", gold=PAIR, reading="predicted") == [0]
     assert read(recording, "alignment_error", gold=PAIR)[0] > 0.5
-    with pytest.raises(ConfigurationError, match="Expected one of entering, predicted"):
+    with pytest.raises(ConfigurationError, match="Expected one of 'entering', 'predicted'"):
         read(recording, "alignment_error", gold=PAIR, reading="sideways")
 
 

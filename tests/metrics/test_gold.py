@@ -61,11 +61,11 @@ def test_a_broken_tree_is_refused_with_its_line(tmp_path: Path, broken: str, mes
 
 
 def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Cannot read"):
+    with pytest.raises(InputError, match="cannot be read"):
         list(read_conllu(tmp_path / "nowhere.conllu"))
     bad = tmp_path / "bad.conllu"
     bad.write_bytes(b"# fine\n1\t\xff\n")
-    with pytest.raises(InputError, match=r"bad.conllu:2: byte 3 \(0xFF\) is not UTF-8. Check that"):
+    with pytest.raises(InputError, match="line 2: There are bytes that are not UTF-8"):
         list(read_conllu(bad))
     cut = tmp_path / "cut.gz"
     cut.write_bytes(gzip.compress(TREE.encode())[:-20])

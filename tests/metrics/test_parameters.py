@@ -30,7 +30,7 @@ def test_a_value_that_cannot_be_is_refused(make_map, record, value) -> None:
 
 def test_a_whole_number_does_for_a_float_but_not_for_a_bool(make_map, record) -> None:
     assert score(record(make_map(HALF)), "nonzero_share", threshold=0).parameters["threshold"] == 0.0
-    with pytest.raises(ConfigurationError, match="Expected True or False"):
+    with pytest.raises(ConfigurationError, match="Expected true or false"):
         score(record(make_map(HALF)), "nonzero_share", relative=1)
 
 
@@ -39,7 +39,7 @@ def test_parameters_are_declared_in_the_signature() -> None:
 
     (cut,) = declare(plain)
     assert (cut.name, cut.type, cut.required, cut.default) == ("cut", int, True, inspect.Parameter.empty)
-    with pytest.raises(ConfigurationError, match="Expected a whole number from 1 to 3: where to cut"):
+    with pytest.raises(ConfigurationError, match=r"a whole number \(at least 1, at most 3\): where to cut"):
         cut.check("plain", 4)
 
     def bare(attention_map: object, *, cut: int = 0) -> None: ...

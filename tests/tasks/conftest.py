@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from glassformer.config import ModelConfig, read_settings
+from glassformer.config import ModelConfig
 from glassformer.model.transformer import Transformer
+from glassformer.settings import read_settings
 from glassformer.tasks.task import Network, Task, TaskModule, build_task, read_task
 from glassformer.text.batches import BatchSettings, Loader
 from glassformer.text.vocabulary import VocabularySettings, train_vocabulary

@@ -105,7 +105,7 @@ def test_no_text_is_refused(kind: Kind) -> None:
         ({"kind": "bpe", "size": 200}, "too small for 256 bytes and 4 special tokens; expected at least 260"),
         ({"kind": "bytes", "lowercase": True}, "neither lowercase = true nor tags"),
         ({"kind": "words"}, "kind = 'words' is not possible"),
-        ({"size": 0}, "size = 0 is too small"),
+        ({"size": 0}, "size = 0 is not possible"),
     ],
 )
 def test_impossible_settings_are_refused(values: dict[str, Any], reason: str) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from glassformer.config import ModelConfig, RecurrentConfig, read_settings
+from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import ConfigurationError, TrainingError
 from glassformer.runlog import read_run
+from glassformer.settings import read_settings
 from glassformer.tasks.language_modelling import LanguageModelling
 from glassformer.tasks.task import read_task
 from glassformer.text.vocabulary import VocabularySettings
@@ -94,8 +95,8 @@ def test_networks_are_of_the_kind_they_claim(name: str) -> None:
         ("train.raet=1", r"\[train\] TrainSettings has no setting 'raet'. Did you mean 'rate'\?"),
         ("trian.rate=1", r"unknown table \[trian\]. Did you mean 'train'\?"),
         ("train.steps=many", r"\[train\] steps = 'many' is not possible; it must be a whole number"),
-        ("monitor.every=-1", r"\[monitor\] every = -1 is too small"),
-        ("batches.tokens=0", r"\[batches\] tokens = 0 is too small"),
+        ("monitor.every=-1", r"\[monitor\] every = -1 is not possible"),
+        ("batches.tokens=0", r"\[batches\] tokens = 0 is not possible"),
         ("train.rate", "is not a change. Write table.key=value"),
         ("rate=3", "is not a change. Write table.key=value"),
     ],

@@ -9,8 +9,8 @@ from glassformer.training.settings import MonitorSettings, TrainSettings
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"steps": 0}, "steps = 0 is too small; expected at least 1"),
-        ({"ema": 1.0}, "ema = 1.0 is out of range"),
+        ({"steps": 0}, r"steps = 0 is not possible; it must be a whole number \(at least 1\)"),
+        ({"ema": 1.0}, "ema = 1.0 is not possible"),
         ({"schedule": "cosin", "rate": 1.0}, "schedule = 'cosin' is not possible; it must be one of"),
         ({"schedule": "cosine"}, "needs a rate"),
         ({"warmup": 0}, "depends on `warmup`"),

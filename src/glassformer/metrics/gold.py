@@ -1,9 +1,10 @@
 """Gold data: what people annotated by hand, for metrics to compare with.
 
-In:   CoNLL-U files (plain, .gz or .xz); word alignments: three files, one line for each sentence pair.
+In:   CoNLL-U files (plain or .gz); word alignments, one line a sentence pair, with the sentences beside them.
 Out:  Sentence and AlignedPair. A broken line is refused with its file and number.
 """
 
+import gzip
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.errors import InputError
-from glassformer.messages import Message, message
-from glassformer.text.files import Problems, read_lines
+from glassformer.messages import Message
 
 _LINK = re.compile(r"(\d+)([-p])(\d+)")
 
@@ -137,7 +137,17 @@ def _finish(path: str | Path, start: int, comments: dict[str, str], words: list[
 
 
 def _read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    return read_lines(path, Problems(advice=message("metrics.gold.incomplete")))
+    """Numbered lines without their ends."""
+    place = Path(path)
+    number = 0
+    try:
+        with gzip.open(place, "rb") if place.suffix == ".gz" else place.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                yield number, line.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise _wrong_line(path, number, "bytes") from None
+    except (OSError, EOFError) as error:
+        raise InputError("metrics.gold.unreadable", path=path, error=str(error)) from None
 
 
 def _wrong_line(path: str | Path, number: int, fault: str, **details: Any) -> InputError:

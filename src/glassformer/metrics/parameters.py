@@ -11,8 +11,9 @@ from math import isfinite
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from glassformer.errors import ConfigurationError
-from glassformer.messages import Message, as_message, message
+from glassformer.messages import Message, as_message
 from glassformer.registry import suggestion
+from glassformer.settings import Limits, describe_type, fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,41 +45,18 @@ class Parameter:
 
     def check(self, metric: str, value: Any) -> Any:
         """The value as the metric takes it; a whole number does for a float, nothing else is converted."""
-        if self.choices:
-            if value in self.choices:
-                return value
-            raise self._refuse(metric, value, message("metrics.one_of", choices=self.choices))
-        if self.type is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
-        fits = isinstance(value, self.type) and (self.type is bool or not isinstance(value, bool))
-        if not fits or (self.type is float and not isfinite(value)):
-            raise self._refuse(metric, value, _name_type(self.type))
-        least, most = self.about.least, self.about.most
-        if (least is not None and value < least) or (most is not None and value > most):
-            raise self._refuse(metric, value, self._name_bounds())
-        return value
-
-    def _name_bounds(self) -> Message:
-        kind, least, most = _name_type(self.type), self.about.least, self.about.most
-        if most is None:
-            return message("metrics.at_least", type=kind, least=least)
-        if least is None:
-            return message("metrics.at_most", type=kind, most=most)
-        return message("metrics.between", type=kind, least=least, most=most)
-
-    def _refuse(self, metric: str, value: Any, wanted: Message) -> ConfigurationError:
-        return ConfigurationError(
-            "metrics.wrong_parameter",
-            metric=metric,
-            name=self.name,
-            value=value,
-            wanted=wanted,
-            meaning=self.about.meaning,
-        )
-
-
-def _name_type(kind: type) -> Message:
-    return message(f"metrics.types.{kind.__name__}", default=kind.__name__)
+        kind: Any = Literal[self.choices] if self.choices else self.type
+        limits = Limits(least=self.about.least, most=self.about.most)
+        if not fits(value, kind) or not limits.allow(value) or (kind is float and not isfinite(value)):
+            raise ConfigurationError(
+                "metrics.wrong_parameter",
+                metric=metric,
+                name=self.name,
+                value=value,
+                wanted=describe_type(kind, limits),
+                meaning=self.about.meaning,
+            )
+        return float(value) if self.type is float else value
 
 
 def declare(function: Callable[..., Any]) -> tuple[Parameter, ...]:

@@ -6,10 +6,10 @@ Out:  frozen settings that are possible, or an error that names the setting.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from glassformer.config import check_least, check_types, read_settings
 from glassformer.errors import ConfigurationError
+from glassformer.settings import Count, CountOrZero, Limits, Positive, Settings, read_settings
 
 # The names that transformers has for our settings, where both mean the same.
 TRANSFORMERS_NAMES = {
@@ -41,7 +41,7 @@ _TRANSFORMERS_TOP_K = 50  # what transformers samples from where no top_k is giv
 
 
 @dataclass(frozen=True, slots=True)
-class GenerationSettings:
+class GenerationSettings(Settings):
     """How to go from a prompt to an answer. The defaults are greedy: always the likeliest token.
 
     >>> GenerationSettings(beams=4, max_new_tokens=50)
@@ -49,32 +49,34 @@ class GenerationSettings:
     >>> GenerationSettings.from_transformers(model.generation_config)
     """
 
-    max_new_tokens: int = 128  # stop here; a network with a limit of positions may stop earlier
-    min_new_tokens: int = 0  # no end token before this many
-    beams: int = 1  # hypotheses followed side by side; 1: no beam search
-    length_penalty: float = 1.0  # a hypothesis scores Σ log p / length ** penalty; above 1 favours long ones
-    n_best: int = 1  # how many finished hypotheses of a beam search are returned
+    max_new_tokens: Count = 128  # stop here; a network with a limit of positions may stop earlier
+    min_new_tokens: CountOrZero = 0  # no end token before this many
+    beams: Count = 1  # hypotheses followed side by side; 1: no beam search
+    # a hypothesis scores Σ log p / length ** penalty; above 1 favours long ones
+    length_penalty: Annotated[float, Limits(least=-10, most=10)] = 1.0
+    n_best: Count = 1  # how many finished hypotheses of a beam search are returned
     early_stopping: bool = False  # stop at `beams` finished hypotheses, even if a better one may follow
     sample: bool = False  # draw the token instead of taking the likeliest
-    temperature: float = 1.0  # below 1 sharpens the distribution that is drawn from, above 1 flattens it
-    top_k: int | None = None  # draw from the k likeliest only
-    top_p: float = 1.0  # draw from the fewest tokens that together have this probability
+    temperature: Positive = 1.0  # below 1 sharpens the distribution that is drawn from, above 1 flattens it
+    top_k: Count | None = None  # draw from the k likeliest only
+    # draw from the fewest tokens that together have this probability
+    top_p: Annotated[float, Limits(above=0, most=1)] = 1.0
     seed: int | None = None  # the same seed draws the same tokens; None: different ones every time
-    repetition_penalty: float = 1.0  # above 1 makes tokens that already occurred less likely
-    no_repeat_ngram: int = 0  # no n tokens in a row may occur twice; 0: they may
-    forbidden: tuple[int, ...] = ()  # tokens that are never chosen, such as Marian's padding
+    repetition_penalty: Positive = 1.0  # above 1 makes tokens that already occurred less likely
+    no_repeat_ngram: CountOrZero = 0  # no n tokens in a row may occur twice; 0: they may
+    forbidden: tuple[CountOrZero, ...] = ()  # tokens that are never chosen, such as Marian's padding
     force_end: bool = False  # an answer that has reached its length gets the end token as its last one
-    alternatives: int = 0  # how many of the likeliest tokens are kept for each step
+    alternatives: CountOrZero = 0  # how many of the likeliest tokens are kept for each step
     cache: bool = True  # keep keys and values; False computes everything again at every step
 
-    def __post_init__(self) -> None:
-        check_types(self)
-        check_least(self, max_new_tokens=1, beams=1, n_best=1, top_k=1)
-        check_least(self, min_new_tokens=0, no_repeat_ngram=0, alternatives=0)
-        for name in ("temperature", "repetition_penalty", "top_p"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise ConfigurationError("settings.not_positive", name=name, value=getattr(self, name))
-        _check_combinations(self)
+    def check(self) -> None:
+        least, most = self.min_new_tokens, self.max_new_tokens
+        if least > most:
+            raise ConfigurationError("model.generation.min_above_max", least=least, most=most)
+        if self.n_best > self.beams:
+            raise ConfigurationError("model.generation.n_best", n_best=self.n_best, beams=self.beams)
+        if self.sample and self.beams > 1:
+            raise ConfigurationError("model.generation.sampled_beams", beams=self.beams)
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:
@@ -153,22 +155,3 @@ def _differences(config: Any) -> dict[str, Any]:
     if not hasattr(config, "to_diff_dict"):
         raise ConfigurationError("model.generation.not_settings", kind=type(config).__name__)
     return dict(config.to_diff_dict())
-
-
-def _check_combinations(settings: GenerationSettings) -> None:
-    if settings.top_p > 1:
-        raise ConfigurationError("settings.too_large", name="top_p", value=settings.top_p, most=1)
-    if settings.min_new_tokens > settings.max_new_tokens:
-        raise ConfigurationError(
-            "model.generation.min_above_max", least=settings.min_new_tokens, most=settings.max_new_tokens
-        )
-    if settings.n_best > settings.beams:
-        raise ConfigurationError("model.generation.n_best", n_best=settings.n_best, beams=settings.beams)
-    if settings.sample and settings.beams > 1:
-        raise ConfigurationError("model.generation.sampled_beams", beams=settings.beams)
-    if not -10 <= settings.length_penalty <= 10:
-        raise ConfigurationError("model.generation.length_penalty", value=settings.length_penalty)
-    if any(
-        not isinstance(token, int) or isinstance(token, bool) or token < 0 for token in settings.forbidden
-    ):
-        raise ConfigurationError("model.generation.forbidden", value=repr(settings.forbidden))

@@ -6,7 +6,7 @@ Out:  loss, accuracy and macro F1. How a network makes one vector of many tokens
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, overload
+from typing import Annotated, Any, Literal, overload
 
 import numpy as np
 import torch
@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from glassformer.config import ModelConfig, check_least, check_shares, check_types, read_settings
+from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message, message
 from glassformer.model.generate import at_inference
+from glassformer.settings import Count, Limits, Settings, Share, read_settings
 from glassformer.tasks.answers import check_texts, encode_chunks, open_model
 from glassformer.tasks.corpus import find_path
 from glassformer.tasks.scores import compute_accuracy, compute_macro_f1
@@ -40,7 +41,7 @@ from glassformer.text.sequences import Ids, Sequences, encode_texts, find_frame,
 
 
 @dataclass(frozen=True, slots=True)
-class MoreLabelled:
+class MoreLabelled(Settings):
     """One table `[[task.also]]`: another file with labels of the same kind, for training alone.
 
     A piece of a review says less surely what the review says, but there are many of them.
@@ -49,12 +50,8 @@ class MoreLabelled:
     path: str  # such as "reviews/{split}.tsv.gz"
     label: int | str = 0  # the column with the label
     text: int | str = 1  # the column with the text
-    words: int | None = None  # longer texts are cut into pieces of so many words; None: they stay whole
-    repeat: int = 1  # how often it is read in an epoch
-
-    def __post_init__(self) -> None:
-        check_types(self)
-        check_least(self, words=1, repeat=1)
+    words: Count | None = None  # longer texts are cut into pieces of so many words; None: they stay whole
+    repeat: Count = 1  # how often it is read in an epoch
 
     def read(self, folder: str, split: str, problems: Problems) -> Iterator[tuple[int, Row]]:
         """The line of each piece, and its label and text."""
@@ -77,7 +74,7 @@ def cut_words(text: str, most: int | None) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassificationSettings:
+class ClassificationSettings(Settings):
     """The table `[task]` with name = "classification"."""
 
     path: str  # such as "polarity/{split}.tsv.gz", or a folder with a folder for each label
@@ -86,18 +83,15 @@ class ClassificationSettings:
     text: int | str = 1  # the column with the text
     second_text: int | str | None = None  # the column with another text that belongs to it
     also: list[dict[str, Any]] = field(default_factory=list)  # tables of `MoreLabelled`, for training alone
-    repeat: int = 1  # how often the file itself is read in an epoch of training
+    repeat: Count = 1  # how often the file itself is read in an epoch of training
     labels: list[str] | None = None  # the classes in their order; None: those of the training split, sorted
-    max_length: int = 512  # tokens of an example, special ones included
+    max_length: Annotated[int, Limits(least=8)] = 512  # tokens of an example, special ones included
     long: Literal["start", "both ends", "skip", "refuse"] = "start"  # what to keep of longer ones
-    label_smoothing: float = 0.0
-    word_dropout: float = 0.0  # share of words hidden from the network while it learns
+    label_smoothing: Share = 0.0
+    word_dropout: Share = 0.0  # share of words hidden from the network while it learns
     on_error: OnError = "refuse"  # what to do about broken lines
 
-    def __post_init__(self) -> None:
-        check_types(self)
-        check_shares(self, "label_smoothing", "word_dropout")
-        check_least(self, max_length=8, repeat=1)
+    def check(self) -> None:
         if self.labels is not None and (len(self.labels) < 2 or len(set(self.labels)) < len(self.labels)):
             raise ConfigurationError("tasks.classification.labels", labels=self.labels)
         if self.more() and self.second_text is not None:

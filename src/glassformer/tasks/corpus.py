@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from glassformer.config import check_least, check_types, read_settings
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.messages import Message
+from glassformer.settings import Count, Fraction, Settings, read_settings
 from glassformer.text.files import OnError, Problems, find_format, read_lines
 from glassformer.text.readers import read_rows
 from glassformer.text.sequences import Ids, encode_texts
@@ -26,22 +26,20 @@ Documents = Literal["file", "line", "blank"]  # what ends a document: file, line
 
 
 @dataclass(frozen=True, slots=True)
-class MoreText:
+class MoreText(Settings):
     """One table `[[task.also]]`: another file to learn from."""
 
     path: str  # such as "reviews/{split}.tsv.gz"
     column: int | str | None = None  # as in the table `[task]`
     documents: Documents = "file"
-    repeat: int = 1  # how often it is read in an epoch: more for a small file beside a large one
+    repeat: Count = 1  # how often it is read in an epoch: more for a small file beside a large one
 
-    def __post_init__(self) -> None:
-        check_types(self)
-        check_least(self, repeat=1)
+    def check(self) -> None:
         _check_column(self.path, self.column)
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusSettings:
+class CorpusSettings(Settings):
     """Which text, and where its documents end."""
 
     path: str  # such as "novels.{split}.txt.xz"; without {split} the end of the file is held out
@@ -49,13 +47,10 @@ class CorpusSettings:
     column: int | str | None = None  # with the text, in a TSV, CSV or JSONL file; each row is a document
     documents: Documents = "file"
     also: list[dict[str, Any]] = field(default_factory=list)  # tables of `MoreText`, for training alone
-    held_out: float = 0.1  # where there is one file for all splits: this share of its end is dev and test
+    held_out: Fraction = 0.1  # where one file has all splits: this share of its end is dev and test
     on_error: OnError = "refuse"  # what to do about broken lines
 
-    def __post_init__(self) -> None:
-        check_types(self)
-        if not 0 < self.held_out < 1:
-            raise ConfigurationError("tasks.corpus.held_out", value=self.held_out)
+    def check(self) -> None:
         _check_column(self.path, self.column)
         self.more()
 

@@ -10,18 +10,19 @@ what text alone teaches small networks too slowly: to look for what followed the
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, overload
+from typing import Annotated, Any, Literal, overload
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glassformer.config import ModelConfig, check_least, check_shares
+from glassformer.config import ModelConfig
 from glassformer.deprecated import rename_argument
 from glassformer.errors import ConfigurationError
 from glassformer.loaded.model import Decode
 from glassformer.model.loss import IGNORED
+from glassformer.settings import Limits, Share
 from glassformer.tasks.answers import answer_texts, check_texts, open_model
 from glassformer.tasks.corpus import CorpusSettings, Stream, read_pieces, read_stream
 from glassformer.tasks.scores import compute_bits_per_byte, compute_perplexity
@@ -46,14 +47,9 @@ SHORTEST_SPAN = 4  # of a random span that is repeated
 class LanguageModellingSettings(CorpusSettings):
     """The table `[task]` with name = "language_modelling"."""
 
-    context: int = 256  # tokens of a window
-    repeats: float = 0.0  # share of windows that are a repeated random span instead of text
-    label_smoothing: float = 0.0
-
-    def __post_init__(self) -> None:
-        CorpusSettings.__post_init__(self)  # `super()` does not know this class: slots made a new one
-        check_shares(self, "repeats", "label_smoothing")
-        check_least(self, context=2 * SHORTEST_SPAN)
+    context: Annotated[int, Limits(least=2 * SHORTEST_SPAN)] = 256  # tokens of a window
+    repeats: Share = 0.0  # share of windows that are a repeated random span instead of text
+    label_smoothing: Share = 0.0
 
 
 class Windows(TaskExamples):

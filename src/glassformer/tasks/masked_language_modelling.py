@@ -10,19 +10,20 @@ sentence order). The stretches begin anywhere in the text.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, overload
+from typing import Annotated, Any, Literal, NamedTuple, overload
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from glassformer.config import ModelConfig, check_least
+from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.model.generate import at_inference
 from glassformer.model.loss import IGNORED
 from glassformer.model.transformer import Transformer
+from glassformer.settings import Fraction, Limits, UpToOne
 from glassformer.tasks.answers import check_texts, encode_chunks, open_model
 from glassformer.tasks.corpus import CorpusSettings, read_pieces, read_stream
 from glassformer.tasks.language_modelling import Windows
@@ -50,18 +51,10 @@ FRAME, CHOICE, FATE, WORD = range(4)  # what random numbers are for
 class MaskedSettings(CorpusSettings):
     """The table `[task]` with name = "masked_language_modelling"."""
 
-    context: int = 128  # tokens of a window, special ones included
-    share: float = 0.15  # of the tokens, how many are to be guessed
-    short: float = 0.0  # share of windows that are cut to a random length, for use on short texts
+    context: Annotated[int, Limits(least=8)] = 128  # tokens of a window, special ones included
+    share: Fraction = 0.15  # of the tokens, how many are to be guessed
+    short: UpToOne = 0.0  # share of windows that are cut to a random length, for use on short texts
     relation: Literal["none", "next-sentence", "sentence-order"] = "none"
-
-    def __post_init__(self) -> None:
-        CorpusSettings.__post_init__(self)  # `super()` does not know this class: slots made a new one
-        if not 0 < self.share < 1 or not 0 <= self.short <= 1:
-            raise ConfigurationError(
-                "tasks.masked_language_modelling.shares", share=self.share, short=self.short
-            )
-        check_least(self, context=8)
 
 
 @TASKS.register("masked_language_modelling")

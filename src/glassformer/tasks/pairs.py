@@ -4,17 +4,16 @@ In:   tables `[[task.files]]`.
 Out:  `Pairs`: token ids of both sides, and in which direction each pair is used.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.config import check_least, check_shares, check_types, read_settings
 from glassformer.errors import ConfigurationError
 from glassformer.messages import Message, message
+from glassformer.settings import AtLeastZero, Count, CountOrZero, Limits, Settings, Share, read_settings
 from glassformer.tasks.corpus import find_path
 from glassformer.tasks.task import Split, TaskExamples
 from glassformer.text.batches import Indices
@@ -26,7 +25,7 @@ Direction = tuple[str, str]  # from which language, into which
 
 
 @dataclass(frozen=True, slots=True)
-class PairFile:
+class PairFile(Settings):
     """One table `[[task.files]]`: a file with two languages, or two files that belong together."""
 
     path: str  # such as "en-fr/{split}.tsv.gz"
@@ -34,16 +33,14 @@ class PairFile:
     second_path: str | None = None  # the other language, where each has a file of its own
     columns: list[int | str] | None = None  # where the two languages are; None: the first two columns
     directions: Literal["both", "forward", "backward"] = "both"
-    repeat: int = 1  # how often it is read in an epoch: more for a small file among large ones
+    repeat: Count = 1  # how often it is read in an epoch: more for a small file among large ones
 
-    def __post_init__(self) -> None:
-        check_types(self)
+    def check(self) -> None:
         for name, value in (("languages", self.languages), ("columns", self.columns)):
             if value is not None and len(value) != 2:
                 raise ConfigurationError("tasks.translation.not_two", name=name, value=value)
         if len({language.strip() for language in self.languages} - {""}) != 2:
             raise ConfigurationError("tasks.translation.languages", languages=self.languages)
-        check_least(self, repeat=1)
 
     def read(self, folder: str, split: Split, problems: Problems) -> Iterator[Row]:
         """Its pairs, in the order of `languages`."""
@@ -61,29 +58,24 @@ class PairFile:
 
 
 @dataclass(frozen=True, slots=True)
-class TranslationSettings:
+class TranslationSettings(Settings):
     """The table `[task]` with name = "translation"."""
 
     files: list[dict[str, Any]]  # tables of `PairFile`
     folder: str = "."  # that their paths start from
     tags: bool = True  # the target language is named in front of the source
-    max_length: int = 128  # pairs with more tokens on either side are left out
-    label_smoothing: float = 0.1  # section 5.4 of the paper
+    max_length: Annotated[int, Limits(least=3)] = 128  # pairs with more tokens on either side are left out
+    label_smoothing: Share = 0.1  # section 5.4 of the paper
     # Each batch goes through the network twice, with other dropout, and what the passes say is drawn together
     # by this weight (R-Drop, Liang et al. 2021, whose α is twice as large: their 5 is 2.5 here); 0: one pass
-    consistency: float = 0.0
-    word_dropout: float = 0.0  # share of the tokens that training hides where they are read, on both sides
-    scored: int = 0  # sentences of each direction that are translated and scored at every evaluation; 0: none
+    consistency: AtLeastZero = 0.0
+    word_dropout: Share = 0.0  # share of the tokens that training hides where they are read, on both sides
+    scored: CountOrZero = 0  # sentences of each direction to translate and score at every evaluation; 0: none
     on_error: OnError = "refuse"  # what to do about broken lines
 
-    def __post_init__(self) -> None:
-        check_types(self)
+    def check(self) -> None:
         if not self.files:
             raise ConfigurationError("tasks.translation.no_files")
-        check_least(self, max_length=3, scored=0)
-        check_shares(self, "label_smoothing", "word_dropout")
-        if not (0 <= self.consistency < math.inf):
-            raise ConfigurationError("tasks.translation.consistency", value=self.consistency)
         into = list(dict.fromkeys(language for _, language in self.directions()))
         if not self.tags and len(into) > 1:
             raise ConfigurationError("tasks.translation.no_tags", languages=into)

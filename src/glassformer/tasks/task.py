@@ -19,13 +19,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from glassformer.config import ModelConfig, RecurrentConfig, read_settings
+from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import ConfigurationError
 from glassformer.loaded.native import Network as Network
 from glassformer.messages import Message
 from glassformer.model.generate import at_inference
 from glassformer.model.transformer import Transformer
 from glassformer.registry import Registry
+from glassformer.settings import read_settings
 from glassformer.text.batches import Batch, BatchSettings, Examples, Indices, Loader
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.text.vocabulary import Style

@@ -16,8 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glassformer.config import check_least, check_types
 from glassformer.errors import ConfigurationError, InputError
+from glassformer.settings import Count, CountOrZero, Settings
 from glassformer.text.prefetch import prefetch
 
 Indices = NDArray[np.int64]
@@ -79,17 +79,13 @@ class Collate(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class BatchSettings:
+class BatchSettings(Settings):
     """How examples are put together: the table `[batches]` of a recipe."""
 
-    tokens: int = 4096  # at most this many in a batch, padding counted: rows × the longest side
-    rows: int | None = None  # at most this many examples; None: as many as fit
+    tokens: Count = 4096  # at most this many in a batch, padding counted: rows × the longest side
+    rows: Count | None = None  # at most this many examples; None: as many as fit
     shuffle: bool = True
-    prefetch: int = 4  # batches made ahead by a thread; 0: each is made when it is asked for
-
-    def __post_init__(self) -> None:
-        check_types(self)
-        check_least(self, tokens=1, rows=1, prefetch=0)
+    prefetch: CountOrZero = 4  # batches made ahead by a thread; 0: each is made when it is asked for
 
 
 def plan_batches(

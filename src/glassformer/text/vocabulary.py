@@ -7,7 +7,7 @@ Out:  a `LibraryTokenizer`; what it saves is opened by `open_tokenizer`, and by 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from tokenizers import (
     AddedToken,
@@ -20,8 +20,8 @@ from tokenizers import (
     trainers,
 )
 
-from glassformer.config import check_least, check_types
 from glassformer.errors import ConfigurationError, GlassformerError, InputError
+from glassformer.settings import Count, Limits, Settings
 from glassformer.text.builders import build_bytes, build_characters
 from glassformer.text.sequences import in_chunks
 from glassformer.text.tokenizer import ROLES, LibraryTokenizer, Role
@@ -30,7 +30,6 @@ Kind = Literal["bpe", "wordpiece", "unigram", "characters", "bytes"]
 Style = Literal["text", "sequence", "pair"]
 
 CHUNK = 1000  # texts handed to the library at a time
-MAX_VOCABULARY = 2_000_000  # tokens
 
 # The special tokens of each style, in the order of their ids.
 SPECIAL: dict[Style, dict[str, tuple[Role, ...]]] = {
@@ -53,24 +52,19 @@ FRAMES: dict[Style, tuple[str, str, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class VocabularySettings:
+class VocabularySettings(Settings):
     """What to learn: the table `[tokenizer]` of a recipe.
 
     The same text gives the same BPE and WordPiece; the library's Unigram differs a little from run to run.
     """
 
     kind: Kind = "bpe"
-    size: int = 8000  # tokens, special ones included; less where the text does not yield as many
+    # tokens, special ones included; less where the text yields fewer; the library allocates them all
+    size: Annotated[int, Limits(least=1, most=2_000_000)] = 8000
     style: Style | None = None  # which special tokens there are; None: what the task wants
     lowercase: bool = False
     prefix_space: bool = False  # BPE: the first word of a text is spelt like those after a space
-    least: int = 2  # BPE, WordPiece: how often a pair must occur to be merged
-
-    def __post_init__(self) -> None:
-        check_types(self)
-        check_least(self, size=1, least=1)
-        if self.size > MAX_VOCABULARY:  # the library would allocate all of them
-            raise ConfigurationError("settings.too_large", name="size", value=self.size, most=MAX_VOCABULARY)
+    least: Count = 2  # BPE, WordPiece: how often a pair must occur to be merged
 
 
 def train_vocabulary(

@@ -10,12 +10,13 @@ from typing import Any
 
 import torch
 
-from glassformer.config import ModelConfig, RecurrentConfig, read_settings
+from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import ConfigurationError
 from glassformer.messages import Message, message
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.registry import suggestion
+from glassformer.settings import read_settings
 from glassformer.tasks.task import Network, Task, known_settings
 from glassformer.training.settings import TrainSettings
 from glassformer.weights.checkpoint import open_checkpoint

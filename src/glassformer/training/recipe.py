@@ -16,15 +16,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 
-from glassformer.config import read_settings, read_toml
 from glassformer.errors import ConfigurationError, InputError, TrainingError
 from glassformer.messages import message
 from glassformer.registry import suggestion
 from glassformer.runlog import RECIPE, SCALARS, is_run
+from glassformer.settings import SettingsType, read_settings, read_toml
 from glassformer.tasks.task import build_task, read_task
 from glassformer.text.batches import BatchSettings
 from glassformer.text.opening import open_tokenizer
@@ -50,7 +50,6 @@ MAY_CHANGE = (  # settings that may differ when a run is resumed: no loss depend
 )
 OPEN_ENDED = ("inverse-sqrt", "constant")  # schedules that do not know how many steps there are
 
-Settings = TypeVar("Settings")
 Overrides = Sequence[str] | Mapping[str, Any]  # {"train.rate": 3e-4}, or ["train.rate=3e-4"]
 
 
@@ -199,7 +198,7 @@ def _override(tables: dict[str, Any], name: str, value: Any) -> None:
         content[key] = value
 
 
-def _read(table: str, kind: type[Settings], tables: Mapping[str, Any]) -> Settings:
+def _read(table: str, kind: type[SettingsType], tables: Mapping[str, Any]) -> SettingsType:
     return _in_table(table, lambda: read_settings(kind, tables.get(table, {})))
 
 

@@ -10,10 +10,11 @@ from math import prod
 
 import numpy as np
 
-from glassformer.config import ModelConfig, RecurrentConfig, read_settings
+from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.recording import AttentionMap, Recording, Tokens
 from glassformer.recording.arrays import AnyArray
 from glassformer.recording.recording import Word
+from glassformer.settings import read_settings
 from glassformer.walk.derived import Derivation
 
 MOST_CELLS = 4 << 20  # of a matrix that is computed to be walked through

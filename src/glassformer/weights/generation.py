@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from glassformer.config import ModelConfig, NetworkConfig, read_settings
+from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.errors import CheckpointError, ConfigurationError
 from glassformer.model.generation_settings import (
     TRANSFORMERS_NAMES,
     GenerationSettings,
     convert_transformers,
 )
+from glassformer.settings import read_settings
 from glassformer.weights.tensors import read_json
 
 FILE = "generation_config.json"

@@ -10,7 +10,8 @@ from typing import Any
 
 from torch import Tensor
 
-from glassformer.config import ModelConfig, NetworkConfig, RecurrentConfig, read_settings
+from glassformer.config import ModelConfig, NetworkConfig, RecurrentConfig
+from glassformer.settings import read_settings
 from glassformer.weights.mapping import Rule, Table
 
 KINDS: dict[str, type[ModelConfig] | type[RecurrentConfig]] = {

@@ -76,9 +76,9 @@ def test_a_slip_is_told_before_a_run_that_is_there(
     ("change", "said"),
     [
         ("train.seed=99999999999999999999999", "at most 4294967295"),
-        ("train.rate=inf", "a finite number"),
-        ("train.decay=inf", "a finite number"),
-        ("train.epsilon=inf", "a finite number"),
+        ("train.rate=inf", "(above 0, finite)"),
+        ("train.decay=inf", "(at least 0, finite)"),
+        ("train.epsilon=inf", "(above 0, finite)"),
         ("train.best_by=acuracy", "is not a score of this task"),
         ("train.evaluate_on=nowhere", "nowhere.txt"),
         ("train.precision=bfloat16", "is for GPUs"),

@@ -1,0 +1,142 @@
+"""Settings that people write, in Python, TOML or JSON: frozen dataclasses that check themselves.
+
+In:   values for the fields of a class that derives from `Settings`.
+Out:  the object, or an error that names the setting, what it is and what it may be.
+"""
+
+import dataclasses
+import operator
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from glassformer.errors import ConfigurationError
+from glassformer.messages import Message, literal, message
+from glassformer.registry import suggestion
+
+_COMPARE = {"least": operator.ge, "above": operator.gt, "most": operator.le, "below": operator.lt}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Which numbers a setting may be: Annotated[int, Limits(least=1)]. NaN is within no limits."""
+
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+    below: float | None = None
+
+    @property
+    def given(self) -> dict[str, float]:
+        """The limits that are set, by name."""
+        return {name: limit for name in _COMPARE if (limit := getattr(self, name)) is not None}
+
+    def allow(self, value: float) -> bool:
+        """Whether a number is within all limits."""
+        return all(_COMPARE[name](value, limit) for name, limit in self.given.items())
+
+    def describe(self) -> list[Message]:
+        """Each limit in words."""
+        codes = {name: "finite" if limit == inf else name for name, limit in self.given.items()}
+        return [message(f"settings.limits.{codes[name]}", limit=limit) for name, limit in self.given.items()]
+
+
+Count = Annotated[int, Limits(least=1)]
+CountOrZero = Annotated[int, Limits(least=0)]
+Share = Annotated[float, Limits(least=0, below=1)]
+UpToOne = Annotated[float, Limits(least=0, most=1)]
+Fraction = Annotated[float, Limits(above=0, below=1)]
+AtLeastZero = Annotated[float, Limits(least=0, below=inf)]
+AboveZero = Annotated[float, Limits(above=0)]
+Positive = Annotated[float, Limits(above=0, below=inf)]
+
+
+class Settings:
+    """Base of frozen dataclasses whose values are checked against the annotations of their fields."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for name, hint in get_type_hints(type(self), include_extras=True).items():
+            value = getattr(self, name)
+            if not fits(value, hint):
+                shown = value if isinstance(value, str | int | float | None) else literal(repr(value))
+                raise ConfigurationError(
+                    "settings.wrong_value", name=name, value=shown, wanted=describe_type(hint)
+                )
+        self.check()
+
+    def check(self) -> None:
+        """Refuse values that do not go together."""
+
+
+SettingsType = TypeVar("SettingsType", bound=Settings)
+
+
+def read_settings(kind: type[SettingsType], values: Mapping[str, Any]) -> SettingsType:
+    """Settings from a mapping; an unknown key is an error that offers the nearest name."""
+    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    for key in values:
+        if key not in fields:
+            near = suggestion(key, fields)
+            raise ConfigurationError("settings.unknown", kind=kind.__name__, key=key, suggestion=near)
+    needed = [
+        name
+        for name, field in fields.items()
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    ]
+    missing = [name for name in needed if name not in values]
+    if missing:
+        raise ConfigurationError("settings.missing", kind=kind.__name__, names=missing)
+    return kind(**values)
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """The tables of a TOML file."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError("settings.unreadable", path=path, reason=str(error.strerror)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError("settings.not_toml", path=path, error=str(error)) from error
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of an annotated type and within its limits; a whole number does for a float."""
+    origin, arguments = get_origin(hint) or hint, get_args(hint)
+    if origin is Annotated:
+        return fits(value, arguments[0]) and all(limits.allow(value) for limits in _find_limits(hint))
+    if origin is Literal:
+        return any(type(value) is type(choice) and value == choice for choice in arguments)
+    if origin in (Union, UnionType):
+        return any(fits(value, choice) for choice in arguments)
+    if origin in (int, float):
+        return isinstance(value, (int, origin)) and not isinstance(value, bool)
+    if origin in (list, tuple):
+        return isinstance(value, origin) and all(fits(item, arguments[0]) for item in value)
+    return isinstance(value, origin) if isinstance(origin, type) else True
+
+
+def describe_type(hint: Any, *limits: Limits) -> Message:
+    """An annotated type in words, such as "a whole number (at least 1) or nothing"."""
+    origin, arguments = get_origin(hint) or hint, get_args(hint)
+    if origin is Annotated:
+        return describe_type(arguments[0], *_find_limits(hint))
+    if origin is Literal:
+        return message("settings.types.choice", choices=tuple(map(repr, arguments)))
+    if origin in (Union, UnionType):
+        return message("settings.types.union", types=tuple(map(describe_type, arguments)))
+    if origin in (list, tuple):
+        return message("settings.types.list", type=describe_type(arguments[0]))
+    name = getattr(origin, "__name__", str(hint))
+    kind = message(f"settings.types.{name}", default=name)
+    texts = [text for each in limits for text in each.describe()]
+    return message("settings.types.limited", type=kind, limits=texts) if texts else kind
+
+
+def _find_limits(hint: Any) -> list[Limits]:
+    return [each for each in hint.__metadata__ if isinstance(each, Limits)]
