@@ -6,11 +6,10 @@
  */
 
 import { digits, significant } from "../core/formats";
-import { linear } from "../core/maths/scale";
 import type { Theme } from "../core/view";
 import { diverging, pick, sequential } from "./colours";
 import { draw, drawText } from "./make";
-import type { Inks } from "./paper";
+import { figure, type Inks, SCREEN } from "./paper";
 
 export interface ColourScale {
   readonly domain: readonly [number, number];
@@ -61,21 +60,8 @@ function leastReach(low: number): number {
 
 /** The legend of a scale: a bar with its ends and middle named; where all values are one, with that. */
 export function drawColourBar(scale: ColourScale, width: number, inks: Inks, title = ""): SVGGElement {
-  const group = draw("g", { class: "colour-bar" });
-  const steps = 64;
-  for (let step = 0; step < steps; step++) {
-    const x = (step * width) / steps;
-    group.append(
-      draw("rect", {
-        x,
-        y: 0,
-        width: width / steps + 0.6,
-        height: 10,
-        fill: pick(scale.table, (255 * step) / (steps - 1)),
-      }),
-    );
-  }
-  group.append(draw("rect", { x: 0, y: 0, width, height: 10, fill: "none", stroke: inks.line }));
+  const frame = draw("rect", { x: 0, y: 0, width, height: 10, fill: "none", stroke: inks.line });
+  const group = draw("g", { class: "colour-bar" }, ...drawRamp(scale.table, width, 10), frame);
   const [low, high] = scale.domain;
   const middle = scale.log ? Math.sqrt(low * high) : (low + high) / 2;
   const places = [
@@ -91,6 +77,23 @@ export function drawColourBar(scale: ColourScale, width: number, inks: Inks, tit
   return group;
 }
 
+/** The legend on the page, with its name for screen readers. */
+export function showColourBar(svg: SVGSVGElement, scale: ColourScale, name: string): void {
+  const bar = drawColourBar(scale, 200, SCREEN);
+  bar.setAttribute("transform", "translate(4 2)");
+  svg.replaceChildren(bar);
+  svg.setAttribute("aria-label", `${name}: ${scale.domain.map((end) => digits(end)).join(" – ")}`);
+}
+
+/** The colours of a table from left to right, from place `first` on. */
+export function drawRamp(table: Uint8Array, width: number, height: number, first = 0): SVGRectElement[] {
+  const steps = 64;
+  return Array.from({ length: steps }, (_, step) => {
+    const fill = pick(table, first + ((255 - first) * step) / (steps - 1));
+    return draw("rect", { x: (step * width) / steps, y: 0, width: width / steps + 0.6, height, fill });
+  });
+}
+
 export interface CellLook {
   readonly rows: number;
   readonly columns: number;
@@ -104,7 +107,7 @@ export interface CellLook {
 /** Cells as one path a colour; neighbours of one colour become one rectangle. */
 export function drawCells({ rows, columns, wide, tall, scale, none, value }: CellLook): SVGGElement {
   const paths = new Map<string, string[]>();
-  const across = linear([0, columns], [0, columns * wide]);
+  const place = (value: number) => figure(value, 2);
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; ) {
       const colour = scale.css(value(row, column)) ?? none;
@@ -112,7 +115,7 @@ export function drawCells({ rows, columns, wide, tall, scale, none, value }: Cel
       while (end < columns && (scale.css(value(row, end)) ?? none) === colour) end++;
       const path = paths.get(colour) ?? [];
       path.push(
-        `M${round(across(column))} ${round(row * tall)}h${round((end - column) * wide)}v${round(tall)}h${round((column - end) * wide)}z`,
+        `M${place(column * wide)} ${place(row * tall)}h${place((end - column) * wide)}v${place(tall)}h${place((column - end) * wide)}z`,
       );
       paths.set(colour, path);
       column = end;
@@ -121,10 +124,6 @@ export function drawCells({ rows, columns, wide, tall, scale, none, value }: Cel
   const group = draw("g", { "shape-rendering": "crispEdges" });
   for (const [fill, path] of paths) group.append(draw("path", { d: path.join(""), fill }));
   return group;
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }
 
 /** An SVG element as text, for pictures. */

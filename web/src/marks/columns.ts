@@ -7,6 +7,7 @@
 
 import type { TokenSlice } from "../api/types";
 import { clearCanvas } from "./canvas";
+import { consume, moveInList } from "./keys";
 import { make, setStyle, type Text, write } from "./make";
 
 export type Axis = "query" | "key";
@@ -240,26 +241,16 @@ export class Columns {
   }
 
   private press(axis: Axis, event: KeyboardEvent): void {
-    const column = this.columns[axis];
+    const { active, tokens } = this.columns[axis];
     const page = Math.max(1, Math.floor(this.element.clientHeight / this.row) - 1);
-    const last = (column.tokens?.shown.length ?? 1) - 1;
-    const moves: Readonly<Record<string, number>> = {
-      ArrowUp: column.active - 1,
-      ArrowDown: column.active + 1,
-      PageUp: column.active - page,
-      PageDown: column.active + page,
-      Home: 0,
-      End: last,
-    };
-    const to = moves[event.key];
-    if (to !== undefined) this.activate(axis, Math.max(0, Math.min(last, to)), true);
+    const to = moveInList(event.key, active, tokens?.shown.length ?? 1, "down", page);
+    if (to !== undefined) this.activate(axis, to, true);
     else if (event.key === "ArrowLeft") this.columns[this.left].list.focus();
     else if (event.key === "ArrowRight") this.columns[this.right].list.focus();
-    else if (event.key === "Enter" || event.key === " ") this.options.choose({ axis, row: column.active });
+    else if (event.key === "Enter" || event.key === " ") this.options.choose({ axis, row: active });
     else if (event.key === "Escape") this.options.leave();
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   private activate(axis: Axis, row: number, moved: boolean): void {

@@ -5,10 +5,10 @@
  * Out:  an SVG group; `headAt` says which cell a place belongs to.
  */
 
-import { digits } from "../core/formats";
 import type { ColourScale } from "./cells";
 import { draw, drawText } from "./make";
 import type { Inks } from "./paper";
+import { textWidth } from "./text";
 
 export interface HeadCell {
   readonly layer: number;
@@ -38,8 +38,10 @@ export function gridSize({
   cell,
   title,
 }: Pick<HeadGridLook, "layers" | "heads" | "cell" | "title">): readonly [number, number] {
-  const words = [...title].reduce((sum, letter) => sum + (letter > "\u2e7f" ? 12 : 7.2), 0);
-  return [Math.max(LEFT + heads * cell + 4, Math.ceil(words)), TOP + layers.length * cell + 4];
+  return [
+    Math.max(LEFT + heads * cell + 4, Math.ceil(textWidth(title, 12.5))),
+    TOP + layers.length * cell + 4,
+  ];
 }
 
 export function drawHeadGrid(cells: readonly HeadCell[], look: HeadGridLook): SVGGElement {
@@ -106,9 +108,4 @@ function drawMark(of: HeadCell, look: HeadGridLook): SVGElement {
   const side = look.cell + 1;
   const line = { fill: "none", stroke: look.inks.ink, "stroke-width": 2, rx: 1 };
   return draw("rect", { x: x - 0.5, y: y - 0.5, width: side, height: side, ...line });
-}
-
-/** A cell in words, for its title. */
-export function cellTitle(place: string, value: number | null, unit: string, why: string | null): string {
-  return value === null ? `${place}: ${why ?? "–"}` : `${place}: ${digits(value)} ${unit}`;
 }

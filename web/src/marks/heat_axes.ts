@@ -7,9 +7,8 @@
 
 import { count as grouped } from "../core/formats";
 import type { Camera, Extent } from "../core/heat";
-import type { TokenNames } from "./axis";
-import { elide, type Label, layLabels } from "./axis";
-import { figure, label } from "./paper";
+import { elide, type Label, layLabels, type TokenNames } from "./axis";
+import { figure, type Inks, label } from "./paper";
 
 export interface PlotBox {
   readonly left: number; // margins, CSS pixels
@@ -37,13 +36,6 @@ export interface Tick {
   readonly x: number;
   readonly y: number;
   readonly down: boolean; // belongs to the upper axis
-}
-
-export interface Inks {
-  readonly ink: string;
-  readonly soft: string;
-  readonly faint: string;
-  readonly line: string;
 }
 
 export const FONT_SIZE = 12;

@@ -8,6 +8,7 @@
 import type { Camera } from "../core/heat";
 import { elide } from "./axis";
 import { type Axis, FONT_SIZE, type PlotBox } from "./heat_axes";
+import type { Inks } from "./paper";
 
 const AXES = ["query", "key"] as const;
 
@@ -16,11 +17,8 @@ export interface Cell {
   readonly key: number;
 }
 
-export interface OverlayInks {
-  readonly ink: string;
-  readonly accent: string;
-  readonly accentInk: string;
-  readonly panel: string;
+export interface OverlayInks extends Inks {
+  readonly accentInk: string; // on the accent
 }
 
 export interface Overlay {
@@ -147,7 +145,7 @@ function name(
   context.translate(beside ? box.left - 2 : middle, beside ? middle : box.top - 2);
   if (!beside && !flat) context.rotate(-Math.PI / 2); // now the name runs from the cells outwards
   const [left, top] = beside ? [-width, -9] : flat ? [-long / 2, -19] : [0, -9];
-  context.fillStyle = selected ? inks.accent : inks.panel;
+  context.fillStyle = selected ? inks.accent : inks.ground;
   context.fillRect(left, top, width, 18);
   if (!selected) {
     context.globalAlpha = 0.35;

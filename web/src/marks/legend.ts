@@ -6,7 +6,7 @@
  */
 
 import { digits, round, significant } from "../core/formats";
-import { pick } from "./colours";
+import { drawRamp, spell } from "./cells";
 import { make, write } from "./make";
 import { figure, label } from "./paper";
 
@@ -114,7 +114,7 @@ export class Legend {
   }
 }
 
-/** The legend in a saved picture: 32 steps of colour, ticks below, hatched keys beside their words. */
+/** The legend in a saved picture: steps of colour, ticks below, hatched keys beside their words. */
 export function sketchLegend(
   {
     table,
@@ -125,14 +125,7 @@ export function sketchLegend(
   }: { table: Uint8Array; top: number; percent: boolean; words: LegendWords; width: number },
   ink: { soft: string; line: string; ground: string },
 ): string {
-  const steps = 64;
-  const parts: string[] = [];
-  for (let step = 0; step < steps; step++) {
-    const x = (step / steps) * width;
-    parts.push(
-      `<rect x="${figure(x)}" y="0" width="${figure(width / steps + 0.5)}" height="10" fill="${pick(table, ((step + 0.5) / steps) * 255)}"/>`,
-    );
-  }
+  const parts = drawRamp(table, width, 10).map(spell);
   parts.push(`<rect x="0" y="0" width="${figure(width)}" height="10" fill="none" stroke="${ink.line}"/>`);
   for (const { at, text } of (words.signed ? signedTicks : ticksOf)(percent ? 1 : top, percent, width)) {
     const anchor = at === 0 ? "start" : at === 1 ? "end" : "middle";

@@ -37,15 +37,15 @@ export function draw<Tag extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** A picture of so many pixels, with its name for screen readers. */
+/** A picture of so many pixels, with its name for screen readers; null: they pass it over. */
 export function drawChart(
   width: number,
   height: number,
-  label: string,
+  label: string | null,
   ...children: readonly Child[]
 ): SVGSVGElement {
-  const look = { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label };
-  return draw("svg", look, ...children);
+  const name = label === null ? { "aria-hidden": "true" } : { role: "img", "aria-label": label };
+  return draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, ...name }, ...children);
 }
 
 /** A line of text in an SVG, of 11 pixels where the look does not say otherwise. */

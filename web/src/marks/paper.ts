@@ -7,6 +7,7 @@
 
 import { figure } from "../core/formats";
 import type { Theme } from "../core/view";
+import { textWidth } from "./text";
 
 export interface Inks {
   readonly ground: string;
@@ -103,13 +104,13 @@ export function sheet({ width, height, body, title, caption, theme }: Sheet): st
   );
 }
 
-/** Lines that fit a width at 11 px, by a guess at letter widths: wide scripts count double. */
+/** Lines that fit a width at 11 px, by a guess at letter widths. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
   let used = 0;
   for (const part of text.match(/[\u2e80-\uffef]|[^\s\u2e80-\uffef]+|\s+/gu) ?? []) {
-    const size = [...part].reduce((sum, letter) => sum + (letter > "\u2e7f" ? 11 : 5.9), 0);
+    const size = textWidth(part, 11);
     if (used + size > width && line !== "" && part.trim() !== "") {
       lines.push(line.trimEnd());
       line = "";

@@ -8,6 +8,7 @@
 import type { TokenSlice } from "../api/types";
 import type { Theme } from "../core/view";
 import { inkOn, pick, sequential } from "./colours";
+import { ARROWS, consume } from "./keys";
 import { make, type Text } from "./make";
 import { escapeText, figure } from "./paper";
 
@@ -219,24 +220,18 @@ export class Passage {
     const last = this.start + this.spans.length - 1;
     const now = this.chosen ?? this.start;
     const right = getComputedStyle(this.element).direction === "rtl" ? -1 : 1;
-    const moves: Readonly<Record<string, () => number>> = {
-      ArrowLeft: () => now - right,
-      ArrowRight: () => now + right,
-      ArrowUp: () => this.lineAway(now, -1),
-      ArrowDown: () => this.lineAway(now, 1),
-      Home: () => this.start,
-      End: () => last,
-    };
-    const move = moves[event.key];
-    if (move === undefined) return;
-    const to = Math.max(this.start, Math.min(last, move()));
-    event.preventDefault();
-    event.stopPropagation();
+    const [down, across] = ARROWS[event.key] ?? [0, 0];
+    const ends: Readonly<Record<string, number>> = { Home: this.start, End: last };
+    const wish =
+      down !== 0 ? this.lineAway(now, down) : across !== 0 ? now + right * across : ends[event.key];
+    if (wish === undefined) return;
+    const to = Math.max(this.start, Math.min(last, wish));
+    consume(event);
     this.options.choose(to);
   }
 
   /** The token above or below, on the screen. */
-  private lineAway(token: number, direction: 1 | -1): number {
+  private lineAway(token: number, direction: number): number {
     const here = this.spans[token - this.start]?.getBoundingClientRect();
     if (here === undefined) return token;
     let best = token;

@@ -7,7 +7,7 @@
 
 import { figure, round } from "../core/formats";
 import { linear } from "../core/maths/scale";
-import { draw, drawText } from "./make";
+import { draw, drawChart, drawText } from "./make";
 import type { Inks } from "./paper";
 import { reach } from "./sparkline";
 
@@ -61,15 +61,10 @@ export function drawProfile(
     x: linear([0, Math.max(1, levels.length - 1)], [LEFT, width - 10]),
     y: linear(domain, [height - BELOW, TOP]),
   };
-  return draw(
-    "svg",
-    {
-      width,
-      height,
-      viewBox: `0 0 ${width} ${height}`,
-      role: "img",
-      "aria-label": names.way || names.median,
-    },
+  return drawChart(
+    width,
+    height,
+    names.way || names.median,
     ...drawAxes(axes, levels.length, look),
     ...(used.length === 0 ? [] : drawMiddle(axes, used, look)), // embeddings alone have no change
     ...(way === null ? [] : drawWay(axes, way, look)),

@@ -9,6 +9,7 @@ import type { Turn } from "../core/maths/turn";
 import type { Theme } from "../core/view";
 import { pick, sequential } from "./colours";
 import { figure, type Inks, label } from "./paper";
+import { textWidth } from "./text";
 
 export interface Camera {
   readonly zoom: number; // 1: everything fits
@@ -38,23 +39,32 @@ export interface Placed {
   readonly anchor: "start" | "middle" | "end";
 }
 
+/** The first place of the colour table that is used: paler ones would be lost on the ground. */
+export const PALEST = 70;
+
 const EDGE = 36;
 const SIZE = 12; // of a label's letters
 const ACROSS = 48; // side of a cell when looking for overlaps
 
 /** Coordinates in units of the farthest one: planes of any size fit the paper, and glide into each other. */
-export function unit(points: Float64Array): Float64Array {
+export function toUnits(points: Float64Array): Float64Array {
   let reach = 1e-12;
   for (const value of points) reach = Math.max(reach, Math.abs(value));
   return points.map((value) => value / reach);
 }
 
-/** From the plane, in units (see `unit`), to the paper. */
+/** Pixels of a unit. */
+export function unitOf({ width, height, camera }: Pick<ScatterLook, "width" | "height" | "camera">): number {
+  return (Math.min(width, height) / 2 - EDGE) * camera.zoom;
+}
+
+/** From the plane, in units (see `toUnits`), to the paper. */
 export function toPaper(
   points: Float64Array,
-  { width, height, camera }: Pick<ScatterLook, "width" | "height" | "camera">,
+  look: Pick<ScatterLook, "width" | "height" | "camera">,
 ): Float32Array {
-  const long = (Math.min(width, height) / 2 - EDGE) * camera.zoom;
+  const { width, height, camera } = look;
+  const long = unitOf(look);
   const places = new Float32Array(points.length);
   for (let at = 0; at < points.length; at += 2) {
     places[at] = width / 2 + (points[at]! - camera.x) * long;
@@ -199,8 +209,7 @@ export function spellScatter(points: Float64Array, look: ScatterLook): string {
   for (let point = 0; point < count; point++) {
     text += `<circle cx="${figure(places[2 * point]!)}" cy="${figure(places[2 * point + 1]!)}" r="${radius}" fill="${pick(table, shade(point, count))}"/>`;
   }
-  const measure = (point: number) =>
-    [...look.label(point)].reduce((sum, letter) => sum + (letter > "\u2e7f" ? 12 : 7), 0);
+  const measure = (point: number) => textWidth(look.label(point), SIZE);
   for (const placed of placeLabels(places, labelOrder(count, look), measure, look, 400, look.label)) {
     const fill = placed.point === look.focus ? inks.accent : inks.soft;
     text += label(look.label(placed.point), placed.x, placed.y, { fill, size: SIZE, anchor: placed.anchor });
@@ -259,9 +268,9 @@ function radiusFor(count: number): number {
   return count > 1000 ? 2 : count > 200 ? 3 : 4;
 }
 
-/** Early tokens pale, late ones deep; the palest colours are left out, they would be lost on the ground. */
+/** Early tokens pale, late ones deep. */
 function shade(point: number, count: number): number {
-  return 70 + (count < 2 ? 185 : (185 * point) / (count - 1));
+  return PALEST + (255 - PALEST) * (count < 2 ? 1 : point / (count - 1));
 }
 
 /** Who may have a label first: the point in focus, the one under the pointer, then evenly through the text. */

@@ -6,7 +6,7 @@
  */
 
 import { figure } from "../core/formats";
-import { draw } from "./make";
+import { draw, drawChart } from "./make";
 
 export interface SparkLook {
   readonly width: number;
@@ -20,13 +20,8 @@ export interface SparkLook {
 /** One line over values start … of an array; what is not finite is a gap. */
 export function drawSparkline(values: ArrayLike<number>, look: SparkLook): SVGSVGElement {
   const { width, height, ink } = look;
-  const svg = draw("svg", {
-    width,
-    height,
-    viewBox: `0 0 ${width} ${height}`,
-    "aria-hidden": "true",
-    class: "sparkline",
-  });
+  const svg = drawChart(width, height, null);
+  svg.classList.add("sparkline");
   const up = vertical(look);
   if (values.length > width) {
     svg.append(draw("path", { d: band(values, width, up), fill: ink }));
@@ -55,25 +50,11 @@ export function drawSparkline(values: ArrayLike<number>, look: SparkLook): SVGSV
   return svg;
 }
 
-export interface StripLook {
-  readonly width: number;
-  readonly height: number;
-  readonly ink: string;
-  readonly markInk: string;
-  readonly domain: readonly [number, number];
-  readonly mark: number | null; // the value to point out
-}
-
-/** Every value as a thin tick, so that crowds look dark. */
-export function drawStrip(values: readonly (number | null)[], look: StripLook): SVGSVGElement {
+/** Every value as a thin tick, so that crowds look dark; `mark` is the value to point out. */
+export function drawStrip(values: readonly (number | null)[], look: Required<SparkLook>): SVGSVGElement {
   const { width, height, domain } = look;
-  const svg = draw("svg", {
-    width,
-    height,
-    viewBox: `0 0 ${width} ${height}`,
-    "aria-hidden": "true",
-    class: "strip",
-  });
+  const svg = drawChart(width, height, null);
+  svg.classList.add("strip");
   const size = domain[1] - domain[0] || 1;
   const across = (value: number) => 1 + ((value - domain[0]) / size) * (width - 2);
   const finite = values.filter((value): value is number => value !== null && Number.isFinite(value));

@@ -1,5 +1,5 @@
 /**
- * A strip that shows a whole text in one line of colour, and a legend of the colours.
+ * A strip that shows a whole text in one line of colour.
  *
  * In:   a number for each token, and which part is in the window.
  * Out:  pixels on a canvas; where many tokens share a pixel the largest number shows.
@@ -40,14 +40,4 @@ export function paintStrip(
   context.strokeStyle = inks(theme).accent;
   context.lineWidth = 2;
   context.strokeRect(frame[0] * width + 1, 1, Math.max(4, (frame[1] - frame[0]) * width - 2), height - 2);
-}
-
-export function paintLegend(canvas: HTMLCanvasElement, theme: Theme): void {
-  const context = canvas.getContext("2d");
-  if (context === null) return;
-  const table = sequential(theme);
-  for (let x = 0; x < canvas.width; x++) {
-    context.fillStyle = pick(table, (255 * x) / (canvas.width - 1));
-    context.fillRect(x, 0, 1, canvas.height);
-  }
 }

@@ -6,6 +6,7 @@
  */
 
 import { digits, exact } from "../core/formats";
+import { consume, moveInList } from "./keys";
 import { make, write } from "./make";
 
 export interface Column<Row> {
@@ -39,14 +40,6 @@ export interface TableLook<Row> {
 
 const ROW = 32; // pixels, as in the style sheet
 const MORE = 12; // rows drawn beyond the window
-const STEPS: Readonly<Record<string, number>> = {
-  ArrowDown: 1,
-  ArrowUp: -1,
-  PageDown: 10,
-  PageUp: -10,
-  Home: -1e9,
-  End: 1e9,
-};
 
 /** A table one can sort and choose from; `show` gives it other rows or another choice. */
 export class SortTable<Row> {
@@ -168,11 +161,9 @@ export class SortTable<Row> {
   }
 
   private move(event: KeyboardEvent): void {
-    const step = STEPS[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const at = Math.max(0, Math.min(this.sorted.length - 1, this.focusedRow() + step));
+    const at = moveInList(event.key, this.focusedRow(), this.sorted.length, "down");
+    if (at === undefined) return;
+    consume(event);
     this.scrollTo(at);
     this.window(true);
     this.focus(at);

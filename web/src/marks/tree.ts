@@ -7,9 +7,12 @@
 
 import type { StepDescription } from "../api/types";
 import { scoreText } from "../core/generation";
+import { groupBy } from "../core/maths/group";
 import type { Theme } from "../core/view";
+import { consume, moveInList, ZOOMS } from "./keys";
 import { draw } from "./make";
 import { figure, inks, label } from "./paper";
+import { clip } from "./text";
 
 export interface Spot {
   readonly x: number;
@@ -20,17 +23,12 @@ export const STEP = 132; // pixels from word to word
 export const ROW = 36; // from hypothesis to hypothesis
 const WIDE = 92;
 const TALL = 28;
+const LETTERS = 11; // of a word
 
 /** A place for each node: its step across, its rank among the hypotheses of that step down. */
 export function layOut(nodes: readonly StepDescription[]): Spot[] {
-  const steps = new Map<number, number[]>();
-  nodes.forEach((node, place) => {
-    const level = steps.get(node.index) ?? [];
-    level.push(place);
-    steps.set(node.index, level);
-  });
   const spots: Spot[] = new Array(nodes.length);
-  for (const [index, level] of steps) {
+  for (const [index, level] of groupBy(nodes.keys(), (place) => nodes[place]!.index)) {
     level.sort((one, other) => nodes[one]!.beam - nodes[other]!.beam);
     level.forEach((place, rank) => {
       spots[place] = { x: index * STEP, y: rank * ROW };
@@ -186,7 +184,11 @@ export class Tree {
       const on = keeps.has(place);
       return (
         `<rect x="${x}" y="${y - TALL / 2}" width="${WIDE}" height="${TALL}" rx="4" fill="${ink.ground}" stroke="${on ? ink.accent : ink.line}"/>` +
-        label(short(node.text), x + 6, y - 1, { fill: ink.ink, size: 12, ...(on ? { weight: 600 } : {}) }) +
+        label(clip(node.text, LETTERS), x + 6, y - 1, {
+          fill: ink.ink,
+          size: 12,
+          ...(on ? { weight: 600 } : {}),
+        }) +
         label(scoreText(node, 2), x + 6, y + 10, { fill: ink.faint, size: 9 })
       );
     });
@@ -209,7 +211,7 @@ export class Tree {
         "aria-label": () => this.words.node(node.text, node.index + 1, scoreText(node, 2)),
       },
       draw("rect", { x: 0, y: -TALL / 2, width: WIDE, height: TALL, rx: 4 }),
-      draw("text", { class: "tree-text", x: 6, y: -2 }, short(node.text)),
+      draw("text", { class: "tree-text", x: 6, y: -2 }, clip(node.text, LETTERS)),
       draw("text", { class: "tree-score", x: 6, y: 11 }, scoreText(node, 2)),
     );
   }
@@ -273,12 +275,9 @@ export class Tree {
     const to = this.neighbour(event.key);
     if (to !== null) this.point(to);
     else if (event.key === "Enter" || event.key === " ") this.choose(this.active);
-    else if (event.key === "+" || event.key === "=") this.zoom(1);
-    else if (event.key === "-") this.zoom(-1);
-    else if (event.key === "0") this.zoom(0);
+    else if (event.key in ZOOMS) this.zoom(ZOOMS[event.key]!);
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   private neighbour(key: string): number | null {
@@ -286,15 +285,16 @@ export class Tree {
     if (here === undefined) return null;
     if (key === "ArrowLeft") return here.parent ?? this.active;
     if (key === "ArrowRight") {
-      const below = this.nodes.flatMap((node, place) => (node.parent === this.active ? [place] : []));
-      below.sort((one, other) => this.spots[one]!.y - this.spots[other]!.y);
-      return below[0] ?? this.active;
+      return this.fromTop(({ parent }) => parent === this.active)[0] ?? this.active;
     }
     if (key !== "ArrowUp" && key !== "ArrowDown") return null;
-    const level = this.nodes.flatMap((node, place) => (node.index === here.index ? [place] : []));
-    level.sort((one, other) => this.spots[one]!.y - this.spots[other]!.y);
-    const at = level.indexOf(this.active) + (key === "ArrowUp" ? -1 : 1);
-    return level[Math.max(0, Math.min(level.length - 1, at))]!;
+    const level = this.fromTop(({ index }) => index === here.index);
+    return level[moveInList(key, level.indexOf(this.active), level.length, "down")!]!;
+  }
+
+  private fromTop(wanted: (node: StepDescription) => boolean): number[] {
+    const found = this.nodes.flatMap((node, place) => (wanted(node) ? [place] : []));
+    return found.sort((one, other) => this.spots[one]!.y - this.spots[other]!.y);
   }
 
   private point(node: number): void {
@@ -304,11 +304,6 @@ export class Tree {
     this.element.setAttribute("aria-activedescendant", `${this.name}-${node}`);
     this.reveal(node);
   }
-}
-
-function short(text: string): string {
-  const letters = [...text];
-  return letters.length > 11 ? `${letters.slice(0, 10).join("")}…` : text;
 }
 
 function edge(from: Spot, to: Spot): string {

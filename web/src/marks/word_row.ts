@@ -5,6 +5,7 @@
  * Out:  a list box in running order; one word can be chosen by click or arrow keys.
  */
 
+import { consume, moveInList } from "./keys";
 import { make, type Text } from "./make";
 
 export interface Word {
@@ -76,16 +77,9 @@ export class Words {
   }
 
   private press(event: KeyboardEvent): void {
-    const moves: Readonly<Record<string, number>> = {
-      ArrowLeft: this.chosen - 1,
-      ArrowRight: this.chosen + 1,
-      Home: 0,
-      End: this.items.length - 1,
-    };
-    const to = moves[event.key];
+    const to = moveInList(event.key, this.chosen, this.items.length, "across");
     if (to === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    if (to >= 0 && to < this.items.length) this.choose(to);
+    consume(event);
+    if (to !== this.chosen) this.choose(to);
   }
 }

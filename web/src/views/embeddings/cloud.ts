@@ -6,8 +6,17 @@
  */
 
 import { clearCanvas, readInks } from "../../marks/canvas";
+import { listen } from "../../marks/gestures";
 import { make, type Text } from "../../marks/make";
-import { type Camera, paintScatter, pointAt, type ScatterLook, unit, WHOLE } from "../../marks/scatter";
+import {
+  type Camera,
+  paintScatter,
+  pointAt,
+  type ScatterLook,
+  toUnits,
+  unitOf,
+  WHOLE,
+} from "../../marks/scatter";
 
 export type CloudLook = Omit<ScatterLook, "width" | "height" | "inks" | "camera" | "hovered">;
 
@@ -24,7 +33,6 @@ export class Cloud {
   private places: Float32Array = new Float32Array();
   private frame = 0;
   private look: CloudLook | null = null;
-  private dragged: { x: number; y: number; moved: boolean } | null = null;
 
   constructor(
     label: Text,
@@ -39,11 +47,16 @@ export class Cloud {
       { class: "cloud", tabindex: 0, role: "application", "aria-label": label },
       this.canvas,
     );
-    this.canvas.addEventListener("pointerdown", (event) => this.press(event));
-    this.canvas.addEventListener("pointermove", (event) => this.move(event));
-    this.canvas.addEventListener("pointerup", (event) => this.release(event));
-    this.canvas.addEventListener("pointerleave", () => this.point(null, 0, 0));
-    this.canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    listen(this.canvas, {
+      zoom: (x, y, factor) => this.zoomBy(factor, x, y),
+      pan: (dx, dy) => this.pan(dx, dy),
+      hover: (x, y) => this.point(pointAt(this.places, x, y), x, y),
+      leave: () => this.point(null, 0, 0),
+      tap: (x, y) => {
+        const point = pointAt(this.places, x, y);
+        if (point !== null) told.choose(point);
+      },
+    });
     this.element.addEventListener("keydown", (event) => told.key(event));
   }
 
@@ -64,7 +77,7 @@ export class Cloud {
 
   /** Where points are now, in units of the plane's reach. */
   current(): Float64Array {
-    const target = unit(this.points);
+    const target = toUnits(this.points);
     if (this.from === null) return target;
     const share = Math.min(1, (performance.now() - this.since) / GLIDE);
     const eased = share < 0.5 ? 4 * share ** 3 : 1 - (2 - 2 * share) ** 3 / 2;
@@ -74,17 +87,10 @@ export class Cloud {
   zoomBy(factor: number, x?: number, y?: number): void {
     const zoom = Math.max(1, Math.min(64, this.camera.zoom * factor));
     const { width, height } = this.size();
-    const unitNow = (Math.min(width, height) / 2 - 36) * this.camera.zoom;
-    const unitThen = (unitNow / this.camera.zoom) * zoom;
+    const unit = unitOf({ width, height, camera: this.camera });
+    const moved = (1 - this.camera.zoom / zoom) / unit; // of what is a pixel from the middle
     const [dx, dy] = [(x ?? width / 2) - width / 2, height / 2 - (y ?? height / 2)];
-    this.camera =
-      zoom === 1
-        ? WHOLE
-        : {
-            zoom,
-            x: this.camera.x + dx / unitNow - dx / unitThen,
-            y: this.camera.y + dy / unitNow - dy / unitThen,
-          };
+    this.camera = zoom === 1 ? WHOLE : { zoom, x: this.camera.x + dx * moved, y: this.camera.y + dy * moved };
     this.draw();
   }
 
@@ -135,42 +141,9 @@ export class Cloud {
     this.told.hover(found, x, y);
   }
 
-  private place(event: MouseEvent): readonly [number, number] {
-    const box = this.canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
-  }
-
-  private press(event: PointerEvent): void {
-    const [x, y] = this.place(event);
-    this.dragged = { x, y, moved: false };
-    this.canvas.setPointerCapture(event.pointerId);
-  }
-
-  private move(event: PointerEvent): void {
-    const [x, y] = this.place(event);
-    if (this.dragged === null || event.buttons === 0) {
-      this.point(pointAt(this.places, x, y), x, y);
-      return;
-    }
-    const [dx, dy] = [x - this.dragged.x, y - this.dragged.y];
-    if (!this.dragged.moved && Math.hypot(dx, dy) < 4) return;
-    this.dragged = { x, y, moved: true };
-    const { width, height } = this.size();
-    const unitNow = (Math.min(width, height) / 2 - 36) * this.camera.zoom;
-    this.camera = { ...this.camera, x: this.camera.x - dx / unitNow, y: this.camera.y + dy / unitNow };
+  private pan(dx: number, dy: number): void {
+    const unit = unitOf({ ...this.size(), camera: this.camera });
+    this.camera = { ...this.camera, x: this.camera.x - dx / unit, y: this.camera.y + dy / unit };
     this.draw();
-  }
-
-  private release(event: PointerEvent): void {
-    const [x, y] = this.place(event);
-    const found = pointAt(this.places, x, y);
-    if (this.dragged !== null && !this.dragged.moved && found !== null) this.told.choose(found);
-    this.dragged = null;
-  }
-
-  private wheel(event: WheelEvent): void {
-    event.preventDefault();
-    const [x, y] = this.place(event);
-    this.zoomBy(Math.exp(-event.deltaY / 300), x, y);
   }
 }

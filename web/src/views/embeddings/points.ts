@@ -13,26 +13,18 @@ import { procrustes, type Turn, turnPoints, UNTURNED } from "../../core/maths/tu
 import type { Setting } from "../../core/recording_view";
 import { SideTokens } from "../../data/side_tokens";
 import { Projections } from "../../data/states";
-import { spell } from "../../marks/cells";
-import { pick, sequential } from "../../marks/colours";
-import { draw, make, write } from "../../marks/make";
-import type { Inks } from "../../marks/paper";
-import { SCREEN } from "../../marks/paper";
-import { spellScatter, unit } from "../../marks/scatter";
+import { drawRamp, spell } from "../../marks/cells";
+import { sequential } from "../../marks/colours";
+import { consume, moveInList, ZOOMS } from "../../marks/keys";
+import { draw, drawText, make, write } from "../../marks/make";
+import { type Inks, SCREEN } from "../../marks/paper";
+import { PALEST, spellScatter, toUnits } from "../../marks/scatter";
 import { Tooltip } from "../../marks/tooltip";
 import { type Choices, choicesOf, type EmbeddingsOptions, MOST } from "./choices";
 import { Cloud, type CloudLook } from "./cloud";
 import { makeContext, makeNeighbourhood } from "./neighbourhood";
 import type { words } from "./words";
 
-const STEPS: Readonly<Record<string, number>> = {
-  ArrowRight: 1,
-  ArrowDown: 1,
-  ArrowLeft: -1,
-  ArrowUp: -1,
-  Home: -1e9,
-  End: 1e9,
-};
 const STEP = 1.5; // of zooming
 
 export class Points {
@@ -170,7 +162,7 @@ export class Points {
     const [width, height] = [720, 560];
     await this.tokens.load(this.start, this.start + this.projections.count);
     const look = { ...this.look(), width, height, inks, camera: this.cloud.camera, hovered: null };
-    const cloud = spellScatter(unit(this.turned ?? new Float64Array()), look);
+    const cloud = spellScatter(toUnits(this.turned ?? new Float64Array()), look);
     const body =
       `<rect width="${width}" height="${height}" fill="none" stroke="${inks.line}"/>` +
       `<svg width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${cloud}</svg>` + // clips the axes
@@ -242,34 +234,22 @@ export class Points {
   }
 
   private key(event: KeyboardEvent): void {
-    const step = STEPS[event.key];
-    if (event.key === "+" || event.key === "=") this.cloud.zoomBy(STEP);
-    else if (event.key === "-") this.cloud.zoomBy(1 / STEP);
-    else if (step === undefined) return;
+    const { start, projections } = this;
+    const zoom = ZOOMS[event.key];
+    const point = moveInList(event.key, (this.focus() ?? start - 1) - start, projections.count, "both");
+    if (zoom) this.zoom(zoom);
+    else if (point === undefined) return;
     else {
-      const { start, projections } = this;
-      const token = Math.max(
-        start,
-        Math.min(start + projections.count - 1, (this.focus() ?? start - 1) + step),
-      );
-      this.choose(token - start);
-      this.stage.announce(`${this.tokens.shown(token)} (${token})`);
+      this.choose(point);
+      this.stage.announce(`${this.tokens.shown(start + point)} (${start + point})`);
     }
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   /** The colours of positions, from the first token to the last. */
   private drawPositionBar(ink: Inks): SVGGElement {
-    const group = draw("g");
-    const table = sequential(this.stage.theme);
-    for (let step = 0; step < 40; step++) {
-      group.append(
-        draw("rect", { x: step * 2, y: 3, width: 2.5, height: 8, fill: pick(table, 70 + (185 * step) / 39) }),
-      );
-    }
-    group.append(draw("text", { x: 88, y: 11, fill: ink.soft, "font-size": 11 }, this.say.position));
-    return group;
+    const ramp = drawRamp(sequential(this.stage.theme), 80, 11, PALEST);
+    return draw("g", {}, ...ramp, drawText(this.say.position, 88, 10, ink.soft));
   }
 
   private openProjections(): Projections {

@@ -11,9 +11,8 @@ import type { Asker } from "../../core/tasks";
 import { readSpread } from "../../data/states";
 import { spell } from "../../marks/cells";
 import { drawHistogram, gather } from "../../marks/histogram";
-import { draw, make } from "../../marks/make";
-import type { Inks } from "../../marks/paper";
-import { SCREEN } from "../../marks/paper";
+import { draw, drawChart, make } from "../../marks/make";
+import { type Inks, SCREEN } from "../../marks/paper";
 import { drawRidges, ridgesHeight } from "../../marks/ridges";
 import type { words } from "./words";
 
@@ -58,14 +57,7 @@ export class Spread {
     const layer = this.told.layer();
     const figures = WHAT.map((what) => {
       const name = `${this.say[what]}, ${this.told.name(layer)}`;
-      const svg = draw("svg", {
-        width,
-        height,
-        viewBox: `0 0 ${width} ${height}`,
-        role: "img",
-        "aria-label": name,
-      });
-      svg.append(this.draw(what, width, SCREEN));
+      const svg = drawChart(width, height, name, this.draw(what, width, SCREEN));
       svg.addEventListener("click", (event) => {
         const ridge = (event.target as Element).closest("[data-layer]");
         if (ridge !== null) this.told.choose(Number(ridge.getAttribute("data-layer")));

@@ -6,6 +6,7 @@
  */
 
 import { clearCanvas } from "../../marks/canvas";
+import { consume, moveInList } from "../../marks/keys";
 import { make } from "../../marks/make";
 
 export const ROW = 22; // pixels of a token
@@ -34,17 +35,6 @@ export interface Told {
   choose(cell: Cell): void;
   walk(cell: Cell): void; // by keyboard
 }
-
-const MOVES: Readonly<Record<string, readonly [number, number]>> = {
-  ArrowUp: [-1, 0],
-  ArrowDown: [1, 0],
-  ArrowLeft: [0, -1],
-  ArrowRight: [0, 1],
-  PageUp: [-20, 0],
-  PageDown: [20, 0],
-  Home: [-1e9, 0],
-  End: [1e9, 0],
-};
 
 export class Field {
   readonly element: HTMLElement;
@@ -116,15 +106,12 @@ export class Field {
   }
 
   private key(event: KeyboardEvent): void {
-    const move = MOVES[event.key];
-    if (move === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
     const { focus, layer, tokens, layers } = this.told.shown();
-    this.told.walk({
-      token: Math.max(0, Math.min(tokens - 1, (focus ?? -1) + move[0])),
-      layer: Math.max(0, Math.min(layers - 1, layer + move[1])),
-    });
+    const token = moveInList(event.key, focus ?? -1, tokens, "down", 20);
+    const side = token === undefined ? moveInList(event.key, layer, layers, "across") : layer;
+    if (side === undefined) return;
+    consume(event);
+    this.told.walk({ token: token ?? Math.max(0, focus ?? 0), layer: side });
   }
 
   private jump(event: PointerEvent): void {

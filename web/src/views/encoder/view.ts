@@ -14,13 +14,21 @@ import { MountedView, recordingView, type Setting } from "../../core/recording_v
 import type { TableData } from "../../core/view";
 import { SideTokens } from "../../data/side_tokens";
 import { readActivations } from "../../data/states";
-import { type ColourScale, colourScale, drawCells, drawColourBar, spell } from "../../marks/cells";
+import {
+  type ColourScale,
+  colourScale,
+  drawCells,
+  drawColourBar,
+  showColourBar,
+  spell,
+} from "../../marks/cells";
 import { type Control, choiceOfSeveral, whole } from "../../marks/controls";
 import { draw, make, relabel, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
 import { figure, inks, label, SCREEN, sheet } from "../../marks/paper";
 import { drawProfile, type Level, summarise } from "../../marks/profile";
 import { reach } from "../../marks/sparkline";
+import { clip } from "../../marks/text";
 import { type Cell, Field, type Shown } from "./field";
 import { words } from "./words";
 
@@ -261,13 +269,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     const from = by === "change" ? this.hidden.tokens : 0; // embeddings have not changed yet
     const span = this.values === null ? null : reach(this.values.subarray(from));
     this.scale = colourScale(span, by === "neuron" ? "diverging" : "sequential", log, this.stage.theme);
-    const bar = drawColourBar(this.scale, 200, SCREEN);
-    bar.setAttribute("transform", "translate(4 2)");
-    this.bar.replaceChildren(bar);
-    this.bar.setAttribute(
-      "aria-label",
-      `${this.byWords()}: ${this.scale.domain.map((end) => digits(end)).join(" – ")}`,
-    );
+    showColourBar(this.bar, this.scale, this.byWords());
   }
 
   private redraw(): void {
@@ -355,9 +357,4 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     if (by === "neuron") return this.say.neuronMeans(this.neuron);
     return by === "norm" ? this.say.normMeans : this.say.changeMeans;
   }
-}
-
-function clip(text: string, most: number): string {
-  const letters = [...text];
-  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
 }

@@ -8,19 +8,15 @@
 import type { MapDescription, Spoken } from "../../api/types";
 import { isSigned, signedRefused } from "../../core/focus";
 import { count as grouped } from "../../core/formats";
+import { groupBy } from "../../core/maths/group";
 import { words } from "./words";
 
 const LONGEST = 400; // tokens
 
 /** The self-attention maps of each stack, layer by layer. */
 export function stacksOf(maps: readonly MapDescription[]): Map<string, MapDescription[]> {
-  const stacks = new Map<string, MapDescription[]>();
-  for (const map of maps) {
-    if (map.place.kind !== "self" || map.place.step !== null) continue;
-    const layers = stacks.get(map.place.stack) ?? [];
-    layers.push(map);
-    stacks.set(map.place.stack, layers);
-  }
+  const whole = maps.filter(({ place }) => place.kind === "self" && place.step === null);
+  const stacks = groupBy(whole, ({ place }) => place.stack);
   for (const layers of stacks.values()) layers.sort((one, other) => one.place.layer - other.place.layer);
   return stacks;
 }

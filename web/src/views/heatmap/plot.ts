@@ -7,7 +7,7 @@
 
 import { clearCanvas, readInks } from "../../marks/canvas";
 import { drawAxes, FONT_SIZE, layAxes, marginFor, type PlotBox } from "../../marks/heat_axes";
-import { type Cell, drawOverlay } from "../../marks/heat_overlay";
+import { type Cell, drawOverlay, type OverlayInks } from "../../marks/heat_overlay";
 import { make } from "../../marks/make";
 import type { Axes } from "./axes";
 import type { Words } from "./shown_map";
@@ -23,7 +23,7 @@ export class Plot {
   private readonly axesLayer = make("canvas", { class: "heat-layer", "aria-hidden": "true" });
   private readonly overLayer = make("canvas", { class: "heat-layer", "aria-hidden": "true" });
   private readonly corner: HTMLElement;
-  private inks: ReturnType<typeof inksOf> | null = null; // known once it stands in the page
+  private inks: OverlayInks | null = null; // known once it stands in the page
   private flat = false; // names above columns
 
   constructor(say: Words) {
@@ -93,7 +93,7 @@ export class Plot {
     this.inks = null;
   }
 
-  private readInks(): ReturnType<typeof inksOf> {
+  private readInks(): OverlayInks {
     this.inks ??= inksOf(this.element);
     return this.inks;
   }
@@ -110,8 +110,8 @@ function fontOf(element: HTMLElement): string {
   return `${FONT_SIZE}px ${getComputedStyle(element).fontFamily || "sans-serif"}`;
 }
 
-function inksOf(element: HTMLElement) {
+function inksOf(element: HTMLElement): OverlayInks {
   const inks = readInks(element);
   const accentInk = getComputedStyle(element).getPropertyValue("--accent-ink").trim() || inks.ground;
-  return { ...inks, panel: inks.ground, accentInk };
+  return { ...inks, accentInk };
 }

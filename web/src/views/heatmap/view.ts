@@ -17,9 +17,10 @@ import { isAbort } from "../../core/tasks";
 import type { TableData } from "../../core/view";
 import { fetchNeighbours } from "../../data/heat_neighbours";
 import { openSupply, type Scale } from "../../data/heat_supply";
-import { ARROWS, listen, ZOOMS } from "../../marks/heat_gestures";
+import { listen } from "../../marks/gestures";
 import type { Cell } from "../../marks/heat_overlay";
 import { Surface } from "../../marks/heat_surface";
+import { ARROWS, consume, ZOOMS } from "../../marks/keys";
 import { make, relabel } from "../../marks/make";
 import { AxisTokens, areNamed } from "./axes";
 import { Panel } from "./panel";
@@ -247,8 +248,7 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
       this.point(null, null);
       this.stage.selection.set({ query: null, key: null });
     } else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   /** The crosshair goes to the next cell, or to the next pixel where a pixel covers several. */

@@ -5,6 +5,7 @@
  * Out:  a toolbar for mouse and keyboard (arrow keys move, Enter chooses, Shift-Enter adds).
  */
 
+import { consume, moveInList } from "../../marks/keys";
 import { make } from "../../marks/make";
 
 export interface HeadRowWords {
@@ -84,22 +85,15 @@ export class HeadRow {
 
   private press(event: KeyboardEvent): void {
     const at = this.buttons.indexOf(event.target as HTMLButtonElement);
-    const moves: Readonly<Record<string, number>> = {
-      ArrowLeft: at - 1,
-      ArrowRight: at + 1,
-      Home: 0,
-      End: this.buttons.length - 1,
-    };
-    const to = moves[event.key];
     if (at < 0) return;
+    const to = moveInList(event.key, at, this.buttons.length, "across");
     if (to !== undefined) {
-      const next = this.buttons[(to + this.buttons.length) % this.buttons.length]!;
+      const next = this.buttons[to]!;
       for (const button of this.buttons) button.tabIndex = button === next ? 0 : -1;
       next.focus();
     } else if (event.key === "Enter" || event.key === " ") {
       this.click(at, event.shiftKey);
     } else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 }

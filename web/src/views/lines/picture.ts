@@ -12,6 +12,7 @@ import type { Theme } from "../../core/view";
 import { type Brush, type Lane, type Lines, middle, writeLines } from "../../marks/arcs";
 import type { Axis } from "../../marks/columns";
 import { inks, label, sheet } from "../../marks/paper";
+import { clip } from "../../marks/text";
 import type { words } from "./words";
 
 export interface LinesPicture {
@@ -45,7 +46,7 @@ export function writePicture(picture: LinesPicture): string {
   const first = Math.min(rows.query[0], rows.key[0]);
   const last = Math.max(rows.query[1], rows.key[1]);
   const lane = { left: COLUMN + 8, right: WIDTH - COLUMN - 8, top: TOP + ROW / 2 - first * ROW, row: ROW };
-  const lines = clip(picture.lines, first, last);
+  const lines = linesWithin(picture.lines, first, last);
   const body =
     writeLegend(picture) +
     writeLines(lines, lane, picture.brush) +
@@ -75,7 +76,7 @@ export function writePicture(picture: LinesPicture): string {
 }
 
 /** Lines that leave the picture are left out. */
-function clip(lines: Lines, first: number, last: number): Lines {
+function linesWithin(lines: Lines, first: number, last: number): Lines {
   const inside = (row: number) => row >= first && row < last;
   const keep: number[] = [];
   for (let at = 0; at < lines.count; at++)
@@ -118,8 +119,7 @@ function writeColumn({ tokens, rows, focus, theme }: LinesPicture, axis: Axis, l
   for (let row = rows[axis][0]; row < rows[axis][1]; row++) {
     const y = middle(lane, row) + 4;
     const here = focus?.axis === axis && focus.row === row;
-    const shown = tokens[axis].shown[row] ?? "";
-    const text = shown.length > 24 ? `${shown.slice(0, 23)}…` : shown;
+    const text = clip(tokens[axis].shown[row] ?? "", 24);
     texts.push(
       label(text, end ? COLUMN : WIDTH - COLUMN, y, {
         fill: ink,

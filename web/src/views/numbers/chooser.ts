@@ -6,6 +6,7 @@
  */
 
 import type { Language, MetricDescription } from "../../api/types";
+import { groupBy } from "../../core/maths/group";
 import { formatText } from "../../core/messages";
 import type { Names } from "../../core/recording_view";
 import { tick } from "../../marks/controls";
@@ -35,15 +36,14 @@ export function makeChooser(
       make("p", {}, () => formatText(metric.caption, language()), note),
     );
   };
-  const groups = [...new Set(extra.map(({ family }) => family))].map((family) => {
-    const members = extra.filter((metric) => metric.family === family);
-    return make(
+  const groups = [...groupBy(extra, ({ family }) => family)].map(([family, members]) =>
+    make(
       "fieldset",
       {},
       make("legend", {}, () => names.families(family)),
       ...members.map(line),
-    );
-  });
+    ),
+  );
   return make(
     "details",
     { class: "chooser", open: choices.extras.length > 0 },

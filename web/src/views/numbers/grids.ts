@@ -8,15 +8,16 @@
 import type { MetricDescription } from "../../api/types";
 import { joinSentences } from "../../core/focus";
 import { digits } from "../../core/formats";
+import { groupBy } from "../../core/maths/group";
 import { formatText } from "../../core/messages";
 import { samePlace } from "../../core/place";
 import type { Stage } from "../../core/view";
 import { words as focusWords } from "../../i18n/focus";
-import { type ColourScale, colourScale, drawColourBar, spell } from "../../marks/cells";
-import { cellTitle, drawHeadGrid, gridSize, type HeadCell } from "../../marks/headgrid";
-import { draw, make } from "../../marks/make";
-import type { Inks } from "../../marks/paper";
-import { SCREEN } from "../../marks/paper";
+import { type ColourScale, colourScale, drawColourBar, showColourBar, spell } from "../../marks/cells";
+import { drawHeadGrid, gridSize, type HeadCell } from "../../marks/headgrid";
+import { ARROWS, consume } from "../../marks/keys";
+import { draw, drawChart, make } from "../../marks/make";
+import { type Inks, SCREEN } from "../../marks/paper";
 import { reach } from "../../marks/sparkline";
 import type { MeasureRow } from "./measures";
 import type { words } from "./words";
@@ -48,31 +49,15 @@ export class Grids {
     this.metric = metric;
     const most = Math.max(1, ...rows.map((row) => row.head! + 1));
     const cell = Math.max(8, Math.min(22, Math.floor(300 / most)));
-    const drawn = this.draw(SCREEN, cell).map(({ group, size, stack, kind }) =>
-      draw(
-        "svg",
-        {
-          width: size[0],
-          height: size[1],
-          viewBox: `0 0 ${size[0]} ${size[1]}`,
-          "data-stack": stack,
-          "data-kind": kind,
-          "aria-hidden": "true",
-        },
-        group,
-      ),
-    );
+    const drawn = this.draw(SCREEN, cell).map(({ group, size, stack, kind }) => {
+      const chart = drawChart(...size, null, group);
+      Object.assign(chart.dataset, { stack, kind });
+      return chart;
+    });
     this.element.replaceChildren(...drawn);
     const name = formatText(metric.label, this.stage.language);
     this.element.setAttribute("aria-label", this.say.gridAbout(name));
-    const scale = this.scale();
-    const bar = drawColourBar(scale, 200, SCREEN);
-    bar.setAttribute("transform", "translate(8 2)");
-    this.legend.replaceChildren(bar);
-    this.legend.setAttribute(
-      "aria-label",
-      `${name}: ${scale.domain.map((value) => digits(value)).join(" – ")}`,
-    );
+    showColourBar(this.legend, this.scale(), name);
   }
 
   /** Grids side by side with their legend, for a picture. */
@@ -109,17 +94,11 @@ export class Grids {
       const layers = [...new Set(rows.map((row) => row.layer!))];
       const heads = Math.max(...rows.map((row) => row.head! + 1));
       const cells = rows.map((row): HeadCell => {
-        const { value, why } = row.readings.get(metric.name) ?? { value: null, why: [] };
         return {
           layer: row.layer!,
           head: row.head!,
-          value,
-          title: cellTitle(
-            this.told.place(row),
-            value,
-            this.say.unit(metric.unit),
-            joinSentences(why, this.stage.language),
-          ),
+          value: row.readings.get(metric.name)?.value ?? null,
+          title: this.title(row, metric),
           chosen: samePlace(row.place, place) && (row.head === head || head === "mean"),
         };
       });
@@ -135,8 +114,8 @@ export class Grids {
     if (!cell || !svg) return;
     const row = this.rows.find(
       (each) =>
-        each.stack === svg.getAttribute("data-stack") &&
-        each.kind === svg.getAttribute("data-kind") &&
+        each.stack === svg.dataset["stack"] &&
+        each.kind === svg.dataset["kind"] &&
         each.layer === Number(cell.getAttribute("data-layer")) &&
         each.head === Number(cell.getAttribute("data-head")),
     );
@@ -144,18 +123,11 @@ export class Grids {
   }
 
   private key(event: KeyboardEvent): void {
-    const moves: Record<string, readonly [number, number]> = {
-      ArrowUp: [-1, 0],
-      ArrowDown: [1, 0],
-      ArrowLeft: [0, -1],
-      ArrowRight: [0, 1],
-    };
-    const move = moves[event.key];
+    const move = ARROWS[event.key];
     const { place, head } = this.stage.selection.get();
     const here = this.rows.find((row) => samePlace(row.place, place));
     if (move === undefined || here === undefined || this.metric === null) return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
     const family = this.rows.filter((row) => row.stack === here.stack && row.kind === here.kind);
     const layers = [...new Set(family.map((row) => row.layer))];
     const layer = layers[Math.max(0, Math.min(layers.length - 1, layers.indexOf(here.layer) + move[0]))];
@@ -163,26 +135,18 @@ export class Grids {
     const row = family.find((each) => each.layer === layer && each.head === wish);
     if (row === undefined) return;
     this.told.go(row);
-    const { value, why } = row.readings.get(this.metric.name) ?? { value: null, why: [] };
-    this.stage.announce(
-      cellTitle(
-        this.told.place(row),
-        value,
-        this.say.unit(this.metric.unit),
-        joinSentences(why, this.stage.language),
-      ),
-    );
+    this.stage.announce(this.title(row, this.metric));
+  }
+
+  /** A cell in words. */
+  private title(row: MeasureRow, { name, unit }: MetricDescription): string {
+    const { value, why } = row.readings.get(name) ?? { value: null, why: [] };
+    const text = value === null ? joinSentences(why, this.stage.language) : digits(value);
+    return `${this.told.place(row)}: ${text || "–"}${value === null ? "" : ` ${this.say.unit(unit)}`}`;
   }
 }
 
 /** Rows by stack and kind. */
 export function familiesOf(rows: readonly MeasureRow[]): MeasureRow[][] {
-  const families = new Map<string, MeasureRow[]>();
-  for (const row of rows) {
-    const name = `${row.stack} ${row.kind}`;
-    const family = families.get(name);
-    if (family === undefined) families.set(name, [row]);
-    else family.push(row);
-  }
-  return [...families.values()];
+  return [...groupBy(rows, ({ stack, kind }) => `${stack} ${kind}`).values()];
 }

@@ -6,6 +6,7 @@
  */
 
 import type { MapDescription } from "../../api/types";
+import { moveInList } from "../../marks/keys";
 
 export type Order = "layer" | "high" | "low";
 
@@ -168,10 +169,8 @@ export function boxAt(grid: Grid, x: number, y: number): Box | null {
 export function neighbour(grid: Grid, from: Box, key: string): Box {
   const { boxes } = grid;
   const at = boxes.indexOf(from);
-  if (key === "ArrowLeft") return boxes[Math.max(0, at - 1)] ?? from;
-  if (key === "ArrowRight") return boxes[Math.min(boxes.length - 1, at + 1)] ?? from;
-  if (key === "Home") return boxes[0] ?? from;
-  if (key === "End") return boxes.at(-1) ?? from;
+  const to = moveInList(key, at, boxes.length, "across");
+  if (to !== undefined) return boxes[to] ?? from;
   const row = from.row + (key === "ArrowDown" ? 1 : -1);
   const line = boxes.filter((box) => box.row === row);
   const far = (box: Box): number => Math.abs(box.x - from.x);

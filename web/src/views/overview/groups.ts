@@ -6,6 +6,7 @@
  */
 
 import type { MapDescription } from "../../api/types";
+import { groupBy } from "../../core/maths/group";
 import type { Selection } from "../../core/selection";
 import type { Group } from "./grid";
 import type { words } from "./words";
@@ -19,15 +20,10 @@ export function groupMaps(
   const whole = maps.filter((map) => map.place.step === null);
   const last = maps.reduce((most, map) => Math.max(most, map.place.step ?? 0), 0);
   const step = maps.some((map) => map.place.step === selection.step) ? selection.step : last;
-  const groups = new Map<string, MapDescription[]>();
-  for (const map of whole.length > 0 ? whole : maps.filter((each) => each.place.step === step)) {
-    const title = [
-      say.group(map.place.stack, map.place.kind),
-      ...(map.place.step === null ? [] : [say.groupStep(map.place.step)]),
-    ].join(" · ");
-    groups.set(title, [...(groups.get(title) ?? []), map]);
-  }
-  return [...groups].map(([title, members]) => ({
+  const shown = whole.length > 0 ? whole : maps.filter((each) => each.place.step === step);
+  const titleOf = ({ place }: MapDescription): string =>
+    say.group(place.stack, place.kind) + (place.step === null ? "" : ` · ${say.groupStep(place.step)}`);
+  return [...groupBy(shown, titleOf)].map(([title, members]) => ({
     title,
     maps: members.sort((a, b) => a.place.layer - b.place.layer),
   }));

@@ -7,6 +7,7 @@
 
 import type { Language, MetricDescription } from "../../api/types";
 import { digits, significant } from "../../core/formats";
+import { groupBy } from "../../core/maths/group";
 import { formatText } from "../../core/messages";
 import { type Option, type Options, oneOf, optional, type Schema, text } from "../../core/options";
 import type { Names } from "../../core/recording_view";
@@ -155,11 +156,7 @@ export class Menu {
 
   private metricList(): HTMLElement {
     const { say } = this;
-    const families = new Map<string, MetricDescription[]>();
-    for (const metric of this.metrics) {
-      families.set(metric.family, [...(families.get(metric.family) ?? []), metric]);
-    }
-    const groups = [...families].map(([family, members]) => ({
+    const groups = [...groupBy(this.metrics, ({ family }) => family)].map(([family, members]) => ({
       label: () => this.names.families(family),
       options: members.map((each) => ({
         value: each.name,

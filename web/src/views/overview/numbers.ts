@@ -9,6 +9,7 @@ import type { Description, Language, MetricDescription, ScoreDescription, ScoreP
 import { joinSentences } from "../../core/focus";
 import { digits } from "../../core/formats";
 import { formatText } from "../../core/messages";
+import { reach } from "../../marks/sparkline";
 import type { Box } from "./grid";
 import type { words } from "./words";
 
@@ -27,18 +28,11 @@ export function headMetrics(
 }
 
 export function numbersOf(score: ScoreDescription): Numbers {
-  const parts = new Map<string, ScorePart>();
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const part of score.parts) {
-    if (part.place === null) continue;
-    parts.set(part.place.address, part);
-    for (const value of part.values) {
-      if (value === null) continue;
-      least = Math.min(least, value);
-      most = Math.max(most, value);
-    }
-  }
-  return { parts, limits: least > most ? [0, 1] : [least, most] };
+  const placed = score.parts.flatMap((part) =>
+    part.place === null ? [] : [[part.place.address, part] as const],
+  );
+  const limits = reach(placed.flatMap(([, { values }]) => values)) ?? [0, 1];
+  return { parts: new Map(placed), limits };
 }
 
 /** What a metric is, and what low and high numbers mean. */

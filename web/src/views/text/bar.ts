@@ -6,16 +6,17 @@
  */
 
 import type { Theme } from "../../core/view";
+import { drawRamp } from "../../marks/cells";
+import { sequential } from "../../marks/colours";
 import { choice } from "../../marks/controls";
-import { make } from "../../marks/make";
-import { paintLegend } from "../../marks/strip";
+import { drawChart, make } from "../../marks/make";
 import { MODES, type Mode } from "./settings";
 import type { words } from "./words";
 
 export class Bar {
   readonly element: HTMLElement;
   readonly largest = make("span", { class: "text-largest" });
-  private readonly legend: HTMLCanvasElement;
+  private readonly legend = drawChart(120, 10, null);
   private readonly modes;
 
   constructor(
@@ -29,8 +30,7 @@ export class Bar {
       title: value === "received" ? () => say.receivedHint : undefined,
     }));
     this.modes = choice<Mode>(() => say.show, choices, "out", choose);
-    const size = { width: 120, height: 10 };
-    this.legend = make("canvas", { class: "text-legend", ...size, "aria-hidden": "true" });
+    this.legend.classList.add("text-legend");
     this.paint();
     this.element = make(
       "div",
@@ -42,7 +42,7 @@ export class Bar {
 
   /** The legend, in the colours of the theme. */
   paint(): void {
-    paintLegend(this.legend, this.theme());
+    this.legend.replaceChildren(...drawRamp(sequential(this.theme()), 120, 10));
   }
 
   /** Without weights only what is received in all can be chosen. */

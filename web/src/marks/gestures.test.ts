@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { type Hands, listen } from "./heat_gestures";
+import { type GestureHandlers, listen } from "./gestures";
 
-type Calls = { [K in keyof Hands]: ReturnType<typeof vi.fn> };
+type Calls = { [K in keyof GestureHandlers]: ReturnType<typeof vi.fn> };
 
 let element: HTMLElement;
-let hands: Calls;
+let handlers: Calls;
 let stopListening: () => void;
 
 beforeEach(() => {
   element = document.createElement("div");
   element.setPointerCapture = () => {};
-  hands = { zoom: vi.fn(), pan: vi.fn(), hover: vi.fn(), leave: vi.fn(), tap: vi.fn() };
-  stopListening = listen(element, hands as unknown as Hands);
+  handlers = { zoom: vi.fn(), pan: vi.fn(), hover: vi.fn(), leave: vi.fn(), tap: vi.fn() };
+  stopListening = listen(element, handlers as unknown as GestureHandlers);
 });
 
 afterEach(() => stopListening());
@@ -29,23 +29,23 @@ function pointer(type: string, x: number, y: number, more: PointerEventInit = {}
   element.dispatchEvent(event);
 }
 
-describe("hands", () => {
+describe("handlers", () => {
   it("hover without a button, pan with one", () => {
     pointer("pointermove", 10, 20);
-    expect(hands.hover).toHaveBeenCalledWith(10, 20);
+    expect(handlers.hover).toHaveBeenCalledWith(10, 20);
     pointer("pointerdown", 10, 20);
     pointer("pointermove", 30, 25);
-    expect(hands.pan).toHaveBeenCalledWith(20, 5);
+    expect(handlers.pan).toHaveBeenCalledWith(20, 5);
     pointer("pointerup", 30, 25);
-    expect(hands.tap).not.toHaveBeenCalled();
+    expect(handlers.tap).not.toHaveBeenCalled();
   });
 
   it("tap when they hardly move", () => {
     pointer("pointerdown", 10, 20);
     pointer("pointermove", 12, 20);
     pointer("pointerup", 12, 20);
-    expect(hands.tap).toHaveBeenCalledWith(12, 20);
-    expect(hands.pan).not.toHaveBeenCalled();
+    expect(handlers.tap).toHaveBeenCalledWith(12, 20);
+    expect(handlers.pan).not.toHaveBeenCalled();
   });
 
   it("zoom by pinching, about the middle of two fingers, and are no tap afterwards", () => {
@@ -54,11 +54,11 @@ describe("hands", () => {
     pointer("pointerdown", 100, 100, first);
     pointer("pointerdown", 200, 100, second);
     pointer("pointermove", 300, 100, second);
-    expect(hands.zoom).toHaveBeenCalledWith(150, 100, 2);
-    expect(hands.pan).toHaveBeenCalledWith(50, 0);
+    expect(handlers.zoom).toHaveBeenCalledWith(150, 100, 2);
+    expect(handlers.pan).toHaveBeenCalledWith(50, 0);
     pointer("pointerup", 300, 100, second);
     pointer("pointerup", 100, 100, first);
-    expect(hands.tap).not.toHaveBeenCalled();
+    expect(handlers.tap).not.toHaveBeenCalled();
   });
 
   it("zoom by wheel about the pointer, in and out by the same factor", () => {
@@ -67,7 +67,7 @@ describe("hands", () => {
       element.dispatchEvent(Object.assign(event, { clientX: 5, clientY: 6 }));
       expect(event.defaultPrevented).toBe(true);
     }
-    const [near, far] = hands.zoom.mock.calls as [number, number, number][];
+    const [near, far] = handlers.zoom.mock.calls as [number, number, number][];
     expect(near!.slice(0, 2)).toEqual([5, 6]);
     expect(near![2]).toBeGreaterThan(1);
     expect(near![2] * far![2]).toBeCloseTo(1, 9);
@@ -76,9 +76,9 @@ describe("hands", () => {
   it("leave other buttons alone, and everything after the end", () => {
     pointer("pointerdown", 10, 20, { button: 2 });
     pointer("pointerup", 10, 20, { button: 2 });
-    expect(hands.tap).not.toHaveBeenCalled();
+    expect(handlers.tap).not.toHaveBeenCalled();
     stopListening();
     pointer("pointermove", 1, 1);
-    expect(hands.hover).not.toHaveBeenCalled();
+    expect(handlers.hover).not.toHaveBeenCalled();
   });
 });

@@ -1,11 +1,11 @@
 /**
- * Hands on a map: wheel and pinch zoom about the pointer, drag pans, a tap points.
+ * Gestures on a map or a plot: wheel and pinch zoom about the pointer, drag pans, a tap points.
  *
  * In:   pointer and wheel events of an element.
  * Out:  what was meant, in CSS pixels from the element's upper left corner.
  */
 
-export interface Hands {
+export interface GestureHandlers {
   zoom(x: number, y: number, factor: number): void;
   pan(dx: number, dy: number): void;
   hover(x: number, y: number): void;
@@ -15,19 +15,8 @@ export interface Hands {
 
 const SLACK = 4; // CSS pixels a tap may wander
 
-/** Arrow keys: to the next cell. */
-export const ARROWS: Readonly<Record<string, readonly [down: number, right: number]>> = {
-  ArrowLeft: [0, -1],
-  ArrowRight: [0, 1],
-  ArrowUp: [-1, 0],
-  ArrowDown: [1, 0],
-};
-
-/** Keys that zoom in, out, and show all. */
-export const ZOOMS: Readonly<Record<string, -1 | 0 | 1>> = { "+": 1, "=": 1, "-": -1, "0": 0 };
-
 /** Returns what takes the listeners away again. */
-export function listen(element: HTMLElement, hands: Hands): () => void {
+export function listen(element: HTMLElement, handlers: GestureHandlers): () => void {
   const fingers = new Map<number, { x: number; y: number }>();
   let moved = 0;
 
@@ -45,12 +34,12 @@ export function listen(element: HTMLElement, hands: Hands): () => void {
     const now = place(event);
     const before = fingers.get(event.pointerId);
     if (before === undefined) {
-      if (event.pointerType !== "touch") hands.hover(now.x, now.y);
+      if (event.pointerType !== "touch") handlers.hover(now.x, now.y);
       return;
     }
     moved += Math.hypot(now.x - before.x, now.y - before.y);
     if (fingers.size === 1) {
-      if (moved > SLACK) hands.pan(now.x - before.x, now.y - before.y);
+      if (moved > SLACK) handlers.pan(now.x - before.x, now.y - before.y);
     } else pinch(event.pointerId, before, now);
     fingers.set(event.pointerId, now);
   };
@@ -59,14 +48,14 @@ export function listen(element: HTMLElement, hands: Hands): () => void {
     if (other === undefined) return;
     const width = Math.hypot(now.x - other.x, now.y - other.y);
     const widthBefore = Math.max(1, Math.hypot(before.x - other.x, before.y - other.y));
-    hands.zoom((before.x + other.x) / 2, (before.y + other.y) / 2, width / widthBefore);
-    hands.pan((now.x - before.x) / 2, (now.y - before.y) / 2);
+    handlers.zoom((before.x + other.x) / 2, (before.y + other.y) / 2, width / widthBefore);
+    handlers.pan((now.x - before.x) / 2, (now.y - before.y) / 2);
   };
   const up = (event: PointerEvent): void => {
     if (!fingers.delete(event.pointerId)) return;
     if (event.type === "pointerup" && moved <= SLACK && fingers.size === 0) {
       const { x, y } = place(event);
-      hands.tap(x, y);
+      handlers.tap(x, y);
     }
     if (fingers.size > 0) moved = Number.POSITIVE_INFINITY; // the rest of a pinch is no tap
   };
@@ -76,10 +65,10 @@ export function listen(element: HTMLElement, hands: Hands): () => void {
     const lines = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
     const speed = event.ctrlKey ? 0.01 : 0.0022; // a trackpad's pinch arrives as small wheel steps with Ctrl
     const far = Math.max(-240, Math.min(240, event.deltaY * lines));
-    hands.zoom(x, y, Math.exp(-far * speed));
+    handlers.zoom(x, y, Math.exp(-far * speed));
   };
   const leave = (event: PointerEvent): void => {
-    if (event.pointerType !== "touch") hands.leave();
+    if (event.pointerType !== "touch") handlers.leave();
   };
 
   const controller = new AbortController();

@@ -1,0 +1,21 @@
+/**
+ * Texts where no canvas can measure them: in saved pictures.
+ *
+ * In:   a text.
+ * Out:  its width as a good guess; a text cut to some letters.
+ */
+
+const WIDE = "\u2e7f"; // scripts beyond have letters as wide as high
+
+/** Pixels of a text in letters of `size`. */
+export function textWidth(text: string, size: number): number {
+  let width = 0;
+  for (const letter of text) width += letter > WIDE ? size : 0.58 * size;
+  return width;
+}
+
+/** At most so many letters, an ellipsis among them. */
+export function clip(text: string, most: number): string {
+  const letters = [...text];
+  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
+}
