@@ -343,7 +343,7 @@ def test_words_come_one_by_one_and_the_new_recording_is_opened(reciting: Recitin
     form = page.locator("form.decoding")
     form.get_by_label("Method").select_option("sampling")
     expect(form.get_by_label("Beams")).to_be_hidden()
-    form.locator("[name=count]").fill("4")
+    form.locator("[name=max_new_tokens]").fill("4")
     form.get_by_label("Temperature").fill("0.5")
     form.get_by_label("Seed").fill("7")
     page.locator("form.decoding button[type=submit]").click()
@@ -384,9 +384,9 @@ def test_fields_keep_what_is_out_of_range_from_being_sent(reciting: Reciting, op
     page = open_page(address)
     settle(page)
     form = page.locator("form.decoding")
-    form.locator("[name=count]").fill("0")
+    form.locator("[name=max_new_tokens]").fill("0")
     page.locator("form.decoding button[type=submit]").click()
-    expect(form.locator("[name=count]:invalid")).to_be_focused()  # the browser leads there, and sends nothing
+    expect(form.locator("[name=max_new_tokens]:invalid")).to_be_focused()  # the browser leads there, and sends nothing
     settle(page)
     assert reciter.requests == []
 

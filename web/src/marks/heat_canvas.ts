@@ -42,7 +42,7 @@ export function paint(scene: Scene): Uint8ClampedArray<ArrayBuffer> {
   const index = indexScene(scene);
   const colours = new Uint32Array(256);
   for (let place = 0; place < 256; place++)
-    colours[place] = word(scene.table.subarray(3 * place, 3 * place + 3));
+    colours[place] = packColour(scene.table.subarray(3 * place, 3 * place + 3));
   for (const placement of scene.placements) paintPlacement(scene, placement, index, colours, words);
   return pixels;
 }
@@ -57,7 +57,7 @@ function paintPlacement(
   const { tile } = placement;
   const [left, top, right, bottom] = boxOf(scene, placement);
   const gain = fixedRoot(tile.maximum / scene.unit);
-  const hatch = scene.hatch.map(word);
+  const hatch = scene.hatch.map(packColour);
   const phase = hatchPhase(scene);
   const causal = scene.mask.causal;
   const span = (1 << tile.level) - 1; // cells behind the first of a pixel
@@ -89,6 +89,7 @@ function paintPlacement(
   }
 }
 
-function word(colour: ArrayLike<number>): number {
+/** An opaque colour as four bytes of an image. */
+export function packColour(colour: ArrayLike<number>): number {
   return (OPAQUE | (colour[2]! << 16) | (colour[1]! << 8) | colour[0]!) >>> 0;
 }

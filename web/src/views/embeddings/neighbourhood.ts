@@ -10,7 +10,7 @@ import { nearestTokens } from "../../core/maths/nearest";
 import type { SideTokens } from "../../data/side_tokens";
 import type { States } from "../../data/states";
 import { make } from "../../marks/make";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 const NEAREST = 10;
 
@@ -33,7 +33,7 @@ export async function makeNeighbourhood(
   states: States,
   token: number,
   start: number,
-  say: ReturnType<typeof words>,
+  say: Words,
   choose: (token: number) => void,
 ): Promise<HTMLElement[]> {
   const near = nearestTokens(states, token - start, NEAREST);

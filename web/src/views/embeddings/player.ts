@@ -8,7 +8,7 @@
 import type { Tasks } from "../../core/tasks";
 import { button } from "../../marks/controls";
 import { relabel } from "../../marks/make";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 const PACE = 1100; // milliseconds for a layer
 
@@ -21,11 +21,7 @@ interface LayersToPlay {
   drawn(): Promise<unknown>;
 }
 
-export function makePlayer(
-  tasks: Tasks,
-  layers: LayersToPlay,
-  say: ReturnType<typeof words>,
-): HTMLButtonElement {
+export function makePlayer(tasks: Tasks, layers: LayersToPlay, say: Words): HTMLButtonElement {
   let playing = false;
   const play = (on: boolean): void => {
     playing = on;

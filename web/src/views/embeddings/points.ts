@@ -23,7 +23,7 @@ import { Tooltip } from "../../marks/tooltip";
 import { type Choices, choicesOf, type EmbeddingsOptions, MOST } from "./choices";
 import { Cloud, type CloudLook } from "./cloud";
 import { makeContext, makeNeighbourhood } from "./neighbourhood";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 const STEP = 1.5; // of zooming
 
@@ -46,7 +46,7 @@ export class Points {
   private turn: Turn = UNTURNED;
   private turned: Float64Array | null = null;
 
-  constructor(private readonly setting: Setting<ReturnType<typeof words>, EmbeddingsOptions>) {
+  constructor(private readonly setting: Setting<Words, EmbeddingsOptions>) {
     const { stage, say, tasks } = setting;
     this.stage = stage;
     this.say = say;

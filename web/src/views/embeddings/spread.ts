@@ -14,7 +14,7 @@ import { drawHistogram, gather } from "../../marks/histogram";
 import { draw, drawChart, make } from "../../marks/make";
 import { type Inks, SCREEN } from "../../marks/paper";
 import { drawRidges, ridgesHeight } from "../../marks/ridges";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 const WHAT = ["values", "norms"] as const;
 type What = (typeof WHAT)[number];
@@ -28,7 +28,7 @@ export class Spread {
   constructor(
     private readonly asking: Asker,
     private readonly hidden: HiddenDescription,
-    private readonly say: ReturnType<typeof words>,
+    private readonly say: Words,
     private readonly told: { layer(): number; name(layer: number): string; choose(layer: number): void },
   ) {}
 

@@ -17,7 +17,7 @@ import { type Choices, choicesOf, type EmbeddingsOptions, MOST, options } from "
 import { makePlayer } from "./player";
 import { Points } from "./points";
 import { Spread } from "./spread";
-import { words } from "./words";
+import { type Words, words } from "./words";
 
 export const view = recordingView({
   name: "embeddings",
@@ -27,8 +27,6 @@ export const view = recordingView({
   fits: hasHidden,
   mount: (setting) => new EmbeddingsView(setting),
 });
-
-type Words = ReturnType<typeof words>;
 
 class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
   private readonly controls = new OptionControls(this.options);
@@ -185,7 +183,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
       caption: `${say.title}: ${this.layerName(choices.layer)}, ${say[choices.by]}`,
       columns: [this.names.position, this.names.token, say.columnX, say.columnY],
       rows,
-      ...(rows.length < hidden.tokens ? { more: hidden.tokens - rows.length } : {}),
+      more: hidden.tokens - rows.length,
     };
   }
 

@@ -6,3 +6,4 @@ import type * as en from "./words.en";
 const files = import.meta.glob<typeof en>("./words.*.ts", { eager: true });
 
 export const words = loadWords(files, "words");
+export type Words = ReturnType<typeof words>;

@@ -30,7 +30,7 @@ import { drawProfile, type Level, summarise } from "../../marks/profile";
 import { reach } from "../../marks/sparkline";
 import { clip } from "../../marks/text";
 import { type Cell, Field, type Shown } from "./field";
-import { words } from "./words";
+import { type Words, words } from "./words";
 
 const MOST_IN_PICTURE = 160;
 const MOST_IN_TABLE = 2000;
@@ -59,8 +59,6 @@ export const view = recordingView({
   fits: hasHidden,
   mount: (setting) => new EncoderView(setting),
 });
-
-type Words = ReturnType<typeof words>;
 
 class EncoderView extends MountedView<Words, EncoderOptions> {
   private readonly loading = this.tasks.asker();
@@ -186,8 +184,8 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     ]);
     const names = layers.map((layer) => this.say.columnLayer(layer));
     const columns = [this.names.position, this.names.token, ...names];
-    const more = this.hidden.tokens - most;
-    return { caption: `${this.say.title}: ${this.byWords()}`, columns, rows, ...(more > 0 ? { more } : {}) };
+    const caption = `${this.say.title}: ${this.byWords()}`;
+    return { caption, columns, rows, more: this.hidden.tokens - most };
   }
 
   private build(): void {

@@ -12,7 +12,7 @@ import type { Columns } from "../../marks/columns";
 import { make } from "../../marks/make";
 import { inks } from "../../marks/paper";
 import { type Spot, STRIP, type Traced } from "./trace";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 /** Where the columns of heat stand: the input, then every layer. */
 export function layGrid(lists: Columns, planes: number): Grid {
@@ -54,7 +54,7 @@ export function paintFlow(
 }
 
 /** Names above the columns, as many as there is room for; `here`: the layer of the selection. */
-export function nameLayers({ columns }: Grid, here: number, word: ReturnType<typeof words>): HTMLElement[] {
+export function nameLayers({ columns }: Grid, here: number, word: Words): HTMLElement[] {
   const every = Math.ceil(28 / Math.max(1, (columns[1] ?? 0) - (columns[0] ?? 0)));
   return columns.map((x, plane) => {
     const layer = plane - 1;

@@ -12,12 +12,12 @@ import { writeBands } from "../../marks/bands";
 import { sequential } from "../../marks/colours";
 import { type Inks, inks, label, sheet } from "../../marks/paper";
 import { percent, STRIP, type Traced } from "./trace";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 const [LEFT, TOP, ROW] = [150, 24, 18];
 
 export interface FlowPicture {
-  readonly word: ReturnType<typeof words>;
+  readonly word: Words;
   readonly stage: Stage;
   readonly stack: string;
   readonly traced: Traced;

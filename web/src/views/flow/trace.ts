@@ -8,7 +8,7 @@
 import { percent as formatPercent } from "../../core/formats";
 import { findStreams, type Stream, traceDown, traceUp } from "../../core/maths/rollout";
 import { strongest } from "../../core/maths/strongest";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 export const LEAST = 0.001; // the thinnest band
 export const STRIP = 10; // pixels of heat at each layer
@@ -46,7 +46,7 @@ export function tellTrace(
   node: Spot | null,
   start: number,
   nameOf: (row: number) => string,
-  word: ReturnType<typeof words>,
+  word: Words,
 ): string {
   const inputs = down[0]!;
   if (node !== null) {

@@ -21,7 +21,7 @@ import { layGrid, nameLayers, nodeAt, paintFlow } from "./drawing";
 import { writePicture } from "./picture";
 import { canFlow, stacksOf, whyNot } from "./stacks";
 import { LEAST, percent, type Spot, type Traced, tellTrace, traceToken } from "./trace";
-import { words } from "./words";
+import { type Words, words } from "./words";
 
 const EXACT_UP_TO = 200; // tokens whose weights come in single precision
 const WHOLE = 80; // tokens: a picture of more shows the window only
@@ -34,8 +34,6 @@ export const view = recordingView({
   fits: ({ now: { description } }) => canFlow(description.maps),
   mount: (setting) => new FlowView(setting),
 });
-
-type Words = ReturnType<typeof words>;
 
 class FlowView extends MountedView<Words, object> {
   private readonly opening = this.tasks.asker();

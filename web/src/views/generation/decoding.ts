@@ -7,7 +7,7 @@
 
 import type { DecodeRequest, Job } from "../../api/types";
 import { make, type Text } from "../../marks/make";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 export type Predicts = "words" | "masks" | "classes";
 type Method = DecodeRequest["method"];
@@ -16,18 +16,26 @@ type Method = DecodeRequest["method"];
 export type DecodingText = Readonly<Record<string, string>>;
 
 export interface DecodingOptions {
-  readonly word: ReturnType<typeof words>;
+  readonly word: Words;
   readonly predicts: Predicts;
   send(decode: DecodeRequest | null): void;
   cancel(): void;
 }
 
+/** Fields by their names in the request; `only`: the one method that reads it. */
+const FIELDS = {
+  max_new_tokens: { label: "count", only: "", value: 20, min: 1, max: 500, step: 1 },
+  beams: { label: "beams", only: "beam", value: 4, min: 2, max: 16, step: 1 },
+  temperature: { label: "temperature", only: "sampling", value: 1, min: 0.05, max: 5, step: "any" },
+  top_k: { label: "topK", only: "sampling", value: 50, min: 0, max: 1000, step: 1 }, // 0: all words
+  top_p: { label: "topP", only: "sampling", value: 1, min: 0.01, max: 1, step: "any" },
+  seed: { label: "seed", only: "sampling", value: 0, min: 0, max: 2 ** 31, step: 1 },
+} as const;
+
 export class Decoding {
   readonly element: HTMLFormElement;
   private readonly method: HTMLSelectElement;
-  private readonly fields: Readonly<
-    Record<"count" | "beams" | "temperature" | "topK" | "topP" | "seed", HTMLInputElement>
-  >;
+  private readonly fields = new Map<string, HTMLInputElement>();
   private readonly submit: HTMLButtonElement;
   private readonly stop: HTMLButtonElement;
   private readonly progress = make("progress", { class: "decoding-progress", max: 1, hidden: true });
@@ -43,16 +51,13 @@ export class Decoding {
       choice("sampling"),
       choice("beam"),
     );
-    const field = (name: string, value: number, least: number, most: number, step: number | "any" = 1) =>
-      make("input", { type: "number", name, value, min: least, max: most, step, required: true });
-    this.fields = {
-      count: field("count", 20, 1, 500),
-      beams: field("beams", 4, 2, 16),
-      temperature: field("temperature", 1, 0.05, 5, "any"),
-      topK: field("top_k", 50, 0, 1000),
-      topP: field("top_p", 1, 0.01, 1, "any"),
-      seed: field("seed", 0, 0, 2 ** 31),
-    };
+    const labelled = (text: Text, input: HTMLElement, only: string) =>
+      make("label", { class: "decoding-field", "data-only": only }, make("span", {}, text), input);
+    const fields = Object.entries(FIELDS).map(([name, { label, only, ...bounds }]) => {
+      const input = make("input", { type: "number", name, required: true, ...bounds });
+      this.fields.set(name, input);
+      return labelled(() => word[label], input, only);
+    });
     this.submit = make("button", { type: "submit", class: "button primary" }, () =>
       predicts === "words" ? word.predict : predicts === "masks" ? word.predictMask : word.predictClass,
     );
@@ -61,23 +66,10 @@ export class Decoding {
       { type: "button", class: "button", hidden: true, onclick: () => options.cancel() },
       () => word.cancel,
     );
-    const labelled = (text: Text, input: HTMLElement, only: string) =>
-      make("label", { class: "decoding-field", "data-only": only }, make("span", {}, text), input);
-    const { fields } = this;
     this.element = make(
       "form",
       { class: "decoding", onsubmit: (event: Event) => this.send(event) },
-      ...(predicts === "words"
-        ? [
-            labelled(() => word.method, this.method, ""),
-            labelled(() => word.count, fields.count, ""),
-            labelled(() => word.beams, fields.beams, "beam"),
-            labelled(() => word.temperature, fields.temperature, "sampling"),
-            labelled(() => word.topK, fields.topK, "sampling"),
-            labelled(() => word.topP, fields.topP, "sampling"),
-            labelled(() => word.seed, fields.seed, "sampling"),
-          ]
-        : []),
+      ...(predicts === "words" ? [labelled(() => word.method, this.method, ""), ...fields] : []),
       this.submit,
       this.stop,
       this.progress,
@@ -86,49 +78,25 @@ export class Decoding {
     this.arrange();
   }
 
-  /** Set fields as something was written before. */
-  fill(decode: DecodeRequest): void {
-    this.method.value = decode.method;
-    const { fields } = this;
-    const put = (field: HTMLInputElement, value: number | null | undefined) => {
-      if (typeof value === "number") field.value = String(value);
-    };
-    put(fields.count, decode.max_new_tokens);
-    put(fields.beams, decode.beams);
-    put(fields.temperature, decode.temperature);
-    put(fields.topK, decode.top_k);
-    put(fields.topP, decode.top_p);
-    put(fields.seed, decode.seed);
+  /** Set fields as something was written before, or as they stood; what is not said stays. */
+  fill(values: Readonly<Record<string, string | number | null | undefined>>): void {
+    for (const [name, field] of [...this.fields, ["method", this.method] as const])
+      field.value = String(values[name] ?? field.value);
     this.arrange();
   }
 
   texts(): DecodingText {
-    const fields = Object.entries(this.fields).map(([name, field]) => [name, field.value]);
+    const fields = [...this.fields].map(([name, field]) => [name, field.value]);
     return { ...Object.fromEntries(fields), method: this.method.value };
-  }
-
-  restore(texts: DecodingText): void {
-    for (const [name, field] of Object.entries({ ...this.fields, method: this.method }))
-      field.value = texts[name] ?? field.value;
-    this.arrange();
   }
 
   /** What the fields say; null where nothing is written. */
   read(): DecodeRequest | null {
     if (this.options.predicts !== "words") return null;
-    const method = this.method.value as Method;
-    const { fields } = this;
-    const base = { method, max_new_tokens: fields.count.valueAsNumber };
-    if (method === "beam") return { ...base, beams: fields.beams.valueAsNumber };
-    if (method === "greedy") return base;
-    const topK = fields.topK.valueAsNumber;
-    return {
-      ...base,
-      temperature: fields.temperature.valueAsNumber,
-      ...(topK > 0 ? { top_k: topK } : {}),
-      top_p: fields.topP.valueAsNumber,
-      seed: fields.seed.valueAsNumber,
-    };
+    const used = [...this.fields].filter(([, { disabled }]) => !disabled);
+    const numbers = used.map(([name, field]) => [name, field.valueAsNumber] as const);
+    const said = numbers.filter(([name, value]) => name !== "top_k" || value > 0);
+    return { method: this.method.value as Method, ...Object.fromEntries(said) };
   }
 
   setBusy(busy: boolean): void {

@@ -121,10 +121,6 @@ export class Output implements GenerationPanel {
     return { above: this.text === null ? [] : [this.text.drawing()], below: [] };
   }
 
-  caption(): string {
-    return "";
-  }
-
   table(): TableData {
     const { say: word, names } = this.setting;
     const slice = this.text?.slice;
@@ -142,6 +138,4 @@ export class Output implements GenerationPanel {
       ),
     };
   }
-
-  zoom(): void {}
 }

@@ -4,7 +4,7 @@ import { flag, integer, optional, type Schema } from "../../core/options";
 import type { Setting } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import type { Bar } from "../../marks/bars";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 export interface GenerationOptions {
   readonly node: number | null; // a hypothesis that was not kept
@@ -19,7 +19,7 @@ export const options: Schema<GenerationOptions> = {
 };
 
 /** What the view and its panels are made with. */
-export type GenerationSetting = Setting<ReturnType<typeof words>, GenerationOptions>;
+export type GenerationSetting = Setting<Words, GenerationOptions>;
 
 /** A drawing for a saved picture, under its title. */
 export interface Drawing {
@@ -37,7 +37,7 @@ export interface GenerationPanel {
   chances(): { readonly title: string; readonly bars: readonly Bar[] };
   /** What else a saved picture shows: above the bars, and below them. */
   drawings(): { readonly above: readonly Drawing[]; readonly below: readonly Drawing[] };
-  caption(): string;
+  caption?(): string;
   table(): TableData;
-  zoom(direction: -1 | 0 | 1): void;
+  zoom?(direction: -1 | 0 | 1): void;
 }

@@ -55,8 +55,8 @@ export class Predicting {
       this.streamed.element,
     );
     const decode = decodingOf(stage.source.description.generation, rerunner.again({})?.decode);
-    if (kept) this.form.restore(kept.form);
-    else if (decode) this.form.fill(decode); // the server writes null for what was not said
+    if (kept) this.form.fill(kept.form);
+    else if (decode) this.form.fill({ ...decode }); // the server writes null for what was not said
     if (kept?.run) this.follow(kept.run);
   }
 

@@ -245,7 +245,7 @@ test("a run goes on in another language, and fields keep what was typed", async 
     rerunner,
   );
   submit(element);
-  element.querySelector<HTMLInputElement>("[name=count]")!.value = "1e";
+  element.querySelector<HTMLInputElement>("[name=max_new_tokens]")!.value = "1e";
   restyle(mounted, stage);
   await settle();
   expect(stopped()).toBe(false);

@@ -21,7 +21,7 @@ import {
 } from "./panel";
 import { type KeptPredicting, Predicting, predictsOf } from "./predicting";
 import { Steps } from "./steps";
-import { words } from "./words";
+import { type Words, words } from "./words";
 
 const BARS = 480; // pixels, in a picture
 
@@ -38,7 +38,7 @@ interface KeptGeneration extends Kept {
   readonly predicting: KeptPredicting | undefined;
 }
 
-class GenerationView extends MountedView<ReturnType<typeof words>, GenerationOptions> {
+class GenerationView extends MountedView<Words, GenerationOptions> {
   private readonly predicting: Predicting | null;
   private readonly panel: GenerationPanel | null;
 
@@ -88,7 +88,7 @@ class GenerationView extends MountedView<ReturnType<typeof words>, GenerationOpt
   }
 
   zoom(direction: -1 | 0 | 1): void {
-    this.panel?.zoom(direction);
+    this.panel?.zoom?.(direction);
   }
 
   async picture(): Promise<string> {
@@ -111,7 +111,7 @@ class GenerationView extends MountedView<ReturnType<typeof words>, GenerationOpt
       body: body.join(""),
       title: `${this.say.title} · ${description.model}`,
       caption: [
-        [description.model, panel?.caption()].filter(Boolean).join(" · "),
+        [description.model, panel?.caption?.()].filter(Boolean).join(" · "),
         evidenceLine(description.evidence, stage.language),
       ],
       theme: stage.theme,

@@ -13,7 +13,8 @@ import { make, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
 import { type Reading, Readout } from "./readout";
 import type { HeatmapOptions } from "./settings";
-import type { ShownMap, Words } from "./shown_map";
+import type { ShownMap } from "./shown_map";
+import type { Words } from "./words";
 
 const POOLED = 256; // tokens up to which a pixel hardly ever shows more than one weight
 

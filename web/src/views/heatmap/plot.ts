@@ -10,8 +10,8 @@ import { drawAxes, FONT_SIZE, layAxes, marginFor, type PlotBox } from "../../mar
 import { type Cell, drawOverlay, type OverlayInks } from "../../marks/heat_overlay";
 import { make } from "../../marks/make";
 import type { Axes } from "./axes";
-import type { Words } from "./shown_map";
 import type { Viewport } from "./viewport";
+import type { Words } from "./words";
 
 const NARROW = 64; // margins before names are known
 const WIDEST = 132;

@@ -7,7 +7,7 @@
 
 import { digits, exact } from "../../core/formats";
 import { make, write } from "../../marks/make";
-import { Tooltip } from "../../marks/tooltip";
+import type { Words } from "./words";
 
 export interface Reading {
   readonly query: { readonly number: number; readonly text: string };
@@ -17,17 +17,8 @@ export interface Reading {
   readonly pooled: string | null; // what the pixel shows, where it covers several cells
 }
 
-export interface ReadoutWords {
-  readonly query: string;
-  readonly key: string;
-  readonly exactly: string;
-  readonly nearly: string;
-  readonly drawn: string;
-  readonly maskedCell: string;
-}
-
 /** The value as text: ≈ in front until it is exact. */
-export function valueText(reading: Reading, words: ReadoutWords): string {
+export function valueText(reading: Reading, words: Words): string {
   if (reading.kind === "masked") return words.maskedCell;
   if (reading.weight === null) return "–";
   return reading.kind === "exact" ? exact(reading.weight) : `≈ ${digits(reading.weight, 2)}`;
@@ -43,25 +34,22 @@ export class Readout {
   private readonly kind = make("span", { class: "readout-kind" });
   private readonly pooled = make("div", { class: "readout-pooled" });
 
-  constructor(private readonly words: ReadoutWords) {
+  constructor(private readonly words: Words) {
+    const line = (...parts: Node[]) => make("div", { class: "readout-line" }, ...parts);
     this.element = make(
       "div",
       { class: "readout" },
-      make(
-        "div",
-        { class: "readout-line" },
+      line(
         make("span", { class: "readout-side" }, () => words.query),
         this.query,
         this.queryNumber,
       ),
-      make(
-        "div",
-        { class: "readout-line" },
+      line(
         make("span", { class: "readout-side" }, () => words.key),
         this.key,
         this.keyNumber,
       ),
-      make("div", { class: "readout-line" }, this.value, this.kind),
+      line(this.value, this.kind),
       this.pooled,
     );
   }
@@ -82,27 +70,5 @@ export class Readout {
     this.element.dataset.kind = reading.kind;
     write(this.pooled, reading.pooled ?? "");
     this.pooled.hidden = reading.pooled === null;
-  }
-}
-
-/** A readout beside the pointer. */
-export class FloatingReadout {
-  private readonly readout: Readout;
-  private readonly tooltip: Tooltip;
-
-  constructor(area: HTMLElement, words: ReadoutWords) {
-    this.readout = new Readout(words);
-    this.tooltip = new Tooltip(area);
-    this.tooltip.fill(this.readout.element);
-  }
-
-  show(reading: Reading, [x, y]: readonly [x: number, y: number]): void {
-    this.readout.show(reading);
-    this.tooltip.refresh();
-    this.tooltip.show(x, y);
-  }
-
-  hide(): void {
-    this.tooltip.hide();
   }
 }

@@ -14,8 +14,9 @@ import { type Axis, layAxes } from "../../marks/heat_axes";
 import { legendWords } from "./panel";
 import { sceneOf } from "./scene";
 import { print } from "./sheet";
-import type { ShownMap, Words } from "./shown_map";
+import type { ShownMap } from "./shown_map";
 import type { Viewport } from "./viewport";
+import type { Words } from "./words";
 
 const TABLE = 24; // rows and columns
 

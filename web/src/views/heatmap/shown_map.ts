@@ -26,11 +26,9 @@ import type { Cell } from "../../marks/heat_overlay";
 import type { Axes } from "./axes";
 import type { Reading } from "./readout";
 import type { HeatmapOptions } from "./settings";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 type Leave = HeatmapOptions["leave"];
-export type Words = ReturnType<typeof words>;
-
 export class ShownMap {
   readonly extent: Extent;
   readonly exact: Exact;

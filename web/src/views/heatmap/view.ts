@@ -22,16 +22,17 @@ import type { Cell } from "../../marks/heat_overlay";
 import { Surface } from "../../marks/heat_surface";
 import { ARROWS, consume, ZOOMS } from "../../marks/keys";
 import { make, relabel } from "../../marks/make";
+import { Tooltip } from "../../marks/tooltip";
 import { AxisTokens, areNamed } from "./axes";
 import { Panel } from "./panel";
 import { Plot } from "./plot";
-import { FloatingReadout, valueText } from "./readout";
+import { Readout, valueText } from "./readout";
 import { printMap, tabulate } from "./report";
 import { sceneOf, tableOf } from "./scene";
 import { type HeatmapOptions, options, usualScale } from "./settings";
-import { ShownMap, type Words } from "./shown_map";
+import { ShownMap } from "./shown_map";
 import { Viewport } from "./viewport";
-import { words } from "./words";
+import { type Words, words } from "./words";
 
 const ASK_AGAIN = 5500; // ms: a little longer than failed tiles are left alone
 
@@ -49,7 +50,8 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
   private readonly plot: Plot;
   private readonly viewport = new Viewport();
   private readonly panel: Panel;
-  private readonly floating: FloatingReadout;
+  private readonly readout: Readout;
+  private readonly tooltip: Tooltip;
   private readonly surface: Surface;
   private readonly tokens: AxisTokens;
   private readonly stopListening: () => void;
@@ -78,7 +80,9 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     );
     stage.element.append(this.panel.element);
     this.surface = new Surface(this.plot.cells, options.now.renderer);
-    this.floating = new FloatingReadout(area, say);
+    this.readout = new Readout(say);
+    this.tooltip = new Tooltip(area);
+    this.tooltip.fill(this.readout.element);
     const { element } = this.plot;
     this.stopListening = listen(element, {
       zoom: (x, y, factor) => this.move(viewport.zoomed(x, y, factor)),
@@ -318,10 +322,11 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
   private drawOver(shown: ShownMap): void {
     const { hover, pointer, viewport } = this;
     if (!this.plot.drawOver(viewport, shown.axes, hover, this.selected())) return;
-    if (hover === null) this.floating.hide();
+    if (hover === null) this.tooltip.hide();
     else {
       const corner = viewport.placeOf(hover.query + 1, hover.key + 1);
-      this.floating.show(shown.read(hover, this.say), pointer ?? corner);
+      this.readout.show(shown.read(hover, this.say));
+      this.tooltip.show(...(pointer ?? corner));
     }
   }
 

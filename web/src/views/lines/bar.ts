@@ -12,7 +12,7 @@ import { slider, tick } from "../../marks/controls";
 import { make } from "../../marks/make";
 import { HeadRow } from "./headrow";
 import { chooseHeads, type LinesOptions, roundThreshold } from "./settings";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 export class Bar {
   readonly element: HTMLElement;
@@ -24,7 +24,7 @@ export class Bar {
   private count = 0;
 
   constructor(
-    say: ReturnType<typeof words>,
+    say: Words,
     private readonly options: Options<LinesOptions>,
     store: SelectionStore,
   ) {

@@ -7,7 +7,7 @@
 
 import { type Brush, fillBoxes, type Lines, strokeLines } from "../../marks/arcs";
 import type { Axis, Columns } from "../../marks/columns";
-import type { Looking } from "./looking";
+import type { HeadWeights } from "./head_weights";
 
 const GAP = 4; // between a line's end and what it points at
 
@@ -28,11 +28,11 @@ export function paintFocus(
   axis: Axis,
   weights: Float32Array,
   lines: Lines,
-  looking: Looking,
+  attention: HeadWeights,
   columns: Columns,
   brush: Brush,
 ): void {
-  const { heads } = looking;
+  const { heads } = attention;
   const { left, right } = columns.lane();
   const box = Math.max(3, Math.min(10, Math.floor((right - left) / 4 / Math.max(1, heads.length))));
   const gutter = box * heads.length + 6;
@@ -44,6 +44,6 @@ export function paintFocus(
   };
   strokeLines(context, lines, lane, brush);
   const x = axis === "key" ? lane.right + GAP : lane.left - GAP - box * heads.length;
-  const place = { x, box, lane, rows: columns.view(axis).rows, count: looking.count(axis) };
+  const place = { x, box, lane, rows: columns.view(axis).rows, count: attention.count(axis) };
   fillBoxes(context, weights, place, { heads, ...brush });
 }

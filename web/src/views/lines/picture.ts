@@ -5,27 +5,25 @@
  * Out:  a standalone SVG with a legend of heads and a caption.
  */
 
-import type { Description, Language, MapDescription, TokenSlice } from "../../api/types";
 import { evidenceLine, mapName } from "../../core/focus";
 import { fixed, percent } from "../../core/formats";
-import type { Theme } from "../../core/view";
+import type { Stage } from "../../core/view";
 import { type Brush, type Lane, type Lines, middle, writeLines } from "../../marks/arcs";
 import type { Axis } from "../../marks/columns";
 import { inks, label, sheet } from "../../marks/paper";
 import { clip } from "../../marks/text";
-import type { words } from "./words";
+import type { HeadWeights } from "./head_weights";
+import { sideName } from "./readout";
+import type { Tokens } from "./table";
+import type { Words } from "./words";
 
 export interface LinesPicture {
-  readonly word: ReturnType<typeof words>;
-  readonly description: Description;
-  readonly language: Language;
-  readonly theme: Theme;
-  readonly map: MapDescription;
-  readonly model: boolean;
-  readonly heads: readonly number[];
+  readonly word: Words;
+  readonly stage: Stage;
+  readonly attention: HeadWeights;
   readonly lines: Lines;
   readonly brush: Brush;
-  readonly tokens: Readonly<Record<Axis, TokenSlice>>;
+  readonly tokens: Tokens;
   readonly rows: Readonly<Record<Axis, readonly [number, number]>>;
   readonly focus: {
     readonly axis: Axis;
@@ -33,7 +31,6 @@ export interface LinesPicture {
     value(axis: Axis, row: number): string;
   } | null;
   readonly threshold: number;
-  readonly hidden: number;
 }
 
 const WIDTH = 760;
@@ -42,7 +39,10 @@ const ROW = 20;
 const TOP = 56; // legend and column labels
 
 export function writePicture(picture: LinesPicture): string {
-  const { word, map, theme, rows, description, language } = picture;
+  const { word, rows, attention, threshold } = picture;
+  const { source, theme, language } = picture.stage;
+  const { description } = source;
+  const { map } = attention;
   const first = Math.min(rows.query[0], rows.key[0]);
   const last = Math.max(rows.query[1], rows.key[1]);
   const lane = { left: COLUMN + 8, right: WIDTH - COLUMN - 8, top: TOP + ROW / 2 - first * ROW, row: ROW };
@@ -52,18 +52,18 @@ export function writePicture(picture: LinesPicture): string {
     writeLines(lines, lane, picture.brush) +
     writeColumn(picture, "query", lane) +
     writeColumn(picture, "key", lane);
-  const share = percent(picture.hidden, 1);
+  const share = percent(attention.hidden(threshold), 1);
   const caption = [
     `${description.model} · ${mapName(map, language)} · ` +
-      (picture.model ? word.captionModel : word.captionHeads(picture.heads.join(", "))),
-    `${word.captionThreshold(fixed(picture.threshold, 3), share)} ` +
+      (attention.model ? word.captionModel : word.captionHeads(attention.heads.join(", "))),
+    `${word.captionThreshold(fixed(threshold, 3), share)} ` +
       (picture.brush.full === 1
         ? word.captionOpacity
         : word.captionOpacityScaled(fixed(picture.brush.full, 3))),
     ...(last - first < Math.max(map.queries, map.keys)
       ? [word.captionRows(first, last - 1, Math.max(map.queries, map.keys))]
       : []),
-    evidenceLine(description.evidence, picture.language),
+    evidenceLine(description.evidence, language),
   ];
   return sheet({
     width: WIDTH,
@@ -92,16 +92,13 @@ function linesWithin(lines: Lines, first: number, last: number): Lines {
   };
 }
 
-function writeLegend({ heads, brush, word, theme, model, map }: LinesPicture): string {
-  const { ink, soft } = inks(theme);
-  const side = (name: string) =>
-    map.place.kind === "cross" ? ` · ${name === "source" ? word.source : word.target}` : "";
+function writeLegend({ attention, brush, word, stage }: LinesPicture): string {
+  const { ink, soft } = inks(stage.theme);
+  const { heads, model, map } = attention;
+  const bold = { fill: ink, weight: 600 };
   const axes =
-    label(`${word.query}${side(map.query_side)}`, COLUMN, TOP - 12, {
-      fill: ink,
-      anchor: "end",
-      weight: 600,
-    }) + label(`${word.key}${side(map.key_side)}`, WIDTH - COLUMN, TOP - 12, { fill: ink, weight: 600 });
+    label(`${word.query}${sideName(map, "query", word)}`, COLUMN, TOP - 12, { ...bold, anchor: "end" }) +
+    label(`${word.key}${sideName(map, "key", word)}`, WIDTH - COLUMN, TOP - 12, bold);
   if (model) return axes;
   const step = Math.min(44, (WIDTH - 60) / Math.max(1, heads.length));
   const boxes = heads.map(
@@ -112,10 +109,11 @@ function writeLegend({ heads, brush, word, theme, model, map }: LinesPicture): s
   return label(word.heads, 0, 9, { fill: soft, size: 11 }) + boxes.join("") + axes;
 }
 
-function writeColumn({ tokens, rows, focus, theme }: LinesPicture, axis: Axis, lane: Lane): string {
-  const { ink, faint } = inks(theme);
+function writeColumn({ tokens, rows, focus, stage }: LinesPicture, axis: Axis, lane: Lane): string {
+  const { ink, faint } = inks(stage.theme);
   const texts: string[] = [];
   const end = axis === "query";
+  const [outer, inner] = end ? (["start", "end"] as const) : (["end", "start"] as const);
   for (let row = rows[axis][0]; row < rows[axis][1]; row++) {
     const y = middle(lane, row) + 4;
     const here = focus?.axis === axis && focus.row === row;
@@ -123,23 +121,14 @@ function writeColumn({ tokens, rows, focus, theme }: LinesPicture, axis: Axis, l
     texts.push(
       label(text, end ? COLUMN : WIDTH - COLUMN, y, {
         fill: ink,
-        anchor: end ? "end" : "start",
+        anchor: inner,
         ...(here ? { weight: 700 } : {}),
       }),
-      label(String(row + tokens[axis].start), end ? 0 : WIDTH, y, {
-        fill: faint,
-        size: 9,
-        anchor: end ? "start" : "end",
-      }),
+      label(String(row + tokens[axis].start), end ? 0 : WIDTH, y, { fill: faint, size: 9, anchor: outer }),
     );
     if (focus !== null && focus.axis !== axis) {
-      texts.push(
-        label(focus.value(axis, row), end ? 60 : WIDTH - 60, y, {
-          fill: faint,
-          size: 10,
-          anchor: end ? "start" : "end",
-        }),
-      );
+      const look = { fill: faint, size: 10, anchor: outer };
+      texts.push(label(focus.value(axis, row), end ? 60 : WIDTH - 60, y, look));
     }
   }
   return texts.join("");

@@ -7,11 +7,12 @@
 
 import type { MapDescription } from "../../api/types";
 import { count, fixed, percent } from "../../core/formats";
+import { axisOf } from "../../core/maps";
 import type { Lines } from "../../marks/arcs";
 import type { Axis, Columns, Place } from "../../marks/columns";
 import { make } from "../../marks/make";
-import { LEAST, type Looking, otherAxis } from "./looking";
-import type { words } from "./words";
+import { type HeadWeights, LEAST, otherAxis } from "./head_weights";
+import type { Words } from "./words";
 
 /** A weight in a few digits; nothing for next to nothing. */
 export function short(weight: number): string {
@@ -19,44 +20,39 @@ export function short(weight: number): string {
 }
 
 /** What an axis is; for cross-attention also whose tokens it has. */
-export function nameAxis(
-  axis: Axis,
-  map: MapDescription,
-  word: ReturnType<typeof words>,
-): (HTMLElement | string)[] {
-  const side = axis === "query" ? map.query_side : map.key_side;
-  const where = map.place.kind === "cross" ? ` · ${side === "source" ? word.source : word.target}` : "";
+export function nameAxis(axis: Axis, map: MapDescription, word: Words): (HTMLElement | string)[] {
   const hint = axis === "query" ? word.queryHint : word.keyHint;
-  return [make("b", {}, word[axis]), ` ${hint}${where}`];
+  return [make("b", {}, word[axis]), ` ${hint}${sideName(map, axis, word)}`];
+}
+
+/** For cross-attention: whose tokens an axis has. */
+export function sideName(map: MapDescription, axis: Axis, word: Words): string {
+  const [side] = axisOf(map, axis);
+  return map.place.kind === "cross" ? ` · ${side === "source" ? word.source : word.target}` : "";
 }
 
 /** A token and where it looks; `start` is the number of its axis' first token. */
 export function describeToken(
   place: Place,
   start: number,
-  looking: Looking,
+  attention: HeadWeights,
   columns: Columns,
-  word: ReturnType<typeof words>,
+  word: Words,
 ): string {
-  const weights = looking.weightsOf(place);
+  const weights = attention.weightsOf(place);
   if (weights === null) return word.loading;
   const axis = otherAxis(place.axis);
   const [name, index] = [columns.token(place), place.row + start];
   const opening = place.axis === "query" ? word.looksAt(name, index) : word.seenBy(name, index);
-  const list = looking
+  const list = attention
     .best(weights, axis, 5)
     .map(({ row, mean }) => `${columns.token({ axis, row })} ${short(mean)}`);
   return `${opening} ${list.length === 0 ? word.nothing : list.join(" · ")}`;
 }
 
 /** How much weight lies below the threshold, and whether there were too many lines. */
-export function describeHidden(
-  drawn: Lines,
-  looking: Looking,
-  threshold: number,
-  word: ReturnType<typeof words>,
-): string {
-  const share = percent(looking.hidden(threshold), 1);
-  const text = looking.blocks.whole ? word.hidden(share) : word.hiddenOfRows(share);
+export function describeHidden(drawn: Lines, attention: HeadWeights, threshold: number, word: Words): string {
+  const share = percent(attention.hidden(threshold), 1);
+  const text = attention.blocks.whole ? word.hidden(share) : word.hiddenOfRows(share);
   return text + (drawn.left_out > 0 ? word.capped(count(drawn.count)) : "");
 }

@@ -10,7 +10,8 @@ import type { Names } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import type { Lines } from "../../marks/arcs";
 import type { Axis } from "../../marks/columns";
-import type { words } from "./words";
+import type { HeadWeights } from "./head_weights";
+import type { Words } from "./words";
 
 const MOST_ROWS = 2000;
 
@@ -20,12 +21,12 @@ export type Tokens = Readonly<Record<Axis, TokenSlice>>;
 export function tabulateToken(
   weights: Float32Array,
   { start, shown }: TokenSlice,
-  count: number,
-  heads: readonly number[],
+  { heads }: HeadWeights,
   caption: string,
-  word: ReturnType<typeof words>,
+  word: Words,
   names: Names,
 ): TableData {
+  const count = shown.length;
   return {
     caption,
     columns: [names.position, names.token, ...heads.map((head) => word.head(head))],
@@ -34,16 +35,11 @@ export function tabulateToken(
       shown[row] ?? "",
       ...heads.map((head) => weights[head * count + row] ?? null),
     ]),
-    ...(count > MOST_ROWS ? { more: count - MOST_ROWS } : {}),
+    more: Math.max(0, count - MOST_ROWS),
   };
 }
 
-export function tabulateLines(
-  lines: Lines,
-  { query, key }: Tokens,
-  word: ReturnType<typeof words>,
-  names: Names,
-): TableData {
+export function tabulateLines(lines: Lines, { query, key }: Tokens, word: Words, names: Names): TableData {
   const { token } = names;
   return {
     caption: word.tableStrongest,

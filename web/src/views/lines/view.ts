@@ -20,12 +20,12 @@ import { make, relabel, write } from "../../marks/make";
 import { inks } from "../../marks/paper";
 import { Bar } from "./bar";
 import { paintFocus, paintLines } from "./drawing";
-import { Looking, otherAxis } from "./looking";
+import { HeadWeights, otherAxis } from "./head_weights";
 import { writePicture } from "./picture";
 import { describeHidden, describeToken, nameAxis, short } from "./readout";
 import { chosenHeads, type LinesOptions, options } from "./settings";
 import { type Tokens, tabulateLines, tabulateToken } from "./table";
-import { words } from "./words";
+import { type Words, words } from "./words";
 
 const MOST = 6000; // lines at once
 const MOST_MOVING = 1500; // while scrolling
@@ -51,8 +51,6 @@ function fits({ now }: SubjectOf<"recording">): true | Text {
   return maps.some((map) => map.has_weights) || ((language) => words(language).noWeights);
 }
 
-type Words = ReturnType<typeof words>;
-
 class LinesView extends MountedView<Words, LinesOptions> {
   private readonly opening = this.tasks.asker();
   private readonly bar: Bar;
@@ -64,7 +62,7 @@ class LinesView extends MountedView<Words, LinesOptions> {
     query: make("span", { class: "lines-axis" }),
     key: make("span", { class: "lines-axis" }),
   };
-  private looking!: Looking;
+  private attention!: HeadWeights;
   private tokens: Tokens | null = null;
   private colours: readonly string[] = [];
   private pointed: Place | null = null;
@@ -99,7 +97,7 @@ class LinesView extends MountedView<Words, LinesOptions> {
     this.opening.ask(
       `${writePlace(map.place)} ${model}`,
       (round) => {
-        this.looking = new Looking(round, map, model);
+        this.attention = new HeadWeights(round, map, model);
         this.tokens = null;
         this.pointed = null;
         this.dress();
@@ -118,7 +116,7 @@ class LinesView extends MountedView<Words, LinesOptions> {
   /** Colours of heads and names of axes. */
   private dress(): void {
     const { theme } = this.stage;
-    const { map, model, blocks } = this.looking;
+    const { map, model, blocks } = this.attention;
     const heads = Array.from({ length: blocks.heads }, (_, head) => head);
     this.colours = model ? [inks(theme).accent] : heads.map((head) => headColour(head, theme));
     this.bar.setHeads(this.colours, model);
@@ -144,9 +142,9 @@ class LinesView extends MountedView<Words, LinesOptions> {
 
   /** What the selection says about heads, threshold and pinned tokens. */
   private follow(): void {
-    const { looking } = this;
-    looking.heads = chosenHeads(this.options.now, this.stage.selection.get(), looking.blocks.heads);
-    this.bar.follow(looking.heads);
+    const { attention } = this;
+    attention.heads = chosenHeads(this.options.now, this.stage.selection.get(), attention.blocks.heads);
+    this.bar.follow(attention.heads);
     this.changed();
     this.refine();
   }
@@ -157,7 +155,7 @@ class LinesView extends MountedView<Words, LinesOptions> {
 
   /** Pinned rows of the map. */
   private kept(): Readonly<Record<Axis, number | null>> {
-    return selectedRows(this.looking.map, this.stage.selection.get());
+    return selectedRows(this.attention.map, this.stage.selection.get());
   }
 
   /** The token whose lines are shown alone: pointed at, else pinned. */
@@ -176,7 +174,7 @@ class LinesView extends MountedView<Words, LinesOptions> {
   }
 
   private choose({ axis, row }: Place): void {
-    const { map } = this.looking;
+    const { map } = this.attention;
     const token = row + (axis === "query" ? map.query_start : map.key_start);
     const { selection } = this.stage;
     const same = selection.get()[axis] === token;
@@ -188,11 +186,11 @@ class LinesView extends MountedView<Words, LinesOptions> {
   private refine(): void {
     this.tasks.cancel("exact");
     const focus = this.focus();
-    const { looking } = this;
+    const { attention } = this;
     if (focus === null) return;
     this.tasks.later("exact", EXACT_AFTER, () => {
-      looking.refine(focus).then((better) => {
-        if (better && looking === this.looking) this.changed(false);
+      attention.refine(focus).then((better) => {
+        if (better && attention === this.attention) this.changed(false);
       }, this.tasks.fail);
     });
   }
@@ -212,21 +210,21 @@ class LinesView extends MountedView<Words, LinesOptions> {
   private paint(): void {
     this.fetchRows();
     if (this.drawn === null) this.paintAll();
-    const { say: word, looking } = this;
+    const { say: word, attention } = this;
     const focus = this.focus();
     this.columns.mark(this.kept(), focus);
     this.base.toggleAttribute("data-behind", focus !== null);
     const context = this.columns.clear(this.front);
-    const weights = focus === null ? null : looking.weightsOf(focus);
+    const weights = focus === null ? null : attention.weightsOf(focus);
     if (focus === null || weights === null) this.columns.write(null);
     else {
       const axis = otherAxis(focus.axis);
       const lines = this.fan(focus, weights);
       if (context !== null)
-        paintFocus(context, axis, weights, lines, looking, this.columns, this.brush(lines, 2));
-      this.columns.write({ axis, text: (row) => short(looking.mean(weights, axis, row)) });
+        paintFocus(context, axis, weights, lines, attention, this.columns, this.brush(lines, 2));
+      this.columns.write({ axis, text: (row) => short(attention.mean(weights, axis, row)) });
     }
-    const idle = looking.heads.length === 0 ? word.noHeads : word.idle;
+    const idle = attention.heads.length === 0 ? word.noHeads : word.idle;
     write(this.readout, focus === null ? idle : this.describe(focus));
   }
 
@@ -236,19 +234,19 @@ class LinesView extends MountedView<Words, LinesOptions> {
     this.drawn = drawn;
     const context = this.columns.clear(this.base);
     if (context !== null) paintLines(context, drawn, this.columns, this.brush(drawn, 1.5));
-    if (still && this.looking.possible)
-      write(this.bar.hidden, describeHidden(drawn, this.looking, this.threshold(), this.say));
+    if (still && this.attention.possible)
+      write(this.bar.hidden, describeHidden(drawn, this.attention, this.threshold(), this.say));
   }
 
   private gather(queries: readonly [number, number], most: number): Lines {
-    const { blocks, heads } = this.looking;
+    const { blocks, heads } = this.attention;
     return gather(blocks.all(), { heads, threshold: this.threshold(), queries, most });
   }
 
   private fan({ axis, row }: Place, weights: Float32Array): Lines {
-    const { heads } = this.looking;
+    const { heads } = this.attention;
     const place = axis === "query" ? { query: row } : { key: row };
-    return fan(weights, place, { heads, threshold: this.threshold() }, this.looking.count(otherAxis(axis)));
+    return fan(weights, place, { heads, threshold: this.threshold() }, this.attention.count(otherAxis(axis)));
   }
 
   private brush(lines: Lines, width: number): Brush {
@@ -258,78 +256,64 @@ class LinesView extends MountedView<Words, LinesOptions> {
 
   /** Fetch the blocks of the rows in view. */
   private fetchRows(): void {
-    const { looking, columns } = this;
-    if (!looking.possible) {
+    const { attention, columns } = this;
+    if (!attention.possible) {
       write(this.bar.hidden, this.say.notHere);
       return;
     }
-    const { blocks } = looking;
+    const { blocks } = attention;
     const [first, last] = columns.view("query").rows;
     for (let row = first; row < last; row = (Math.floor(row / blocks.size) + 1) * blocks.size) {
       if (blocks.at(row) !== undefined) continue;
       write(this.bar.hidden, this.say.loading);
       blocks.load(row).then(() => {
-        if (looking === this.looking) this.changed();
+        if (attention === this.attention) this.changed();
       }, this.tasks.fail);
     }
   }
 
   private describe(place: Place): string {
     const start = this.tokens?.[place.axis].start ?? 0;
-    return describeToken(place, start, this.looking, this.columns, this.say);
+    return describeToken(place, start, this.attention, this.columns, this.say);
   }
 
   async picture(): Promise<string> {
-    const { looking, stage } = this;
-    const { map, heads, model } = looking;
+    const { attention, stage } = this;
+    const { map } = attention;
     const all = Math.max(map.queries, map.keys) <= WHOLE;
-    const rows = (axis: Axis) => (all ? ([0, looking.count(axis)] as const) : this.columns.view(axis).rows);
-    await looking.blocks.load(rows("query")[0]);
+    const rows = (axis: Axis) => (all ? ([0, attention.count(axis)] as const) : this.columns.view(axis).rows);
+    await attention.blocks.load(rows("query")[0]);
     const focus = this.focus();
-    if (focus !== null) await looking.refine(focus); // on paper, exact weights
-    const weights = focus === null ? null : looking.weightsOf(focus);
+    if (focus !== null) await attention.refine(focus); // on paper, exact weights
+    const weights = focus === null ? null : attention.weightsOf(focus);
     const single = focus !== null && weights !== null;
     const lines = single ? this.fan(focus, weights) : this.gather(rows("query"), 4000);
     const value = (axis: Axis, row: number) =>
-      weights === null ? "" : short(looking.mean(weights, axis, row));
+      weights === null ? "" : short(attention.mean(weights, axis, row));
     return writePicture({
       word: this.say,
-      description: stage.source.description,
-      language: stage.language,
-      theme: stage.theme,
-      map,
-      model,
-      heads,
+      stage,
+      attention,
       lines,
       brush: this.brush(lines, 1.5),
       tokens: this.tokens!,
       rows: { query: rows("query"), key: rows("key") },
       focus: single ? { ...focus, value } : null,
       threshold: this.threshold(),
-      hidden: looking.hidden(this.threshold()),
     });
   }
 
   async table(): Promise<TableData> {
-    const { say: word, looking } = this;
+    const { say: word, attention } = this;
     const tokens = this.tokens!;
     const focus = this.focus();
-    if (focus !== null) await looking.refine(focus);
-    const weights = focus === null ? null : looking.weightsOf(focus);
+    if (focus !== null) await attention.refine(focus);
+    const weights = focus === null ? null : attention.weightsOf(focus);
     if (focus !== null && weights !== null) {
       const axis = otherAxis(focus.axis);
-      const caption = this.describe(focus);
-      return tabulateToken(
-        weights,
-        tokens[axis],
-        looking.count(axis),
-        looking.heads,
-        caption,
-        word,
-        this.names,
-      );
+      return tabulateToken(weights, tokens[axis], attention, this.describe(focus), word, this.names);
     }
-    const { blocks, map } = looking;
+    const { blocks, map } = attention;
     const { rows } = this.columns.view("query");
     await blocks.load(rows[0]);
     return tabulateLines(this.gather(blocks.whole ? [0, map.queries] : rows, 1000), tokens, word, this.names);

@@ -12,9 +12,7 @@ import { formatText } from "../../core/messages";
 import { make } from "../../marks/make";
 import { type Inks, label, wrap } from "../../marks/paper";
 import type { MeasureRow } from "./measures";
-import type { words } from "./words";
-
-type Words = ReturnType<typeof words>;
+import type { Words } from "./words";
 
 /** A share that belongs to a measure stands on its card. */
 const COMPANIONS: Readonly<Record<string, string>> = {

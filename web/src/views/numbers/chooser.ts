@@ -12,12 +12,12 @@ import type { Names } from "../../core/recording_view";
 import { tick } from "../../marks/controls";
 import { make } from "../../marks/make";
 import type { Choices } from "./choices";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 export function makeChooser(
   choices: Choices,
   language: () => Language,
-  say: ReturnType<typeof words>,
+  say: Words,
   names: Names,
 ): HTMLElement {
   const extra = choices.offered.filter((metric) => !metric.panel && choices.allows(metric));

@@ -15,7 +15,7 @@ import { drawStrip, reach } from "../../marks/sparkline";
 import type { Column } from "../../marks/table";
 import type { Along, Choices } from "./choices";
 import type { MeasureRow } from "./measures";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 /** `here`: the row of the selection, marked in the strips above the columns. */
 export function makeColumns(
@@ -24,7 +24,7 @@ export function makeColumns(
   choices: Choices,
   along: Along,
   language: Language,
-  say: ReturnType<typeof words>,
+  say: Words,
   cells: { place(row: MeasureRow): string; spark(row: MeasureRow): Node },
 ): Column<MeasureRow>[] {
   const columns: Column<MeasureRow>[] = [
@@ -63,7 +63,7 @@ export function plainTable(
   rows: readonly MeasureRow[],
   metrics: readonly MetricDescription[],
   language: Language,
-  say: ReturnType<typeof words>,
+  say: Words,
   { stackColumn, kindColumn, layerColumn, headColumn }: Names,
 ): Pick<TableData, "columns" | "rows"> {
   const names = metrics.map((metric) => `${formatText(metric.label, language)} (${say.unit(metric.unit)})`);

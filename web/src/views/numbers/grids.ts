@@ -20,7 +20,7 @@ import { draw, drawChart, make } from "../../marks/make";
 import { type Inks, SCREEN } from "../../marks/paper";
 import { reach } from "../../marks/sparkline";
 import type { MeasureRow } from "./measures";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 interface Drawn {
   readonly group: SVGGElement;
@@ -37,7 +37,7 @@ export class Grids {
 
   constructor(
     private readonly stage: Stage,
-    private readonly say: ReturnType<typeof words>,
+    private readonly say: Words,
     private readonly told: { place(row: MeasureRow): string; go(row: MeasureRow): void },
   ) {
     this.element.addEventListener("click", (event) => this.click(event));

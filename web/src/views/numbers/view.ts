@@ -26,7 +26,7 @@ import { makeColumns, plainTable } from "./columns";
 import { familiesOf, Grids } from "./grids";
 import { emptyRows, fillRows, type MeasureRow } from "./measures";
 import { Sparks } from "./sparks";
-import { words } from "./words";
+import { type Words, words } from "./words";
 
 const PATIENCE = 120; // milliseconds between the slider's last step and the question
 
@@ -38,8 +38,6 @@ export const view = recordingView({
   fits: hasOnlyWeights,
   mount: (setting) => new NumbersView(setting),
 });
-
-type Words = ReturnType<typeof words>;
 
 class NumbersView extends MountedView<Words, NumbersOptions> {
   private readonly choices = new Choices(this.stage, this.options);

@@ -7,8 +7,9 @@
 
 import { digits } from "../../core/formats";
 import { type Place, samePlace } from "../../core/place";
-import { clearCanvas } from "../../marks/canvas";
+import { clearCanvas, readInks } from "../../marks/canvas";
 import { make, type Text, write } from "../../marks/make";
+import type { Inks } from "../../marks/paper";
 import { Tooltip } from "../../marks/tooltip";
 import { BAR, type Box, type Grid, LABEL, labelOf } from "./grid";
 import type { Thumbnails } from "./thumbnails";
@@ -26,8 +27,6 @@ export interface Gallery {
   readonly focus: HeadPlace | null; // where the keyboard is; null while it is elsewhere
   readonly hover: Box | null;
 }
-
-type Ink = (name: string) => string;
 
 export function isAt(box: Box, at: HeadPlace | null): boolean {
   return at !== null && samePlace(box.map.place, at.place) && box.head === at.head;
@@ -48,17 +47,13 @@ export function drawGallery(canvas: HTMLCanvasElement, scroller: HTMLElement, ga
   const [left, top] = [scroller.scrollLeft, scroller.scrollTop];
   context.translate(-left, -top);
   const style = getComputedStyle(scroller);
-  const known = new Map<string, string>();
-  const ink: Ink = (name) => {
-    if (!known.has(name)) known.set(name, style.getPropertyValue(name).trim());
-    return known.get(name)!;
-  };
+  const inks = { ...readInks(scroller), focus: style.getPropertyValue("--focus").trim() };
   context.font = `11px ${style.fontFamily}`;
-  drawNames(context, grid, ink("--ink-faint"));
+  drawNames(context, grid, inks.faint);
   for (const box of grid.boxes) {
     const above = box.y + grid.step[1] < top || box.y > top + high;
     if (!above && box.x + grid.step[0] >= left && box.x <= left + wide)
-      drawBox(context, gallery, box, ratio, ink);
+      drawBox(context, gallery, box, ratio, inks);
   }
 }
 
@@ -75,29 +70,28 @@ function drawBox(
   gallery: Gallery,
   box: Box,
   ratio: number,
-  ink: Ink,
+  inks: Inks & { readonly focus: string },
 ): void {
   const { grid, limits, thumbnails } = gallery;
   const { map, head, x, y, value } = box;
   const { size } = grid;
   context.globalAlpha = box.kept ? 1 : 0.14;
   thumbnails.draw(context, map, head, x, y, size, ratio);
-  context.strokeStyle = ink("--line");
+  context.strokeStyle = inks.line;
   context.lineWidth = 1;
   context.strokeRect(x - 0.5, y - 0.5, size + 1, size + 1);
   if (limits !== null) {
-    context.fillStyle = ink("--line");
+    context.fillStyle = inks.line;
     context.fillRect(x, y + size + 4, size, BAR);
-    context.fillStyle = ink("--accent");
+    context.fillStyle = inks.accent;
     if (value !== null) context.fillRect(x, y + size + 4, Math.max(1, shareOf(value, limits) * size), BAR);
   }
   const chosen = isAt(box, gallery.chosen);
-  if (grid.labelled)
-    drawLabel(context, grid, box, ink(chosen ? "--accent" : "--ink-faint"), ink("--ink-soft"));
+  if (grid.labelled) drawLabel(context, grid, box, chosen ? inks.accent : inks.faint, inks.soft);
   context.globalAlpha = 1;
   const focused = isAt(box, gallery.focus);
   if (chosen || focused || box === gallery.hover) {
-    context.strokeStyle = ink(focused ? "--focus" : chosen ? "--accent" : "--ink");
+    context.strokeStyle = focused ? inks.focus : chosen ? inks.accent : inks.ink;
     context.lineWidth = 2;
     context.strokeRect(x - 2, y - 2, size + 4, size + 4);
   }
@@ -171,7 +165,6 @@ export class Flag {
       this.text,
       [labelOf(box.map, box.head), box.value === null ? "" : digits(box.value, 4)].join("  ").trim(),
     );
-    this.tooltip.refresh();
     this.tooltip.show(
       box.x - scroller.scrollLeft + grid.size - 8,
       box.y - scroller.scrollTop + grid.size - 8,

@@ -9,14 +9,10 @@ import type { MapDescription } from "../../api/types";
 import { groupBy } from "../../core/maths/group";
 import type { Selection } from "../../core/selection";
 import type { Group } from "./grid";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 /** Maps by stack and kind; of maps seen step by step, those of one step. */
-export function groupMaps(
-  maps: readonly MapDescription[],
-  selection: Selection,
-  say: ReturnType<typeof words>,
-): Group[] {
+export function groupMaps(maps: readonly MapDescription[], selection: Selection, say: Words): Group[] {
   const whole = maps.filter((map) => map.place.step === null);
   const last = maps.reduce((most, map) => Math.max(most, map.place.step ?? 0), 0);
   const step = maps.some((map) => map.place.step === selection.step) ? selection.step : last;

@@ -15,7 +15,7 @@ import { choice, slider } from "../../marks/controls";
 import { make, type Text, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
 import type { Order } from "./grid";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 const STEPS = 100; // of the filter's slider
 const WAYS = ["at_least", "at_most"] as const;
@@ -70,8 +70,6 @@ export function passes(value: number | null, { bound, way }: Filter): boolean {
   const slack = 1e-6 * Math.max(1e-6, Math.abs(bound)); // the bound is written with seven digits
   return way === "at_least" ? value >= bound - slack : value <= bound + slack;
 }
-
-type Words = ReturnType<typeof words>;
 
 export class Menu {
   readonly bar: HTMLElement; // above the pictures

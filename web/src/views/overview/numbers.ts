@@ -11,7 +11,7 @@ import { digits } from "../../core/formats";
 import { formatText } from "../../core/messages";
 import { reach } from "../../marks/sparkline";
 import type { Box } from "./grid";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 export interface Numbers {
   readonly limits: readonly [number, number];
@@ -46,7 +46,7 @@ export function tellNumber(
   metric: MetricDescription,
   { parts }: Numbers,
   language: Language,
-  say: ReturnType<typeof words>,
+  say: Words,
 ): string {
   const why = joinSentences(parts.get(map.place.address)?.undefined ?? [], language);
   const text = value !== null ? digits(value, 4) : why === "" ? say.unknown : say.undefined(why);

@@ -13,10 +13,10 @@ import type { Names } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import type { Grid } from "./grid";
 import type { Numbers } from "./numbers";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 export interface Report {
-  readonly say: ReturnType<typeof words>;
+  readonly say: Words;
   readonly names: Names;
   readonly language: Language;
   readonly heads: number;

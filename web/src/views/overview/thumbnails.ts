@@ -11,8 +11,9 @@ import type { Theme } from "../../core/view";
 import { causalOf } from "../../data/heat_supply";
 import type { HeadPictures } from "../../data/thumbnails";
 import { diverging, sequential } from "../../marks/colours";
+import { packColour } from "../../marks/heat_canvas";
 
-const HIDDEN: Readonly<Record<Theme, Colour>> = { light: [238, 239, 242], dark: [36, 40, 48] }; // where the mask lets nobody look
+const HIDDEN: Readonly<Record<Theme, Colour>> = { light: [238, 239, 242], dark: [36, 40, 48] }; // masked cells
 const KEPT = 64; // maps
 
 export interface Sheet {
@@ -56,7 +57,7 @@ export class Thumbnails {
     let sheet = this.sheets.get(map.place.address);
     if (sheet === undefined) sheet = this.make(map);
     else this.sheets.delete(map.place.address);
-    this.sheets.set(map.place.address, sheet); // to the young end
+    this.sheets.set(map.place.address, sheet); // as the most recently used
     if (this.sheets.size > KEPT) this.sheets.delete(this.sheets.keys().next().value!);
     return sheet;
   }
@@ -89,13 +90,11 @@ function largest(cells: Uint8Array, zero: number): number {
 }
 
 /** The colour of each byte. */
-function coloursOf(table: Uint8Array, gain: number, top: number, zero: 0 | 128): Uint8Array {
-  const colours = new Uint8Array(768);
-  for (let byte = 0; byte < 256; byte++) {
+function coloursOf(table: Uint8Array, gain: number, top: number, zero: 0 | 128): Uint32Array {
+  return Uint32Array.from({ length: 256 }, (_, byte) => {
     const place = placeOf(byte, gain, top, zero);
-    colours.set(table.subarray(3 * place, 3 * place + 3), 3 * byte);
-  }
-  return colours;
+    return packColour(table.subarray(3 * place, 3 * place + 3));
+  });
 }
 
 function colour(
@@ -108,23 +107,18 @@ function colour(
     level,
     zero,
   }: Omit<HeadPictures, "heads" | "bytes" | "maximum"> & { cells: Uint8Array },
-  colours: Uint8Array,
+  colours: Uint32Array,
   map: MapDescription,
   hidden: Colour,
 ): void {
   const causal = causalOf(map);
+  const pixels = new Uint32Array(image.data.buffer);
+  const masked = packColour(hidden);
   for (let row = 0; row < height; row++) {
     const last = causal === null ? Number.POSITIVE_INFINITY : (((row + 1) << level) - 1 + causal) >> level;
     for (let column = 0; column < width; column++) {
       const byte = cells[row * width + column]!;
-      const at = 4 * (row * image.width + left + column);
-      if (byte === zero && column > last) image.data.set(hidden, at);
-      else {
-        image.data[at] = colours[3 * byte]!;
-        image.data[at + 1] = colours[3 * byte + 1]!;
-        image.data[at + 2] = colours[3 * byte + 2]!;
-      }
-      image.data[at + 3] = 255;
+      pixels[row * image.width + left + column] = byte === zero && column > last ? masked : colours[byte]!;
     }
   }
 }

@@ -24,7 +24,7 @@ import { captionGallery, type Report, tabulate } from "./report";
 import { boxUnder, reveal } from "./scrolling";
 import { printGallery } from "./sheet";
 import { Thumbnails } from "./thumbnails";
-import { words } from "./words";
+import { type Words, words } from "./words";
 
 export const view = recordingView({
   name: "overview",
@@ -38,8 +38,6 @@ export const view = recordingView({
 const BINS = 64; // the server's thumbnails have at most so many pixels a side
 
 let names = 0;
-
-type Words = ReturnType<typeof words>;
 
 class Overview extends MountedView<Words, OverviewOptions> {
   private readonly loading = this.tasks.asker();

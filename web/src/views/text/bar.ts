@@ -11,7 +11,7 @@ import { sequential } from "../../marks/colours";
 import { choice } from "../../marks/controls";
 import { drawChart, make } from "../../marks/make";
 import { MODES, type Mode } from "./settings";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 export class Bar {
   readonly element: HTMLElement;
@@ -20,7 +20,7 @@ export class Bar {
   private readonly modes;
 
   constructor(
-    say: ReturnType<typeof words>,
+    say: Words,
     private readonly theme: () => Theme,
     choose: (mode: Mode) => void,
   ) {

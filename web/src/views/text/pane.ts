@@ -11,7 +11,7 @@ import { make, write } from "../../marks/make";
 import { Passage } from "../../marks/passage";
 import { paintStrip } from "../../marks/strip";
 import { type Axis, WINDOW } from "./settings";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 export interface PaneActs {
   choose(token: number): void;
@@ -33,7 +33,7 @@ export class Pane {
   /** `axis`: of the map; for self-attention one pane is both. */
   constructor(
     readonly axis: Axis,
-    private readonly word: ReturnType<typeof words>,
+    private readonly word: Words,
     private readonly theme: () => Theme,
     { choose, point, page, jump }: PaneActs,
   ) {

@@ -10,10 +10,10 @@ import { evidenceLine, mapName } from "../../core/focus";
 import type { Stage } from "../../core/view";
 import { inks, label, sheet } from "../../marks/paper";
 import type { Pane } from "./pane";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 export interface TextPicture {
-  readonly say: ReturnType<typeof words>;
+  readonly say: Words;
   readonly stage: Stage;
   readonly map: MapDescription;
   readonly panes: readonly Pane[];

@@ -8,7 +8,7 @@
 import { digits, fixed } from "../../core/formats";
 import { strongest } from "../../core/maths/strongest";
 import type { Axis } from "./settings";
-import type { words } from "./words";
+import type { Words } from "./words";
 
 /** The token whose row or column is shown. */
 export interface Chosen {
@@ -31,10 +31,7 @@ export function format(value: number): string {
 }
 
 /** Where the weight goes: the strongest tokens with their numbers. */
-export function summarise(
-  { values, start, chosen, nameOf }: Reading,
-  word: ReturnType<typeof words>,
-): string {
+export function summarise({ values, start, chosen, nameOf }: Reading, word: Words): string {
   if (values === null) return word.idle;
   const best = strongest(values.length, (place) => values[place]!, BEST).map(
     (place) => `${nameOf(place + start)} (${place + start}) ${format(values[place]!)}`,

@@ -21,7 +21,7 @@ import { Pane } from "./pane";
 import { writePicture } from "./picture";
 import { BEST, type Chosen, format, summarise } from "./readout";
 import { type Axis, type Mode, moveWindow, options, type TextOptions, WINDOW, windowOf } from "./settings";
-import { words } from "./words";
+import { type Words, words } from "./words";
 
 export const view = recordingView({
   name: "text",
@@ -32,7 +32,7 @@ export const view = recordingView({
   mount: (setting) => new TextView(setting),
 });
 
-class TextView extends MountedView<ReturnType<typeof words>, TextOptions> {
+class TextView extends MountedView<Words, TextOptions> {
   private readonly opening = this.tasks.asker(); // tokens of the windows
   private readonly asking = this.tasks.asker(); // numbers of the tokens
   private readonly naming = this.tasks.asker(); // tokens beyond the windows
@@ -45,7 +45,7 @@ class TextView extends MountedView<ReturnType<typeof words>, TextOptions> {
   private readonly farNames = new Map<number, string>(); // of tokens beyond the window
   private map;
 
-  constructor(setting: Setting<ReturnType<typeof words>, TextOptions>) {
+  constructor(setting: Setting<Words, TextOptions>) {
     super(setting);
     const { stage, say, options } = this;
     this.bar = new Bar(
@@ -319,7 +319,7 @@ class TextView extends MountedView<ReturnType<typeof words>, TextOptions> {
         this.mode() === "received" ? say.columnMass : say.columnWeight,
       ],
       rows: slice.shown.map((shown, index) => [slice.start + index, shown, values[index] ?? null]),
-      ...(values.length > slice.shown.length ? { more: values.length - slice.shown.length } : {}),
+      more: values.length - slice.shown.length,
     };
   }
 }

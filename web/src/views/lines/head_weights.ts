@@ -18,7 +18,7 @@ export function otherAxis(axis: Axis): Axis {
   return axis === "query" ? "key" : "query";
 }
 
-export class Looking {
+export class HeadWeights {
   readonly blocks: Blocks;
   heads: readonly number[] = []; // those that are on
   private exact: { readonly place: Place; readonly weights: Float32Array } | null = null;
