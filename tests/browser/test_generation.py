@@ -386,7 +386,7 @@ def test_fields_keep_what_is_out_of_range_from_being_sent(reciting: Reciting, op
     form = page.locator("form.decoding")
     form.locator("[name=max_new_tokens]").fill("0")
     page.locator("form.decoding button[type=submit]").click()
-    expect(form.locator("[name=max_new_tokens]:invalid")).to_be_focused()  # the browser leads there, and sends nothing
+    expect(form.locator("[name=max_new_tokens]:invalid")).to_be_focused()  # nothing is sent
     settle(page)
     assert reciter.requests == []
 
