@@ -13,7 +13,7 @@ from glassformer.workbench.settings import WorkbenchSettings
 
 Ask = Callable[..., JobRequest]
 
-SETTINGS = WorkbenchSettings(characters=1000, tokens=100, new_tokens=50, beams=4)
+SETTINGS = WorkbenchSettings(text_characters=1000, tokens=100, new_tokens=50, beams=4)
 CUT = {"kind": "cut", "stack": "decoder", "attention": "self", "query": 1, "key": 0}
 
 

@@ -1,6 +1,6 @@
 """Generate web/src/api/generated.ts from the OpenAPI schema: `make types`.
 
-In:   the schema of the server (`glassformer.api.schema_text`); openapi-typescript, installed here by npm.
+In:   the schema of the server (`glassformer.api.openapi`); openapi-typescript, installed here by npm.
 Out:  the file; its first line holds the hashes of the schema and of the types, so that a test knows a stale
       or edited copy without Node.
 """
@@ -17,11 +17,13 @@ OPTIONS = ("--immutable", "--root-types", "--root-types-no-schema-prefix", "--ro
 
 def main() -> None:
     """Write the file."""
-    from glassformer.api.schema_text import render_schema
+    from glassformer.api.app import create_app
+    from glassformer.api.library import Library
+    from glassformer.api.openapi import render_schema
 
     if not (HERE / "node_modules").is_dir():
         subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=HERE, check=True)
-    schema = render_schema()
+    schema = render_schema(create_app(Library(shipped=None)))
     with tempfile.TemporaryDirectory() as folder:
         source, made = Path(folder, "openapi.json"), Path(folder, "generated.ts")
         source.write_text(schema, encoding="utf-8")

@@ -18,7 +18,6 @@ from glassformer.api.limits import BodyLimit, ResponseCache, ThreadPools
 from glassformer.api.responses import AppContext
 from glassformer.api.routes import (
     about,
-    documents,
     jobs,
     maps,
     messages,
@@ -78,7 +77,7 @@ def create_app(
     errors.install(app)
     openapi.install(app)
     for group in (
-        about, messages, recordings, maps, states, measures, walks, jobs, playground, runs, documents, static
+        about, messages, recordings, maps, states, measures, walks, jobs, playground, runs, static
     ):  # fmt: skip
         app.include_router(group.router)
     app.add_middleware(BodyLimit, settings=chosen)

@@ -4,61 +4,35 @@ In:   a recording, and paths below /api/ as the page requests them: `recordings/
 Out:  the responses that a server would send, so that notebooks and files show the same numbers as the page.
 """
 
+import asyncio
 import os
 import threading
 from concurrent.futures import Future
+from functools import cache
 from typing import TYPE_CHECKING
 
 from glassformer.api.library import Library
+from glassformer.api.settings import Settings
 from glassformer.errors import InputError
 from glassformer.recording import Recording
 
 if TYPE_CHECKING:
     import httpx
 
+    from glassformer.api.limits import ThreadPools
 
-class _Background:
-    """One event loop and one set of worker threads for all clients of this process."""
+# An export requests thousands of things at once and waits for all of them.
+_SETTINGS = Settings(waiting=1_000_000, response_seconds=86_400.0)
 
-    shared: "_Background | None" = None
-    lock = threading.Lock()
 
-    def __init__(self) -> None:
-        from anyio.from_thread import start_blocking_portal
+@cache
+def _start_background(_process: int) -> "tuple[asyncio.AbstractEventLoop, ThreadPools]":
+    """One event loop and one set of worker threads for all clients of a process; a forked one has its own."""
+    from glassformer.api.limits import ThreadPools
 
-        from glassformer.api.limits import ThreadPools
-        from glassformer.api.settings import Settings
-
-        self.process = os.getpid()
-        self.clients = 0
-        # An export requests thousands of things at once and waits for all of them.
-        self.settings = Settings(waiting=1_000_000, response_seconds=86_400.0)
-        self.threads = ThreadPools(self.settings)
-        self._manager = start_blocking_portal(name="glassformer")
-        self.portal = self._manager.__enter__()
-
-    @classmethod
-    def acquire(cls) -> "_Background":
-        """The one that runs; a new one where there is none, or it belongs to the process that forked us."""
-        with cls.lock:
-            if cls.shared is None or cls.shared.process != os.getpid():
-                cls.shared = cls()
-            cls.shared.clients += 1
-            return cls.shared
-
-    def release(self) -> None:
-        """The last client stops it."""
-        with self.lock:
-            self.clients -= 1
-            if self.clients > 0:
-                return
-            if _Background.shared is self:
-                _Background.shared = None
-        if self.process != os.getpid():  # after a fork the thread is in the other process
-            return
-        self.portal.call(self.portal.stop, True)
-        self._manager.__exit__(None, None, None)
-        self.threads.close()
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="glassformer", daemon=True).start()
+    return loop, ThreadPools(_SETTINGS)
 
 
 class InProcessClient:
@@ -71,8 +45,8 @@ class InProcessClient:
 
         self._library = Library(shipped=None)
         self.id = self._library.add(recording)
-        self._background = _Background.acquire()
-        self._app = create_app(self._library, None, self._background.settings, self._background.threads)
+        self._loop, threads = _start_background(os.getpid())
+        self._app = create_app(self._library, None, _SETTINGS, threads)
         self._client = httpx.AsyncClient(
             transport=httpx.ASGITransport(self._app, raise_app_exceptions=False),  # a crash is a response 500
             base_url="http://localhost/api/",
@@ -90,7 +64,7 @@ class InProcessClient:
         """Send a request without waiting; `close` cancels those that are under way."""
         if self._closed:
             raise InputError("api.client_closed")
-        started = self._background.portal.start_task_soon(self._client.get, path)
+        started = asyncio.run_coroutine_threadsafe(self._client.get(path), self._loop)
         self._pending.add(started)
         started.add_done_callback(self._pending.discard)
         return started
@@ -102,7 +76,6 @@ class InProcessClient:
         self._closed = True
         for started in tuple(self._pending):
             started.cancel()
-        self._background.release()
         self._library.close()
 
     def __enter__(self) -> "InProcessClient":

@@ -14,7 +14,7 @@ import numpy as np
 
 from glassformer.api.cancellation import check_cancelled
 from glassformer.api.hidden import find_states, take_layer
-from glassformer.api.places import find_map
+from glassformer.api.tiles import find_map
 from glassformer.errors import ApiError
 from glassformer.place import name_term
 from glassformer.recording import AttentionMap, Recording

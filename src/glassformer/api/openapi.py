@@ -1,9 +1,11 @@
 """The OpenAPI schema, complete: JSON of every route, and the headers of binary frames.
 
 In:   the application.
-Out:  its schema; schema_text.py makes a text of it.
+Out:  its schema; the same as JSON text for web/generate/generate.py, and as a list for people (/api/docs).
 """
 
+import json
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import FastAPI
@@ -28,3 +30,37 @@ def install(app: FastAPI) -> None:
         return app.openapi_schema
 
     app.openapi = describe  # type: ignore[method-assign]
+
+
+def render_schema(app: FastAPI) -> str:
+    """The schema as JSON, without the version of the product: the same text for the same interface."""
+    schema = app.openapi()
+    schema = {**_simplify(schema), "info": {"title": schema["info"]["title"], "version": "0"}}
+    return json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def list_routes(schema: dict[str, Any]) -> Iterator[str]:
+    """Every route with its description and parameters, line by line."""
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            yield f"\n{method.upper()} {path}\n    {operation['description']}"
+            for each in operation.get("parameters", ()):
+                kind = each["schema"].get("anyOf", [each["schema"]])[0]
+                choices = "|".join(map(str, kind.get("enum", [kind.get("const", kind.get("type"))])))
+                yield f"    - {each['name']} ({choices}) {each.get('description', '')}".rstrip()
+
+
+def _simplify(node: Any) -> Any:
+    """Without the titles that pydantic derives from names; lists of two become tuples."""
+    if isinstance(node, list):
+        return [_simplify(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    simple = {
+        name: _simplify(value)
+        for name, value in node.items()
+        if name != "title" or not isinstance(value, str)
+    }
+    if simple.get("minItems") == simple.get("maxItems") == 2 and "items" in simple:
+        simple["prefixItems"] = [simple.pop("items")] * 2
+    return simple

@@ -22,6 +22,8 @@ from glassformer.api.library import Library
 from glassformer.api.limits import Encoded, Encoding, ResponseCache, ThreadPools
 from glassformer.api.runs import Runs
 from glassformer.api.settings import Settings
+from glassformer.messages import Message, message
+from glassformer.recording import Recording
 
 IMMUTABLE = "private, max-age=604800, immutable"  # a week
 REVALIDATE = "private, no-cache"
@@ -39,6 +41,11 @@ class AppContext:
     threads: ThreadPools
     cache: ResponseCache
     runs: Runs
+
+    @property
+    def why_no_workbench(self) -> Message:
+        """Why no model can run here."""
+        return self.settings.why_no_workbench or message("api.shows_recordings_only")
 
 
 def _get_context(request: Request) -> AppContext:
@@ -91,6 +98,18 @@ async def respond(
         return kept
 
     return _send_marked(await context.threads.run(request, work, slow=slow), mark, known, headers)
+
+
+async def respond_about(
+    request: Request,
+    context: AppContext,
+    id: str,
+    make: Callable[[Recording], Frame | BaseModel],
+    *,
+    slow: bool = False,
+) -> Response:
+    """The response to a question about one recording."""
+    return await respond(request, context, lambda: make(context.library.get(id)), recording=id, slow=slow)
 
 
 def _mark(content: bytes) -> str:

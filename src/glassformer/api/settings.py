@@ -14,7 +14,19 @@ STATIC = Path(__file__).with_name("static")  # where the built page lies
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RunSettings:
+    """What one run of a model may take; told to the page."""
+
+    offline: bool = False  # never contact the hub
+    text_characters: int = 200_000  # of a text to run
+    tokens: int = 32_768  # that a run may read
+    queue: int = 8  # runs that may wait
+    jobs: int = 1  # runs at the same time
+    seconds: float = 600.0  # that a run may take
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(RunSettings):
     """Defaults fit one person on one machine."""
 
     token: str | None = None  # that requests must carry; None: no token is needed
@@ -22,16 +34,10 @@ class Settings:
     any_address: bool = False  # also any IP address: for servers on a network
     static: Path = STATIC
     runs: Path = Path("runs")  # folder of training runs
-    offline: bool = False  # never contact the hub
     why_no_workbench: Message | None = None
-    text_characters: int = 200_000  # of a text to run
-    tokens: int = 32_768  # that a run may read
     body_bytes: int = 4 << 20  # of a request
     upload_bytes: int = 1 << 30  # of an uploaded bundle
     uploads: int = 4  # bundles that may be uploaded at the same time
-    queue: int = 8  # runs that may wait
-    jobs: int = 1  # runs at the same time
-    seconds: float = 600.0  # that a run may take
     response_seconds: float = 60.0  # that a response may take
     body_seconds: float = 30.0  # for a body to arrive; of silence during an upload
     upload_seconds: float = 600.0  # for an upload to arrive

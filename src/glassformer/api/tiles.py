@@ -28,6 +28,19 @@ LONGEST_AVERAGE = 1_024  # tokens a side
 _COARSE = 1_024  # keys above which bytes are scaled by the largest weight: all weights are small
 
 
+def find_map(recording: Recording, address: str) -> AttentionMap:
+    """The map at an address: `decoder.cross.3`, `decoder.self.0@2`, or the index of a map as in old links."""
+    if address.isascii() and address.isdecimal() and len(address) < 10 and int(address) < len(recording.maps):
+        return recording.maps[int(address)]
+    for each in recording.maps:
+        if each.place.address == address:
+            return each
+    example = recording.maps[0].place.address if recording.maps else "decoder.self.0"
+    raise ApiError(
+        "api.no_map", status=404, address=address[:80], example=example, last=len(recording.maps) - 1
+    )
+
+
 def frame_weights(
     attention_map: AttentionMap, head: Head, queries: Range | None, keys: Range | None, precision: Precision
 ) -> Frame:

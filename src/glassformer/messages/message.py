@@ -54,6 +54,17 @@ class Message:
     def __str__(self) -> str:
         return self.text(get_language())
 
+    def replace(self, old: str, new: str) -> "Message":
+        """The same message with one text replaced by another in all its parameters."""
+
+        def change(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(map(change, value))
+            return value.replace(old, new) if isinstance(value, (str, Message)) else value
+
+        parameters = {name: change(value) for name, value in self.parameters.items()}
+        return Message(self.code, parameters, self.default)
+
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
         parameters = {name: _to_json(value) for name, value in self.parameters.items()}

@@ -26,7 +26,6 @@ from glassformer.workbench.jobs import Entry, JobStore
 from glassformer.workbench.models import Model, ModelCatalog
 from glassformer.workbench.presets import list_presets
 from glassformer.workbench.process import WorkerProcess
-from glassformer.workbench.reporter import hide_path
 from glassformer.workbench.requests import check_request, describe_job
 from glassformer.workbench.settings import GIGABYTE, WorkbenchSettings
 from glassformer.workbench.topics import ask, describe_task
@@ -123,19 +122,6 @@ class LocalWorkbench:
         job = self.store.submit(request, Model(request.model, None, None))
         self._start()
         return job
-
-    def limits(self) -> dict[str, int]:
-        """What is told to the page."""
-        settings = self.settings
-        return {
-            "text_characters": settings.characters,
-            "tokens": settings.tokens,
-            "new_tokens": settings.new_tokens,
-            "beams": settings.beams,
-            "queue": settings.queue,
-            "seconds": int(settings.seconds),
-            "memory_bytes": settings.memory,
-        }
 
     def warm_up(self) -> None:
         """Start the worker before the first job; returns at once."""
@@ -252,7 +238,7 @@ class LocalWorkbench:
                     self._finish(entry, path)
                 return True
             case "failed":
-                text = hide_path(Message.from_json(news["message"]), f"{path.parent}/")
+                text = Message.from_json(news["message"]).replace(f"{path.parent}/", "")
                 self.store.fail(entry, text, news["code"])
                 return True
             case "cancelled":

@@ -9,7 +9,6 @@ import time
 from typing import Any, BinaryIO
 
 from glassformer.api.jobs import Stage
-from glassformer.messages import Message
 
 BUSY = ("running", "statistics")  # stages with many reports
 QUIET = 0.05  # seconds between two reports of a busy stage
@@ -52,16 +51,3 @@ class JobReporter:
         line = json.dumps({"say": what, "job": self.job, **more}, allow_nan=False)
         self.pipe.write(line.encode() + b"\n")
         self.pipe.flush()
-
-
-def hide_path(text: Message, path: str) -> Message:
-    """A message without a path of this machine in any of its parameters."""
-
-    def hide(value: Any) -> Any:
-        if isinstance(value, Message):
-            return hide_path(value, path)
-        if isinstance(value, tuple):
-            return tuple(hide(each) for each in value)
-        return value.replace(path, "") if isinstance(value, str) else value
-
-    return Message(text.code, {name: hide(value) for name, value in text.parameters.items()}, text.default)

@@ -65,9 +65,10 @@ def _check_sequence(request: JobRequest, settings: WorkbenchSettings) -> None:
         raise _refuse("text", "workbench.request.no_text")
     if not typed and (request.text or request.second_text):
         raise _refuse("text", "workbench.request.text_and_sequence", sequence=request.sequence)
+    most = settings.text_characters
     for text in (request.text, request.second_text, request.target):
-        if text is not None and len(text) > settings.characters:
-            raise _refuse("text", "workbench.request.too_long", count=len(text), most=settings.characters)
+        if text is not None and len(text) > most:
+            raise _refuse("text", "workbench.request.too_long", count=len(text), most=most)
     if request.sequence == "random":
         if request.length is None:
             raise _refuse("length", "workbench.request.no_length")

@@ -22,7 +22,7 @@ from glassformer.recording import Recording
 from glassformer.workbench.generating import choose_settings, report_answers, write
 from glassformer.workbench.inputs import JobInputs, read_inputs
 from glassformer.workbench.layer_progress import reporting
-from glassformer.workbench.reporter import JobReporter, hide_path
+from glassformer.workbench.reporter import JobReporter
 
 SHORT = 512  # tokens up to which everything is kept where nothing is said
 MIDDLE = 4096  # tokens up to which hidden states are
@@ -72,7 +72,7 @@ class Runner:
         try:
             model = load(folder or name, name=name)
         except CheckpointError as error:
-            raise CheckpointError(hide_path(error.message, f"{Path(folder or name).parent}/")) from error
+            raise CheckpointError(error.message.replace(f"{Path(folder or name).parent}/", "")) from error
         self.models[key] = (changed, model)
         self._make_room()
         return model

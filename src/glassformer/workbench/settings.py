@@ -8,21 +8,18 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from glassformer.api.settings import RunSettings
+
 GIGABYTE = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class WorkbenchSettings:
-    """Limits of the worker process; all of them are told to the page."""
+class WorkbenchSettings(RunSettings):
+    """Limits of the worker process."""
 
     models: tuple[Path, ...] = ()  # folders that are searched for models, besides the zoo
-    offline: bool = False  # nothing is fetched from the hub
-    queue: int = 8  # jobs that may wait
     kept: int = 100  # finished jobs that are remembered
-    seconds: float = 300.0  # of one job
     patience: float = 0.75  # seconds that a worker has to stop by itself before it is ended
-    characters: int = 1_000_000  # of a text
-    tokens: int = 32_768  # of a text
     new_tokens: int = 1_024  # that one generation may write
     beams: int = 32
     memory: int = field(default_factory=lambda: find_memory() * 6 // 10)  # bytes of the worker process

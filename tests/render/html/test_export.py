@@ -19,8 +19,8 @@ from glassformer.messages import known_languages, read_catalogue
 from glassformer.place import Place
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
 from glassformer.render.html import export as html
-from glassformer.render.html.packing import unpack
 from inventions import invent_decoder
+from unpacking import unpack
 
 built = pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
 pytestmark = built

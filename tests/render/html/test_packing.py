@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as some
 
-from glassformer.render.html.packing import decode_base91, encode_base91, pack, unpack
+from glassformer.render.html.packing import encode_base91, pack
+from unpacking import decode_base91, unpack
 
 
 @given(some.binary(max_size=200))

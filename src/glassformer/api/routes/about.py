@@ -1,15 +1,15 @@
 """What this server is and what it allows.
 
-In:   GET /api/about.
-Out:  version, limits, and whether models can run.
+In:   GET /api/about, GET /api/docs.
+Out:  version, limits, and whether models can run; a list of all routes.
 """
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from glassformer import __version__
+from glassformer.api.openapi import list_routes
 from glassformer.api.responses import REVALIDATE, Context, respond
-from glassformer.messages import message
 from glassformer.schema import MessageField, ResponseModel
 
 router = APIRouter(prefix="/api", tags=["about"])
@@ -41,12 +41,17 @@ class About(ResponseModel):
 async def read_about(request: Request, context: Context) -> Response:
     """Version, limits, and whether models can run here."""
     settings = context.settings
-    why = settings.why_no_workbench or message("api.shows_recordings_only")
     about = About(
         version=__version__,
         offline=settings.offline,
         limits=Limits(**{name: getattr(settings, name) for name in Limits.model_fields}),
         workbench=context.workbench is not None,
-        why_no_workbench=why if context.workbench is None else None,
+        why_no_workbench=context.why_no_workbench if context.workbench is None else None,
     )
     return await respond(request, context, lambda: about, keep=REVALIDATE)
+
+
+@router.get("/docs", include_in_schema=False)
+async def read_docs(request: Request) -> Response:
+    """Every route, for people; for programs the schema is at /api/openapi.json."""
+    return PlainTextResponse("\n".join(list_routes(request.app.openapi())))

@@ -16,7 +16,6 @@ from starlette.responses import Response, StreamingResponse
 from glassformer.api.jobs import LAST_EVENTS, Job, JobRequest, ModelDescription, Preset, Workbench
 from glassformer.api.responses import NO_STORE, AppContext, Context, respond
 from glassformer.errors import ApiError
-from glassformer.messages import message
 from glassformer.place import name_term
 
 router = APIRouter(prefix="/api", tags=["jobs"])
@@ -150,11 +149,7 @@ def _point(context: AppContext, preset: Preset) -> Preset:
 
 def _require(context: AppContext) -> Workbench:
     if context.workbench is None:
-        raise ApiError(
-            "api.no_workbench",
-            status=409,
-            why=context.settings.why_no_workbench or message("api.shows_recordings_only"),
-        )
+        raise ApiError("api.no_workbench", status=409, why=context.why_no_workbench)
     return context.workbench
 
 

@@ -10,12 +10,12 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from glassformer.api.frames import Frame, FrameArray, shrink
-from glassformer.api.places import find_map
-from glassformer.api.responses import FRAME, Context, respond
+from glassformer.api.responses import FRAME, Context, respond_about
 from glassformer.api.routes.recordings import Id
 from glassformer.api.tiles import (
     Precision,
     Range,
+    find_map,
     frame_average,
     frame_scores,
     frame_thumbnails,
@@ -24,13 +24,13 @@ from glassformer.api.tiles import (
 )
 from glassformer.errors import ApiError
 from glassformer.place import name_term
-from glassformer.recording import AttentionMap
+from glassformer.recording import AttentionMap, HeadStatistics, Recording
 
 router = APIRouter(
     prefix="/api/recordings/{id}", tags=["maps"], responses=FRAME, default_response_class=Response
 )
 
-Place = Annotated[
+Address = Annotated[
     str, Path(max_length=200, description="the place of the map, as decoder.cross.3 or decoder.self.0@2")
 ]
 HeadNumber = Annotated[int, Path(ge=0, le=2**31 - 1)]
@@ -46,9 +46,7 @@ AsFloat = Annotated[Literal["float16", "float32"], Query(alias="as")]
 @router.get("/thumbnails")
 async def read_thumbnails(request: Request, context: Context, id: Id, how: How = "mean") -> Response:
     """A small picture of every head of every map: for each place an array (head, row, column)."""
-    return await respond(
-        request, context, lambda: frame_thumbnails(context.library.get(id), how), recording=id
-    )
+    return await respond_about(request, context, id, lambda recording: frame_thumbnails(recording, how))
 
 
 @router.get("/maps/{place}/weights")
@@ -56,7 +54,7 @@ async def read_weights(
     request: Request,
     context: Context,
     id: Id,
-    place: Place,
+    place: Address,
     head: Annotated[int | Literal["mean"] | None, Query(description="one head, mean, or all")] = None,
     queries: Span = None,
     keys: Span = None,
@@ -64,12 +62,11 @@ async def read_weights(
 ) -> Response:
     """Weights of a rectangle: (query, key), or (head, query, key) without a head; at most 4 million."""
 
-    def make() -> Frame:
-        return frame_weights(
-            find_map(context.library.get(id), place), head, read_span(queries), read_span(keys), precision
-        )
+    def make(recording: Recording) -> Frame:
+        found = find_map(recording, place)
+        return frame_weights(found, head, read_span(queries), read_span(keys), precision)
 
-    return await respond(request, context, make, recording=id)
+    return await respond_about(request, context, id, make)
 
 
 @router.get("/maps/{place}/scores")
@@ -77,7 +74,7 @@ async def read_scores(
     request: Request,
     context: Context,
     id: Id,
-    place: Place,
+    place: Address,
     head: HeadQuery = None,
     queries: Span = None,
     keys: Span = None,
@@ -85,12 +82,11 @@ async def read_scores(
 ) -> Response:
     """The same before the softmax: scaled, biased; minus infinity where masked."""
 
-    def make() -> Frame:
-        return frame_scores(
-            find_map(context.library.get(id), place), head, read_span(queries), read_span(keys), precision
-        )
+    def make(recording: Recording) -> Frame:
+        found = find_map(recording, place)
+        return frame_scores(found, head, read_span(queries), read_span(keys), precision)
 
-    return await respond(request, context, make, recording=id)
+    return await respond_about(request, context, id, make)
 
 
 @router.get("/maps/{place}/tiles/{head}/{level}/{row}/{column}")
@@ -98,7 +94,7 @@ async def read_tile(
     request: Request,
     context: Context,
     id: Id,
-    place: Place,
+    place: Address,
     head: HeadNumber,
     level: Annotated[int, Path(ge=0, le=31, description="2**level tokens a pixel")],
     row: Annotated[int, Path(ge=0, le=2**31 - 1)],
@@ -108,33 +104,18 @@ async def read_tile(
 ) -> Response:
     """A tile of 256 pixels a side, fewer at the right and lower edge."""
 
-    def make() -> Frame:
-        return frame_tile(
-            find_map(context.library.get(id), place), head, (level, row, column), how, precision
-        )
+    def make(recording: Recording) -> Frame:
+        return frame_tile(find_map(recording, place), head, (level, row, column), how, precision)
 
-    return await respond(request, context, make, recording=id)
+    return await respond_about(request, context, id, make)
 
 
 @router.get("/maps/{place}/statistics")
-async def read_statistics(request: Request, context: Context, id: Id, place: Place) -> Response:
+async def read_statistics(request: Request, context: Context, id: Id, place: Address) -> Response:
     """What is known of every head: entropy, peak … (head, query), mass (head, key), rows (query)."""
-
-    def make() -> Frame:
-        known = find_map(context.library.get(id), place).statistics
-        arrays = {
-            "entropy": shrink(known.entropy, "float32"),
-            "peak": shrink(known.peak, "float32"),
-            "peak_key": FrameArray(known.peak_key.astype("int32")),
-            "above": FrameArray(known.above.astype("int32")),
-            "distance": shrink(known.distance, "float32"),
-            "allowed": FrameArray(known.allowed.astype("int32")),
-            "mass": shrink(known.mass, "float32"),
-            "rows": FrameArray(known.rows),
-        }
-        return Frame(arrays, {"threshold": known.threshold})
-
-    return await respond(request, context, make, recording=id)
+    return await respond_about(
+        request, context, id, lambda recording: frame_statistics(find_map(recording, place).statistics)
+    )
 
 
 @router.get("/maps/{place}/vectors/{what}")
@@ -142,16 +123,14 @@ async def read_vectors(
     request: Request,
     context: Context,
     id: Id,
-    place: Place,
+    place: Address,
     what: Literal["queries", "keys", "values"],
     head: HeadQuery = None,
 ) -> Response:
     """Query, key or value vectors: (token, width) of the head, or (head, token, width) of all."""
-
-    def make() -> Frame:
-        return frame_vectors(find_map(context.library.get(id), place), what, head)
-
-    return await respond(request, context, make, recording=id)
+    return await respond_about(
+        request, context, id, lambda recording: frame_vectors(find_map(recording, place), what, head)
+    )
 
 
 @router.get("/average")
@@ -165,11 +144,20 @@ async def read_average(
     precision: As = "uint8",
 ) -> Response:
     """The mean over all heads of all layers of one stack and kind; up to 1,024 tokens."""
+    return await respond_about(
+        request, context, id, lambda recording: frame_average(recording, stack, kind, precision)
+    )
 
-    def make() -> Frame:
-        return frame_average(context.library.get(id), stack, kind, precision)
 
-    return await respond(request, context, make, recording=id)
+def frame_statistics(known: HeadStatistics) -> Frame:
+    """The statistics of every head of a map."""
+    floats = {
+        name: shrink(getattr(known, name), "float32") for name in ("entropy", "peak", "distance", "mass")
+    }
+    counts = {
+        name: FrameArray(getattr(known, name).astype("int32")) for name in ("peak_key", "above", "allowed")
+    }
+    return Frame({**floats, **counts, "rows": FrameArray(known.rows)}, {"threshold": known.threshold})
 
 
 def frame_vectors(

@@ -14,7 +14,6 @@ from glassformer.api.jobs import Job, Playground
 from glassformer.api.responses import NO_STORE, REVALIDATE, AppContext, Context, respond
 from glassformer.errors import ApiError
 from glassformer.lessons.schema import Topic, TopicResult, read_defaults
-from glassformer.messages import message
 
 router = APIRouter(prefix="/api", tags=["playground"])
 
@@ -58,11 +57,7 @@ async def start_topic(request: Request, context: Context, topic: TopicName) -> J
 
 def _require(context: AppContext) -> Playground:
     if not isinstance(context.workbench, Playground):
-        raise ApiError(
-            "api.no_workbench",
-            status=409,
-            why=context.settings.why_no_workbench or message("api.shows_recordings_only"),
-        )
+        raise ApiError("api.no_workbench", status=409, why=context.why_no_workbench)
     return context.workbench
 
 

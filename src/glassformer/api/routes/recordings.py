@@ -4,7 +4,6 @@ In:   ids, sides, bundles.
 Out:  descriptions as JSON; bundles as they are.
 """
 
-from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Annotated
 
@@ -20,10 +19,9 @@ from glassformer.api.description import (
 )
 from glassformer.api.jobs import JobRequest
 from glassformer.api.library import RecordingEntry
-from glassformer.api.responses import REVALIDATE, AppContext, Context, respond
+from glassformer.api.responses import REVALIDATE, AppContext, Context, respond, respond_about
 from glassformer.errors import ApiError, GlassformerError
-from glassformer.messages import Message
-from glassformer.recording import Side
+from glassformer.recording import Recording, Side
 from glassformer.recording.axes import find_side
 from glassformer.schema import ResponseModel
 
@@ -81,8 +79,8 @@ async def read_tokens(
 ) -> Response:
     """Tokens of one side from `start` up to `stop`; at most 8,192 of them."""
 
-    def make() -> TokenSlice:
-        tokens = find_side(context.library.get(id), side)
+    def make(recording: Recording) -> TokenSlice:
+        tokens = find_side(recording, side)
         if tokens is None:
             raise ApiError("api.no_side", status=404)
         end = min(len(tokens), start + MOST_TOKENS) if stop is None else stop
@@ -98,7 +96,7 @@ async def read_tokens(
             )
         return slice_tokens(tokens, start, end)
 
-    return await respond(request, context, make, recording=id)
+    return await respond_about(request, context, id, make)
 
 
 @router.get(
@@ -143,19 +141,11 @@ async def add_recording(request: Request, context: Context) -> Added:
     except GlassformerError as error:
         if isinstance(error, ApiError):
             raise
-        raise ApiError(_hide_path(error.message, path), "not_a_bundle", 422) from error
+        shown = error.message.replace(str(path), "upload.bundle")  # not where the server keeps it
+        raise ApiError(shown, "not_a_bundle", 422) from error
     finally:
         path.unlink(missing_ok=True)
         state.uploads -= 1
-
-
-def _hide_path(message: Message, path: FilePath) -> Message:
-    """The same message without the path under which the server keeps an upload."""
-    parameters = {
-        name: value.replace(str(path), "upload.bundle") if isinstance(value, str) else value
-        for name, value in message.parameters.items()
-    }
-    return replace(message, parameters=parameters)
 
 
 async def _write(request: Request, path: FilePath) -> None:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from glassformer.api.frames import Frame
-from glassformer.api.responses import FRAME, REVALIDATE, Context, respond
+from glassformer.api.responses import FRAME, REVALIDATE, Context, respond, respond_about
 from glassformer.api.routes.recordings import Id
 from glassformer.api.scores import (
     MetricDescription,
@@ -21,6 +21,7 @@ from glassformer.api.scores import (
 )
 from glassformer.api.tiles import Precision
 from glassformer.metrics import Over
+from glassformer.recording import Recording
 
 router = APIRouter(prefix="/api", tags=["measures"])
 
@@ -43,11 +44,9 @@ async def read_score(
 ) -> Response:
     """One metric of a recording. Other words in the address are its parameters, as threshold=0.02."""
     given = {name: value for name, value in request.query_params.items() if name != "over"}
-
-    def make() -> ScoreDescription:
-        return measure_recording(context.library.get(id), metric, over, given)
-
-    return await respond(request, context, make, recording=id, slow=True)
+    return await respond_about(
+        request, context, id, lambda recording: measure_recording(recording, metric, over, given), slow=True
+    )
 
 
 @router.get("/recordings/{id}/flow", responses=FRAME, response_class=Response)
@@ -62,7 +61,7 @@ async def read_flow(
 ) -> Response:
     """Attention rollout: "rollout" (layer, query, key), or (1, query, key) for the last layer alone."""
 
-    def make() -> Frame:
-        return frame_rollout(context.library.get(id), stack, residual, layers, precision)
+    def make(recording: Recording) -> Frame:
+        return frame_rollout(recording, stack, residual, layers, precision)
 
-    return await respond(request, context, make, recording=id, slow=True)
+    return await respond_about(request, context, id, make, slow=True)

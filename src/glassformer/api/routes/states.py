@@ -10,10 +10,12 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from glassformer.api.distributions import Distribution, Of, Where, distribute
+from glassformer.api.frames import Frame
 from glassformer.api.hidden import frame_activations, frame_hidden
-from glassformer.api.responses import FRAME, Context, respond
+from glassformer.api.responses import FRAME, Context, respond_about
 from glassformer.api.routes.maps import Span, read_span
 from glassformer.api.routes.recordings import Id
+from glassformer.recording import Recording
 
 router = APIRouter(prefix="/api/recordings/{id}", tags=["states"])
 
@@ -30,8 +32,8 @@ async def read_activations(
     neuron: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
 ) -> Response:
     """One number for each layer and token: "activations" (layer + 1, token). Row 0 of `change` is 0."""
-    return await respond(
-        request, context, lambda: frame_activations(context.library.get(id), stack, by, neuron), recording=id
+    return await respond_about(
+        request, context, id, lambda recording: frame_activations(recording, stack, by, neuron)
     )
 
 
@@ -47,12 +49,11 @@ async def read_hidden(
     precision: Annotated[Literal["float16", "float32"], Query(alias="as")] = "float16",
 ) -> Response:
     """The states after a layer, "states" (token, width); layer 0 is the embeddings."""
-    return await respond(
-        request,
-        context,
-        lambda: frame_hidden(context.library.get(id), stack, layer, read_span(tokens), every, precision),
-        recording=id,
-    )
+
+    def make(recording: Recording) -> Frame:
+        return frame_hidden(recording, stack, layer, read_span(tokens), every, precision)
+
+    return await respond_about(request, context, id, make)
 
 
 @router.get("/distribution", response_model=Distribution)
@@ -69,10 +70,6 @@ async def read_distribution(
 ) -> Response:
     """A histogram of hidden states, vectors, attention or scores."""
     where = Where(stack=stack, layer=layer, place=place, head=head)
-    return await respond(
-        request,
-        context,
-        lambda: distribute(context.library.get(id), of, where, bins),
-        recording=id,
-        slow=True,
+    return await respond_about(
+        request, context, id, lambda recording: distribute(recording, of, where, bins), slow=True
     )

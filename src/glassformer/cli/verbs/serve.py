@@ -74,7 +74,7 @@ def run(arguments: Arguments) -> None:
             print(message("cli.serve.left_out", error=broken), file=sys.stderr)
         for file in arguments.files:
             library.open_file(file)
-        workbench = None if arguments.no_models else _open_workbench(arguments, library, settings)
+        workbench = None if arguments.no_models else _open_workbench(arguments, library)
         address = _format_address(arguments.host, sockets[0].getsockname()[1], settings.token)
         greeting = (note, message("cli.serve.address", address=address), message("cli.serve.end"))
         print("\n".join(str(line) for line in greeting if line is not None), flush=True)
@@ -155,18 +155,11 @@ def _is_loopback(host: str) -> bool:
     return False
 
 
-def _open_workbench(arguments: Arguments, library: "Library", settings: "Settings") -> "Workbench":
+def _open_workbench(arguments: Arguments, library: "Library") -> "Workbench":
     """Runs models, in a process that starts when the first model is needed."""
     from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 
-    chosen = WorkbenchSettings(
-        models=tuple(arguments.models),
-        offline=settings.offline,
-        queue=settings.queue,
-        seconds=settings.seconds,
-        characters=settings.text_characters,
-        tokens=settings.tokens,
-    )
+    chosen = WorkbenchSettings(models=tuple(arguments.models), offline=arguments.offline)
 
     def add(path: Path, request: "JobRequest") -> str:
         return library.adopt(path, request=request)

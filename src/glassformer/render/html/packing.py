@@ -4,7 +4,7 @@ In:   bytes.
 Out:  text of 91 characters: printable ASCII without `<`, `>` and `&`, so that no tag, comment or entity can
       begin in it. Two characters hold 13 bits: 1.23 characters per byte, base64 needs 1.33 (decision 0024).
 
-web/src/api/packing.ts decodes it in the page, `unpack` in Python.
+web/src/api/packing.ts decodes it.
 """
 
 import zlib
@@ -26,11 +26,6 @@ def pack(data: bytes, level: int = 1) -> bytes:
     return encode_base91(compressor.compress(data) + compressor.flush())
 
 
-def unpack(text: bytes) -> bytes:
-    """The bytes that were packed."""
-    return zlib.decompress(decode_base91(text), -zlib.MAX_WBITS)
-
-
 def encode_base91(data: bytes) -> bytes:
     """Bits from the lowest of the first byte on, 13 for a pair of characters; up to 6 left over take one."""
     pairs, rest = divmod(8 * len(data), _BITS)
@@ -48,15 +43,3 @@ def encode_base91(data: bytes) -> bytes:
     whole, last = flat[:pairs], flat[pairs : pairs + (rest > 0)]
     end = _LETTERS[last].tobytes() if rest <= _ALONE else _PAIRS[last].tobytes()
     return _PAIRS[whole].tobytes() + end
-
-
-def decode_base91(text: bytes) -> bytes:
-    """The bytes of a text of `encode_base91`."""
-    digits = np.searchsorted(_LETTERS, np.frombuffer(text, dtype=np.uint8))
-    pairs, alone = divmod(len(text), 2)
-    numbers = digits[: 2 * pairs : 2] * 91 + digits[1 : 2 * pairs : 2]
-    bits = (numbers[:, None] >> np.arange(_BITS) & 1).reshape(-1)  # (pair, bit), the lowest first
-    last = digits[-1] >> np.arange(_ALONE) & 1 if alone else bits[:0]
-    return np.packbits(np.concatenate((bits, last)).astype(np.uint8), bitorder="little").tobytes()[
-        : (len(bits) + len(last)) // 8
-    ]
