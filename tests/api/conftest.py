@@ -17,12 +17,14 @@ from glassformer.api.library import Library
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 from glassformer.lessons.schema import Topic, TopicResult, read_defaults
-from glassformer.messages import literal
+from glassformer.messages import literal, message
 from glassformer.recording import Recording
 from inventions import invent_decoder, invent_long, invent_translation
 from texts import text_of
 
 HOST = "http://localhost:5000"
+
+TASKS = {"language_modelling": message("tasks.titles.language_modelling")}
 
 
 @dataclass
@@ -41,7 +43,7 @@ class PretendWorkbench:
     def models(self) -> Sequence[ModelDescription]:
         return (
             ModelDescription(
-                name="zoo/tiny", label="Tiny", family="gpt2", shape="decoder", tasks=("language_modelling",),
+                name="zoo/tiny", label="Tiny", family="gpt2", shape="decoder", tasks=TASKS,
                 layers=1, heads=1, width=8, vocabulary=10, languages=(), max_tokens=None, parameters=100,
                 origin="zoo", note=None,
             ),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from glassformer.messages import message
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.cards import count_parameters, describe_model, find_languages
 from glassformer.workbench.models import ModelCatalog
@@ -16,12 +17,14 @@ def test_descriptions_come_from_the_folder(zoo: Path) -> None:
     assert translator is not None
     assert translator.label == "translator"
     assert translator.shape == "encoder-decoder"
-    assert translator.tasks == ("translation",)
+    assert translator.tasks == {"translation": message("tasks.titles.translation", "Translation")}
     assert (translator.layers, translator.heads, translator.width, translator.max_tokens) == (2, 2, 16, 24)
     assert translator.decoder_layers == 2  # nothing else is said there
     assert translator.languages == ("en", "fr")
     assert translator.origin == "zoo"
-    tasks = {name: description.tasks[0] for name, description in found.items() if description is not None}
+    tasks = {
+        name: next(iter(description.tasks)) for name, description in found.items() if description is not None
+    }
     assert tasks == {
         "zoo/classifier": "classification",
         "zoo/decoder": "language_modelling",
@@ -61,7 +64,7 @@ def test_a_folder_of_transformers_is_described(tmp_path: Path) -> None:
     GPT2LMHeadModel(config).save_pretrained(tmp_path / "theirs")
     found = describe_model(tmp_path / "theirs", "mine/theirs", "folder")
     assert found is not None
-    assert (found.family, found.shape, found.tasks) == ("gpt2", "decoder", ("language_modelling",))
+    assert (found.family, found.shape, *found.tasks) == ("gpt2", "decoder", "language_modelling")
     assert (found.layers, found.heads, found.width) == (3, 2, 16)
     assert (found.vocabulary, found.max_tokens) == (50, 32)
 

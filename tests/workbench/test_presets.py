@@ -6,6 +6,7 @@ import pytest
 
 from glassformer.api.jobs import JobRequest, ModelDescription, Preset
 from glassformer.api.library import SHIPPED
+from glassformer.messages import literal
 from glassformer.workbench.models import Model
 from glassformer.workbench.presets import find_shown, list_presets, read_presets
 from glassformer.workbench.requests import check_request
@@ -45,7 +46,11 @@ def pretend(preset: Preset) -> Model:
         {
             **dict.fromkeys(("layers", "heads", "width", "vocabulary", "max_tokens", "parameters", "note")),
             **{"name": preset.model, "label": preset.model, "family": "x", "shape": shape},
-            **{"tasks": (preset.task,), "languages": LANGUAGES.get(preset.model, ()), "origin": "zoo"},
+            **{
+                "tasks": {preset.task: literal(preset.task)},
+                "languages": LANGUAGES.get(preset.model, ()),
+                "origin": "zoo",
+            },
         }
     )
     return Model(preset.model, None, description, tagged=preset.model == "zoo/translator")

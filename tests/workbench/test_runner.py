@@ -113,6 +113,10 @@ def test_a_recurrent_translator_has_one_map(run: Run) -> None:
     assert [(map.stack, map.kind) for map in recording.maps] == [("decoder", "cross")]
 
 
+def test_a_recurrent_translator_has_no_layers_to_choose(fail: Callable[..., str]) -> None:
+    assert "no stack of layers" in fail(model="zoo/recurrent", layers=1)
+
+
 def test_layers_and_multiplier_change_the_run(run: Run) -> None:
     plain, _ = run()
     edited, _ = run(layers=1, multiplier=0.0)

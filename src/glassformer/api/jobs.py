@@ -123,8 +123,8 @@ class ModelDescription(ResponseModel):
     label: str
     family: str
     shape: Shape
-    tasks: tuple[str, ...]
-    layers: int | None
+    tasks: dict[str, MessageField]  # by name: what a person reads
+    layers: int | None  # that can be run one by one
     heads: int | None
     width: int | None
     vocabulary: int | None

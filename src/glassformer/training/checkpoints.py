@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from glassformer.errors import CheckpointError, TrainingError
-from glassformer.tasks.task import Network, Task
+from glassformer.tasks.task import TASKS, Network, Task
 from glassformer.training.optim import average_weights
 from glassformer.weights.checkpoint import open_checkpoint, save_checkpoint
 
@@ -126,7 +126,8 @@ class Checkpoints:
 
 def save_model(network: Network, folder: Path, task: Task) -> None:
     """A folder that `load`, and where the network is one of its kinds also transformers, opens."""
-    save_checkpoint(network, folder, task.tokenizer, labels=getattr(task, "labels", ()))
+    name = next((name for name in TASKS if TASKS[name] is type(task)), None)
+    save_checkpoint(network, folder, task.tokenizer, labels=getattr(task, "labels", ()), task=name)
 
 
 def average_checkpoints(checkpoints: Checkpoints, network: Network, task: Task) -> Path:

@@ -102,6 +102,7 @@ def save_checkpoint(
     *,
     generation: GenerationSettings | None = None,
     labels: Sequence[str] = (),
+    task: str | None = None,
     max_shard_bytes: int = SHARD_BYTES,
 ) -> str:
     """Write a model folder and tell its model_type; `dtype` None keeps the network's own.
@@ -113,6 +114,8 @@ def save_checkpoint(
     settings, table = _choose_format(network.config, state)
     settings["dtype"] = str(dtype or next(network.parameters()).dtype).removeprefix("torch.")
     settings |= _write_labels(settings["model_type"], network.config, labels)
+    if task is not None:  # what it was trained for; only the list of models on the page reads it
+        settings["glassformer_task"] = task
     tensors = {name: convert(name, tensor, dtype) for name, tensor in write(table, state).items()}
     with replace_folder(folder) as new:
         write_tensors(tensors, new, max_shard_bytes)

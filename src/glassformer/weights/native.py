@@ -18,7 +18,8 @@ KINDS: dict[str, type[ModelConfig] | type[RecurrentConfig]] = {
     "glassformer": ModelConfig,
     "glassformer-recurrent": RecurrentConfig,
 }
-ABOUT = ("model_type", "architectures", "dtype", "labels")  # what stands beside the configuration's own words
+# What stands beside the settings of the network.
+ABOUT = ("model_type", "architectures", "dtype", "labels", "glassformer_task")
 
 
 def read_native_config(settings: Mapping[str, Any]) -> NetworkConfig:

@@ -21,6 +21,8 @@ Shape = Literal["encoder", "decoder", "encoder-decoder"]
 Origin = Literal["zoo", "folder", "hub"]
 
 LARGEST_JSON = 64_000_000
+TASK = "glassformer_task"  # the task that a network was trained for, where we trained it
+LONGEST_TASK = 100  # characters of its name
 OURS = "glassformer"
 RECURRENT = "glassformer-recurrent"
 LANGUAGE = re.compile(r'">>(\w{2,8})<<"|"<2(\w{2,8})>"')  # the two spellings of a token that names one
@@ -54,13 +56,14 @@ def describe_model(folder: Path, name: str, origin: Origin) -> ModelDescription 
     if not isinstance(kind, str) or parameters is None:
         return None
     shape = _find_shape(settings)
+    task = _find_task(settings, shape)
     return ModelDescription(
         name=name,
         label=name.removeprefix("zoo/"),
         family={OURS: "glassformer", RECURRENT: "recurrent"}.get(kind, kind),
         shape=shape,
-        tasks=(_find_task(settings, shape),),
-        layers=_find_number(settings, "layers"),
+        tasks={task: message(f"tasks.titles.{task}", task.replace("_", " ").capitalize())},
+        layers=None if kind == RECURRENT else _find_number(settings, "layers"),  # cells are no stack
         heads=1 if kind == RECURRENT else _find_number(settings, "heads"),
         width=_find_number(settings, "width"),
         vocabulary=_find_number(settings, "vocabulary"),
@@ -133,6 +136,9 @@ def _find_shape(settings: Mapping[str, Any]) -> Shape:
 
 
 def _find_task(settings: Mapping[str, Any], shape: Shape) -> str:
+    named = settings.get(TASK)
+    if isinstance(named, str) and named.isidentifier() and len(named) <= LONGEST_TASK:
+        return named
     if settings["model_type"] == OURS:
         usual = "translation" if shape == "encoder-decoder" else "language_modelling"
         return HEADS.get(str(settings.get("head", "language")), usual)
@@ -154,7 +160,7 @@ def _find_architecture(settings: Mapping[str, Any]) -> str:
 
 
 def _count_decoder_layers(settings: Mapping[str, Any]) -> int | None:
-    """As many as the encoder has where nothing else is said; recurrent cells are no stack."""
+    """As many as the encoder has where nothing else is said."""
     if settings["model_type"] == RECURRENT:
         return None
     return _find_number(settings, "decoder_layers") or _find_number(settings, "layers")

@@ -18,8 +18,6 @@ from glassformer.registry import suggestion
 from glassformer.workbench.models import Model
 from glassformer.workbench.settings import WorkbenchSettings
 
-TASKS = ("translation", "language_modelling", "masked_language_modelling", "classification", "encoding")
-
 
 def check_request(request: JobRequest, model: Model, settings: WorkbenchSettings) -> None:
     """Raise an ApiError for a request that cannot be run."""
@@ -83,22 +81,9 @@ def _check_sequence(request: JobRequest, settings: WorkbenchSettings) -> None:
 
 
 def _check_task(request: JobRequest, model: ModelDescription) -> None:
-    if request.task is None or request.task in model.tasks:
-        return
-    if request.task not in TASKS:
-        raise _refuse(
-            "task",
-            "workbench.request.unknown_task",
-            name=request.task,
-            suggestion=suggestion(request.task, TASKS),
-        )
-    raise _refuse(
-        "task",
-        "workbench.request.other_task",
-        model=model.label,
-        tasks=[name_term(each) for each in model.tasks],
-        task=name_term(request.task),
-    )
+    if request.task is not None and request.task not in model.tasks:
+        task, tasks = name_term(request.task), [name_term(each) for each in model.tasks]
+        raise _refuse("task", "workbench.request.other_task", model=model.label, tasks=tasks, task=task)
 
 
 def _check_languages(request: JobRequest, model: ModelDescription, *, tagged: bool) -> None:
@@ -109,7 +94,7 @@ def _check_languages(request: JobRequest, model: ModelDescription, *, tagged: bo
         )
     if not any(asked):
         return
-    if "translation" not in model.tasks:
+    if model.shape != "encoder-decoder":
         raise _refuse("language", "workbench.request.no_translation", model=model.label)
     for language in filter(None, asked):
         if model.languages and language not in model.languages:
@@ -138,11 +123,7 @@ def _check_languages(request: JobRequest, model: ModelDescription, *, tagged: bo
 
 
 def _check_layers(request: JobRequest, model: ModelDescription) -> None:
-    if request.layers is None:
-        return
-    if model.family == "recurrent":
-        raise _refuse("layers", "workbench.request.recurrent_layers", model=model.label)
-    if model.layers is not None and request.layers > model.layers:
+    if request.layers is not None and model.layers is not None and request.layers > model.layers:
         raise _refuse(
             "layers", "workbench.request.layers", count=request.layers, model=model.label, most=model.layers
         )

@@ -9,7 +9,7 @@ const translator: ModelDescription = {
   label: "Translator",
   family: "glassformer",
   shape: "encoder-decoder",
-  tasks: ["translation"],
+  tasks: { translation: said("Translation") },
   layers: 6,
   heads: 8,
   width: 512,
@@ -32,14 +32,15 @@ describe("the form", () => {
       target: "no",
       sourceLanguage: "en",
     };
-    expect(requestOf(form)).toEqual({
+    const decoder: ModelDescription = { ...translator, shape: "decoder" };
+    expect(requestOf(form, decoder)).toEqual({
       kind: "record",
       model: "gpt2",
       task: "language_modelling",
       sequence: "text",
       text: "Hi",
     });
-    expect(requestOf({ ...form, sequence: "random", length: 12, seed: 5 })).toEqual({
+    expect(requestOf({ ...form, sequence: "random", length: 12, seed: 5 }, decoder)).toEqual({
       kind: "record",
       model: "gpt2",
       task: "language_modelling",
@@ -48,7 +49,17 @@ describe("the form", () => {
       seed: 5,
     });
     expect(
-      requestOf({ ...form, task: "translation", targetLanguage: "zh", layers: 2, keep: ["weights"] }),
+      requestOf(
+        {
+          ...form,
+          task: "translation",
+          targetLanguage: "zh",
+          layers: 2,
+          keep: ["weights"],
+          secondText: "no",
+        },
+        translator,
+      ),
     ).toMatchObject({
       target: "no",
       source_language: "en",

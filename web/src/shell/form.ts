@@ -1,5 +1,5 @@
 /**
- * What a person fills in to run a model (B4), and the request that it makes.
+ * What a person fills in to run a model, and the request that it makes.
  *
  * In:   fields, presets, models.
  * Out:  a JobRequest, or the word for what is missing.
@@ -54,7 +54,7 @@ export function withModel(form: Form, model: ModelDescription): Form {
     ...form,
     model: model.name,
     other: false,
-    task: tasks.includes(form.task) ? form.task : (tasks[0] ?? ""),
+    task: form.task in tasks ? form.task : (Object.keys(tasks)[0] ?? ""),
     sourceLanguage: source,
     targetLanguage: others.includes(form.targetLanguage) ? form.targetLanguage : (others[0] ?? ""),
     layers: form.layers !== null && model.layers !== null && form.layers < model.layers ? form.layers : null,
@@ -104,9 +104,14 @@ export function swapLanguages(form: Form): Form {
   };
 }
 
-/** Whether networks of a task read two sentences at once, as BERT's kind does. */
-export function readsPairs(task: string): boolean {
-  return task !== "translation" && task !== "language_modelling";
+/** Whether a model reads one text and writes another. */
+export function translates(model: ModelDescription | undefined): boolean {
+  return model?.shape === "encoder-decoder";
+}
+
+/** Whether a model may read two sentences at once, as BERT's kind does. */
+export function readsPairs(model: ModelDescription | undefined): boolean {
+  return !model || model.shape === "encoder";
 }
 
 export function presetRequest(preset: Preset): JobRequest {
@@ -120,17 +125,17 @@ export function missing(form: Form, say: AppWords): string | null {
   return null;
 }
 
-/** Only fields that mean something for this sequence and task are sent: the server refuses the others. */
-export function requestOf(form: Form): JobRequest {
+/** Only fields that mean something for this sequence and model are sent: the server refuses the others. */
+export function requestOf(form: Form, model?: ModelDescription): JobRequest {
   const text = form.sequence === "text";
-  const translating = form.task === "translation";
+  const translating = !model || translates(model);
   return {
     kind: "record",
     model: form.model.trim(),
     sequence: form.sequence,
     ...(form.task ? { task: form.task } : {}),
     ...(text ? { text: form.text } : {}),
-    ...(text && readsPairs(form.task) && form.secondText.trim() ? { second_text: form.secondText } : {}),
+    ...(text && readsPairs(model) && form.secondText.trim() ? { second_text: form.secondText } : {}),
     ...(text && translating && form.target.trim() ? { target: form.target } : {}),
     ...(form.sequence === "random" ? { length: form.length } : {}),
     ...(text ? {} : { seed: form.seed }),

@@ -3,12 +3,11 @@ import type { ModelDescription } from "../api/types";
 import { emptyForm, type Form } from "./form";
 import { findMisfit, scriptOf } from "./languages";
 
-const translator = {
-  name: "zoo/translator",
-  languages: ["en", "de", "fr", "zh"],
-} as unknown as ModelDescription;
-const recurrent = { name: "zoo/recurrent", languages: ["en", "fr"] } as unknown as ModelDescription;
-const many = { name: "mine", languages: ["fr", "zh", "de"] } as unknown as ModelDescription;
+const describeModel = (name: string, ...languages: string[]): ModelDescription =>
+  ({ name, shape: "encoder-decoder", languages }) as unknown as ModelDescription;
+const translator = describeModel("zoo/translator", "en", "de", "fr", "zh");
+const recurrent = describeModel("zoo/recurrent", "en", "fr");
+const many = describeModel("mine", "fr", "zh", "de");
 
 function form(way: string, text: string, more: Partial<Form> = {}): Form {
   const [sourceLanguage = "", targetLanguage = ""] = way.split(" ");
@@ -57,7 +56,7 @@ describe("what does not fit", () => {
     expect(findMisfit(form("en fr", ""), translator)).toBeNull();
     expect(findMisfit(form("fr de", "Je t’aime."), many)).toBeNull(); // not known to be limited
     expect(findMisfit(form("en fr", "我爱你。", { sequence: "random" }), translator)).toBeNull();
-    expect(findMisfit(form("en fr", "我爱你。", { task: "encoding" }), translator)).toBeNull();
+    expect(findMisfit(form("en fr", "我爱你。"), { ...translator, shape: "encoder" })).toBeNull();
     expect(findMisfit(form("en fr", "我爱你。"), undefined)).toBeNull();
   });
 });

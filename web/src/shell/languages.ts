@@ -6,7 +6,7 @@
  */
 
 import type { ModelDescription } from "../api/types";
-import type { Form } from "./form";
+import { type Form, translates } from "./form";
 
 /** Models that learnt only from and into one language. */
 const MIDDLES: Readonly<Record<string, string>> = { "zoo/translator": "en" };
@@ -24,8 +24,7 @@ export interface Misfit {
 /** What does not fit; null where nothing plainly does. */
 export function findMisfit(form: Form, model: ModelDescription | undefined): Misfit | null {
   const languages = model?.languages ?? [];
-  if (!model || form.task !== "translation" || languages.length === 0 || form.sourceLanguage === "")
-    return null;
+  if (!model || !translates(model) || languages.length === 0 || form.sourceLanguage === "") return null;
   const middle = MIDDLES[model.name];
   /** From that language into the one chosen, where the model has learnt that, or else the other way round. */
   const from = (source: string | undefined): Pair | null => {

@@ -79,13 +79,18 @@ export class Runs {
   }
 
   start(): void {
-    void this.attend(requestOf(this.form.peek()));
+    void this.attend(requestOf(this.form.peek(), this.model()));
+  }
+
+  /** What is known of the model that is chosen. */
+  model(): ModelDescription | undefined {
+    return this.models.value.find((each) => each.name === this.form.value.model);
   }
 
   startPreset(preset: Preset): void {
     this.form.value = withPreset(this.form.peek(), preset);
     this.app.panel.value = "input";
-    void this.attend(requestOf(this.form.peek()), preset);
+    void this.attend(requestOf(this.form.peek(), this.model()), preset);
   }
 
   cancel(): void {

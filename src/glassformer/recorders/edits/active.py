@@ -71,6 +71,8 @@ def limit_layers(layers: Mapping[str, int], edits: Sequence[Edit]) -> dict[str, 
     for edit in edits:
         if "layers" not in edit.changes:
             continue
+        if not layers:
+            raise InputError("recorders.edits.no_layers_to_choose", edit=edit)
         wanted = {stack: count for stack in layers if (count := edit.limit_layers(stack)) is not None}
         if not any(count <= layers[stack] for stack, count in wanted.items()):
             stacks = [

@@ -1,10 +1,10 @@
-/** The input panel (B4): model, task, text or random sequence, languages, configuration; and running it. */
+/** The input panel: model, task, text or random sequence, languages, configuration; and running it. */
 
 import { useEffect, useId } from "preact/hooks";
 import type { ModelDescription } from "../../api/types";
 import { compact, count as grouped } from "../../core/formats";
 import { useApp } from "../context";
-import { type Form, missing, readsPairs, type Sequence, withModel } from "../form";
+import { type Form, missing, readsPairs, type Sequence, translates, withModel } from "../form";
 import type { App } from "../state";
 import { ConfigurationFields } from "./configuration";
 import { Choices, Field, NumberField } from "./fields";
@@ -12,12 +12,13 @@ import { LanguageFields, LanguageHint } from "./languages";
 import { Progress } from "./progress";
 
 const OTHER = " other"; // no model's name begins with a blank
+const withoutModel = { other: true, model: "", task: "", target: "", sourceLanguage: "", targetLanguage: "" };
 
 export function InputPanel() {
   const app = useApp();
   const say = app.words.value;
   const about = app.about.value;
-  const { form, models, running } = app.runs;
+  const { form, running } = app.runs;
 
   useEffect(() => {
     app.runs.loadModels().catch((error: unknown) => app.complain(error, null));
@@ -32,7 +33,7 @@ export function InputPanel() {
     );
   }
   const now = form.value;
-  const model = models.value.find((each) => each.name === now.model);
+  const model = app.runs.model();
   const { change } = app.runs;
   const lack = missing(now, say);
   return (
@@ -51,7 +52,7 @@ export function InputPanel() {
         limit={about?.limits.text_characters}
         mostTokens={about?.limits.tokens}
       />
-      {now.task === "translation" && <LanguageFields form={now} model={model} app={app} />}
+      {translates(model) && <LanguageFields form={now} model={model} app={app} />}
       <ConfigurationFields form={now} model={model} change={change} />
       <div class="run-bar">
         <Progress />
@@ -92,7 +93,7 @@ function ModelFields(props: {
             onChange={(event) => {
               const name = event.currentTarget.value;
               const next = models.find((each) => each.name === name);
-              app.runs.change(next ? withModel(form, next) : { other: true, model: "", task: "" });
+              app.runs.change(next ? withModel(form, next) : withoutModel);
             }}
           >
             {unknown && <option value={form.model}>{form.model}</option>}
@@ -135,7 +136,7 @@ function ModelFields(props: {
           label={say.task}
           name="task"
           value={form.task}
-          choices={model.tasks.map((task) => [task, taskTitle(task, app)])}
+          choices={Object.entries(model.tasks).map(([task, title]) => [task, app.text(title)])}
           change={(task) => {
             app.runs.change({ task });
           }}
@@ -143,20 +144,6 @@ function ModelFields(props: {
       )}
     </>
   );
-}
-
-function taskTitle(task: string, app: App): string {
-  const say = app.words.value;
-  switch (task) {
-    case "translation":
-    case "language_modelling":
-    case "masked_language_modelling":
-    case "classification":
-    case "encoding":
-      return say[task];
-    default:
-      return task;
-  }
 }
 
 function facts(model: ModelDescription, app: App): string {
@@ -238,7 +225,7 @@ function TextFields(props: {
   readonly limit: number | undefined;
 }) {
   const say = useApp().words.value;
-  const { form, change, limit } = props;
+  const { form, model, change, limit } = props;
   const hint = form.task === "masked_language_modelling" ? say.maskHint : undefined;
   const close = limit !== undefined && form.text.length > limit / 2;
   return (
@@ -260,8 +247,8 @@ function TextFields(props: {
           />
         )}
       </Field>
-      <LanguageHint form={form} model={props.model} of="text" />
-      {form.task === "translation" && (
+      <LanguageHint form={form} model={model} of="text" />
+      {translates(model) && (
         <Field label={say.target} hint={say.targetHint}>
           {(id, describedBy) => (
             <input
@@ -276,7 +263,7 @@ function TextFields(props: {
           )}
         </Field>
       )}
-      {readsPairs(form.task) && (
+      {readsPairs(model) && (
         <Field label={say.secondText} hint={say.secondTextHint}>
           {(id, describedBy) => (
             <input
