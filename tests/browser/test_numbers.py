@@ -32,7 +32,7 @@ Open = Callable[..., Page]
 
 def read(text: str) -> float:
     """A number as the page writes it."""
-    return float(text.replace("\u2212", "-").replace("\u202f", ""))
+    return float(text.replace("\u2212", "-").replace(",", ""))
 
 
 def card(page: Page, metric: str) -> Locator:

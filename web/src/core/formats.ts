@@ -7,9 +7,9 @@
  */
 
 const MINUS = "\u2212";
-const THIN = "\u202f"; // narrow no-break space between thousands
+const THIN = "\u202f"; // narrow no-break space before a per cent sign
 
-/** About four significant digits: 0.0123, 12.3, 1 234, 1.23e−5. */
+/** About four significant digits: 0.0123, 12.3, 1,234, 1.23e−5. */
 export function digits(value: number | null | undefined, significant = 4): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : `${MINUS}∞`;
@@ -23,7 +23,7 @@ export function digits(value: number | null | undefined, significant = 4): strin
   return sign(value, back === undefined ? grouped(front) : `${grouped(front)}.${back}`);
 }
 
-/** A count: 12 345. */
+/** A count: 12,345. */
 export function count(value: number): string {
   return sign(value, grouped(String(Math.round(Math.abs(value)))));
 }
@@ -73,8 +73,9 @@ function power(size: number, places: number): string {
   return `${front}e${exponent.replace("-", MINUS).replace("+", "")}`;
 }
 
+/** Commas between thousands, as messages have them in either language. */
 function grouped(whole: string): string {
-  return whole.length < 5 ? whole : whole.replace(/\B(?=(\d{3})+$)/g, THIN);
+  return whole.replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** A round number as it is: 0.2, not 0.200; for the labels of axes. */
@@ -101,9 +102,10 @@ export function formatLikePython(value: number, how: string): string {
   const places = precision === undefined ? 6 : Number(precision);
   if (kind === "%") return `${(value * 100).toFixed(places)}%`;
   if (kind === "e") return value.toExponential(places).replace(/e([+-])(\d)$/, "e$10$2");
-  if (kind === "f") return withCommas(value.toFixed(places), comma);
+  const group = (text: string): string => (comma ? text.replace(/^-?\d+/, grouped) : text);
+  if (kind === "f") return group(value.toFixed(places));
   if (kind === "g" || (kind === "" && precision !== undefined)) return general(value, places || 1);
-  return withCommas(String(value), comma);
+  return group(String(value));
 }
 
 function general(value: number, places: number): string {
@@ -118,9 +120,4 @@ function general(value: number, places: number): string {
 
 function trim(number: string): string {
   return number.includes(".") ? number.replace(/\.?0+$/, "") : number;
-}
-
-function withCommas(number: string, comma: string | undefined): string {
-  const [whole = "", ...rest] = number.split(".");
-  return comma ? [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...rest].join(".") : number;
 }
