@@ -6,7 +6,7 @@
  */
 
 import type { Theme } from "./core/view";
-import { answersInside } from "./data/file_answers";
+import { fetchFromFile } from "./data/file_answers";
 import { aborted, Connection, createHttpSource } from "./data/http";
 import { shelter } from "./embedded_styles";
 import { languages } from "./i18n/core";
@@ -107,11 +107,14 @@ function render({ model, el }: { readonly model: Model; readonly el: HTMLElement
 
 const file = globalThis.document?.querySelector<HTMLElement>("[data-glassformer-file]");
 if (file) {
-  const inside = answersInside(document, BASE);
-  mount(shelter(file), createHttpSource(new Connection({ base: BASE, fetch: inside.fetch })), {
-    place: addressBar(window),
-    wholePage: true,
-  });
+  mount(
+    shelter(file),
+    createHttpSource(new Connection({ base: BASE, fetch: fetchFromFile(document, BASE) })),
+    {
+      place: addressBar(window),
+      wholePage: true,
+    },
+  );
 }
 
 export default { render };

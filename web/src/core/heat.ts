@@ -6,6 +6,8 @@
  *       the canvas one use the same whole numbers, so they give the same pixels, at 100,000 tokens as at ten.
  */
 
+import { asFloats, type Tensor, zeroByte } from "../api/frames";
+
 /**
  * Weights of a rectangle, pooled over squares of 2**level cells. Never changed.
  * weight = maximum · s · |s| with s = (byte − zero) / (255 − zero).
@@ -192,6 +194,14 @@ export function quantise(
   let maximum = 1e-12;
   for (const weight of weights) maximum = Math.max(maximum, signed ? Math.abs(weight) || 0 : weight || 0);
   return { bytes: Uint8Array.from(weights, (weight) => byteOf(weight, maximum, zero)), maximum, zero };
+}
+
+/** An array as bytes on the square-root scale: as they came, or floats under their own maximum. */
+export function bytesOf(from: Tensor): Pick<WeightTile, "bytes" | "maximum" | "zero"> {
+  const { data, scale, maximum } = from;
+  if (data instanceof Uint8Array && (scale === "sqrt" || scale === "signed_sqrt"))
+    return { bytes: data, maximum, zero: zeroByte(scale) };
+  return quantise(asFloats(from), from.content === "signed");
 }
 
 /** The byte of a tile that shows a cell, or null where the tile does not reach. */

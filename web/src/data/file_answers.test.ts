@@ -3,7 +3,7 @@ import { encodeFrame } from "../api/frame_writer";
 import { asFloats, decodeFrame, tensor } from "../api/frames";
 import { Refusal } from "../core/source";
 import { writeLetters } from "../testing/letters";
-import { answersInside } from "./file_answers";
+import { fetchFromFile } from "./file_answers";
 import { pool, thumbnailLevel } from "./file_cutting";
 
 const KIND = "application/x-glassformer";
@@ -56,7 +56,7 @@ async function ask(path: string): Promise<Response> {
     "recordings/r/trace/output/pooled": new Uint8Array(pooled),
     "recordings/r/tokens/source": new TextEncoder().encode(JSON.stringify(tokens)),
   });
-  return answersInside(page, "x:").fetch(`x:${path}`);
+  return fetchFromFile(page, "x:")(`x:${path}`);
 }
 
 async function floats(path: string, name = "weights"): Promise<{ shape: readonly number[]; data: number[] }> {
@@ -110,7 +110,7 @@ test("also of heads that were packed one by one, as those of large maps are", as
     "recordings/r/maps/decoder.self.0/weights?head=0&as=float32": one(0),
     "recordings/r/maps/decoder.self.0/weights?head=1&as=float32": one(1),
   });
-  const { fetch } = answersInside(page, "x:");
+  const fetch = fetchFromFile(page, "x:");
   const answer = await fetch(
     "x:recordings/r/maps/decoder.self.0/weights?head=mean&queries=1:2&keys=0:3&as=uint8",
   );
@@ -171,7 +171,7 @@ test("a score is found for the parameters it was measured with, and no others", 
   const page = await fileWith({
     "recordings/r/scores/sparsity?over=head": new TextEncoder().encode(JSON.stringify(score)),
   });
-  const { fetch } = answersInside(page, "x:");
+  const fetch = fetchFromFile(page, "x:");
   const asked = (query: string): Promise<Response> =>
     fetch(`x:recordings/r/scores/sparsity?over=head${query}`);
   expect((await asked("&threshold=0.01")).status).toBe(200);
@@ -192,7 +192,7 @@ test("small answers share a block", async () => {
     `${KIND}-many`,
     new Uint8Array([...new TextEncoder().encode(`${line}\n`), ...about!, ...none!, ...list!]),
   );
-  const { fetch } = answersInside(page, "x:");
+  const fetch = fetchFromFile(page, "x:");
   expect(await (await fetch("x:about")).json()).toEqual({ 版本: 1 });
   expect(await (await fetch("x:none")).text()).toBe("");
   expect(await (await fetch("x:list?of=a")).json()).toEqual([1]);

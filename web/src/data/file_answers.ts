@@ -8,7 +8,7 @@
  */
 
 import { encodeFrame } from "../api/frame_writer";
-import { asFloats, decodeFrame, type Frame, type Tensor, tensor } from "../api/frames";
+import { decodeFrame, type Frame, type Tensor, tensor } from "../api/frames";
 import { unpack } from "../api/packing";
 import type { Description } from "../api/types";
 import { Refusal } from "../core/source";
@@ -16,6 +16,7 @@ import { words } from "../i18n/hosts";
 import { answerCell } from "./file_cells";
 import {
   asBytes,
+  averageHeads,
   cutOne,
   cutTile,
   cutTokens,
@@ -28,12 +29,8 @@ import {
 
 const KIND = "application/x-glassformer";
 
-export interface Inside {
-  readonly fetch: typeof fetch;
-}
-
-/** Paths are those of the API, without the base. */
-export function answersInside(document: Document, base: string): Inside {
+/** A `fetch` of what the file holds. Paths are those of the API, behind the base. */
+export function fetchFromFile(document: Document, base: string): typeof fetch {
   const elements = new Map<string, HTMLScriptElement>();
   for (const element of document.querySelectorAll<HTMLScriptElement>(`script[type="${KIND}"]`)) {
     elements.set(element.dataset.path ?? "", element);
@@ -68,7 +65,7 @@ export function answersInside(document: Document, base: string): Inside {
     if (/\/tokens\/\w+$/.test(address)) return cutTokens(await read(address), asked);
     if (/\/maps\/[^/]+\/weights$/.test(address)) {
       const packed = cutWeights(await wholeWeights(whole, address, asked), asked);
-      return packed ?? (asked.get("head") === "mean" ? averageHeads(address, asked) : null);
+      return packed ?? (asked.get("head") === "mean" ? readMean(address, asked) : null);
     }
     if (/^recordings\/[^/]+\/trace\//.test(address)) return cutTrace(await whole(address), asked);
     const cell = /^(recordings\/[^/]+)\/cell\/([^/]+)$/.exec(address);
@@ -90,30 +87,15 @@ export function answersInside(document: Document, base: string): Inside {
   };
 
   /** The mean of heads that were packed one by one: those of a map that is too large for one answer. */
-  const averageHeads = async (address: string, asked: URLSearchParams): Promise<ArrayBuffer | null> => {
-    let mean: Float32Array | null = null;
-    let shape: readonly number[] = [];
-    let content: Tensor["content"];
-    let heads = 0;
-    const words = new URLSearchParams(asked);
-    words.set("as", "float32");
-    for (; ; heads++) {
-      words.set("head", `${heads}`);
-      const bytes = cutWeights(await wholeWeights(whole, address, words), words);
-      if (!bytes) break;
-      const part = tensor(decodeFrame(bytes), "weights");
-      const values = asFloats(part);
-      const sum: Float32Array = mean ?? new Float32Array(values.length);
-      for (let place = 0; place < sum.length; place++) sum[place]! += values[place]!;
-      mean = sum;
-      ({ shape, content } = part);
+  const readMean = async (address: string, asked: URLSearchParams): Promise<ArrayBuffer | null> => {
+    const heads: ArrayBuffer[] = [];
+    const one = new URLSearchParams(asked);
+    for (;;) {
+      one.set("head", `${heads.length}`);
+      const bytes = cutWeights(await wholeWeights(whole, address, one), one);
+      if (!bytes) return averageHeads(heads);
+      heads.push(bytes);
     }
-    if (!mean) return null;
-    const data = mean.map((value) => value / heads);
-    const one = { name: "weights", dtype: "float32", shape, scale: null, maximum: 1, content, data } as const;
-    return encodeFrame([one], {
-      approximate: true,
-    });
   };
 
   /** A score is in the file for the parameters it was measured with; asked for the same ones, it is that one. */
@@ -154,13 +136,10 @@ export function answersInside(document: Document, base: string): Inside {
     return encodeFrame(tensors, { approximate: true });
   };
 
-  return {
-    fetch: async (input) => {
-      const path = String(input).slice(base.length);
-      const bytes = await find(path);
-      if (bytes) return new Response(bytes);
-      throw new Refusal((language) => words(language).notInFile, "not_in_file", 404);
-    },
+  return async (input) => {
+    const bytes = await find(String(input).slice(base.length));
+    if (bytes) return new Response(bytes);
+    throw new Refusal((language) => words(language).notInFile, "not_in_file", 404);
   };
 }
 

@@ -6,7 +6,7 @@
  */
 
 import { encodeFrame } from "../api/frame_writer";
-import { asFloats, type Frame, type Tensor, tensor } from "../api/frames";
+import { asFloats, decodeFrame, type Frame, type Tensor, tensor } from "../api/frames";
 import type { TokenSlice } from "../api/types";
 import { quantise } from "../core/heat";
 
@@ -29,11 +29,48 @@ export function cutTokens(bytes: ArrayBuffer | null, asked: URLSearchParams): Ar
   return new TextEncoder().encode(JSON.stringify(part)).buffer as ArrayBuffer;
 }
 
-function span(text: string | null, length: number): readonly [number, number] {
+type Span = readonly [start: number, stop: number];
+
+function span(text: string | null, length: number): Span {
   const [start, stop] = (text ?? "").split(":");
   return [start ? Number(start) : 0, stop ? Number(stop) : length];
 }
 
+/** One array of floats as a frame. */
+function floatFrame(
+  name: string,
+  shape: readonly number[],
+  data: Float32Array,
+  from: Tensor, // what it was cut out of
+): ArrayBuffer {
+  const { content, dtype } = from;
+  return encodeFrame([{ name, dtype: "float32", shape, scale: null, maximum: 1, content, data }], {
+    approximate: dtype === "uint8",
+  });
+}
+
+/** Arrays of the same length, one behind the other. */
+function join<A extends Uint8Array | Float32Array>(parts: readonly A[], make: (length: number) => A): A {
+  const size = parts[0]?.length ?? 0;
+  const whole = make(parts.length * size);
+  parts.forEach((part, at) => {
+    whole.set(part, at * size);
+  });
+  return whole;
+}
+
+const joinFloats = (parts: readonly Float32Array[]) => join(parts, (length) => new Float32Array(length));
+
+function meanOf(parts: readonly Tensor[]): Float32Array {
+  const mean = new Float32Array(parts[0]?.data.length ?? 0);
+  for (const part of parts) {
+    const floats = asFloats(part);
+    for (let place = 0; place < mean.length; place++) mean[place]! += floats[place]! / parts.length;
+  }
+  return mean;
+}
+
+/** A part of all heads of a map, of one, or of their mean. */
 export function cutWeights(frame: Frame | null, asked: URLSearchParams): ArrayBuffer | null {
   if (!frame) return null;
   const weights = tensor(frame, "weights");
@@ -41,62 +78,44 @@ export function cutWeights(frame: Frame | null, asked: URLSearchParams): ArrayBu
   const rows = span(asked.get("queries"), queries);
   const columns = span(asked.get("keys"), keys);
   const head = asked.get("head");
-  const { content } = weights;
-  const approximate = { approximate: weights.dtype === "uint8" };
-  if (head === "mean") {
-    const mean = new Float32Array((rows[1] - rows[0]) * (columns[1] - columns[0]));
-    for (let each = 0; each < heads; each++) {
-      const part = asFloats(cutOne(weights, each, rows, columns));
-      for (let place = 0; place < mean.length; place++) mean[place]! += part[place]! / heads;
-    }
-    const shape = [rows[1] - rows[0], columns[1] - columns[0]];
-    return encodeFrame(
-      [{ name: "weights", dtype: "float32", shape, scale: null, maximum: 1, content, data: mean }],
-      approximate,
-    );
+  const all = head === null || head === "mean";
+  const chosen = all ? [...Array(heads).keys()] : [heads === 1 ? 0 : Number(head)];
+  const parts = chosen.map((each) => cutOne(weights, each, rows, columns));
+  const size = [rows[1] - rows[0], columns[1] - columns[0]];
+  const shape = head === null ? [heads, ...size] : size;
+  if (weights.dtype === "uint8" && asked.get("as") === "uint8" && head !== "mean") {
+    const bytes = parts.map((part) => part.data as Uint8Array);
+    const data = join(bytes, (length) => new Uint8Array(length));
+    return encodeFrame([{ ...weights, shape, data }], { approximate: true });
   }
-  const chosen = head === null ? null : heads === 1 ? 0 : Number(head);
-  const parts = (chosen === null ? [...Array(heads).keys()] : [chosen]).map((each) =>
-    cutOne(weights, each, rows, columns),
-  );
-  const one = parts[0];
-  if (!one) return null;
-  const floats = asked.get("as") !== "uint8" || weights.dtype !== "uint8";
-  const length = parts.reduce((sum, part) => sum + part.data.length, 0);
-  const data = floats ? new Float32Array(length) : new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    data.set(floats ? asFloats(part) : (part.data as Uint8Array), at);
-    at += part.data.length;
-  }
-  const shape = chosen === null ? [heads, ...one.shape] : one.shape;
-  const dtype = floats ? "float32" : "uint8";
-  const scale = floats ? null : weights.scale;
-  const { maximum } = weights;
-  return encodeFrame([{ name: "weights", dtype, shape, scale, maximum, content, data }], approximate);
+  const data = head === "mean" ? meanOf(parts) : joinFloats(parts.map(asFloats));
+  return floatFrame("weights", shape, data, weights);
+}
+
+/** The mean of heads that came one by one, as bytes of `cutWeights`. */
+export function averageHeads(heads: readonly ArrayBuffer[]): ArrayBuffer | null {
+  const parts = heads.map((bytes) => tensor(decodeFrame(bytes), "weights"));
+  const first = parts[0];
+  if (!first) return null;
+  return floatFrame("weights", first.shape, meanOf(parts), { ...first, dtype: "uint8" });
 }
 
 /** A part of an array of the walk: (row, column), or of (head, row, column) those of one head or of all. */
 export function cutTrace(frame: Frame | null, asked: URLSearchParams): ArrayBuffer | null {
   if (!frame) return null;
   const found = tensor(frame, "values");
-  const values: Tensor = { ...found, dtype: "float32", data: asFloats(found) };
-  const flat = values.shape.length === 1;
-  const [heads, height, width] = flat ? [1, 1, values.shape[0] ?? 0] : shape3(values);
+  const flat = found.shape.length === 1;
+  const [heads, height, width] = flat ? [1, 1, found.shape[0] ?? 0] : shape3(found);
   const rows = span(flat ? null : asked.get("rows"), height);
   const columns = span(asked.get("columns"), width);
   const head = asked.get("head");
-  const deep = values.shape.length === 3 && head === null;
-  const all = deep ? [...Array(heads).keys()] : [Number(head ?? 0)];
-  const whole: Tensor = { ...values, shape: [heads, height, width] };
-  const parts = all.map((each) => asFloats(cutOne(whole, each, rows, columns)));
+  const deep = found.shape.length === 3 && head === null;
+  const whole: Tensor = { ...found, dtype: "float32", shape: [heads, height, width], data: asFloats(found) };
+  const chosen = deep ? [...Array(heads).keys()] : [Number(head ?? 0)];
+  const parts = chosen.map((each) => asFloats(cutOne(whole, each, rows, columns)));
   const size = [rows[1] - rows[0], columns[1] - columns[0]];
-  const data = new Float32Array(parts.length * (parts[0]?.length ?? 0));
-  parts.forEach((part, place) => {
-    data.set(part, place * part.length);
-  });
   const shape = flat ? size.slice(1) : deep ? [heads, ...size] : size;
-  return encodeFrame([{ name: "values", dtype: "float32", shape, scale: null, maximum: 1, data }], {});
+  return floatFrame("values", shape, joinFloats(parts), whole);
 }
 
 export function shape3(weights: Tensor): readonly [number, number, number] {
@@ -104,12 +123,7 @@ export function shape3(weights: Tensor): readonly [number, number, number] {
   return c === undefined ? [1, a, b] : [a, b, c];
 }
 
-export function cutOne(
-  weights: Tensor,
-  head: number,
-  rows: readonly [number, number],
-  columns: readonly [number, number],
-): Tensor {
+export function cutOne(weights: Tensor, head: number, rows: Span, columns: Span): Tensor {
   const [, queries, keys] = shape3(weights);
   const height = rows[1] - rows[0];
   const width = columns[1] - columns[0];
@@ -137,16 +151,9 @@ export function cutTile(
   const size = 256 * 2 ** level;
   const rows = [row * size, Math.min((row + 1) * size, queries)] as const;
   const columns = [column * size, Math.min((column + 1) * size, keys)] as const;
-  const pooled = pool(
-    cutOne(weights, heads === 1 ? 0 : head, rows, columns),
-    level,
-    asked.get("how") === "max",
-  );
-  const { shape, values: data } = pooled;
-  const { content } = weights;
-  return encodeFrame([{ name: "tile", dtype: "float32", shape, scale: null, maximum: 1, content, data }], {
-    approximate: weights.dtype === "uint8",
-  });
+  const part = cutOne(weights, heads === 1 ? 0 : head, rows, columns);
+  const { shape, values } = pool(part, level, asked.get("how") === "max");
+  return floatFrame("tile", shape, values, weights);
 }
 
 /** The finest level at which a map fits into 64 × 64 pixels: recording/statistics.py has the same rule. */
@@ -195,13 +202,7 @@ export function asBytes(
   heads: readonly Float32Array[],
   content: "weights" | "signed",
 ): Tensor {
-  const values = new Float32Array(heads.reduce((sum, head) => sum + head.length, 0));
-  let at = 0;
-  for (const head of heads) {
-    values.set(head, at);
-    at += head.length;
-  }
   const signed = content === "signed";
-  const { bytes: data, maximum } = quantise(values, signed);
+  const { bytes: data, maximum } = quantise(joinFloats(heads), signed);
   return { name, dtype: "uint8", shape, scale: signed ? "signed_sqrt" : "sqrt", maximum, content, data };
 }

@@ -5,10 +5,11 @@
  * Out:  tiles for what is looked at, the weight of any cell (about, at once; exactly, a moment later), scales and masks.
  */
 
-import { asFloats, type Tensor, tensor, zeroByte } from "../api/frames";
+import { asFloats, type Tensor, tensor } from "../api/frames";
 import type { MapDescription } from "../api/types";
 import {
   byteAt,
+  bytesOf,
   type Camera,
   coarsen,
   type Extent,
@@ -22,12 +23,12 @@ import {
 } from "../core/heat";
 import type { Head } from "../core/maps";
 import type { RecordingSource } from "../core/source";
-import { type Address, cover, levelFor, Tiles } from "./tiles";
+import { type Address, cover, levelFor, SIZE, Tiles } from "./tiles";
 
 export type How = "mean" | "max";
 export type Scale = "absolute" | "map" | "row";
 
-export const DENSE = 1024; // tokens: maps up to here come whole
+const DENSE = 1024; // tokens: maps up to here come whole
 const MASKS = 2048; // queries up to which masked rows are looked up
 
 export interface Look {
@@ -69,30 +70,66 @@ export async function openSupply(
   heard: Heard,
 ): Promise<Supply> {
   const extent: Extent = { queries: map.queries, keys: map.keys };
+  const everywhere = { queries: [0, map.queries], keys: [0, map.keys] } as const;
   const way = wayOf(map, head);
-  if (way === "dense") return new Dense(await readWhole(source, map, head), extent, how);
+  let level = 0;
+  if (way === "dense") {
+    const tiles = [await readWhole(source, map, head)]; // by level
+    const levels = Math.ceil(Math.log2(Math.max(2, map.queries, map.keys))) + 1;
+    return {
+      get level() {
+        return level;
+      },
+      missing: 0,
+      coarse: null,
+      placements({ camera }) {
+        level = levelFor(camera.scale, levels);
+        while (tiles.length <= level) tiles.push(coarsen(tiles.at(-1)!, how));
+        return [{ tile: tiles[level]!, ...everywhere }];
+      },
+      dispose() {},
+    };
+  }
   const root = await readThumbnail(source, map, head, how);
-  if (way === "coarse") return new Coarse(root, extent, map.has_weights ? "average" : "statistics");
-  const fetch = async (address: Address, signal: AbortSignal): Promise<WeightTile> => {
-    const frame = await source.tile(
-      map.place,
-      head as number,
-      address.level,
-      address.row,
-      address.column,
-      how,
-      "uint8",
-      signal,
-    );
-    return tileOf(tensor(frame, "tile"), address.level, address.row * 256, address.column * 256);
+  if (way === "coarse")
+    return {
+      level: root.level,
+      missing: 0,
+      coarse: map.has_weights ? "average" : "statistics",
+      placements: () => [{ tile: root, ...everywhere }],
+      dispose() {},
+    };
+  const levels = Math.max(1, map.levels);
+  const fetch = async (at: Address, signal: AbortSignal): Promise<WeightTile> => {
+    const { row, column } = at;
+    const frame = await source.tile(map.place, head as number, at.level, row, column, how, "uint8", signal);
+    return tileOf(tensor(frame, "tile"), at.level, row * SIZE, column * SIZE);
   };
-  return new Long(fetch, heard, Math.max(1, map.levels), root, extent);
+  const tiles = new Tiles(fetch, heard, levels, root);
+  return {
+    get level() {
+      return level;
+    },
+    get missing() {
+      return tiles.missing;
+    },
+    coarse: null,
+    placements(look) {
+      level = levelFor(look.camera.scale, levels);
+      const addresses = cover(look, extent, level, look.near);
+      tiles.want(addresses);
+      return tiles.place(addresses, extent);
+    },
+    dispose: () => tiles.dispose(),
+  };
 }
 
 async function readWhole(source: RecordingSource, map: MapDescription, head: Head): Promise<WeightTile> {
-  if (head === "model")
-    return tileOf(tensor(await source.average(map.place.stack, map.place.kind), "weights"), 0, 0, 0);
-  return tileOf(tensor(await source.weights(map.place, { head }, "uint8"), "weights"), 0, 0, 0);
+  const frame =
+    head === "model"
+      ? await source.average(map.place.stack, map.place.kind)
+      : await source.weights(map.place, { head }, "uint8");
+  return tileOf(tensor(frame, "weights"), 0, 0, 0);
 }
 
 /** The thumbnail of a head, or the average of those of a layer or of all layers alike. */
@@ -113,32 +150,24 @@ export async function readThumbnail(
             each.keys === map.keys,
         )
       : [map];
-  const [, height = 0, width = 0] = tensor(frame, map.place.address).shape;
-  const level = thumbnailLevel(map, height, width);
-  const at = { height, width, level, row: 0, column: 0 };
+  const own = tensor(frame, map.place.address);
+  const [, height = 0, width = 0] = own.shape;
+  const at = { height, width, level: thumbnailLevel(map, height, width), row: 0, column: 0 };
   if (typeof head === "number") {
-    const all = tensor(frame, map.place.address);
     const cells = height * width;
-    const bytes = toBytes(all).subarray(head * cells, (head + 1) * cells);
-    return { ...at, bytes, maximum: all.maximum, zero: zeroByte(all.scale) };
+    const all = bytesOf(own);
+    return { ...at, ...all, bytes: all.bytes.subarray(head * cells, (head + 1) * cells) };
   }
   const mean = new Float32Array(height * width);
   let heads = 0;
-  let signed = false;
   for (const each of alike) {
-    const all = tensor(frame, each.place.address);
-    const floats = asFloats(all);
-    signed ||= all.content === "signed";
+    const floats = asFloats(tensor(frame, each.place.address));
     heads += each.heads;
     for (let place = 0; place < floats.length; place++) mean[place % mean.length]! += floats[place]!;
   }
-  return {
-    ...at,
-    ...quantise(
-      mean.map((sum) => sum / Math.max(1, heads)),
-      signed,
-    ),
-  };
+  const data = mean.map((sum) => sum / Math.max(1, heads));
+  const signed = alike.some(({ content }) => content === "signed");
+  return { ...at, ...quantise(data, signed) };
 }
 
 /** A thumbnail shows 2**level tokens a pixel. */
@@ -150,95 +179,10 @@ export function thumbnailLevel(map: MapDescription, height: number, width: numbe
   return 0;
 }
 
-/** A tensor (query, key) as a tile; floats become bytes under their own maximum. */
+/** A tensor (query, key) as a tile. */
 export function tileOf(from: Tensor, level: number, row: number, column: number): WeightTile {
   const [height = 0, width = 0] = from.shape.slice(-2);
-  const at = { width, height, level, row, column };
-  if (from.dtype === "uint8" && (from.scale === "sqrt" || from.scale === "signed_sqrt"))
-    return { ...at, bytes: toBytes(from), maximum: from.maximum, zero: zeroByte(from.scale) };
-  return { ...at, ...quantise(asFloats(from), from.content === "signed") };
-}
-
-function toBytes(from: Tensor): Uint8Array {
-  return from.data instanceof Uint8Array ? from.data : Uint8Array.from(from.data as ArrayLike<number>);
-}
-
-class Dense implements Supply {
-  readonly missing = 0;
-  readonly coarse = null;
-  level = 0;
-  private readonly tiles: WeightTile[];
-
-  constructor(
-    whole: WeightTile,
-    private readonly extent: Extent,
-    private readonly how: How,
-  ) {
-    this.tiles = [whole];
-  }
-
-  placements({ camera }: Look): readonly Placement[] {
-    const sides = Math.ceil(Math.log2(Math.max(2, this.extent.queries, this.extent.keys)));
-    this.level = levelFor(camera.scale, sides + 1);
-    while (this.tiles.length <= this.level) this.tiles.push(coarsen(this.tiles.at(-1)!, this.how));
-    return [{ tile: this.tiles[this.level]!, ...everything(this.extent) }];
-  }
-
-  dispose(): void {}
-}
-
-class Long implements Supply {
-  readonly coarse = null;
-  level = 0;
-  private readonly tiles: Tiles;
-
-  constructor(
-    fetch: (address: Address, signal: AbortSignal) => Promise<WeightTile>,
-    heard: Heard,
-    private readonly levels: number,
-    root: WeightTile,
-    private readonly extent: Extent,
-  ) {
-    this.tiles = new Tiles(fetch, heard, levels, root);
-  }
-
-  get missing(): number {
-    return this.tiles.missing;
-  }
-
-  placements(look: Look): readonly Placement[] {
-    this.level = levelFor(look.camera.scale, this.levels);
-    const addresses = cover(look, this.extent, this.level, look.near);
-    this.tiles.want(addresses);
-    return this.tiles.place(addresses, this.extent);
-  }
-
-  dispose(): void {
-    this.tiles.dispose();
-  }
-}
-
-class Coarse implements Supply {
-  readonly missing = 0;
-  readonly level: number;
-
-  constructor(
-    private readonly tile: WeightTile,
-    private readonly extent: Extent,
-    readonly coarse: "average" | "statistics",
-  ) {
-    this.level = tile.level;
-  }
-
-  placements(): readonly Placement[] {
-    return [{ tile: this.tile, ...everything(this.extent) }];
-  }
-
-  dispose(): void {}
-}
-
-function everything(extent: Extent): Omit<Placement, "tile"> {
-  return { queries: [0, extent.queries], keys: [0, extent.keys] };
+  return { width, height, level, row, column, ...bytesOf(from) };
 }
 
 /** About the weight of a cell, from what is drawn there. */

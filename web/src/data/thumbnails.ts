@@ -5,8 +5,9 @@
  * Out:  the picture of a map's heads, one after the other.
  */
 
-import { tensor, zeroByte } from "../api/frames";
+import { tensor } from "../api/frames";
 import type { MapDescription } from "../api/types";
+import { bytesOf } from "../core/heat";
 import type { RecordingSource } from "../core/source";
 import { thumbnailLevel } from "./heat_supply";
 
@@ -26,9 +27,8 @@ export async function readThumbnails(
 ): Promise<(map: MapDescription) => HeadPictures> {
   const frame = await source.thumbnails(how);
   return (map) => {
-    const { shape, data, maximum, scale } = tensor(frame, map.place.address);
-    const [heads = 0, height = 0, width = 0] = shape;
-    const level = thumbnailLevel(map, height, width);
-    return { heads, height, width, level, bytes: data as Uint8Array, maximum, zero: zeroByte(scale) };
+    const all = tensor(frame, map.place.address);
+    const [heads = 0, height = 0, width = 0] = all.shape;
+    return { heads, height, width, level: thumbnailLevel(map, height, width), ...bytesOf(all) };
   };
 }

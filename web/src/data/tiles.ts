@@ -96,7 +96,7 @@ export class Tiles {
     const name = nameOf(address);
     const tile = this.kept.get(name);
     if (tile !== undefined) {
-      this.kept.delete(name); // to the young end
+      this.kept.delete(name); // the most recently used comes last
       this.kept.set(name, tile);
     }
     return tile;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { quantise } from "../core/heat";
 import { chooseHead } from "../core/maps";
-import { toBytes } from "../core/weight_bytes";
 import { frame, invent, makeMap, weightOf } from "../testing/recording";
 import { Blocks, readColumn, readHeads, readMass, readRow } from "./weights";
 
@@ -60,7 +60,7 @@ test("a large map comes in blocks, and old ones are forgotten", async () => {
 });
 
 test("bytes keep what is not zero, and zero stays zero", () => {
-  expect([...toBytes(Float32Array.of(0, 1e-9, 0.25, 1))]).toEqual([0, 1, 128, 255]);
+  expect([...quantise(Float32Array.of(0, 1e-9, 0.25, 1), false).bytes]).toEqual([0, 1, 128, 255]);
 });
 
 test("a head that a map lacks becomes its last", () => {

@@ -7,9 +7,10 @@
 
 import { asFloats, byteTable, tensor } from "../api/frames";
 import type { MapDescription, SideName, TokenSlice } from "../api/types";
+import { bytesOf } from "../core/heat";
 import { axisOf, type Head } from "../core/maps";
 import type { Precision, Range, RecordingSource } from "../core/source";
-import { type Block, sumByByte, toBytes } from "../core/weight_bytes";
+import { type Block, sumByByte } from "../core/weight_bytes";
 
 /** Where one query looks: a weight for each key. */
 export async function readRow(
@@ -18,10 +19,8 @@ export async function readRow(
   head: Head,
   query: number,
 ): Promise<Float32Array> {
-  if (head === "model") {
-    const all = await readMatrix(source, map, head, "float32");
-    return all.slice(query * map.keys, (query + 1) * map.keys);
-  }
+  const [start, stop] = [query * map.keys, (query + 1) * map.keys];
+  if (head === "model") return (await readMatrix(source, map, head, "float32")).slice(start, stop);
   const frame = await source.weights(map.place, { head, queries: [query, query + 1] }, "float32");
   return asFloats(tensor(frame, "weights"));
 }
@@ -142,7 +141,7 @@ export class Blocks {
     const number = Math.floor(query / this.size);
     const here = this.kept.get(number);
     if (here !== undefined) {
-      this.kept.delete(number); // to the young end
+      this.kept.delete(number); // the most recently used comes last
       this.kept.set(number, here);
       return Promise.resolve(here);
     }
@@ -160,10 +159,8 @@ export class Blocks {
     const frame = this.model
       ? await this.source.average(this.map.place.stack, this.map.place.kind)
       : await this.source.weights(this.map.place, { head: "all", queries: [start, stop] }, "uint8");
-    const weights = tensor(frame, "weights");
-    const ready = weights.data instanceof Uint8Array && weights.scale === "sqrt";
-    const bytes = ready ? (weights.data as Uint8Array) : toBytes(asFloats(weights));
-    const values = byteTable("sqrt", ready ? weights.maximum : 1);
+    const { bytes, maximum } = bytesOf(tensor(frame, "weights"));
+    const values = byteTable("sqrt", maximum);
     const block = {
       start,
       stop,
