@@ -9,7 +9,7 @@ import { asFloats, tensor } from "../api/frames";
 import type { MapDescription } from "../api/types";
 import type { Head } from "../core/maps";
 import type { RecordingSource } from "../core/source";
-import { wayOf } from "./heat_supply";
+import { wayOf } from "./heat_tiles";
 
 const ROW = 1024; // keys of a row fetched at once
 const KEPT = 400; // parts of rows

@@ -8,7 +8,7 @@
 import type { MapDescription } from "../api/types";
 import type { Head } from "../core/maps";
 import type { RecordingSource } from "../core/source";
-import { wayOf } from "./heat_supply";
+import { wayOf } from "./heat_tiles";
 
 export function fetchNeighbours(source: RecordingSource, map: MapDescription, head: Head): void {
   if (typeof head !== "number" || wayOf(map, head) !== "dense") return;

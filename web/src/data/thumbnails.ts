@@ -9,7 +9,7 @@ import { tensor } from "../api/frames";
 import type { MapDescription } from "../api/types";
 import { bytesOf } from "../core/heat";
 import type { RecordingSource } from "../core/source";
-import { thumbnailLevel } from "./heat_supply";
+import { thumbnailLevel } from "./heat_tiles";
 
 export interface HeadPictures {
   readonly heads: number;

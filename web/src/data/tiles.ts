@@ -48,7 +48,7 @@ export function cover(
 }
 
 /** The cells under a tile. */
-export function cellsOf({ level, row, column }: Address, extent: Extent): Omit<Placement, "tile"> {
+function cellsOf({ level, row, column }: Address, extent: Extent): Omit<Placement, "tile"> {
   const side = SIZE * 2 ** level;
   return {
     queries: [row * side, Math.min((row + 1) * side, extent.queries)],
@@ -60,6 +60,11 @@ function nameOf({ level, row, column }: Address): string {
   return `${level}/${row}/${column}`;
 }
 
+export interface TileListener {
+  arrived(): void;
+  failed(error: unknown): void;
+}
+
 export class Tiles {
   private readonly kept = new Map<string, WeightTile>(); // oldest first
   private readonly coming = new Map<string, AbortController>();
@@ -69,7 +74,7 @@ export class Tiles {
 
   constructor(
     private readonly fetch: (address: Address, signal: AbortSignal) => Promise<WeightTile>,
-    private readonly heard: { arrived(): void; failed(error: unknown): void },
+    private readonly heard: TileListener,
     private readonly levels: number,
     private readonly root: WeightTile | null, // a coarse tile of the whole map that is always here
   ) {}

@@ -7,7 +7,7 @@
 
 import { digits } from "../../core/formats";
 import type { Options } from "../../core/options";
-import type { Scale } from "../../data/heat_supply";
+import type { Scale } from "../../data/heat_tiles";
 import { Legend, type LegendWords } from "../../marks/legend";
 import { make, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
@@ -65,7 +65,7 @@ export class Panel {
   /** What is on show, the selected cell, and why a part of the map is missing. */
   show(shown: ShownMap, table: Uint8Array, pinned: Reading | null, problem: string | null): void {
     const { say } = this;
-    const { supply, top } = shown;
+    const { tiles, top } = shown;
     write(this.heading, shown.name(say));
     this.pool.hidden = Math.max(shown.extent.queries, shown.extent.keys) <= POOLED && shown.side === 1;
     this.legend.show(
@@ -77,11 +77,11 @@ export class Panel {
     const parts = [];
     if (shown.side > 1) parts.push(say.pixel(shown.side, shown.pooling(say)));
     if (problem !== null) parts.push(say.tileFailed(problem));
-    else if (supply.missing > 0) parts.push(say.coming(supply.missing));
+    else if (tiles.missing > 0) parts.push(say.coming(tiles.missing));
     write(this.status, parts.join(" · "));
     const notes = { average: say.coarseAverage, statistics: say.coarseStatistics };
-    write(this.note, supply.coarse === null ? "" : notes[supply.coarse]);
-    this.note.hidden = supply.coarse === null;
+    write(this.note, tiles.coarse === null ? "" : notes[tiles.coarse]);
+    this.note.hidden = tiles.coarse === null;
     this.pinned.element.hidden = pinned === null;
     this.hint.hidden = pinned !== null;
     if (pinned !== null) this.pinned.show(pinned);

@@ -9,7 +9,7 @@ import { evidenceLine } from "../../core/focus";
 import type { Camera } from "../../core/heat";
 import { isFitted } from "../../core/heat_camera";
 import type { Stage, TableData } from "../../core/view";
-import { glance, type Scale } from "../../data/heat_supply";
+import { type Scale, weightShown } from "../../data/heat_tiles";
 import { type Axis, layAxes } from "../../marks/heat_axes";
 import { legendWords } from "./panel";
 import { sceneOf } from "./scene";
@@ -101,6 +101,6 @@ export async function tabulate(
 }
 
 async function weightAt(shown: ShownMap, query: number, key: number): Promise<number | null> {
-  if (!shown.exact.available) return glance(shown.placements, query, key)?.weight ?? null;
+  if (!shown.exact.available) return weightShown(shown.placements, query, key)?.weight ?? null;
   return shown.exact.get(query, key) ?? (await shown.exact.fetch(query, key)) ?? null;
 }

@@ -9,7 +9,7 @@ import type { Description } from "../../api/types";
 import { chooseMap } from "../../core/maps";
 import { oneOf, optional, type Schema, text } from "../../core/options";
 import type { Selection } from "../../core/selection";
-import { type How, type Scale, wayOf } from "../../data/heat_supply";
+import { type How, type Scale, wayOf } from "../../data/heat_tiles";
 
 export interface HeatmapOptions {
   readonly scale: Scale | null; // null: the usual one of the map

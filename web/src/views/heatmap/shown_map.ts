@@ -13,14 +13,14 @@ import type { RecordingSource } from "../../core/source";
 import { Exact } from "../../data/heat_exact";
 import {
   causalOf,
-  glance,
   type How,
   type Look,
   Peaks,
   readMask,
   type Scale,
-  type Supply,
-} from "../../data/heat_supply";
+  type TileSource,
+  weightShown,
+} from "../../data/heat_tiles";
 import type { Axis } from "../../marks/heat_axes";
 import type { Cell } from "../../marks/heat_overlay";
 import type { Axes } from "./axes";
@@ -45,7 +45,7 @@ export class ShownMap {
     readonly head: Head,
     readonly how: How,
     readonly axes: Axes,
-    readonly supply: Supply,
+    readonly tiles: TileSource,
     private readonly changed: () => void,
   ) {
     this.extent = { queries: map.queries, keys: map.keys };
@@ -105,7 +105,7 @@ export class ShownMap {
 
   /** Ask for what a look needs, and take what is there. */
   look(look: Look, scale: Scale): void {
-    this.placements = this.supply.placements(look);
+    this.placements = this.tiles.placements(look);
     this.top = this.peaks.top(scale, this.placements, this.extent);
   }
 
@@ -117,7 +117,7 @@ export class ShownMap {
       text: axis.tokens.get(axis.start + cell, axis.count > 4096) ?? "…",
     });
     const both = { query: token(axes.query, query), key: token(axes.key, key) };
-    const seen = glance(this.placements, query, key);
+    const seen = weightShown(this.placements, query, key);
     const side = 2 ** (seen?.level ?? 0);
     const pooled =
       side > 1 && seen !== null ? say.pooled(side, this.pooling(say), digits(seen.weight, 2)) : null;
@@ -140,6 +140,6 @@ export class ShownMap {
   }
 
   dispose(): void {
-    this.supply.dispose();
+    this.tiles.dispose();
   }
 }

@@ -5,7 +5,7 @@ import { asFloats, decodeFrame, type Frame, type Tensor, tensor } from "../../ap
 import { byteOf, coarsen, weightOf } from "../../core/heat";
 import type { RecordingSource } from "../../core/source";
 import { asBytes, cutTile, cutWeights, pool } from "../../data/file_cutting";
-import { openSupply, tileOf } from "../../data/heat_supply";
+import { openTiles, tileOf } from "../../data/heat_tiles";
 import { diverging } from "../../marks/colours";
 import { paint } from "../../marks/heat_canvas";
 import { invent, makeMap, shown } from "../../testing/recording";
@@ -91,9 +91,9 @@ describe("signed values that Python wrote", () => {
 describe("the heat map of signed values", () => {
   it("shows −0.5 as −0.5 and zero in the neutral colour, in both themes", async () => {
     const source = signedRecording();
-    const supply = await openSupply(source, map, 0, "mean", { arrived() {}, failed() {} });
+    const tiles = await openTiles(source, map, 0, "mean", { arrived() {}, failed() {} });
     const axes = new AxisTokens(source, () => {}).of(map);
-    const drawn = new ShownMap(source, map, 0, "mean", axes, supply, () => {});
+    const drawn = new ShownMap(source, map, 0, "mean", axes, tiles, () => {});
     const viewport = new Viewport();
     viewport.extent = drawn.extent;
     viewport.box = { left: 0, top: 0, width: 3, height: 2 };
@@ -108,7 +108,7 @@ describe("the heat map of signed values", () => {
     expect([read(0, 0), read(0, 1), read(0, 2), read(1, 2)]).toEqual(["-0.5", "0", "0.125", "0.25"]);
 
     const packed = { ...source, weights: async () => ({ ...named(bytes), meta: { approximate: true } }) };
-    const near = new ShownMap(packed, map, 0, "mean", axes, supply, () => {});
+    const near = new ShownMap(packed, map, 0, "mean", axes, tiles, () => {});
     await near.exact.fetch(0, 0);
     expect(valueText(near.read({ query: 0, key: 0 }, say), say)).toBe("≈ −0.5"); // bytes are never called exact
 

@@ -16,7 +16,7 @@ import { errorText, Refusal } from "../../core/source";
 import { isAbort } from "../../core/tasks";
 import type { TableData } from "../../core/view";
 import { fetchNeighbours } from "../../data/heat_neighbours";
-import { openSupply, type Scale } from "../../data/heat_supply";
+import { openTiles, type Scale } from "../../data/heat_tiles";
 import { listen } from "../../marks/gestures";
 import type { Cell } from "../../marks/heat_overlay";
 import { Surface } from "../../marks/heat_surface";
@@ -128,9 +128,9 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
           changed();
         };
         const failed = (error: unknown): void => this.failTile(error);
-        const supply = await openSupply(source, map, head, pool, { arrived, failed });
-        if (signal.aborted) supply.dispose();
-        const shown = new ShownMap(source, map, head, pool, this.tokens.of(map), supply, changed);
+        const tiles = await openTiles(source, map, head, pool, { arrived, failed });
+        if (signal.aborted) tiles.dispose();
+        const shown = new ShownMap(source, map, head, pool, this.tokens.of(map), tiles, changed);
         return { shown, source };
       },
       ({ shown, source }) => {
@@ -309,7 +309,7 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     const [wide, high] = this.laid;
     const moved = element.clientWidth !== wide || element.clientHeight !== high; // a bar that wraps otherwise
     if (moved) this.resize();
-    const busy = moved || shown.supply.missing > 0 || shown.waiting || !this.named;
+    const busy = moved || shown.tiles.missing > 0 || shown.waiting || !this.named;
     element.setAttribute("aria-busy", String(busy));
   }
 
@@ -345,7 +345,7 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
   private async loaded(): Promise<ShownMap> {
     const { shown } = this;
     if (shown === null) throw new Refusal(this.names.noMaps, "no_maps", 0);
-    while (shown === this.shown && this.trouble === null && (shown.supply.missing > 0 || shown.waiting))
+    while (shown === this.shown && this.trouble === null && (shown.tiles.missing > 0 || shown.waiting))
       await new Promise(requestAnimationFrame);
     return shown;
   }

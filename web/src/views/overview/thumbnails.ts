@@ -8,7 +8,7 @@
 import type { MapDescription } from "../../api/types";
 import { type Colour, fixedRoot, placeOf } from "../../core/heat";
 import type { Theme } from "../../core/view";
-import { causalOf } from "../../data/heat_supply";
+import { causalOf } from "../../data/heat_tiles";
 import type { HeadPictures } from "../../data/thumbnails";
 import { diverging, sequential } from "../../marks/colours";
 import { packColour } from "../../marks/heat_canvas";

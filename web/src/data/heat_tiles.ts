@@ -23,7 +23,7 @@ import {
 } from "../core/heat";
 import type { Head } from "../core/maps";
 import type { RecordingSource } from "../core/source";
-import { type Address, cover, levelFor, SIZE, Tiles } from "./tiles";
+import { type Address, cover, levelFor, SIZE, type TileListener, Tiles } from "./tiles";
 
 export type How = "mean" | "max";
 export type Scale = "absolute" | "map" | "row";
@@ -38,7 +38,7 @@ export interface Look {
   readonly near: { query: number; key: number };
 }
 
-export interface Supply {
+export interface TileSource {
   /** What to draw now; asks for what is missing. */
   placements(look: Look): readonly Placement[];
   /** How many tokens a pixel of the last look covers, as a power of two. */
@@ -50,11 +50,6 @@ export interface Supply {
   dispose(): void;
 }
 
-export interface Heard {
-  arrived(): void;
-  failed(error: unknown): void;
-}
-
 /** How a map can be shown. */
 export function wayOf(map: MapDescription, head: Head): "dense" | "tiles" | "coarse" {
   if (!map.has_weights) return "coarse";
@@ -62,13 +57,13 @@ export function wayOf(map: MapDescription, head: Head): "dense" | "tiles" | "coa
   return typeof head === "number" ? "tiles" : "coarse";
 }
 
-export async function openSupply(
+export async function openTiles(
   source: RecordingSource,
   map: MapDescription,
   head: Head,
   how: How,
-  heard: Heard,
-): Promise<Supply> {
+  heard: TileListener,
+): Promise<TileSource> {
   const extent: Extent = { queries: map.queries, keys: map.keys };
   const everywhere = { queries: [0, map.queries], keys: [0, map.keys] } as const;
   const way = wayOf(map, head);
@@ -186,7 +181,7 @@ export function tileOf(from: Tensor, level: number, row: number, column: number)
 }
 
 /** About the weight of a cell, from what is drawn there. */
-export function glance(
+export function weightShown(
   placements: readonly Placement[],
   query: number,
   key: number,

@@ -8,14 +8,14 @@ import { makeMap } from "../testing/recording";
 import { Exact } from "./heat_exact";
 import {
   causalOf,
-  glance,
-  openSupply,
+  openTiles,
   Peaks,
   readMask,
   readThumbnail,
   thumbnailLevel,
   wayOf,
-} from "./heat_supply";
+  weightShown,
+} from "./heat_tiles";
 
 function tensor(
   name: string,
@@ -57,19 +57,19 @@ describe("the way a map is shown", () => {
   });
 });
 
-describe("supplies", () => {
+describe("tile sources", () => {
   it("read the bytes of a head, and pool them for a far view", async () => {
     const bytes = Uint8Array.of(255, 0, 0, 180, 180, 0, 1, 2, 3);
     const source = {
       weights: async () => frame(tensor("weights", [3, 3], bytes)),
     } as unknown as RecordingSource;
-    const supply = await openSupply(source, map(), 1, "max", HEARD);
-    const near = supply.placements(LOOK);
-    expect(glance(near, 1, 1)).toMatchObject({ byte: 180, level: 0 });
-    expect(glance(near, 3, 0)).toBeNull();
-    const far = supply.placements({ ...LOOK, camera: { ...LOOK.camera, scale: 0.5 } });
-    expect(glance(far, 2, 2)).toMatchObject({ byte: 3, level: 1 });
-    expect(glance(far, 0, 0)?.byte).toBe(255);
+    const tiles = await openTiles(source, map(), 1, "max", HEARD);
+    const near = tiles.placements(LOOK);
+    expect(weightShown(near, 1, 1)).toMatchObject({ byte: 180, level: 0 });
+    expect(weightShown(near, 3, 0)).toBeNull();
+    const far = tiles.placements({ ...LOOK, camera: { ...LOOK.camera, scale: 0.5 } });
+    expect(weightShown(far, 2, 2)).toMatchObject({ byte: 3, level: 1 });
+    expect(weightShown(far, 0, 0)?.byte).toBe(255);
   });
 
   it("turn the model's average, floats, into bytes", async () => {
@@ -77,10 +77,10 @@ describe("supplies", () => {
     const source = {
       average: async () => frame(tensor("weights", [3, 3], floats)),
     } as unknown as RecordingSource;
-    const supply = await openSupply(source, map(), "model", "mean", HEARD);
-    const seen = supply.placements(LOOK);
-    expect(glance(seen, 0, 0)?.weight).toBeCloseTo(0.5, 6);
-    expect(glance(seen, 0, 1)?.weight).toBeCloseTo(0.125, 2);
+    const tiles = await openTiles(source, map(), "model", "mean", HEARD);
+    const seen = tiles.placements(LOOK);
+    expect(weightShown(seen, 0, 0)?.weight).toBeCloseTo(0.5, 6);
+    expect(weightShown(seen, 0, 1)?.weight).toBeCloseTo(0.125, 2);
   });
 
   it("show averages of long maps from thumbnails", async () => {
@@ -94,7 +94,7 @@ describe("supplies", () => {
     expect(weightOf(tile, tile.bytes[0]!)).toBeCloseTo(0.25, 6);
     const one = await readThumbnail(source, long, 1, "mean");
     expect([...one.bytes]).toEqual([0, 255]);
-    expect((await openSupply(source, long, "mean", "mean", HEARD)).coarse).toBe("average");
+    expect((await openTiles(source, long, "mean", "mean", HEARD)).coarse).toBe("average");
   });
 
   it("know the level of a thumbnail", () => {
